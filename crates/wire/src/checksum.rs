@@ -1,0 +1,89 @@
+//! The Internet checksum (RFC 1071) and its incremental update (RFC 1624).
+
+use std::net::IpAddr;
+
+/// Sum of big-endian 16-bit words, not yet folded; an odd octet at the end counts as a high one.
+/// Holds for up to 128 KiB.
+#[must_use]
+pub fn sum(octets: &[u8]) -> u32 {
+    let (words, rest) = octets.as_chunks::<2>();
+    let words: u32 = words
+        .iter()
+        .map(|&word| u32::from(u16::from_be_bytes(word)))
+        .sum();
+    words + rest.first().map_or(0, |&octet| u32::from(octet) << 8)
+}
+
+/// Folds a sum to 16 bits (ones' complement addition).
+#[must_use]
+pub const fn fold(mut sum: u32) -> u16 {
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// The checksum of a sum: folded and complemented.
+#[must_use]
+pub const fn finish(sum: u32) -> u16 {
+    !fold(sum)
+}
+
+/// The checksum of some octets (RFC 1071). Over octets that contain their own checksum: 0 when right.
+#[must_use]
+pub fn of(octets: &[u8]) -> u16 {
+    finish(sum(octets))
+}
+
+/// The checksum after one of the words it covers changed (RFC 1624 equation 3: `~(~HC + ~m + m')`).
+#[must_use]
+pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
+    finish(!checksum as u32 + !old as u32 + new as u32)
+}
+
+/// Sum of the pseudo header (RFC 768, RFC 8200 8.1). Addresses of two families sum as they are.
+#[must_use]
+pub fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: u16) -> u32 {
+    let address = |address: IpAddr| match address {
+        IpAddr::V4(v4) => sum(&v4.octets()),
+        IpAddr::V6(v6) => sum(&v6.octets()),
+    };
+    address(source) + address(destination) + u32::from(protocol) + u32::from(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_rfc_1071_section_3() {
+        let octets = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(sum(&octets), 0x2_ddf0);
+        assert_eq!(fold(sum(&octets)), 0xddf2);
+        assert_eq!(of(&octets), !0xddf2);
+    }
+
+    #[test]
+    fn the_example_of_rfc_1624_section_4() {
+        assert_eq!(update(0xdd2f, 0x5555, 0x3285), 0x0000);
+    }
+
+    #[test]
+    fn an_odd_octet_counts_as_a_high_one() {
+        assert_eq!(sum(&[0x12, 0x34, 0x56]), 0x1234 + 0x5600);
+        assert_eq!(of(&[]), 0xffff);
+    }
+
+    #[test]
+    fn an_update_equals_counting_anew() {
+        let mut octets: Vec<u8> = (0..40_u8).map(|octet| octet.wrapping_mul(73)).collect();
+        let before = of(&octets);
+        for new in [0_u16, 1, 0x7fff, 0x8000, 0xfffe, 0xffff] {
+            let old = u16::from_be_bytes([octets[6], octets[7]]);
+            let updated = update(of(&octets), old, new);
+            octets[6..8].copy_from_slice(&new.to_be_bytes());
+            assert_eq!(updated, of(&octets), "{new}");
+        }
+        assert_ne!(before, of(&octets));
+    }
+}

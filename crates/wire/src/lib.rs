@@ -1,0 +1,54 @@
+//! Bytes <-> values: Ethernet, IPv4, IPv6, UDP, checksums, the test tag, Toeplitz, and the frame a
+//! tester sends.
+//!
+//! Parsers look at what they are given and never judge it; emitters write into the caller's buffer.
+//! Knows no I/O, no clock and none of our other crates.
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod checksum;
+pub mod ether;
+mod field;
+pub mod ipv4;
+pub mod ipv6;
+pub mod tag;
+pub mod template;
+pub mod toeplitz;
+pub mod udp;
+
+pub use ether::MacAddr;
+pub use tag::{TAG_LEN, Tag};
+pub use template::{FrameTemplate, TestFrame};
+
+use std::fmt;
+
+/// A buffer too short for what is to be read from it or written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooShort {
+    /// What was to fit.
+    pub what: &'static str,
+    /// Octets it needs.
+    pub needs: usize,
+    /// Octets there are.
+    pub has: usize,
+}
+
+impl fmt::Display for TooShort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} needs {} octets, there are {}",
+            self.what, self.needs, self.has
+        )
+    }
+}
+
+impl std::error::Error for TooShort {}
