@@ -1,0 +1,239 @@
+//! RFC 2544 26.1 as a bisection: the first load is the maximum; then halfway between the highest
+//! load that passed and the lowest that failed, until they are as close as the resolution asks.
+//!
+//! - A load passes by any or all of n trials, decided as soon as it is certain.
+//! - A void trial is run again. Over a fifth of the trials voided: no answer.
+//! - A load the tester failed to offer twice bounds the search from above as the *tester's* limit.
+//! - Two trials at a load that are no evidence: no answer.
+//! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
+
+use crate::goal::{Accept, Goal, GoalError, LimitedBy};
+use crate::reason::{Invalid, Shortfall, Void};
+use crate::search::{CouldNotMeasure, Offer, Outcome, Search, Step};
+use crate::units::Rate;
+use crate::verdict::Verdict;
+
+/// Trials at the load being offered, by what they said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    lossless: u32,
+    lossy: u32,
+    not_offered: u32,
+    invalid: u32,
+}
+
+/// What a load came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Decision {
+    Passed,
+    Failed,
+    NotOffered(Shortfall),
+}
+
+/// The search's state.
+#[derive(Clone, Debug)]
+pub struct Bisection {
+    goal: Goal,
+    now: Rate,
+    tally: Tally,
+    /// Highest load that passed.
+    passed: Option<Rate>,
+    /// Lowest load the DUT failed.
+    lossy: Option<Rate>,
+    /// Lowest load that did not pass, and whose fault it was.
+    above: Option<(Rate, LimitedBy)>,
+    trials: u32,
+    voided: u32,
+    voided_at_most: u32,
+    last_void: Option<Void>,
+    done: Option<Outcome>,
+}
+
+impl Bisection {
+    /// A search for `goal`.
+    ///
+    /// # Errors
+    /// The goal makes no sense; see [`Goal::check`].
+    pub fn new(goal: Goal) -> Result<Self, GoalError> {
+        goal.check()?;
+        // Of the most trials this search can need, v voided ones are a fifth when v is a quarter of
+        // the others: with more than that even the longest search would end in "could not measure".
+        let others = goal
+            .loads_at_most()
+            .saturating_mul(goal.trials_per_load.saturating_add(2));
+        Ok(Self {
+            goal,
+            now: goal.highest(),
+            tally: Tally::default(),
+            passed: None,
+            lossy: None,
+            above: None,
+            trials: 0,
+            voided: 0,
+            voided_at_most: others / 4,
+            last_void: None,
+            done: None,
+        })
+    }
+
+    /// The goal searched for.
+    #[must_use]
+    pub const fn goal(&self) -> &Goal {
+        &self.goal
+    }
+
+    fn void(&mut self, why: Void) {
+        self.voided = self.voided.saturating_add(1);
+        self.last_void = Some(why);
+        if self.voided > self.voided_at_most {
+            self.give_up(CouldNotMeasure::TooManyVoided(why));
+        }
+    }
+
+    fn invalid(&mut self, why: Invalid) {
+        self.tally.invalid += 1;
+        if self.tally.invalid >= 2 {
+            self.give_up(CouldNotMeasure::Invalid {
+                rate: self.now,
+                why,
+            });
+        }
+    }
+
+    fn not_offered(&mut self, why: Shortfall) {
+        self.tally.not_offered += 1;
+        if self.tally.not_offered >= 2 {
+            self.decided(Decision::NotOffered(why));
+        }
+    }
+
+    /// Decides the load as soon as no further trial could change it.
+    fn judged(&mut self) {
+        let Tally {
+            lossless, lossy, ..
+        } = self.tally;
+        let all = self.goal.trials_per_load;
+        let (passes_at, fails_at) = match self.goal.accept {
+            Accept::Any => (1, all),
+            Accept::All => (all, 1),
+        };
+        if lossless >= passes_at {
+            self.decided(Decision::Passed);
+        } else if lossy >= fails_at {
+            self.decided(Decision::Failed);
+        }
+    }
+
+    fn decided(&mut self, decision: Decision) {
+        let now = self.now;
+        match decision {
+            Decision::Passed => self.passed = Some(now),
+            Decision::Failed => {
+                self.lossy = Some(now);
+                self.above = Some((now, LimitedBy::Dut));
+            }
+            Decision::NotOffered(_) => self.above = Some((now, LimitedBy::Tester)),
+        }
+        self.tally = Tally::default();
+        match (self.passed, self.above) {
+            (Some(passed), None) => self.found(passed, self.goal.maximum.limited_by()),
+            (Some(passed), Some((above, whose))) => match self.goal.between(passed, above) {
+                Some(next) => self.now = next,
+                None => self.found(passed, whose),
+            },
+            (None, _) => self.go_down(decision),
+        }
+    }
+
+    /// Nothing passed yet: halfway to the minimum, then the minimum itself, then nothing is left.
+    fn go_down(&mut self, decision: Decision) {
+        let lowest = self.goal.lowest();
+        if self.now > lowest {
+            self.now = self.goal.between(lowest, self.now).unwrap_or(lowest);
+            return;
+        }
+        match decision {
+            Decision::NotOffered(why) => {
+                self.give_up(CouldNotMeasure::LowestNotOffered {
+                    rate: self.now,
+                    why,
+                });
+            }
+            Decision::Passed | Decision::Failed => {
+                let (trials, voided) = (self.trials, self.voided);
+                self.finish(Outcome::NoneLossless {
+                    lowest,
+                    trials,
+                    voided,
+                });
+            }
+        }
+    }
+
+    fn found(&mut self, lossless: Rate, limited_by: LimitedBy) {
+        let (trials, voided) = (self.trials, self.voided);
+        // A load the DUT failed above one the tester could not offer bounds nothing any more.
+        let lossy = self.lossy.filter(|_| limited_by == LimitedBy::Dut);
+        self.finish(Outcome::Found {
+            lossless,
+            lossy,
+            limited_by,
+            trials,
+            voided,
+        });
+    }
+
+    fn give_up(&mut self, why: CouldNotMeasure) {
+        let (trials, voided) = (self.trials, self.voided);
+        self.done = Some(Outcome::CouldNotMeasure {
+            why,
+            trials,
+            voided,
+        });
+    }
+
+    /// Ends with an answer, unless too many trials were voided for it to count.
+    fn finish(&mut self, outcome: Outcome) {
+        match self.last_void {
+            Some(last) if u64::from(self.voided) * 5 > u64::from(self.trials) => {
+                self.give_up(CouldNotMeasure::TooManyVoided(last));
+            }
+            _ => self.done = Some(outcome),
+        }
+    }
+}
+
+impl Search for Bisection {
+    fn next(&mut self) -> Step {
+        match self.done {
+            Some(outcome) => Step::Done(outcome),
+            None => Step::Offer(Offer {
+                rate: self.now,
+                duration: self.goal.trial,
+            }),
+        }
+    }
+
+    fn learn(&mut self, verdict: &Verdict) {
+        if self.done.is_some() {
+            return;
+        }
+        self.trials = self.trials.saturating_add(1);
+        match *verdict {
+            Verdict::Lossless => {
+                self.tally.lossless += 1;
+                self.judged();
+            }
+            Verdict::Lossy { .. } => {
+                self.tally.lossy += 1;
+                self.judged();
+            }
+            Verdict::NotOffered(why) => self.not_offered(why),
+            Verdict::Invalid(why) => self.invalid(why),
+            Verdict::Void(why) => self.void(why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

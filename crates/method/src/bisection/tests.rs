@@ -1,0 +1,323 @@
+use super::*;
+use crate::goal::{Ceiling, Resolution};
+use crate::simulate::{Properties, Simulated, run};
+use crate::units::Span;
+use crate::verdict::Rules;
+
+mod golden;
+mod laws;
+
+const SECOND: Span = Span::from_millis(1_000);
+const VOID: Verdict = Verdict::Void(Void::Stall {
+    cpu: 1,
+    longest: Span::from_millis(30),
+    bound: Span::from_millis(10),
+});
+const NOT_OFFERED: Verdict = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+const INVALID: Verdict = Verdict::Invalid(Invalid::SenderDidNotEnd);
+const LOSSY: Verdict = Verdict::Lossy { lost: 1 };
+
+fn kfps(rate: f64) -> Rate {
+    Rate::from_fps(rate * 1e3)
+}
+
+/// 10 kfps to 1.6 Mfps in trials of 1 s, one a load, to 1 %.
+fn goal() -> Goal {
+    Goal {
+        trial: SECOND,
+        resolution: Resolution::Fraction(0.01),
+        trials_per_load: 1,
+        accept: Accept::All,
+        maximum: Ceiling::Tester(kfps(1_600.0)),
+        minimum: kfps(10.0),
+    }
+}
+
+/// Answers each offer in turn; returns the loads offered (kfps) and what comes next.
+fn driven(goal: Goal, verdicts: &[Verdict]) -> (Vec<f64>, Step) {
+    let mut search = Bisection::new(goal).unwrap();
+    let mut offered = Vec::new();
+    for verdict in verdicts {
+        let Step::Offer(offer) = search.next() else {
+            panic!("over after {offered:?}: {:?}", search.next())
+        };
+        assert_eq!(offer.duration, goal.trial);
+        offered.push(offer.rate.fps() / 1e3);
+        search.learn(verdict);
+    }
+    (offered, search.next())
+}
+
+fn next_kfps(step: &Step) -> f64 {
+    let Step::Offer(offer) = step else {
+        panic!("over: {step:?}")
+    };
+    offer.rate.fps() / 1e3
+}
+
+fn outcome(step: Step) -> Outcome {
+    let Step::Done(outcome) = step else {
+        panic!("not over: {step:?}")
+    };
+    outcome
+}
+
+#[test]
+fn the_first_load_is_the_maximum_then_halves() {
+    let (offered, next) = driven(goal(), &[LOSSY, LOSSY, Verdict::Lossless]);
+    assert_eq!(offered, [1_600.0, 805.0, 407.5]);
+    assert_eq!(next_kfps(&next), 606.25);
+}
+
+#[test]
+fn asking_again_changes_nothing() {
+    let mut search = Bisection::new(goal()).unwrap();
+    assert_eq!(search.next(), search.next());
+    search.learn(&Verdict::Lossless);
+    let end = search.next();
+    search.learn(&LOSSY);
+    assert_eq!(
+        search.next(),
+        end,
+        "what is learnt after the end is ignored"
+    );
+}
+
+#[test]
+fn any_of_three_decides_as_soon_as_it_is_certain() {
+    let goal = Goal {
+        trials_per_load: 3,
+        accept: Accept::Any,
+        ..goal()
+    };
+    let (offered, _) = driven(
+        goal,
+        &[LOSSY, LOSSY, LOSSY, LOSSY, Verdict::Lossless, LOSSY],
+    );
+    assert_eq!(offered, [1_600.0, 1_600.0, 1_600.0, 805.0, 805.0, 1_202.5]);
+    let (_, next) = driven(goal, &[LOSSY, LOSSY, Verdict::Lossless]);
+    assert!(matches!(
+        outcome(next),
+        Outcome::Found {
+            limited_by: LimitedBy::Tester,
+            lossy: None,
+            trials: 3,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn all_of_three_decides_as_soon_as_it_is_certain() {
+    let goal = Goal {
+        trials_per_load: 3,
+        ..goal()
+    };
+    let (offered, _) = driven(goal, &[Verdict::Lossless, LOSSY, LOSSY, Verdict::Lossless]);
+    assert_eq!(offered, [1_600.0, 1_600.0, 805.0, 407.5]);
+    let (_, next) = driven(goal, &[Verdict::Lossless; 3]);
+    assert!(matches!(outcome(next), Outcome::Found { trials: 3, .. }));
+}
+
+#[test]
+fn a_void_trial_is_run_again_and_counted() {
+    // One of at least eight: below a fifth.
+    let mut verdicts = vec![LOSSY, VOID];
+    verdicts.extend([LOSSY, Verdict::Lossless].repeat(20));
+    let mut search = Bisection::new(goal()).unwrap();
+    let mut verdicts = verdicts.into_iter();
+    let mut offered = Vec::new();
+    let end = loop {
+        match search.next() {
+            Step::Done(end) => break end,
+            Step::Offer(offer) => offered.push(offer.rate.fps() / 1e3),
+        }
+        search.learn(&verdicts.next().unwrap());
+    };
+    assert_eq!(offered[..3], [1_600.0, 805.0, 805.0]);
+    let Outcome::Found { trials, voided, .. } = end else {
+        panic!("{end:?}")
+    };
+    assert_eq!((trials as usize, voided), (offered.len(), 1));
+}
+
+#[test]
+fn over_a_fifth_voided_is_no_answer_even_when_a_load_passed() {
+    let (_, next) = driven(goal(), &[VOID, Verdict::Lossless]);
+    let Outcome::CouldNotMeasure {
+        why,
+        trials: 2,
+        voided: 1,
+    } = outcome(next)
+    else {
+        panic!("half was voided")
+    };
+    assert_eq!(
+        why.to_string(),
+        "more than 20 % of the trials were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
+         measure when the machine is quieter"
+    );
+    // Exactly a fifth will do.
+    let four = Goal {
+        trials_per_load: 4,
+        ..goal()
+    };
+    let [lossless, void] = [Verdict::Lossless, VOID];
+    let (_, next) = driven(four, &[void, lossless, lossless, lossless, lossless]);
+    assert!(matches!(
+        outcome(next),
+        Outcome::Found {
+            trials: 5,
+            voided: 1,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn voids_without_end_do_end() {
+    let mut search = Bisection::new(goal()).unwrap();
+    let mut trials = 0;
+    while let Step::Offer(_) = search.next() {
+        search.learn(&VOID);
+        trials += 1;
+        assert!(trials < 50);
+    }
+    let Step::Done(Outcome::CouldNotMeasure {
+        why: CouldNotMeasure::TooManyVoided(_),
+        ..
+    }) = search.next()
+    else {
+        panic!("{:?}", search.next())
+    };
+}
+
+#[test]
+fn a_load_not_offered_twice_bounds_from_above_as_the_testers_limit() {
+    let (offered, next) = driven(goal(), &[NOT_OFFERED, NOT_OFFERED, Verdict::Lossless]);
+    assert_eq!(offered, [1_600.0, 1_600.0, 805.0]);
+    assert_eq!(next_kfps(&next), 1_202.5);
+    // Offered at the second attempt: it counts.
+    let (_, next) = driven(goal(), &[NOT_OFFERED, Verdict::Lossless]);
+    assert!(matches!(
+        outcome(next),
+        Outcome::Found {
+            limited_by: LimitedBy::Tester,
+            ..
+        }
+    ));
+    // Below a load the DUT failed: what bounds the result now is the tester alone.
+    let coarse = Goal {
+        resolution: Resolution::Fraction(0.6),
+        ..goal()
+    };
+    let (_, next) = driven(
+        coarse,
+        &[LOSSY, NOT_OFFERED, NOT_OFFERED, Verdict::Lossless],
+    );
+    let end = outcome(next);
+    assert!(
+        matches!(
+            end,
+            Outcome::Found {
+                lossy: None,
+                limited_by: LimitedBy::Tester,
+                ..
+            }
+        ),
+        "{end:?}"
+    );
+    // A failed trial in between is forgotten with the load, not held against the DUT.
+    let any = Goal {
+        trials_per_load: 3,
+        accept: Accept::Any,
+        ..goal()
+    };
+    let (offered, _) = driven(any, &[LOSSY, NOT_OFFERED, LOSSY, NOT_OFFERED, LOSSY]);
+    assert_eq!(offered[4], 805.0);
+}
+
+#[test]
+fn the_lowest_load_not_offered_is_no_answer() {
+    let low = Goal {
+        minimum: kfps(1_600.0),
+        ..goal()
+    };
+    let (_, next) = driven(low, &[NOT_OFFERED, NOT_OFFERED]);
+    let Outcome::CouldNotMeasure { why, .. } = outcome(next) else {
+        panic!("nothing was offered")
+    };
+    assert_eq!(
+        why.to_string(),
+        "the lowest load, 1.600 Mfps, could not be offered: the tester lost 1 frames at its receiver"
+    );
+}
+
+#[test]
+fn no_evidence_twice_at_a_load_is_no_answer() {
+    let (_, next) = driven(goal(), &[LOSSY, INVALID, INVALID]);
+    let Outcome::CouldNotMeasure { why, trials: 3, .. } = outcome(next) else {
+        panic!("twice invalid")
+    };
+    assert_eq!(
+        why.to_string(),
+        "two trials at 805.0 kfps were no evidence, the last because the sender was cut short"
+    );
+    // Once at each of two loads is not twice at one.
+    let (_, next) = driven(goal(), &[INVALID, LOSSY, INVALID, LOSSY]);
+    assert_eq!(next_kfps(&next), 407.5);
+}
+
+#[test]
+fn loss_at_every_load_ends_at_the_minimum_itself() {
+    let steps = Goal {
+        resolution: Resolution::StepFps(400_000.0),
+        ..goal()
+    };
+    let (offered, next) = driven(steps, &[LOSSY, LOSSY, LOSSY]);
+    assert_eq!(
+        offered,
+        [1_600.0, 800.0, 400.0],
+        "the first step at or above the minimum"
+    );
+    let end = outcome(next);
+    assert_eq!(
+        end,
+        Outcome::NoneLossless {
+            lowest: kfps(400.0),
+            trials: 3,
+            voided: 0
+        }
+    );
+}
+
+#[test]
+fn one_load_alone_is_a_search_too() {
+    let only = Goal {
+        minimum: kfps(1_600.0),
+        maximum: Ceiling::Link(kfps(1_600.0)),
+        ..goal()
+    };
+    let (_, next) = driven(only, &[Verdict::Lossless]);
+    assert!(matches!(
+        outcome(next),
+        Outcome::Found {
+            limited_by: LimitedBy::Link,
+            ..
+        }
+    ));
+    let (_, next) = driven(only, &[LOSSY]);
+    assert!(matches!(outcome(next), Outcome::NoneLossless { .. }));
+}
+
+#[test]
+fn a_goal_without_sense_is_refused() {
+    assert_eq!(
+        Bisection::new(Goal {
+            trials_per_load: 0,
+            ..goal()
+        })
+        .unwrap_err(),
+        GoalError::NoTrials
+    );
+}

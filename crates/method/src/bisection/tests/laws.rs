@@ -1,0 +1,150 @@
+//! Laws that hold for every goal and router, tried on random ones.
+
+use super::*;
+use proptest::prelude::*;
+
+fn resolutions() -> impl Strategy<Value = Resolution> {
+    prop_oneof![
+        (0.0005..0.2).prop_map(Resolution::Fraction),
+        (100.0..60_000.0).prop_map(|step: f64| Resolution::StepFps(step.round())),
+    ]
+}
+
+prop_compose! {
+    fn goals()(
+        resolution in resolutions(),
+        trials_per_load in 1_u32..5,
+        any in any::<bool>(),
+        maximum in 100_000.0..10e6,
+        minimum in 1_000.0..20_000.0,
+        link in any::<bool>(),
+    ) -> Goal {
+        let maximum = Rate::from_fps(maximum);
+        Goal {
+            trial: SECOND,
+            resolution,
+            trials_per_load,
+            accept: if any { Accept::Any } else { Accept::All },
+            maximum: if link { Ceiling::Link(maximum) } else { Ceiling::Tester(maximum) },
+            minimum: Rate::from_fps(minimum),
+        }
+    }
+}
+
+/// Frames at the smallest load at which one could be lost within a trial of 1 s by rounding alone.
+const ROUNDING_FPS: f64 = 1.5;
+
+fn verdicts() -> impl Strategy<Value = Verdict> {
+    prop_oneof![
+        4 => Just(Verdict::Lossless),
+        4 => Just(LOSSY),
+        1 => Just(VOID),
+        1 => Just(NOT_OFFERED),
+        1 => Just(INVALID),
+    ]
+}
+
+fn is_lossy(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Lossy { .. })
+}
+
+proptest! {
+    #[test]
+    fn the_result_of_an_ideal_router_lies_within_one_step_of_the_truth(
+        goal in goals(),
+        capacity in 500.0..12e6,
+    ) {
+        let mut simulated = Simulated::new(Properties::ideal(Rate::from_fps(capacity)));
+        let mut search = Bisection::new(goal).unwrap();
+        let (_, end) = run(&mut search, &mut simulated, &Rules::default(), 1_000).expect("ends");
+        match end {
+            Outcome::Found { lossless, lossy: Some(lossy), limited_by, .. } => {
+                prop_assert_eq!(limited_by, LimitedBy::Dut);
+                prop_assert!(lossless.fps() <= capacity + ROUNDING_FPS);
+                prop_assert!(lossy.fps() > capacity - ROUNDING_FPS);
+                let allowed = match goal.resolution {
+                    Resolution::Fraction(part) => part * lossy.fps(),
+                    Resolution::StepFps(step) => step,
+                };
+                prop_assert!(lossy.fps() - lossless.fps() <= allowed * (1.0 + 1e-9));
+            }
+            Outcome::Found { lossless, lossy: None, limited_by, .. } => {
+                prop_assert_eq!(limited_by, goal.maximum.limited_by());
+                prop_assert_eq!(lossless, goal.highest());
+                prop_assert!(capacity > lossless.fps() - ROUNDING_FPS);
+            }
+            Outcome::NoneLossless { lowest, .. } => {
+                prop_assert_eq!(lowest, goal.lowest());
+                prop_assert!(capacity < lowest.fps() + ROUNDING_FPS);
+            }
+            Outcome::CouldNotMeasure { why, .. } => prop_assert!(false, "{}", why),
+        }
+    }
+
+    #[test]
+    fn with_all_no_reported_rate_ever_lost_a_frame(
+        goal in goals(),
+        capacity in 500.0..12e6,
+        random_loss in prop_oneof![Just(0.0), 1e-8..1e-4],
+        ring in 0_u64..10_000,
+        stall_chance in 0.0..0.1,
+        seed in any::<u64>(),
+    ) {
+        let goal = Goal { accept: Accept::All, ..goal };
+        let capacity = Rate::from_fps(capacity);
+        let stall = Span::from_millis(8);
+        let properties = Properties { ring, random_loss, stall_chance, stall, seed, ..Properties::ideal(capacity) };
+        let mut search = Bisection::new(goal).unwrap();
+        let rules = Rules::default();
+        let (trials, end) = run(&mut search, &mut Simulated::new(properties), &rules, 1_000).expect("ends");
+        if let Outcome::Found { lossless, lossy, .. } = end {
+            let at = |rate: Rate| trials.iter().filter(move |(offered, _)| *offered == rate).map(|(_, verdict)| *verdict);
+            let passed = at(lossless).filter(|verdict| *verdict == Verdict::Lossless).count();
+            prop_assert_eq!(passed, goal.trials_per_load as usize);
+            prop_assert!(!at(lossless).any(|verdict| is_lossy(&verdict)));
+            if let Some(lossy) = lossy {
+                prop_assert!(at(lossy).any(|verdict| is_lossy(&verdict)));
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_the_verdicts_the_search_ends_within_its_range(
+        goal in goals(),
+        verdicts in prop::collection::vec(verdicts(), 1..64),
+    ) {
+        let mut search = Bisection::new(goal).unwrap();
+        // Of each load at most n + 2 trials are not void, and a quarter of these may be, plus one.
+        let most = goal.loads_at_most() * (goal.trials_per_load + 2) * 5 / 4 + 1;
+        let mut run = 0_u32;
+        let mut voided_so_far = 0_u32;
+        let mut last: Option<Rate> = None;
+        let mut loads = 0_u32;
+        for verdict in verdicts.iter().cycle() {
+            let Step::Offer(offer) = search.next() else { break };
+            prop_assert!(run < most, "{} trials", run);
+            prop_assert!(goal.lowest() <= offer.rate && offer.rate <= goal.highest());
+            if let Resolution::StepFps(step) = goal.resolution {
+                prop_assert_eq!(offer.rate.fps() % step, 0.0);
+            }
+            loads += u32::from(last != Some(offer.rate));
+            last = Some(offer.rate);
+            search.learn(verdict);
+            run += 1;
+            voided_so_far += u32::from(matches!(verdict, Verdict::Void(_)));
+        }
+        prop_assert!(loads <= goal.loads_at_most());
+        let Step::Done(end) = search.next() else { panic!("left the loop by the end alone") };
+        let (Outcome::Found { trials, voided, .. }
+        | Outcome::NoneLossless { trials, voided, .. }
+        | Outcome::CouldNotMeasure { trials, voided, .. }) = end;
+        prop_assert_eq!((trials, voided), (run, voided_so_far));
+        let answered = !matches!(end, Outcome::CouldNotMeasure { .. });
+        if answered {
+            prop_assert!(voided * 5 <= trials);
+        }
+        if let Outcome::Found { lossless, lossy: Some(lossy), .. } = end {
+            prop_assert!(lossless < lossy);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What may be said of a DUT. The type's name is the guarantee: a `Throughput` cannot be had from
+//! anything but a lossless trial of the length RFC 2544 asks for.
+
+use std::fmt;
+
+use crate::trial::Trial;
+use crate::units::{Rate, Span};
+use crate::verdict::{Rules, Verdict};
+
+/// Length of a trial that may carry a throughput claim (RFC 2544 section 24).
+pub const FINAL_TRIAL: Span = Span::from_millis(60_000);
+
+/// Throughput in the sense of RFC 1242 3.17 and RFC 2544 26.1: a load of which no frame was lost
+/// in a trial of at least 60 s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Throughput {
+    rate: Rate,
+    trial: Span,
+}
+
+/// Why a trial carries no throughput claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotThroughput {
+    /// It is not lossless, or no evidence.
+    Verdict(Verdict),
+    /// It is too short.
+    TooShort {
+        /// Its length.
+        trial: Span,
+    },
+}
+
+impl fmt::Display for NotThroughput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
+            Self::TooShort { trial } => write!(
+                f,
+                "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--time 60)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NotThroughput {}
+
+impl Throughput {
+    /// From the final trial.
+    ///
+    /// # Errors
+    /// The trial lost a frame, is no evidence, or is shorter than 60 s.
+    pub fn from_trial(trial: &Trial, rules: &Rules) -> Result<Self, NotThroughput> {
+        let verdict = trial.judge(rules);
+        let Some(rate) = trial.sent_rate().filter(|_| verdict == Verdict::Lossless) else {
+            return Err(NotThroughput::Verdict(verdict));
+        };
+        if trial.duration < FINAL_TRIAL {
+            return Err(NotThroughput::TooShort {
+                trial: trial.duration,
+            });
+        }
+        // The load really sent: what stayed unsent, though within its bound, was not tested.
+        Ok(Self {
+            rate,
+            trial: trial.duration,
+        })
+    }
+
+    /// The load, over all directions.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Length of the final trial.
+    #[must_use]
+    pub const fn trial(&self) -> Span {
+        self.trial
+    }
+}
+
+/// Loss at a load (RFC 1242 3.6, RFC 2544 26.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossRate {
+    rate: Rate,
+    sent: u64,
+    lost: u64,
+}
+
+impl LossRate {
+    /// From a trial that lost frames; `None` for any other.
+    #[must_use]
+    pub fn from_trial(trial: &Trial, rules: &Rules) -> Option<Self> {
+        let Verdict::Lossy { lost } = trial.judge(rules) else {
+            return None;
+        };
+        Some(Self {
+            rate: trial.sent_rate()?,
+            sent: trial.counts().sent,
+            lost,
+        })
+    }
+
+    /// The load, over all directions.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Frames lost.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Lost of sent, above 0 and to 1.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.lost as f64 / self.sent as f64
+    }
+}
+
+/// What an estimate rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Basis {
+    /// A lossless trial too short for a throughput claim.
+    ShortTrial {
+        /// Its length.
+        trial: Span,
+    },
+    /// A lossless load, scaled by how busy the DUT was at it: right only if the cost of a frame
+    /// stays the same, while in truth it falls with load (larger batches) until caches overflow.
+    BusyShare {
+        /// The lossless load.
+        at: Rate,
+        /// Busy share of the DUT's busiest CPU, above 0 and to 1.
+        busy: f64,
+    },
+}
+
+/// A figure nobody measured, with what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    rate: Rate,
+    basis: Basis,
+}
+
+impl Estimate {
+    /// The load of a lossless trial of any length.
+    #[must_use]
+    pub fn from_short_trial(trial: &Trial, rules: &Rules) -> Option<Self> {
+        let rate = trial
+            .sent_rate()
+            .filter(|_| trial.judge(rules) == Verdict::Lossless)?;
+        Some(Self {
+            rate,
+            basis: Basis::ShortTrial {
+                trial: trial.duration,
+            },
+        })
+    }
+
+    /// What the DUT might forward if its busiest CPU were busy all the time, from a lossless trial.
+    #[must_use]
+    pub fn from_busy_share(trial: &Trial, rules: &Rules) -> Option<Self> {
+        let at = trial
+            .sent_rate()
+            .filter(|_| trial.judge(rules) == Verdict::Lossless)?;
+        // Time read covers the drain too, so a saturated CPU may show a little above 1.
+        let busy = trial.busiest_share().filter(|&busy| busy > 0.0)?.min(1.0);
+        Some(Self {
+            rate: Rate::from_fps(at.fps() / busy),
+            basis: Basis::BusyShare { at, busy },
+        })
+    }
+
+    /// The estimated load, over all directions.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// What it rests on.
+    #[must_use]
+    pub const fn basis(&self) -> Basis {
+        self.basis
+    }
+}
+
+/// The strongest thing one trial allows to be said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Claim {
+    /// Zero loss in a final trial.
+    Throughput(Throughput),
+    /// Frames were lost.
+    LossRate(LossRate),
+    /// Zero loss, but not for long enough.
+    Estimate(Estimate),
+}
+
+impl Claim {
+    /// From one trial; `None` when it says nothing of the DUT.
+    #[must_use]
+    pub fn from_trial(trial: &Trial, rules: &Rules) -> Option<Self> {
+        if let Ok(throughput) = Throughput::from_trial(trial, rules) {
+            return Some(Self::Throughput(throughput));
+        }
+        let lossy = LossRate::from_trial(trial, rules).map(Self::LossRate);
+        lossy.or_else(|| Estimate::from_short_trial(trial, rules).map(Self::Estimate))
+    }
+}
+
+#[cfg(test)]
+mod tests;

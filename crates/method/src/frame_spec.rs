@@ -1,0 +1,277 @@
+//! The frame sizes a user asks for: one size, lists, sweeps and mixes.
+//!
+//! | written | means |
+//! |---|---|
+//! | `64` | every frame 64 octets (FCS included) |
+//! | `64,512,imix` | one measurement after the other |
+//! | `64-1518/128` | 64, 192 ... 1472, and 1518: from the first in steps to the last |
+//! | `imix`, `ams-ix-2015` ... | a published mix |
+//! | `mix:64=7,594=4,66-127=1` | a mix of one's own: size or range = weight |
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::mix::{Mix, PUBLISHED, Part};
+use crate::random::Random;
+use crate::units::{FrameLen, WIRE_OVERHEAD_OCTETS};
+
+/// The sizes of one measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameSpec {
+    /// Every frame the same.
+    Fixed(FrameLen),
+    /// A mix.
+    Mix(Mix),
+}
+
+/// What is wrong with a specification of frame sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameSpecError {
+    /// Nothing between two commas, or nothing at all.
+    Empty,
+    /// Neither a size nor a known mix.
+    Unknown(String),
+    /// A size no frame has.
+    Size(String),
+    /// A sweep or bin that ends before it begins, or steps by zero.
+    Range(String),
+    /// A part of a mix without a weight above zero.
+    Weight(String),
+    /// A size below what the headers and the tag need, or above what the port can send.
+    DoesNotFit {
+        /// The size.
+        frame: FrameLen,
+        /// Smallest possible.
+        min: FrameLen,
+        /// Largest possible.
+        max: FrameLen,
+    },
+}
+
+impl fmt::Display for FrameSpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (min, max) = (FrameLen::MIN, FrameLen::MAX);
+        match self {
+            Self::Empty => write!(
+                f,
+                "empty frame size: give one such as 64, 64,512,1518 or imix"
+            ),
+            Self::Unknown(text) => {
+                let names: Vec<&str> = PUBLISHED.iter().map(Mix::name).collect();
+                let names = names.join(", ");
+                write!(
+                    f,
+                    "frame size \"{text}\" is neither a number of octets nor a mix: the mixes are {names}"
+                )
+            }
+            Self::Size(text) => {
+                write!(
+                    f,
+                    "frame size \"{text}\" is not within {min} to {max} octets, FCS included"
+                )
+            }
+            Self::Range(text) => write!(
+                f,
+                "frame sizes \"{text}\" make no range: write first-last/step, such as 64-1518/128"
+            ),
+            Self::Weight(text) => write!(
+                f,
+                "mix part \"{text}\" has no weight above zero: write size=weight, such as mix:64=7,1518=1"
+            ),
+            Self::DoesNotFit { frame, min, max } => {
+                write!(
+                    f,
+                    "a frame of {frame} octets cannot be sent: choose {min} to {max}, FCS included"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for FrameSpecError {}
+
+impl FrameSpec {
+    /// Reads a specification; see the table above.
+    ///
+    /// # Errors
+    /// The first element that cannot be read, with what to write instead.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, FrameSpecError> {
+        let mut specs = Vec::new();
+        let mut elements = text.split(',').map(str::trim).peekable();
+        while let Some(element) = elements.next() {
+            if let Some(first) = element.strip_prefix("mix:") {
+                // What follows with a "=" belongs to this mix.
+                let mut parts = vec![first];
+                while let Some(part) =
+                    elements.next_if(|next| next.contains('=') && !next.starts_with("mix:"))
+                {
+                    parts.push(part);
+                }
+                specs.push(Self::Mix(parse_mix(&parts)?));
+            } else if element.contains('/') {
+                specs.extend(parse_sweep(element)?.into_iter().map(Self::Fixed));
+            } else {
+                specs.push(Self::parse_one(element)?);
+            }
+        }
+        Ok(specs)
+    }
+
+    fn parse_one(text: &str) -> Result<Self, FrameSpecError> {
+        if text.is_empty() {
+            return Err(FrameSpecError::Empty);
+        }
+        if let Some(mix) = Mix::by_name(text) {
+            return Ok(Self::Mix(mix));
+        }
+        if let Some((first, last)) = text.split_once('-')
+            && first.parse::<u16>().is_ok()
+            && last.parse::<u16>().is_ok()
+        {
+            return Err(FrameSpecError::Range(text.to_owned()));
+        }
+        if !text.bytes().all(|octet| octet.is_ascii_digit()) {
+            return Err(FrameSpecError::Unknown(text.to_owned()));
+        }
+        parse_size(text).map(Self::Fixed)
+    }
+
+    /// Smallest size in it.
+    #[must_use]
+    pub fn min(&self) -> FrameLen {
+        match self {
+            Self::Fixed(frame) => *frame,
+            Self::Mix(mix) => mix
+                .parts()
+                .iter()
+                .map(|part| part.min)
+                .min()
+                .unwrap_or(FrameLen::MIN),
+        }
+    }
+
+    /// Largest size in it.
+    #[must_use]
+    pub fn max(&self) -> FrameLen {
+        match self {
+            Self::Fixed(frame) => *frame,
+            Self::Mix(mix) => mix
+                .parts()
+                .iter()
+                .map(|part| part.max)
+                .max()
+                .unwrap_or(FrameLen::MIN),
+        }
+    }
+
+    /// Checks that every size lies from `min` to `max`.
+    ///
+    /// # Errors
+    /// The size that does not.
+    pub fn check_fits(&self, min: FrameLen, max: FrameLen) -> Result<(), FrameSpecError> {
+        for frame in [self.min(), self.max()] {
+            if frame < min || frame > max {
+                return Err(FrameSpecError::DoesNotFit { frame, min, max });
+            }
+        }
+        Ok(())
+    }
+
+    /// Mean frame size, octets, FCS included.
+    #[must_use]
+    pub fn mean_octets(&self) -> f64 {
+        match self {
+            Self::Fixed(frame) => f64::from(frame.octets()),
+            Self::Mix(mix) => mix.mean_octets(),
+        }
+    }
+
+    /// Mean of the octets a frame takes on the wire (+20).
+    #[must_use]
+    pub fn mean_on_wire(&self) -> f64 {
+        self.mean_octets() + f64::from(WIRE_OVERHEAD_OCTETS)
+    }
+
+    /// `frames` sizes in random order. How many fall to each part is exact to the weights (largest
+    /// remainder); inside a bin they lie evenly over its sizes, so the mean is the bin's.
+    #[must_use]
+    pub fn schedule(&self, seed: u64, frames: usize) -> Vec<FrameLen> {
+        let mix = match self {
+            Self::Fixed(frame) => return vec![*frame; frames],
+            Self::Mix(mix) => mix,
+        };
+        let mut sizes = Vec::with_capacity(frames);
+        for (part, count) in mix.parts().iter().zip(mix.apportion(frames)) {
+            for place in 0..count as u64 {
+                // The middle of the place-th of `count` equal stretches of the bin.
+                let offset = (2 * place + 1) * part.sizes() / (2 * count as u64);
+                sizes.push(FrameLen(part.min.octets() + offset as u16));
+            }
+        }
+        Random::from_seed(seed).shuffle(&mut sizes);
+        sizes
+    }
+}
+
+impl fmt::Display for FrameSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(frame) => frame.fmt(f),
+            Self::Mix(mix) => f.pad(mix.name()),
+        }
+    }
+}
+
+fn parse_size(text: &str) -> Result<FrameLen, FrameSpecError> {
+    let octets = text.parse::<u16>().ok();
+    octets
+        .and_then(FrameLen::new)
+        .ok_or_else(|| FrameSpecError::Size(text.to_owned()))
+}
+
+fn parse_sweep(text: &str) -> Result<Vec<FrameLen>, FrameSpecError> {
+    let wrong = || FrameSpecError::Range(text.to_owned());
+    let (range, step) = text.split_once('/').ok_or_else(wrong)?;
+    let (first, last) = range.split_once('-').ok_or_else(wrong)?;
+    let (first, last) = (parse_size(first.trim())?, parse_size(last.trim())?);
+    let step: u16 = step.trim().parse().map_err(|_| wrong())?;
+    if step == 0 || last < first {
+        return Err(wrong());
+    }
+    let mut sizes: Vec<FrameLen> = (first.octets()..last.octets())
+        .step_by(usize::from(step))
+        .map(FrameLen)
+        .collect();
+    sizes.push(last);
+    Ok(sizes)
+}
+
+fn parse_mix(parts: &[&str]) -> Result<Mix, FrameSpecError> {
+    let name = format!("mix:{}", parts.join(","));
+    let parts = parts
+        .iter()
+        .map(|text| parse_part(text))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Mix {
+        name: Cow::Owned(name),
+        parts: Cow::Owned(parts),
+    })
+}
+
+fn parse_part(text: &str) -> Result<Part, FrameSpecError> {
+    let wrong = || FrameSpecError::Weight(text.to_owned());
+    let (sizes, weight) = text.split_once('=').ok_or_else(wrong)?;
+    let weight: f64 = weight.trim().parse().map_err(|_| wrong())?;
+    if !(weight.is_finite() && weight > 0.0) {
+        return Err(wrong());
+    }
+    let (min, max) = sizes.split_once('-').unwrap_or((sizes, sizes));
+    let (min, max) = (parse_size(min.trim())?, parse_size(max.trim())?);
+    if max < min {
+        return Err(FrameSpecError::Range(sizes.to_owned()));
+    }
+    Ok(Part { min, max, weight })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! What a search is to find, and how hard it has to look.
+
+use std::fmt;
+
+use crate::units::{LinkSpeed, Rate, Span};
+
+/// What limits a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitedBy {
+    /// The tester can offer or receive no more; the DUT may well do more.
+    Tester,
+    /// The link carries no more.
+    Link,
+    /// The DUT loses frames above it.
+    Dut,
+}
+
+impl fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Tester => "tester",
+            Self::Link => "link",
+            Self::Dut => "dut",
+        })
+    }
+}
+
+/// The highest load worth offering, and whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ceiling {
+    /// The tester's proven ceiling.
+    Tester(Rate),
+    /// The link's line rate.
+    Link(Rate),
+}
+
+impl Ceiling {
+    /// The lower of what the tester can and what `directions` links carry at a mean on-wire length.
+    #[must_use]
+    pub fn lower_of(tester: Rate, link: LinkSpeed, on_wire_octets: f64, directions: u32) -> Self {
+        let one = link.frames_per_second_on_wire(on_wire_octets);
+        let link = Rate::from_fps(one.fps() * f64::from(directions));
+        if tester < link {
+            Self::Tester(tester)
+        } else {
+            Self::Link(link)
+        }
+    }
+
+    /// The load, over all directions.
+    #[must_use]
+    pub const fn rate(self) -> Rate {
+        match self {
+            Self::Tester(rate) | Self::Link(rate) => rate,
+        }
+    }
+
+    /// What limits a DUT that passes here.
+    #[must_use]
+    pub const fn limited_by(self) -> LimitedBy {
+        match self {
+            Self::Tester(_) => LimitedBy::Tester,
+            Self::Link(_) => LimitedBy::Link,
+        }
+    }
+}
+
+/// How far apart the highest lossless and the lowest lossy load may stay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Resolution {
+    /// This share of the lossy load, 0 to 1.
+    Fraction(f64),
+    /// One step of so many frames/s; all loads are whole multiples of it (the thesis: 50 000).
+    StepFps(f64),
+}
+
+/// When a load counts as passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accept {
+    /// One lossless trial is enough (the thesis: any of 3).
+    Any,
+    /// Every trial has to be lossless (RFC 2544 with repeats).
+    All,
+}
+
+impl fmt::Display for Accept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Any => "any",
+            Self::All => "all",
+        })
+    }
+}
+
+/// What a search is to find. Rates are over all directions together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// Length of each trial (RFC 2544 24: 60 s for the final ones).
+    pub trial: Span,
+    /// How closely to find the rate.
+    pub resolution: Resolution,
+    /// Trials at each load, at least 1.
+    pub trials_per_load: u32,
+    /// How these trials decide.
+    pub accept: Accept,
+    /// First load offered; none above it.
+    pub maximum: Ceiling,
+    /// Lowest load offered.
+    pub minimum: Rate,
+}
+
+/// Finest fraction accepted; below it halving would end in the float's last bits, not in a result.
+const FRACTION_MIN: f64 = 1e-6;
+
+/// Why a goal cannot be searched for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GoalError {
+    /// Zero trials at each load.
+    NoTrials,
+    /// No whole frame fits the trial at the lowest load.
+    NothingToSend {
+        /// The lowest load.
+        minimum: Rate,
+        /// The trial's length.
+        trial: Span,
+    },
+    /// Not within 0.000001 to 1.
+    Fraction(f64),
+    /// Not above zero.
+    Step(f64),
+    /// No load lies from the minimum to the maximum (with a step: no multiple of it).
+    EmptyRange {
+        /// The lowest load.
+        minimum: Rate,
+        /// The highest load.
+        maximum: Rate,
+    },
+}
+
+impl fmt::Display for GoalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoTrials => write!(f, "0 trials at each load: give at least 1"),
+            Self::NothingToSend { minimum, trial } => write!(
+                f,
+                "no frame is due within {trial} at {minimum}: raise the lowest load or the trial's length"
+            ),
+            Self::Fraction(fraction) => {
+                write!(
+                    f,
+                    "resolution {fraction} is not within 0.000001 to 1: give 0.01 for 1 %"
+                )
+            }
+            Self::Step(step) => write!(f, "step of {step} frames/s: give one above zero"),
+            Self::EmptyRange { minimum, maximum } => write!(
+                f,
+                "no load to offer from {minimum} to {maximum}: lower the minimum or the step"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for GoalError {}
+
+impl Goal {
+    /// Checks that a search for this goal can begin and will end.
+    ///
+    /// # Errors
+    /// The first member that makes no sense.
+    pub fn check(&self) -> Result<(), GoalError> {
+        if self.trials_per_load == 0 {
+            return Err(GoalError::NoTrials);
+        }
+        match self.resolution {
+            Resolution::Fraction(part) if !(FRACTION_MIN..1.0).contains(&part) => {
+                return Err(GoalError::Fraction(part));
+            }
+            Resolution::StepFps(step) if !(step.is_finite() && step > 0.0) => {
+                return Err(GoalError::Step(step));
+            }
+            _ => {}
+        }
+        let (minimum, maximum) = (self.lowest(), self.highest());
+        if minimum > maximum || maximum.fps() <= 0.0 {
+            let (minimum, maximum) = (self.minimum, self.maximum.rate());
+            return Err(GoalError::EmptyRange { minimum, maximum });
+        }
+        if minimum.frames_in(self.trial) == 0 {
+            return Err(GoalError::NothingToSend {
+                minimum,
+                trial: self.trial,
+            });
+        }
+        Ok(())
+    }
+
+    /// Lowest load the search offers: the minimum, or the first step not below it.
+    #[must_use]
+    pub fn lowest(&self) -> Rate {
+        match self.resolution {
+            Resolution::Fraction(_) => self.minimum,
+            Resolution::StepFps(step) => {
+                Rate::from_fps((self.minimum.fps() / step).ceil().max(1.0) * step)
+            }
+        }
+    }
+
+    /// Highest load the search offers: the maximum, or the last step not above it.
+    #[must_use]
+    pub fn highest(&self) -> Rate {
+        match self.resolution {
+            Resolution::Fraction(_) => self.maximum.rate(),
+            Resolution::StepFps(step) => {
+                Rate::from_fps((self.maximum.rate().fps() / step).floor() * step)
+            }
+        }
+    }
+
+    /// The load halfway between a passed and a failed one; `None` when they are close enough.
+    #[must_use]
+    pub fn between(&self, passed: Rate, failed: Rate) -> Option<Rate> {
+        let (low, high) = (passed.fps(), failed.fps());
+        match self.resolution {
+            Resolution::Fraction(part) => {
+                (high - low > part * high).then(|| Rate::from_fps(low.midpoint(high)))
+            }
+            Resolution::StepFps(step) => {
+                // Whole steps, so that no rounding of a float builds up over the search.
+                let (low, high) = ((low / step).round(), (high / step).round());
+                (high - low > 1.0).then(|| Rate::from_fps(((low + high) / 2.0).floor() * step))
+            }
+        }
+    }
+
+    /// Loads a bisection offers at most: both ends and every halving.
+    #[must_use]
+    pub fn loads_at_most(&self) -> u32 {
+        let (low, high) = (self.lowest(), self.highest());
+        let mut failed = high;
+        // Failing every time keeps the smallest allowance of a fraction, hence the most halvings; of
+        // an odd number of steps the passing half is the larger one: one load more.
+        let mut loads = 3;
+        while let Some(middle) = self.between(low, failed) {
+            failed = middle;
+            loads += 1;
+        }
+        loads
+    }
+
+    /// Finest resolution that means anything, frames/s: within one trial a ring of `ring` frames
+    /// hides an overload of that many frames.
+    #[must_use]
+    pub fn hidden_by_ring(&self, ring: u64) -> Option<Rate> {
+        Rate::of(ring, self.trial)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! The RFCs as arithmetic: units, frame mixes, flows, what a trial is and how it is judged, the goal,
+//! the searches, what may be claimed, statistics, and a simulated router to try it all on.
+//!
+//! Knows no clock, no I/O, no kernel and none of our other crates. Nothing here fails at run time:
+//! what can be wrong is a value (`Invalid`, `Void`, `CouldNotMeasure`), never a panic.
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod bisection;
+pub mod claim;
+pub mod flows;
+pub mod frame_spec;
+pub mod goal;
+pub mod histogram;
+pub mod ledger;
+pub mod mix;
+pub mod random;
+pub mod reason;
+pub mod search;
+pub mod simulate;
+pub mod statistics;
+pub mod trial;
+pub mod units;
+pub mod verdict;
+
+pub use bisection::Bisection;
+pub use claim::{Claim, Estimate, LossRate, Throughput};
+pub use flows::{Family, Flow, FlowPlan};
+pub use frame_spec::FrameSpec;
+pub use goal::{Accept, Ceiling, Goal, LimitedBy, Resolution};
+pub use histogram::Histogram;
+pub use ledger::{Canaries, Ledger, LedgerGap};
+pub use mix::Mix;
+pub use reason::{Invalid, Moment, Shortfall, Void};
+pub use search::{CouldNotMeasure, Offer, Outcome, Search, Step};
+pub use trial::{Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, Trial};
+pub use units::{FrameLen, LinkSpeed, Rate, Span};
+pub use verdict::{Rules, Verdict};

@@ -1,0 +1,189 @@
+//! Why a trial says nothing of the DUT: the instrument in doubt, the tester short of the load, or the
+//! machine in the way. Each prints as one line.
+
+use std::fmt;
+
+use crate::ledger::LedgerGap;
+use crate::units::Span;
+
+/// When canaries were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the load.
+    Opening,
+    /// After the load had drained.
+    Closing,
+}
+
+/// Why a trial is no evidence at all: the instrument itself is in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// Not a single frame was sent.
+    NothingSent,
+    /// The sender was cut short: fewer slots passed than intended.
+    SenderDidNotEnd,
+    /// More sequence numbers arrived than were sent.
+    MoreReceivedThanSent {
+        /// Frames sent.
+        sent: u64,
+        /// Sequence numbers received.
+        received: u64,
+    },
+    /// Frames arrived with a sequence number nobody sent.
+    SequenceBeyond(u64),
+    /// No canary of one moment arrived, or none was sent.
+    CanaryMissing {
+        /// Before or after the load.
+        moment: Moment,
+        /// Canaries sent.
+        sent: u64,
+        /// Canaries received.
+        received: u64,
+    },
+    /// Frames are unaccounted for.
+    LedgerOpen(LedgerGap),
+    /// Frames by length do not add up to the frames counted.
+    SizesDisagree {
+        /// Over all lengths, sent and received.
+        by_size: (u64, u64),
+        /// Counted, sent and received.
+        counted: (u64, u64),
+    },
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NothingSent => write!(f, "nothing was sent"),
+            Self::SenderDidNotEnd => write!(f, "the sender was cut short"),
+            Self::MoreReceivedThanSent { sent, received } => {
+                write!(f, "{received} frames received of {sent} sent")
+            }
+            Self::SequenceBeyond(frames) => {
+                write!(
+                    f,
+                    "{frames} frames received with a sequence number that was not sent"
+                )
+            }
+            Self::CanaryMissing {
+                moment,
+                sent,
+                received,
+            } => {
+                let when = match moment {
+                    Moment::Opening => "before",
+                    Moment::Closing => "after",
+                };
+                write!(
+                    f,
+                    "{received} of {sent} canary frames arrived {when} the load"
+                )
+            }
+            Self::LedgerOpen(gap) => write!(f, "the loss ledger is open: {gap}"),
+            Self::SizesDisagree { by_size, counted } => write!(
+                f,
+                "frames by size add up to {} sent, {} received; counted were {} and {}",
+                by_size.0, by_size.1, counted.0, counted.1
+            ),
+        }
+    }
+}
+
+/// How the tester fell short of the load: says nothing of the DUT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortfall {
+    /// Too many slots passed without a frame.
+    UnsentAboveBound {
+        /// Slots without a frame.
+        unsent: u64,
+        /// Slots in all.
+        intended: u64,
+    },
+    /// Frames lost between the sender and the virtual NIC.
+    LostBeforeNic(u64),
+    /// Frames lost at the receiver's ring.
+    LostAtReceiver(u64),
+}
+
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnsentAboveBound { unsent, intended } => {
+                let share = *unsent as f64 / (*intended).max(1) as f64 * 100.0;
+                write!(
+                    f,
+                    "the tester left {unsent} of {intended} frames unsent ({share:.2} %)"
+                )
+            }
+            Self::LostBeforeNic(frames) => {
+                write!(f, "the tester lost {frames} frames before the virtual NIC")
+            }
+            Self::LostAtReceiver(frames) => {
+                write!(f, "the tester lost {frames} frames at its receiver")
+            }
+        }
+    }
+}
+
+/// What the machine did to a trial, whatever its loss: it is run again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Void {
+    /// The hypervisor took too much of a CPU.
+    Steal {
+        /// The CPU.
+        cpu: usize,
+        /// Share of the trial stolen, 0 to 1.
+        share: f64,
+        /// The bound.
+        bound: f64,
+    },
+    /// A CPU stood still for too long.
+    Stall {
+        /// The CPU.
+        cpu: usize,
+        /// Its longest gap.
+        longest: Span,
+        /// The bound.
+        bound: Span,
+    },
+    /// Another program had a CPU of the DUT for too long at once.
+    Crowded {
+        /// The CPU.
+        cpu: usize,
+        /// The longest time at once.
+        longest: Span,
+        /// The bound.
+        bound: Span,
+    },
+}
+
+impl fmt::Display for Void {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steal { cpu, share, bound } => {
+                let (share, bound) = (share * 100.0, bound * 100.0);
+                write!(
+                    f,
+                    "{share:.1} % of CPU {cpu} was stolen (bound {bound:.1} %)"
+                )
+            }
+            Self::Stall {
+                cpu,
+                longest,
+                bound,
+            } => {
+                write!(f, "CPU {cpu} stood still for {longest} (bound {bound})")
+            }
+            Self::Crowded {
+                cpu,
+                longest,
+                bound,
+            } => {
+                write!(
+                    f,
+                    "another program had the DUT's CPU {cpu} for {longest} (bound {bound})"
+                )
+            }
+        }
+    }
+}

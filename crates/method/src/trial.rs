@@ -1,0 +1,267 @@
+//! One trial: what was counted, never ratios. Ratios are computed from the counts when asked for.
+
+use crate::histogram::Histogram;
+use crate::ledger::Ledger;
+use crate::units::{FrameLen, Rate, Span};
+
+/// Frames of one direction (or, added up, of a trial). Only frames with the trial's tag count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Slots of the schedule: offered load times duration.
+    pub intended: u64,
+    /// Frames the sender handed to its port, each with a sequence number of its own.
+    pub sent: u64,
+    /// Slots that passed without a frame, being later than the bound of catching up.
+    pub unsent: u64,
+    /// Sequence numbers that arrived, each counted once.
+    pub received: u64,
+    /// Sequence numbers that never arrived: `sent - received`.
+    pub lost: u64,
+    /// Arrivals of a sequence number that had arrived before.
+    pub duplicated: u64,
+    /// Arrivals behind a later frame of their flow (RFC 4737 type P).
+    pub reordered: u64,
+    /// Frames at the receiver without a tag of ours.
+    pub foreign: u64,
+    /// Frames at the receiver of an earlier trial.
+    pub late: u64,
+    /// Frames of this trial with a sequence number nobody sent: always a fault.
+    pub beyond: u64,
+}
+
+impl Counts {
+    /// Both added up, member by member.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            intended: self.intended.saturating_add(other.intended),
+            sent: self.sent.saturating_add(other.sent),
+            unsent: self.unsent.saturating_add(other.unsent),
+            received: self.received.saturating_add(other.received),
+            lost: self.lost.saturating_add(other.lost),
+            duplicated: self.duplicated.saturating_add(other.duplicated),
+            reordered: self.reordered.saturating_add(other.reordered),
+            foreign: self.foreign.saturating_add(other.foreign),
+            late: self.late.saturating_add(other.late),
+            beyond: self.beyond.saturating_add(other.beyond),
+        }
+    }
+}
+
+/// One way through the DUT: forward (A to D), or back (D to A).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Direction {
+    /// What the tester counted.
+    pub counts: Counts,
+    /// Where each frame went.
+    pub ledger: Ledger,
+}
+
+/// What the DUT's threads took of one CPU (schedstat, read before and after the trial).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuBusy {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Time on the CPU, ns.
+    pub run_ns: u64,
+    /// Time runnable but kept waiting, ns.
+    pub wait_ns: u64,
+}
+
+/// What the hypervisor took of one CPU during the trial (/proc/stat; ticks of 10 ms as a rule).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSteal {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Stolen time, ns.
+    pub steal_ns: u64,
+}
+
+/// Longest time one CPU ran nothing at all, not even its own clock's interrupt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuGap {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// The longest gap.
+    pub longest: Span,
+}
+
+/// What programs that are no part of the DUT had of one of its CPUs during the trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuCrowd {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// The longest time one of them ran without a break.
+    pub longest: Span,
+    /// All their time.
+    pub total: Span,
+}
+
+/// Frames of one length, over all directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeCount {
+    /// The length.
+    pub frame: FrameLen,
+    /// Frames of it handed to the port.
+    pub sent: u64,
+    /// Sequence numbers that arrived in a frame of it.
+    pub received: u64,
+}
+
+/// Everything one trial left behind. [`Trial::judge`](Self::judge) says what it is evidence of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Offered load over all directions together.
+    pub offered: Rate,
+    /// Length of the schedule: from the first slot to the last.
+    pub duration: Span,
+    /// One for each direction sent in.
+    pub directions: Vec<Direction>,
+    /// Whether the sender passed all its slots by itself (not cut short by a signal or an error).
+    pub sender_ended: bool,
+    /// The DUT's busy time, one for each of its CPUs.
+    pub busy: Vec<CpuBusy>,
+    /// Stolen time, one for each CPU of the bed.
+    pub steal: Vec<CpuSteal>,
+    /// The machine's own stalls, one for each CPU of the bed.
+    pub gaps: Vec<CpuGap>,
+    /// What other programs had of the DUT's CPUs, one for each of them.
+    pub crowds: Vec<CpuCrowd>,
+    /// How late each frame was sent.
+    pub lateness: Histogram,
+    /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.
+    pub latency: Histogram,
+    /// Most frames sent since the sender last had to wait for a slot.
+    pub largest_burst: u64,
+    /// Frames by length; empty when not counted, else it must agree with the counts.
+    pub per_size: Vec<SizeCount>,
+    /// Frames the virtual NIC gave to each queue.
+    pub per_queue: Vec<u64>,
+}
+
+impl Trial {
+    /// Counts over all directions.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.directions
+            .iter()
+            .fold(Counts::default(), |sum, way| sum.plus(&way.counts))
+    }
+
+    /// Ledger over all directions (for printing; each direction's own is what must close).
+    #[must_use]
+    pub fn ledger(&self) -> Ledger {
+        self.directions
+            .iter()
+            .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
+    }
+
+    /// Lost of sent, 0 to 1; `None` when nothing was sent.
+    #[must_use]
+    pub fn loss_ratio(&self) -> Option<f64> {
+        let counts = self.counts();
+        (counts.sent > 0).then(|| counts.lost as f64 / counts.sent as f64)
+    }
+
+    /// Load really sent: frames sent over the trial's length. Never above the offered load.
+    #[must_use]
+    pub fn sent_rate(&self) -> Option<Rate> {
+        Rate::of(self.counts().sent, self.duration).map(|sent| sent.min(self.offered))
+    }
+
+    /// Forwarding rate (RFC 2285 3.6.1): frames received over the trial's length.
+    #[must_use]
+    pub fn forwarding_rate(&self) -> Option<Rate> {
+        Rate::of(self.counts().received, self.duration)
+    }
+
+    /// Share of the DUT's CPU time that was busy, over all its CPUs, 0 to about 1 (the time read
+    /// covers the drain after the last frame too); `None` without a busy time.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        let whole = self.duration.as_nanos() as f64 * self.busy.len() as f64;
+        (whole > 0.0).then(|| self.busy_ns() / whole)
+    }
+
+    /// Busy share of the DUT's busiest CPU; the one that limits.
+    #[must_use]
+    pub fn busiest_share(&self) -> Option<f64> {
+        let whole = self.duration.as_nanos() as f64;
+        let most = self.busy.iter().map(|cpu| cpu.run_ns).max()?;
+        (whole > 0.0).then(|| most as f64 / whole)
+    }
+
+    /// Busy time of the DUT for each frame its ring took, ns; `None` when either is zero or unknown.
+    #[must_use]
+    pub fn ns_per_frame(&self) -> Option<f64> {
+        let frames = self.ledger().nic_accepted;
+        (frames > 0 && !self.busy.is_empty()).then(|| self.busy_ns() / frames as f64)
+    }
+
+    fn busy_ns(&self) -> f64 {
+        self.busy.iter().map(|cpu| cpu.run_ns as f64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial() -> Trial {
+        let counts = Counts {
+            intended: 1000,
+            sent: 1000,
+            received: 900,
+            lost: 100,
+            ..Counts::default()
+        };
+        let ledger = Ledger {
+            nic_accepted: 950,
+            ..Ledger::default()
+        };
+        Trial {
+            offered: Rate::from_fps(1000.0),
+            duration: Span::from_secs_f64(1.0),
+            directions: vec![Direction { counts, ledger }; 2],
+            busy: vec![
+                CpuBusy {
+                    cpu: 1,
+                    run_ns: 200_000_000,
+                    wait_ns: 0,
+                },
+                CpuBusy {
+                    cpu: 2,
+                    run_ns: 180_000_000,
+                    wait_ns: 0,
+                },
+            ],
+            ..Trial::default()
+        }
+    }
+
+    #[test]
+    fn ratios_come_from_the_counts_of_all_directions() {
+        let trial = trial();
+        assert_eq!(trial.loss_ratio(), Some(0.1));
+        assert_eq!(trial.forwarding_rate().unwrap().fps(), 1800.0);
+        assert_eq!(trial.ns_per_frame(), Some(200_000.0));
+        assert!((trial.busy_share().unwrap() - 0.19).abs() < 1e-12);
+        assert!((trial.busiest_share().unwrap() - 0.2).abs() < 1e-12);
+        assert_eq!(
+            trial.sent_rate().unwrap().fps(),
+            1000.0,
+            "never above the offered load"
+        );
+    }
+
+    #[test]
+    fn an_empty_trial_has_no_ratios() {
+        let trial = Trial::default();
+        assert_eq!(trial.loss_ratio(), None);
+        assert_eq!(trial.sent_rate(), None);
+        assert_eq!(trial.forwarding_rate(), None);
+        assert_eq!(trial.busy_share(), None);
+        assert_eq!(trial.busiest_share(), None);
+        assert_eq!(trial.ns_per_frame(), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! What a trial is evidence of. The order is fixed and blind to the wish for a number:
+//! not evidence at all (invalid), then disturbed by the machine (void), then not offered by the
+//! tester, and only then lossy or lossless, which alone say something of the DUT.
+
+use std::fmt;
+
+use crate::reason::{Invalid, Moment, Shortfall, Void};
+use crate::trial::{Counts, Direction, Trial};
+use crate::units::Span;
+
+/// The bounds of judgement; fixed before the first trial and the same for all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Largest share of intended frames that may stay unsent, 0 to 1.
+    pub unsent_max: f64,
+    /// Largest share of a trial the hypervisor may steal from any one CPU of the bed, 0 to 1.
+    pub steal_max: f64,
+    /// Longest time any one CPU of the bed may stand still, and a CPU of the DUT run another program.
+    pub stall_max: Span,
+}
+
+impl Default for Rules {
+    /// 0.1 % unsent; 2 % steal (one tick of 10 ms in a trial of 1 s is 1 %); a stall of 10 ms.
+    fn default() -> Self {
+        Self {
+            unsent_max: 0.001,
+            steal_max: 0.02,
+            stall_max: Span::from_millis(10),
+        }
+    }
+}
+
+/// What one trial says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every frame sent arrived.
+    Lossless,
+    /// The DUT lost frames.
+    Lossy {
+        /// How many.
+        lost: u64,
+    },
+    /// The tester did not offer, or could not receive, this load.
+    NotOffered(Shortfall),
+    /// No evidence.
+    Invalid(Invalid),
+    /// To be run again.
+    Void(Void),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lossless => write!(f, "lossless"),
+            Self::Lossy { lost } => write!(f, "lossy: {lost} frames lost"),
+            Self::NotOffered(why) => write!(f, "not offered: {why}"),
+            Self::Invalid(why) => write!(f, "invalid: {why}"),
+            Self::Void(why) => write!(f, "void: {why}"),
+        }
+    }
+}
+
+impl Trial {
+    /// What this trial says under `rules`.
+    #[must_use]
+    pub fn judge(&self, rules: &Rules) -> Verdict {
+        if let Err(why) = self.check_evidence() {
+            return Verdict::Invalid(why);
+        }
+        if let Err(why) = self.check_machine(rules) {
+            return Verdict::Void(why);
+        }
+        if let Err(why) = self.check_offered(rules) {
+            return Verdict::NotOffered(why);
+        }
+        match self.counts().lost {
+            0 => Verdict::Lossless,
+            lost => Verdict::Lossy { lost },
+        }
+    }
+
+    fn check_evidence(&self) -> Result<(), Invalid> {
+        // Each direction by itself: a dead one must not hide behind the other.
+        if self.directions.is_empty() || self.directions.iter().any(|way| way.counts.sent == 0) {
+            return Err(Invalid::NothingSent);
+        }
+        if !self.sender_ended {
+            return Err(Invalid::SenderDidNotEnd);
+        }
+        for Direction { counts, ledger } in &self.directions {
+            if counts.received > counts.sent {
+                let &Counts { sent, received, .. } = counts;
+                return Err(Invalid::MoreReceivedThanSent { sent, received });
+            }
+            if counts.beyond > 0 {
+                return Err(Invalid::SequenceBeyond(counts.beyond));
+            }
+            for (moment, canaries) in [
+                (Moment::Opening, ledger.opening),
+                (Moment::Closing, ledger.closing),
+            ] {
+                // One is enough: the path and the receiver lived. All of them would make a DUT that
+                // loses one frame in ten impossible to measure.
+                if canaries.received == 0 || canaries.received > canaries.sent {
+                    let (sent, received) = (canaries.sent, canaries.received);
+                    return Err(Invalid::CanaryMissing {
+                        moment,
+                        sent,
+                        received,
+                    });
+                }
+            }
+            ledger.close(counts).map_err(Invalid::LedgerOpen)?;
+        }
+        self.check_sizes()
+    }
+
+    fn check_sizes(&self) -> Result<(), Invalid> {
+        let counts = self.counts();
+        let by_size = self
+            .per_size
+            .iter()
+            .fold((0_u64, 0_u64), |(sent, received), size| {
+                (
+                    sent.saturating_add(size.sent),
+                    received.saturating_add(size.received),
+                )
+            });
+        let counted = (counts.sent, counts.received);
+        if self.per_size.is_empty() || by_size == counted {
+            return Ok(());
+        }
+        Err(Invalid::SizesDisagree { by_size, counted })
+    }
+
+    /// Reads steal and stalls alone: lossless trials are voided by the same rule as lossy ones.
+    fn check_machine(&self, rules: &Rules) -> Result<(), Void> {
+        for steal in &self.steal {
+            let share = steal.steal_ns as f64 / self.duration.as_nanos().max(1) as f64;
+            if share > rules.steal_max {
+                return Err(Void::Steal {
+                    cpu: steal.cpu,
+                    share,
+                    bound: rules.steal_max,
+                });
+            }
+        }
+        for gap in &self.gaps {
+            if gap.longest > rules.stall_max {
+                let (cpu, longest) = (gap.cpu, gap.longest);
+                return Err(Void::Stall {
+                    cpu,
+                    longest,
+                    bound: rules.stall_max,
+                });
+            }
+        }
+        for crowd in &self.crowds {
+            if crowd.longest > rules.stall_max {
+                let (cpu, longest) = (crowd.cpu, crowd.longest);
+                return Err(Void::Crowded {
+                    cpu,
+                    longest,
+                    bound: rules.stall_max,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {
+        for Direction { counts, ledger } in &self.directions {
+            let &Counts {
+                unsent, intended, ..
+            } = counts;
+            if unsent as f64 > rules.unsent_max * intended as f64 {
+                return Err(Shortfall::UnsentAboveBound { unsent, intended });
+            }
+            if ledger.lost_before_nic > 0 {
+                return Err(Shortfall::LostBeforeNic(ledger.lost_before_nic));
+            }
+            if ledger.lost_receiver_ring > 0 {
+                return Err(Shortfall::LostAtReceiver(ledger.lost_receiver_ring));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,305 @@
+use super::*;
+use crate::histogram::Histogram;
+use crate::ledger::{Canaries, Ledger, LedgerGap};
+use crate::trial::{CpuGap, CpuSteal, SizeCount};
+use crate::units::{FrameLen, Rate};
+
+/// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
+fn trial(lost: u64) -> Trial {
+    let canaries = Canaries {
+        sent: 8,
+        received: 8,
+    };
+    let counts = Counts {
+        intended: 1000,
+        sent: 1000,
+        received: 1000 - lost,
+        lost,
+        ..Counts::default()
+    };
+    let ledger = Ledger {
+        sent: 1016,
+        nic_received: 1016,
+        nic_accepted: 1016,
+        lost_in_dut: lost,
+        dut_transmitted: 1016 - lost,
+        receiver_total: 1016 - lost,
+        opening: canaries,
+        closing: canaries,
+        ..Ledger::default()
+    };
+    Trial {
+        offered: Rate::from_fps(1000.0),
+        duration: Span::from_secs_f64(1.0),
+        directions: vec![Direction { counts, ledger }; 2],
+        sender_ended: true,
+        steal: vec![
+            CpuSteal {
+                cpu: 0,
+                steal_ns: 0,
+            },
+            CpuSteal {
+                cpu: 1,
+                steal_ns: 0,
+            },
+        ],
+        gaps: vec![CpuGap {
+            cpu: 0,
+            longest: Span::from_millis(1),
+        }],
+        lateness: Histogram::default(),
+        ..Trial::default()
+    }
+}
+
+fn judged(change: impl FnOnce(&mut Trial)) -> Verdict {
+    let mut trial = trial(3);
+    change(&mut trial);
+    trial.judge(&Rules::default())
+}
+
+/// Changes the second direction: the first one must not hide it.
+fn second(change: impl FnOnce(&mut Counts, &mut Ledger)) -> Verdict {
+    judged(|trial| {
+        let Direction { counts, ledger } = &mut trial.directions[1];
+        change(counts, ledger);
+    })
+}
+
+#[test]
+fn a_good_trial_says_what_was_lost() {
+    assert_eq!(trial(0).judge(&Rules::default()), Verdict::Lossless);
+    assert_eq!(
+        trial(3).judge(&Rules::default()),
+        Verdict::Lossy { lost: 6 }
+    );
+}
+
+#[test]
+fn an_empty_trial_is_no_evidence() {
+    assert_eq!(
+        Trial::default().judge(&Rules::default()),
+        Verdict::Invalid(Invalid::NothingSent)
+    );
+}
+
+#[test]
+fn each_doubt_of_the_instrument_makes_the_trial_invalid() {
+    let nothing = second(|counts, ledger| {
+        *counts = Counts {
+            intended: 1000,
+            unsent: 1000,
+            ..Counts::default()
+        };
+        *ledger = Ledger::default();
+    });
+    assert_eq!(nothing, Verdict::Invalid(Invalid::NothingSent));
+    let cut = judged(|trial| trial.sender_ended = false);
+    assert_eq!(cut, Verdict::Invalid(Invalid::SenderDidNotEnd));
+    let more = second(|counts, _| counts.received = 1001);
+    assert_eq!(
+        more,
+        Verdict::Invalid(Invalid::MoreReceivedThanSent {
+            sent: 1000,
+            received: 1001
+        })
+    );
+    let beyond = second(|counts, _| counts.beyond = 1);
+    assert_eq!(beyond, Verdict::Invalid(Invalid::SequenceBeyond(1)));
+    let open = second(|_, ledger| ledger.nic_received += 1);
+    assert!(
+        matches!(
+            open,
+            Verdict::Invalid(Invalid::LedgerOpen(LedgerGap { frames: -1, .. }))
+        ),
+        "{open}"
+    );
+    let size = |sent, received| SizeCount {
+        frame: FrameLen::MIN,
+        sent,
+        received,
+    };
+    assert_eq!(
+        judged(|trial| trial.per_size = vec![size(2000, 1994)]),
+        Verdict::Lossy { lost: 6 }
+    );
+    let sizes = judged(|trial| trial.per_size = vec![size(2000, 1995)]);
+    assert_eq!(
+        sizes.to_string(),
+        "invalid: frames by size add up to 2000 sent, 1995 received; counted were 2000 and 1994"
+    );
+}
+
+#[test]
+fn canaries_have_to_arrive_at_both_ends() {
+    for (moment, closing) in [(Moment::Opening, false), (Moment::Closing, true)] {
+        let with = |sent, received| {
+            second(|_, ledger| {
+                *(if closing {
+                    &mut ledger.closing
+                } else {
+                    &mut ledger.opening
+                }) = Canaries { sent, received };
+            })
+        };
+        for (sent, received) in [(8, 0), (0, 0), (8, 9)] {
+            assert_eq!(
+                with(sent, received),
+                Verdict::Invalid(Invalid::CanaryMissing {
+                    moment,
+                    sent,
+                    received
+                })
+            );
+        }
+    }
+    // One of eight is enough: a DUT that loses frames at any load can still be measured.
+    let one = second(|_, ledger| {
+        ledger.opening.received = 1;
+        ledger.dut_transmitted -= 7;
+        ledger.receiver_total -= 7;
+        ledger.lost_in_dut += 7;
+    });
+    assert_eq!(one, Verdict::Lossy { lost: 6 });
+}
+
+#[test]
+fn the_machine_voids_lossless_and_lossy_trials_alike() {
+    let rules = Rules::default();
+    for lost in [0, 3] {
+        let mut stolen = trial(lost);
+        stolen.steal[1].steal_ns = 20_000_000;
+        assert!(
+            !matches!(stolen.judge(&rules), Verdict::Void(_)),
+            "at the bound"
+        );
+        stolen.steal[1].steal_ns = 30_000_000;
+        let void = Void::Steal {
+            cpu: 1,
+            share: 0.03,
+            bound: 0.02,
+        };
+        assert_eq!(stolen.judge(&rules), Verdict::Void(void));
+        assert_eq!(void.to_string(), "3.0 % of CPU 1 was stolen (bound 2.0 %)");
+
+        let mut stalled = trial(lost);
+        stalled.gaps[0].longest = Span::from_millis(10);
+        assert!(
+            !matches!(stalled.judge(&rules), Verdict::Void(_)),
+            "at the bound"
+        );
+        stalled.gaps[0].longest = Span::from_millis(11);
+        assert_eq!(
+            stalled.judge(&rules).to_string(),
+            "void: CPU 0 stood still for 11 ms (bound 10 ms)"
+        );
+    }
+}
+
+#[test]
+fn what_the_tester_did_not_offer_or_lost_itself_is_not_held_against_the_dut() {
+    let unsent = |frames| {
+        second(|counts, ledger| {
+            *counts = Counts {
+                unsent: frames,
+                sent: 1000 - frames,
+                received: 997 - frames,
+                ..*counts
+            };
+            ledger.sent -= frames;
+            ledger.nic_received -= frames;
+            ledger.nic_accepted -= frames;
+            ledger.dut_transmitted -= frames;
+            ledger.receiver_total -= frames;
+        })
+    };
+    assert_eq!(
+        unsent(1),
+        Verdict::Lossy { lost: 6 },
+        "0.1 % is within the bound"
+    );
+    let shortfall = Shortfall::UnsentAboveBound {
+        unsent: 2,
+        intended: 1000,
+    };
+    assert_eq!(unsent(2), Verdict::NotOffered(shortfall));
+    let before = second(|_, ledger| {
+        ledger.lost_before_nic = 2;
+        ledger.nic_received -= 2;
+        ledger.nic_accepted -= 2;
+        ledger.lost_in_dut -= 2;
+    });
+    assert_eq!(before, Verdict::NotOffered(Shortfall::LostBeforeNic(2)));
+    let behind = second(|_, ledger| {
+        ledger.lost_receiver_ring = 3;
+        ledger.dut_transmitted += 3;
+        ledger.lost_in_dut -= 3;
+    });
+    assert_eq!(behind, Verdict::NotOffered(Shortfall::LostAtReceiver(3)));
+}
+
+#[test]
+fn the_order_is_invalid_then_void_then_not_offered_then_loss() {
+    let mut all = trial(3);
+    all.sender_ended = false;
+    all.gaps[0].longest = Span::from_secs_f64(1.0);
+    let ledger = &mut all.directions[0].ledger;
+    ledger.lost_receiver_ring = 3;
+    ledger.dut_transmitted += 3;
+    ledger.lost_in_dut = 0;
+    let rules = Rules::default();
+    assert!(matches!(all.judge(&rules), Verdict::Invalid(_)));
+    all.sender_ended = true;
+    assert!(matches!(all.judge(&rules), Verdict::Void(_)));
+    all.gaps.clear();
+    assert!(matches!(all.judge(&rules), Verdict::NotOffered(_)));
+    all.directions.remove(0);
+    assert_eq!(all.judge(&rules), Verdict::Lossy { lost: 3 });
+}
+
+#[test]
+fn every_reason_is_one_line() {
+    let gap = LedgerGap {
+        between: "sent",
+        and: "received + lost",
+        frames: 2,
+    };
+    let lines = [
+        Invalid::NothingSent.to_string(),
+        Invalid::SenderDidNotEnd.to_string(),
+        Invalid::MoreReceivedThanSent {
+            sent: 1,
+            received: 2,
+        }
+        .to_string(),
+        Invalid::SequenceBeyond(2).to_string(),
+        Invalid::CanaryMissing {
+            moment: Moment::Closing,
+            sent: 8,
+            received: 0,
+        }
+        .to_string(),
+        Invalid::LedgerOpen(gap).to_string(),
+        Shortfall::UnsentAboveBound {
+            unsent: 2,
+            intended: 1000,
+        }
+        .to_string(),
+        Shortfall::LostBeforeNic(1).to_string(),
+        Shortfall::LostAtReceiver(1).to_string(),
+    ];
+    assert_eq!(
+        lines,
+        [
+            "nothing was sent",
+            "the sender was cut short",
+            "2 frames received of 1 sent",
+            "2 frames received with a sequence number that was not sent",
+            "0 of 8 canary frames arrived after the load",
+            "the loss ledger is open: +2 frames between [sent] and [received + lost]",
+            "the tester left 2 of 1000 frames unsent (0.20 %)",
+            "the tester lost 1 frames before the virtual NIC",
+            "the tester lost 1 frames at its receiver",
+        ]
+    );
+}
