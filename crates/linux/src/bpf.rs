@@ -1,0 +1,188 @@
+//! The few calls of bpf(2) that a loader does not cover: live frames, and links and map entries that
+//! must be made inside another network namespace (so by file descriptor, from a thread that is there).
+
+use crate::error::{Error, Result};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
+const BPF_PROG_TEST_RUN: libc::c_long = 10;
+const BPF_LINK_CREATE: libc::c_long = 28;
+/// `BPF_F_TEST_XDP_LIVE_FRAMES` (Linux 5.18): verdicts are carried out instead of returned.
+const LIVE_FRAMES: u32 = 1 << 1;
+const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
+/// The kernel's `TEST_XDP_MAX_BATCH`.
+pub const LIVE_BATCH_MAX: u32 = 256;
+
+/// `enum bpf_attach_type` of the links we make (include/uapi/linux/bpf.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum LinkKind {
+    /// Native XDP on an interface of the calling thread's namespace.
+    Xdp = 37,
+    /// A perf event (target is its file descriptor).
+    PerfEvent = 41,
+    /// Traffic control, ingress (Linux 6.6).
+    TcxIngress = 46,
+    /// Traffic control, egress (Linux 6.6).
+    TcxEgress = 47,
+}
+
+/// The members of `union bpf_attr` for BPF_PROG_TEST_RUN.
+#[repr(C)]
+#[derive(Default)]
+struct TestRunAttr {
+    prog_fd: u32,
+    retval: u32,
+    data_size_in: u32,
+    data_size_out: u32,
+    data_in: u64,
+    data_out: u64,
+    repeat: u32,
+    duration: u32,
+    ctx_size_in: u32,
+    ctx_size_out: u32,
+    ctx_in: u64,
+    ctx_out: u64,
+    flags: u32,
+    cpu: u32,
+    batch_size: u32,
+    reserved: u32,
+}
+const _: () = assert!(size_of::<TestRunAttr>() == 80);
+
+/// The members of `union bpf_attr` for BPF_LINK_CREATE, padded over the per-kind part.
+#[repr(C)]
+#[derive(Default)]
+struct LinkCreateAttr {
+    prog_fd: u32,
+    target: u32,
+    attach_type: u32,
+    flags: u32,
+    per_kind: [u64; 4],
+}
+const _: () = assert!(size_of::<LinkCreateAttr>() == 48);
+
+/// The members of `union bpf_attr` for BPF_MAP_UPDATE_ELEM.
+#[repr(C)]
+#[derive(Default)]
+struct MapElementAttr {
+    map_fd: u32,
+    pad: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+const _: () = assert!(size_of::<MapElementAttr>() == 32);
+
+fn bpf<T>(
+    command: libc::c_long,
+    attr: &mut T,
+) -> std::result::Result<libc::c_long, std::io::Error> {
+    // SAFETY: attr is a live, initialised repr(C) prefix of union bpf_attr, its size is passed along, and
+    // every pointer in it was made from a slice that the caller borrows for longer than the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_bpf,
+            command,
+            std::ptr::from_mut(attr),
+            size_of::<T>(),
+        )
+    };
+    if result < 0 {
+        Err(std::io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// How a live-frames call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LiveEnd {
+    /// A signal came (the way to end a call).
+    Interrupted,
+    /// All repetitions are done.
+    Exhausted,
+}
+
+/// Runs the XDP program over live frames until a signal comes to the calling thread (or 2^32 - 1 turns
+/// have passed): `frame` is the first content of each page, `batch` the pages handed on at once (1 to 256).
+/// Redirects are looked up in the calling thread's network namespace. Needs Linux 5.18, CAP_NET_ADMIN and CAP_BPF.
+///
+/// # Errors
+/// What bpf(2) said: EINVAL for a frame over a page's room or a kernel without live frames.
+pub fn run_live_frames(program: BorrowedFd<'_>, frame: &[u8], batch: u32) -> Result<LiveEnd> {
+    let mut attr = TestRunAttr {
+        prog_fd: program.as_raw_fd().cast_unsigned(),
+        data_size_in: u32::try_from(frame.len()).unwrap_or(u32::MAX),
+        data_in: frame.as_ptr() as u64,
+        repeat: u32::MAX,
+        flags: LIVE_FRAMES,
+        batch_size: batch,
+        ..TestRunAttr::default()
+    };
+    match bpf(BPF_PROG_TEST_RUN, &mut attr) {
+        Ok(_) => Ok(LiveEnd::Exhausted),
+        Err(error) if error.raw_os_error() == Some(libc::EINTR) => Ok(LiveEnd::Interrupted),
+        Err(error) => Err(Error::from_io(
+            "run live frames",
+            format!("of {} octets, batch {batch}", frame.len()),
+            &error,
+        )
+        .with_remedy("needs Linux 5.18 or newer and root")),
+    }
+}
+
+/// Attaches a program to an interface index of the calling thread's namespace, or to a perf event's
+/// descriptor. The program stays attached while the returned descriptor is open.
+///
+/// # Errors
+/// What bpf(2) said, with the place.
+pub fn attach(program: BorrowedFd<'_>, target: u32, kind: LinkKind) -> Result<OwnedFd> {
+    let mut attr = LinkCreateAttr {
+        prog_fd: program.as_raw_fd().cast_unsigned(),
+        target,
+        attach_type: kind as u32,
+        flags: if kind == LinkKind::Xdp {
+            XDP_FLAGS_DRV_MODE
+        } else {
+            0
+        },
+        ..LinkCreateAttr::default()
+    };
+    match bpf(BPF_LINK_CREATE, &mut attr) {
+        // SAFETY: on success the kernel returned a new descriptor that nobody else owns.
+        Ok(fd) => Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) }),
+        Err(error) => {
+            Err(
+                Error::from_io("attach program", format!("{kind:?} to {target}"), &error)
+                    .with_remedy(remedy(kind)),
+            )
+        }
+    }
+}
+
+fn remedy(kind: LinkKind) -> &'static str {
+    match kind {
+        LinkKind::Xdp => {
+            "needs root, native XDP on the interface (Linux 5.9), and no other XDP program there"
+        }
+        LinkKind::PerfEvent => "needs root and Linux 5.15",
+        LinkKind::TcxIngress | LinkKind::TcxEgress => "needs root and Linux 6.6",
+    }
+}
+
+/// Writes one map entry from the calling thread (a DEVMAP looks the interface up in its namespace).
+///
+/// # Errors
+/// What bpf(2) said.
+pub fn update_map(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> Result<()> {
+    let mut attr = MapElementAttr {
+        map_fd: map.as_raw_fd().cast_unsigned(),
+        key: key.as_ptr() as u64,
+        value: value.as_ptr() as u64,
+        ..MapElementAttr::default()
+    };
+    bpf(BPF_MAP_UPDATE_ELEM, &mut attr)
+        .map(|_| ())
+        .map_err(|error| Error::from_io("write map entry", format!("key {key:?}"), &error))
+}

@@ -1,0 +1,26 @@
+//! The clock that eBPF programs read too.
+
+use nix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of `CLOCK_MONOTONIC`: the clock of `bpf_ktime_get_ns()`, so times stamped by an
+/// eBPF program and by this function can be subtracted.
+///
+/// # Panics
+/// Never on Linux: `clock_gettime` of this clock cannot fail (`clock_getres(2)`).
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .expect("CLOCK_MONOTONIC exists on every Linux kernel");
+    // Both parts are never negative for this clock.
+    now.tv_sec().unsigned_abs() * 1_000_000_000 + now.tv_nsec().unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn time_does_not_run_backwards() {
+        let first = super::monotonic_ns();
+        let second = super::monotonic_ns();
+        assert!(first > 0 && second >= first);
+    }
+}

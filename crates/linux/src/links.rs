@@ -1,0 +1,285 @@
+//! Links, addresses, neighbours and routes of the calling thread's network namespace.
+//!
+//! Names are interface names (at most 15 octets). Frame counts are frames as the kernel counts
+//! them; lengths in octets.
+
+mod layer3;
+mod stats;
+
+pub use layer3::{add_address, add_neighbour, add_route};
+pub use stats::{LinkStats, stats};
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute,
+    LinkFlags, LinkInfo, LinkMessage,
+};
+use std::os::fd::{AsFd, AsRawFd};
+
+use crate::error::{Error, Result};
+use crate::netlink::{Refusal, transact};
+use crate::netns::{self, NetNs};
+
+/// A pair of virtual Ethernet links to make: one end here, the other in `peer_netns`.
+#[derive(Debug, Clone, Copy)]
+pub struct VethSpec<'a> {
+    /// Name of the end in the calling thread's namespace.
+    pub name: &'a str,
+    /// Its Ethernet address.
+    pub mac: [u8; 6],
+    /// Name of the other end.
+    pub peer_name: &'a str,
+    /// Its Ethernet address.
+    pub peer_mac: [u8; 6],
+    /// Namespace of the other end.
+    pub peer_netns: &'a NetNs,
+    /// Receive queues of *each* end, at least 1.
+    pub rx_queues: u32,
+    /// Transmit queues of *each* end, at least 1.
+    pub tx_queues: u32,
+}
+
+/// A link as the kernel describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Interface index, unique within its namespace.
+    pub index: u32,
+    /// Interface name.
+    pub name: String,
+    /// Link-layer address; empty where the link has none.
+    pub mac: Vec<u8>,
+    /// Largest layer 3 packet, octets.
+    pub mtu: u32,
+    /// Administratively up (IFF_UP).
+    pub up: bool,
+    /// Up with carrier (IFF_LOWER_UP): both ends of a veth are up.
+    pub carrier: bool,
+    /// Takes part in multicast (IFF_MULTICAST).
+    pub multicast: bool,
+    /// Receive queues allocated.
+    pub rx_queues: u32,
+    /// Transmit queues allocated.
+    pub tx_queues: u32,
+}
+
+/// Makes a veth pair, both ends down.
+///
+/// # Errors
+/// A name is taken (EEXIST) or too long (ERANGE), a queue count the kernel refuses (EINVAL), or no
+/// right (EPERM).
+pub fn create_veth(spec: &VethSpec<'_>) -> Result<()> {
+    let end = |name: &str, mac: [u8; 6]| {
+        vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::Address(mac.to_vec()),
+            LinkAttribute::NumRxQueues(spec.rx_queues),
+            LinkAttribute::NumTxQueues(spec.tx_queues),
+        ]
+    };
+    let mut peer = LinkMessage::default();
+    peer.attributes = end(spec.peer_name, spec.peer_mac);
+    peer.attributes
+        .push(LinkAttribute::NetNsFd(spec.peer_netns.as_fd().as_raw_fd()));
+    let mut link = LinkMessage::default();
+    link.attributes = end(spec.name, spec.mac);
+    link.attributes.push(LinkAttribute::LinkInfo(vec![
+        LinkInfo::Kind(InfoKind::Veth),
+        LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+    ]));
+    transact(
+        RouteNetlinkMessage::NewLink(link),
+        NLM_F_CREATE | NLM_F_EXCL,
+    )
+    .map(drop)
+    .map_err(|refusal| {
+        refusal.of(
+            "create veth",
+            format!(
+                "{}{} to {} in netns {}",
+                spec.name,
+                netns::place(),
+                spec.peer_name,
+                spec.peer_netns.name()
+            ),
+        )
+    })
+}
+
+/// Removes a link; a veth's other end goes with it.
+///
+/// # Errors
+/// No such link (ENODEV), no right (EPERM).
+pub fn delete(name: &str) -> Result<()> {
+    transact(RouteNetlinkMessage::DelLink(named(name)), 0)
+        .map(drop)
+        .map_err(|refusal| refusal.of("delete link", object(name)))
+}
+
+/// The link of this name.
+///
+/// # Errors
+/// No such link (ENODEV).
+pub fn get(name: &str) -> Result<Link> {
+    Ok(describe(&fetch(name)?))
+}
+
+/// All links of the namespace, by rising index.
+///
+/// # Errors
+/// The kernel's answer could not be read.
+pub fn list() -> Result<Vec<Link>> {
+    let answers = transact(
+        RouteNetlinkMessage::GetLink(LinkMessage::default()),
+        NLM_F_DUMP,
+    )
+    .map_err(|refusal| refusal.of("list", format!("links{}", netns::place())))?;
+    let mut links: Vec<Link> = answers
+        .iter()
+        .filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(message) => Some(describe(message)),
+            _ => None,
+        })
+        .collect();
+    links.sort_by_key(|link| link.index);
+    Ok(links)
+}
+
+/// Interface index of the link.
+///
+/// # Errors
+/// No such link (ENODEV).
+pub fn index(name: &str) -> Result<u32> {
+    Ok(fetch(name)?.header.index)
+}
+
+/// Whether a link of this name exists.
+///
+/// # Errors
+/// The kernel could not be asked.
+pub fn exists(name: &str) -> Result<bool> {
+    match fetch(name) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sets the link administratively up.
+///
+/// # Errors
+/// No such link (ENODEV), no right (EPERM).
+pub fn set_up(name: &str) -> Result<()> {
+    set_flag(name, "set link up", LinkFlags::Up, true)
+}
+
+/// Sets the link administratively down.
+///
+/// # Errors
+/// As [`set_up`].
+pub fn set_down(name: &str) -> Result<()> {
+    set_flag(name, "set link down", LinkFlags::Up, false)
+}
+
+/// Switches the multicast flag: without it the kernel sends no MLD report and no router
+/// solicitation on this link.
+///
+/// # Errors
+/// As [`set_up`].
+pub fn set_multicast(name: &str, on: bool) -> Result<()> {
+    set_flag(name, "set multicast flag of", LinkFlags::Multicast, on)
+}
+
+/// Switches ARP and neighbour discovery: off, the kernel neither asks nor answers on this link.
+///
+/// # Errors
+/// As [`set_up`].
+pub fn set_arp(name: &str, on: bool) -> Result<()> {
+    set_flag(name, "set ARP of", LinkFlags::Noarp, !on)
+}
+
+/// Sets the largest layer 3 packet, in octets (without Ethernet header and FCS).
+///
+/// # Errors
+/// Out of the link's range (EINVAL), no such link (ENODEV), no right (EPERM).
+pub fn set_mtu(name: &str, octets: u32) -> Result<()> {
+    let mut link = named(name);
+    link.attributes.push(LinkAttribute::Mtu(octets));
+    change(link, "set MTU of", name)
+}
+
+/// Stops the kernel from making up an IPv6 link-local address for this link (addr_gen_mode none).
+/// To have an effect it must come before the link is set up.
+///
+/// # Errors
+/// The kernel runs without IPv6 (EAFNOSUPPORT), no such link (ENODEV), no right (EPERM).
+pub fn set_addr_gen_mode_none(name: &str) -> Result<()> {
+    let mut link = named(name);
+    link.attributes
+        .push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(
+            vec![AfSpecInet6::AddrGenMode(In6AddrGenMode::None)],
+        )]));
+    change(link, "set IPv6 address generation mode none of", name)
+}
+
+fn set_flag(name: &str, operation: &str, flag: LinkFlags, on: bool) -> Result<()> {
+    let mut link = named(name);
+    link.header.change_mask = flag;
+    link.header.flags = if on { flag } else { LinkFlags::empty() };
+    change(link, operation, name)
+}
+
+fn change(link: LinkMessage, operation: &str, name: &str) -> Result<()> {
+    transact(RouteNetlinkMessage::SetLink(link), 0)
+        .map(drop)
+        .map_err(|refusal| refusal.of(operation, object(name)))
+}
+
+fn named(name: &str) -> LinkMessage {
+    let mut link = LinkMessage::default();
+    link.attributes.push(LinkAttribute::IfName(name.to_owned()));
+    link
+}
+
+/// "NAME in netns NS", for error messages.
+fn object(name: &str) -> String {
+    format!("{name}{}", netns::place())
+}
+
+fn fetch(name: &str) -> Result<LinkMessage> {
+    let fail = |refusal: Refusal| refusal.of("find link", object(name));
+    let answers = transact(RouteNetlinkMessage::GetLink(named(name)), 0).map_err(fail)?;
+    answers
+        .into_iter()
+        .find_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(message) => Some(message),
+            _ => None,
+        })
+        .ok_or_else(|| Error::from_text("find link", object(name), "the kernel's answer is empty"))
+}
+
+fn describe(message: &LinkMessage) -> Link {
+    let flags = message.header.flags;
+    let mut link = Link {
+        index: message.header.index,
+        name: String::new(),
+        mac: Vec::new(),
+        mtu: 0,
+        up: flags.contains(LinkFlags::Up),
+        carrier: flags.contains(LinkFlags::LowerUp),
+        multicast: flags.contains(LinkFlags::Multicast),
+        rx_queues: 0,
+        tx_queues: 0,
+    };
+    for attribute in &message.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => link.name.clone_from(name),
+            LinkAttribute::Address(mac) => link.mac.clone_from(mac),
+            LinkAttribute::Mtu(octets) => link.mtu = *octets,
+            LinkAttribute::NumRxQueues(n) => link.rx_queues = *n,
+            LinkAttribute::NumTxQueues(n) => link.tx_queues = *n,
+            _ => {}
+        }
+    }
+    link
+}

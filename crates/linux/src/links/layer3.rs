@@ -1,0 +1,174 @@
+//! Addresses, neighbours and routes of links.
+
+use std::net::IpAddr;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_route::address::{
+    AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage,
+};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+
+use super::{index, object};
+use crate::error::{Error, Result};
+use crate::netlink::transact;
+use crate::netns;
+
+/// Gives the link an address with this prefix length (bits); IPv6 without duplicate address
+/// detection, so it is usable at once and no solicitation is sent.
+///
+/// # Errors
+/// The address is there already (EEXIST), no such link (ENODEV), no right (EPERM), IPv6 disabled
+/// on the link (EACCES).
+pub fn add_address(link: &str, address: IpAddr, prefix_len: u8) -> Result<()> {
+    let what = || format!("{address}/{prefix_len} to {}", object(link));
+    check_prefix(address, prefix_len, "add address")?;
+    let mut message = AddressMessage::default();
+    message.header.family = family(address);
+    message.header.prefix_len = prefix_len;
+    message.header.index = index(link)?;
+    message.attributes = vec![
+        AddressAttribute::Local(address),
+        AddressAttribute::Address(address),
+    ];
+    if address.is_ipv6() {
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message
+            .attributes
+            .push(AddressAttribute::Flags(AddressFlags::Nodad));
+    }
+    transact(
+        RouteNetlinkMessage::NewAddress(message),
+        NLM_F_CREATE | NLM_F_EXCL,
+    )
+    .map(drop)
+    .map_err(|refusal| {
+        let error = refusal.of("add address", what());
+        match error.errno() {
+            Some(libc::EACCES) if address.is_ipv6() => {
+                error.with_remedy("IPv6 is disabled here; set net.ipv6.conf.all.disable_ipv6=0")
+            }
+            _ => error,
+        }
+    })
+}
+
+/// Tells the kernel for good (state PERMANENT) the Ethernet address of a neighbour on this link;
+/// replaces what it knew.
+///
+/// # Errors
+/// No such link (ENODEV), the link is down (ENETDOWN), no right (EPERM).
+pub fn add_neighbour(link: &str, address: IpAddr, mac: [u8; 6]) -> Result<()> {
+    let mut message = NeighbourMessage::default();
+    message.header.family = family(address);
+    message.header.ifindex = index(link)?;
+    message.header.state = NeighbourState::Permanent;
+    message.attributes = vec![
+        NeighbourAttribute::Destination(match address {
+            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
+            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
+        }),
+        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
+    ];
+    transact(
+        RouteNetlinkMessage::NewNeighbour(message),
+        NLM_F_CREATE | NLM_F_REPLACE,
+    )
+    .map(drop)
+    .map_err(|refusal| refusal.of("add neighbour", format!("{address} on {}", object(link))))
+}
+
+/// Adds a route to the main table: `destination/prefix_len` by a gateway, or directly on the link
+/// without one.
+///
+/// # Errors
+/// The route is there already (EEXIST), the gateway cannot be reached (ENETUNREACH or EINVAL, with
+/// the kernel's words), the link is down (ENETDOWN), no such link (ENODEV), no right (EPERM).
+pub fn add_route(
+    destination: IpAddr,
+    prefix_len: u8,
+    gateway: Option<IpAddr>,
+    link: &str,
+) -> Result<()> {
+    check_prefix(destination, prefix_len, "add route")?;
+    let mut message = RouteMessage::default();
+    message.header = RouteHeader {
+        address_family: family(destination),
+        destination_prefix_length: prefix_len,
+        table: RouteHeader::RT_TABLE_MAIN,
+        protocol: RouteProtocol::Static,
+        scope: match gateway {
+            None if destination.is_ipv4() => RouteScope::Link,
+            _ => RouteScope::Universe,
+        },
+        kind: RouteType::Unicast,
+        ..RouteHeader::default()
+    };
+    message.attributes = vec![
+        RouteAttribute::Destination(RouteAddress::from(destination)),
+        RouteAttribute::Oif(index(link)?),
+    ];
+    if let Some(gateway) = gateway {
+        message
+            .attributes
+            .push(RouteAttribute::Gateway(RouteAddress::from(gateway)));
+    }
+    transact(
+        RouteNetlinkMessage::NewRoute(message),
+        NLM_F_CREATE | NLM_F_EXCL,
+    )
+    .map(drop)
+    .map_err(|refusal| {
+        let via = gateway.map_or_else(String::new, |g| format!(" via {g}"));
+        refusal.of(
+            "add route",
+            format!(
+                "{destination}/{prefix_len}{via} dev {link}{}",
+                netns::place()
+            ),
+        )
+    })
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+fn check_prefix(address: IpAddr, prefix_len: u8, operation: &str) -> Result<()> {
+    let bits = if address.is_ipv4() { 32 } else { 128 };
+    if prefix_len <= bits {
+        return Ok(());
+    }
+    Err(Error::from_text(
+        operation,
+        format!("{address}/{prefix_len}"),
+        format!("prefix longer than {bits} bits"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_longer_than_the_address_is_refused_before_the_kernel_is_asked() {
+        let v4 = "10.0.0.1".parse().unwrap();
+        let v6 = "2001:2::1".parse().unwrap();
+        assert!(check_prefix(v4, 32, "add route").is_ok());
+        assert!(check_prefix(v6, 128, "add route").is_ok());
+        let error = add_address("lo", v4, 33).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "add address 10.0.0.1/33: prefix longer than 32 bits"
+        );
+        assert!(add_route(v6, 129, None, "lo").is_err());
+    }
+}

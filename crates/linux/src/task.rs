@@ -1,0 +1,163 @@
+//! Tasks (processes, threads, kernel threads) as /proc shows them, and signals to them.
+
+mod signal;
+
+pub use nix::sys::signal::Signal;
+pub use signal::{kill, kill_exact, on_signal_do_nothing, tgkill};
+
+use crate::error::{Error, Result};
+
+/// Flag of a kernel thread in the flags field of /proc/PID/stat (`PF_KTHREAD`, `linux/sched.h`).
+const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// How long a task ran and waited (`/proc/TID/schedstat`; `Documentation/scheduler/sched-stats`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SchedStat {
+    /// Time on a CPU, nanoseconds.
+    pub run_ns: u64,
+    /// Time runnable but waiting for a CPU, nanoseconds.
+    pub wait_ns: u64,
+    /// How many times it was put on a CPU.
+    pub slices: u64,
+}
+
+/// Reads a task's run and wait time.
+///
+/// The run time of a task that runs right now is brought up to date by the kernel only at its
+/// scheduler ticks and switches: expect it up to one tick (1-10 ms) behind.
+///
+/// # Errors
+/// No such task (ENOENT or ESRCH), or a kernel without CONFIG_SCHED_INFO.
+pub fn schedstat(tid: i32) -> Result<SchedStat> {
+    let path = format!("/proc/{tid}/schedstat");
+    let text =
+        std::fs::read_to_string(&path).map_err(|e| Error::from_io("read run time", &*path, &e))?;
+    parse_schedstat(&text)
+        .ok_or_else(|| Error::from_text("parse run time", path, format!("`{}`", text.trim())))
+}
+
+fn parse_schedstat(text: &str) -> Option<SchedStat> {
+    let mut numbers = text.split_ascii_whitespace().map(str::parse::<u64>);
+    let mut next = || numbers.next()?.ok();
+    Some(SchedStat {
+        run_ns: next()?,
+        wait_ns: next()?,
+        slices: next()?,
+    })
+}
+
+/// All kernel threads whose name the closure accepts, as (task id, name), by rising id.
+///
+/// Inside a container with its own process ids kernel threads are invisible: the answer is then
+/// empty.
+///
+/// # Errors
+/// /proc cannot be read.
+pub fn find_kthreads(accept: impl Fn(&str) -> bool) -> Result<Vec<(i32, String)>> {
+    let mut found = Vec::new();
+    for pid in all_pids()? {
+        // Tasks come and go while we look; one that is gone is not an answer.
+        let Ok(name) = comm(pid) else { continue };
+        if accept(&name) && is_kthread(pid) {
+            found.push((pid, name));
+        }
+    }
+    Ok(found)
+}
+
+fn is_kthread(pid: i32) -> bool {
+    stat_field(pid, 9).is_ok_and(|flags| flags & PF_KTHREAD != 0)
+}
+
+/// The task's name (`/proc/TID/comm`); at most 15 octets, for kernel threads since Linux 5.17
+/// their whole name.
+///
+/// # Errors
+/// No such task (ENOENT or ESRCH).
+pub fn comm(tid: i32) -> Result<String> {
+    let path = format!("/proc/{tid}/comm");
+    let bytes = std::fs::read(&path).map_err(|e| Error::from_io("read name of task", path, &e))?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// When the task started: clock ticks since boot. Together with the id (and the boot) it names a
+/// task for ever, where the id alone is used again.
+///
+/// # Errors
+/// No such task (ENOENT or ESRCH).
+pub fn start_time(tid: i32) -> Result<u64> {
+    stat_field(tid, 22)
+}
+
+/// Whether a task of this id exists (a zombie too).
+#[must_use]
+pub fn exists(tid: i32) -> bool {
+    tid > 0 && std::path::Path::new(&format!("/proc/{tid}")).exists()
+}
+
+/// Whether the task of this id is the one that started at this time and has not ended: a zombie
+/// has ended.
+#[must_use]
+pub fn lives(tid: i32, started: u64) -> bool {
+    let Ok(text) = stat_text(tid) else {
+        return false;
+    };
+    let ended = matches!(field_of(&text, 3), Some("Z" | "X"));
+    !ended && field_of(&text, 22).and_then(|f| f.parse().ok()) == Some(started)
+}
+
+/// Thread id of the calling thread.
+#[must_use]
+pub fn current_tid() -> i32 {
+    nix::unistd::gettid().as_raw()
+}
+
+/// Process id of this process.
+#[must_use]
+pub fn current_pid() -> i32 {
+    nix::unistd::getpid().as_raw()
+}
+
+/// All process ids, rising.
+pub(crate) fn all_pids() -> Result<Vec<i32>> {
+    let fail = |e: std::io::Error| Error::from_io("list", "/proc", &e);
+    let mut pids = Vec::new();
+    for entry in std::fs::read_dir("/proc").map_err(fail)? {
+        let name = entry.map_err(fail)?.file_name();
+        pids.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
+    }
+    pids.sort_unstable();
+    Ok(pids)
+}
+
+fn stat_text(tid: i32) -> Result<String> {
+    let path = format!("/proc/{tid}/stat");
+    let bytes = std::fs::read(&path).map_err(|e| Error::from_io("read state of task", path, &e))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn stat_field(tid: i32, field: usize) -> Result<u64> {
+    let text = stat_text(tid)?;
+    field_of(&text, field)
+        .and_then(|f| f.parse().ok())
+        .ok_or_else(|| {
+            Error::from_text(
+                "parse state of task",
+                format!("/proc/{tid}/stat"),
+                format!("no number in field {field}"),
+            )
+        })
+}
+
+/// A field of /proc/PID/stat by its number in `proc_pid_stat(5)`, from 3. The name (field 2) may
+/// hold blanks and parentheses, so we count from the last parenthesis.
+fn field_of(text: &str, field: usize) -> Option<&str> {
+    let (_, after_name) = text.rsplit_once(')')?;
+    after_name
+        .split_ascii_whitespace()
+        .nth(field.checked_sub(3)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! The wish to stop, in a process of its own because signals are the whole process's.
+
+use mpps_linux::interrupt;
+use mpps_linux::task::{self, Signal};
+
+#[test]
+fn ctrl_c_is_remembered_instead_of_ending_us() {
+    interrupt::install().unwrap();
+    interrupt::install().unwrap();
+    assert!(!interrupt::requested());
+    assert_eq!(interrupt::signal(), None);
+    // To our own thread, so that it is taken before the call returns.
+    task::tgkill(task::current_tid(), Signal::SIGINT).unwrap();
+    assert!(interrupt::requested());
+    assert_eq!(interrupt::signal(), Some(Signal::SIGINT));
+}
