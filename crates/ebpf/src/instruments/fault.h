@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef MPPS_FAULT_H
+#define MPPS_FAULT_H
+
+#include "../base.h"
+
+/* What the planted faults did. All members u64; the order is fixed by fault.rs. */
+struct fault_counts {
+	u64 seen;	/* frames with a tag that came by */
+	u64 dropped;
+	u64 duplicated;
+	u64 swapped;	/* pairs of frames whose tags changed places */
+	u64 policed;
+	u64 delayed;
+};
+
+#endif

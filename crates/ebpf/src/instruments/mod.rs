@@ -1,0 +1,10 @@
+//! The tester's programs: they measure, and are never part of what is measured.
+
+pub mod crowd;
+pub mod fault;
+pub mod ledger;
+pub mod nic;
+pub mod receiver;
+pub mod sender;
+pub mod watch;
+pub mod wire;

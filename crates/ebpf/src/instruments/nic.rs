@@ -1,0 +1,21 @@
+//! Reads `nic.bpf.c`: the virtual NIC before the DUT.
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::undocumented_unsafe_blocks
+)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/nic.skel.rs"));
+}
+pub use skeleton::{NicSkel, NicSkelBuilder, OpenNicSkel};
+
+/// Most receive queues.
+pub const QUEUES_MAX: usize = 64;
+/// Entries of the RSS indirection table.
+pub const INDIRECTION_ENTRIES: usize = 128;
+/// Octets a Toeplitz hash may cover.
+pub const HASH_INPUT_MAX: usize = 36;
+/// Most frames a CPUMAP entry holds (the kernel's limit).
+pub const RING_MAX: u32 = 16384;

@@ -1,0 +1,70 @@
+//! Reads `receiver.bpf.c`: what reached the tester's port.
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::undocumented_unsafe_blocks
+)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/receiver.skel.rs"));
+}
+pub use skeleton::{OpenReceiverSkel, ReceiverSkel, ReceiverSkelBuilder};
+
+/// Buckets of the latency histogram (the scheme of `mpps_method::histogram`).
+pub const BUCKETS: usize = 592;
+
+const FIXED_WORDS: usize = 9;
+
+/// What one port received in one trial, over all CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Frames of this trial, duplicates included.
+    pub tagged: u64,
+    /// Of these, with a sequence number seen before.
+    pub duplicated: u64,
+    /// Of these, behind a later one of their flow (RFC 4737).
+    pub reordered: u64,
+    /// Frames without our tag.
+    pub foreign: u64,
+    /// Frames of an earlier trial.
+    pub late: u64,
+    /// Canary frames.
+    pub canary: u64,
+    /// Frames of this trial with a sequence nobody sends.
+    pub beyond: u64,
+    /// Earliest and latest arrival, monotonic ns (0 where arrivals are not timed).
+    pub first_ns: u64,
+    /// See `first_ns`.
+    pub last_ns: u64,
+    /// Latency of each frame, log-linear buckets of ns.
+    pub latency: Vec<u64>,
+}
+
+impl Received {
+    /// Adds up the CPUs' values; `None` when one has another length than the C struct.
+    #[must_use]
+    pub fn from_cpus(per_cpu: &[Vec<u8>]) -> Option<Self> {
+        let sum = crate::sum_words(per_cpu);
+        if sum.len() != FIXED_WORDS + BUCKETS {
+            return None;
+        }
+        let times = |word: usize| {
+            per_cpu
+                .iter()
+                .filter_map(move |value| crate::to_words(value).get(word).copied())
+        };
+        Some(Self {
+            tagged: sum[0],
+            duplicated: sum[1],
+            reordered: sum[2],
+            foreign: sum[3],
+            late: sum[4],
+            canary: sum[5],
+            beyond: sum[6],
+            first_ns: times(7).filter(|&ns| ns > 0).min().unwrap_or(0),
+            last_ns: times(8).max().unwrap_or(0),
+            latency: sum[FIXED_WORDS..].to_vec(),
+        })
+    }
+}

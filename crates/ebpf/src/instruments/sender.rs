@@ -1,0 +1,114 @@
+//! Reads `sender.bpf.c`: one trial's order to the sender and what became of it.
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    clippy::undocumented_unsafe_blocks
+)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/sender.skel.rs"));
+}
+pub use skeleton::{OpenSenderSkel, SenderSkel, SenderSkelBuilder};
+
+/// Fixed-point shift of the pace: time is in ns << 20.
+pub const PACE_SHIFT: u32 = 20;
+/// Directions a sender can serve in one call.
+pub const DIRECTIONS: usize = 2;
+/// Longest schedule of sizes.
+pub const SIZES_MAX: usize = 4093;
+/// Longest frame without FCS on live frames.
+pub const FRAME_OCTETS_MAX: usize = 3400;
+/// Octets of headers kept in a template.
+pub const TEMPLATE_OCTETS: usize = 64;
+/// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
+pub const BUCKETS: usize = 592;
+
+const FIXED_WORDS: usize = 14;
+const DIRECTION_WORDS: usize = 5;
+
+/// What the sender is to do in one trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// Time between two slots, ns << [`PACE_SHIFT`]; 0 sends back-to-back.
+    pub gap_fp: u64,
+    /// Slots over all directions.
+    pub slots: u64,
+    /// A slot later than this stays unsent, ns.
+    pub late_max_ns: u64,
+    /// Tag id.
+    pub id: u16,
+    /// From the call to the first slot, ns.
+    pub delay_ns: u64,
+}
+
+impl Order {
+    /// The state before the trial: the order, all outcomes zero.
+    #[must_use]
+    pub fn to_value(self) -> Vec<u8> {
+        let order = [
+            self.gap_fp,
+            self.slots,
+            self.late_max_ns,
+            u64::from(self.id),
+            self.delay_ns,
+        ];
+        let mut words = vec![0u64; FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS];
+        words[..order.len()].copy_from_slice(&order);
+        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+    }
+}
+
+/// What became of an order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// When the first slot was due, monotonic ns (0: the program never ran).
+    pub started_ns: u64,
+    /// Slots passed.
+    pub slots: u64,
+    /// Slots passed without a frame, by direction.
+    pub unsent: [u64; DIRECTIONS],
+    /// First frame handed over, monotonic ns.
+    pub first_ns: u64,
+    /// Last frame handed over, monotonic ns.
+    pub last_ns: u64,
+    /// When all slots had passed, monotonic ns (0: not ended).
+    pub ended_ns: u64,
+    /// Most frames handed over without a wait between them.
+    pub burst_largest: u64,
+    /// Frames the program could not build: a fault of the sender's.
+    pub refused: u64,
+    /// Latest frame, ns after its slot was due.
+    pub late_largest_ns: u64,
+    /// Frames handed over, by direction.
+    pub sent: [u64; DIRECTIONS],
+    /// Lateness of each frame, log-linear buckets of ns.
+    pub lateness: Vec<u64>,
+}
+
+impl Outcome {
+    /// Reads the state map's value; `None` when it has another length than the C struct.
+    #[must_use]
+    pub fn from_value(value: &[u8]) -> Option<Self> {
+        let words = crate::to_words(value);
+        if words.len() != FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS {
+            return None;
+        }
+        Some(Self {
+            started_ns: words[5],
+            slots: words[6],
+            first_ns: words[7],
+            last_ns: words[8],
+            ended_ns: words[9],
+            burst_largest: words[11],
+            refused: words[12],
+            late_largest_ns: words[13],
+            unsent: [
+                words[FIXED_WORDS + 1],
+                words[FIXED_WORDS + DIRECTION_WORDS + 1],
+            ],
+            sent: [words[FIXED_WORDS], words[FIXED_WORDS + DIRECTION_WORDS]],
+            lateness: words[FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS..].to_vec(),
+        })
+    }
+}

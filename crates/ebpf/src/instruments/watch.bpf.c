@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The machine watch: a timer on every CPU of the bed, once a millisecond; the longest time between two
+ * of its ticks is the longest the CPU stood still, whoever took it away (a hypervisor, firmware, code
+ * with interrupts off). It sees no frame, so what it says of a trial is blind to the trial's loss.
+ * Costs about a microsecond a tick: 0.1 % of the CPU.
+ *
+ * A cpu-clock perf event will not do: the kernel throttles it on a CPU that idles without its tick,
+ * and every pause would look like a stall.
+ */
+#include "../base.h"
+
+#define CLOCK_MONOTONIC 1
+/* BPF_F_TIMER_CPU_PIN (Linux 6.7): younger than the kernel headers of Debian 12. */
+#define TIMER_CPU_PIN (1ULL << 1)
+#define CPUS_MAX 1024
+
+/* One CPU. After the timer all members are u64; their order is fixed by watch.rs. */
+struct watch_cpu {
+	struct bpf_timer timer;
+	u64 last_ns;
+	u64 longest_ns;
+	u64 ticks;
+	u64 epoch;
+};
+
+const volatile u64 period_ns = 1000000;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, u32);
+	__type(value, struct watch_cpu);
+} watched SEC(".maps");
+
+/* Counted up by user space: what was seen in an older epoch is forgotten at the next tick. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} epoch SEC(".maps");
+
+static int tick(void *map, u32 *cpu, struct watch_cpu *w)
+{
+	u32 zero = 0;
+	u64 *now_epoch = bpf_map_lookup_elem(&epoch, &zero), now = bpf_ktime_get_ns(), gap;
+
+	gap = w->last_ns ? now - w->last_ns : 0;
+	w->last_ns = now;
+	if (now_epoch && w->epoch != *now_epoch) {
+		w->epoch = *now_epoch;
+		w->longest_ns = 0;
+		w->ticks = 0;
+	} else if (gap > w->longest_ns) {
+		w->longest_ns = gap;
+	}
+	w->ticks++;
+	bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);
+	return 0;
+}
+
+/* Run once on each CPU to watch. */
+SEC("tc")
+int start(struct __sk_buff *skb)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct watch_cpu *w = bpf_map_lookup_elem(&watched, &cpu);
+
+	if (!w || bpf_timer_init(&w->timer, &watched, CLOCK_MONOTONIC))
+		return 1;
+	bpf_timer_set_callback(&w->timer, tick);
+	return bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN) ? 1 : 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,241 @@
+//! Each program by BPF_PROG_TEST_RUN: a frame in, the verdict and what the maps say out. Needs root.
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use mpps_ebpf::instruments::{nic, receiver, sender};
+use std::mem::MaybeUninit;
+
+const XDP_DROP: u32 = 1;
+const XDP_PASS: u32 = 2;
+const XDP_REDIRECT: u32 = 4;
+const ZERO: [u8; 4] = [0; 4];
+
+/// Loading needs root; without it the test says so and ends.
+fn is_root() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").expect("proc is mounted");
+    let root = status
+        .lines()
+        .any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"));
+    if !root {
+        println!("SKIP: needs root to load eBPF programs");
+    }
+    root
+}
+
+/// Ethernet, IPv4, UDP, tag, padded to 60 octets: flow `port - 1024`.
+fn tagged_frame(id: u16, sequence: u64, port: u16) -> Vec<u8> {
+    let mut frame = vec![0u8; 60];
+    frame[12..14].copy_from_slice(&[0x08, 0x00]);
+    frame[14] = 0x45;
+    frame[23] = 17;
+    frame[34..36].copy_from_slice(&port.to_be_bytes());
+    frame[36..38].copy_from_slice(&port.to_be_bytes());
+    frame[42..44].copy_from_slice(&id.to_be_bytes());
+    frame[44..49].copy_from_slice(&sequence.to_be_bytes()[3..]);
+    frame
+}
+
+fn verdict(program: &libbpf_rs::ProgramMut<'_>, frame: &[u8]) -> (u32, Vec<u8>) {
+    let mut out = vec![0u8; 4096];
+    let input = ProgramInput {
+        data_in: Some(frame),
+        data_out: Some(&mut out),
+        repeat: 1,
+        ..ProgramInput::default()
+    };
+    let run = program.test_run(input).expect("test run");
+    let data = run.data.map(|data| data.to_vec()).unwrap_or_default();
+    (run.return_value, data)
+}
+
+fn loaded_receiver(storage: &mut MaybeUninit<libbpf_rs::OpenObject>) -> receiver::ReceiverSkel<'_> {
+    let mut open = receiver::ReceiverSkelBuilder::default()
+        .open(storage)
+        .expect("open");
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("rodata");
+    rodata.flows = 4;
+    rodata.sequences_max = 128;
+    open.maps.seen.set_max_entries(2).expect("seen");
+    open.maps.expected.set_max_entries(4).expect("expected");
+    let skel = open.load().expect("load");
+    skel.maps
+        .trial
+        .update(&ZERO, &9u64.to_ne_bytes(), MapFlags::ANY)
+        .expect("trial id");
+    skel.maps
+        .trial
+        .update(&1u32.to_ne_bytes(), &10u64.to_ne_bytes(), MapFlags::ANY)
+        .expect("canary id");
+    skel
+}
+
+fn received(skel: &receiver::ReceiverSkel<'_>) -> receiver::Received {
+    let value = skel
+        .maps
+        .counts
+        .lookup_percpu(&ZERO, MapFlags::ANY)
+        .expect("lookup")
+        .expect("one entry");
+    receiver::Received::from_cpus(&value).expect("the C struct's length")
+}
+
+#[test]
+fn receiver_counts_each_kind_of_frame_once() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let skel = loaded_receiver(&mut storage);
+    let program = &skel.progs.receive;
+    for (sequence, port) in [
+        (0, 1024),
+        (2, 1024),
+        (1, 1024),
+        (2, 1024),
+        (3, 1025),
+        (200, 1024),
+    ] {
+        assert_eq!(
+            verdict(program, &tagged_frame(9, sequence, port)).0,
+            XDP_DROP
+        );
+    }
+    verdict(program, &tagged_frame(10, 0, 1024)); // canary
+    verdict(program, &tagged_frame(8, 5, 1024)); // late
+    verdict(program, &tagged_frame(0x8000, 0, 1024)); // foreign
+    verdict(program, &[0u8; 60]); // foreign
+    let got = received(&skel);
+    assert_eq!((got.tagged, got.duplicated, got.reordered), (5, 1, 1));
+    assert_eq!(
+        (got.foreign, got.late, got.canary, got.beyond),
+        (2, 1, 1, 1)
+    );
+    assert_eq!(got.latency.iter().sum::<u64>(), 5);
+}
+
+#[test]
+fn reordering_is_seen_within_a_flow_only() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let skel = loaded_receiver(&mut storage);
+    for (sequence, port) in [(5, 1024), (4, 1025), (7, 1026), (6, 1027)] {
+        verdict(&skel.progs.receive, &tagged_frame(9, sequence, port));
+    }
+    assert_eq!(received(&skel).reordered, 0);
+    verdict(&skel.progs.receive, &tagged_frame(9, 3, 1024));
+    assert_eq!(received(&skel).reordered, 1);
+}
+
+#[test]
+fn sender_paces_and_counts_unsent_slots() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let open = sender::SenderSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    // A slot each hour: the first is due at once, the second not.
+    let order = sender::Order {
+        gap_fp: 3_600_000_000_000 << 20,
+        slots: 2,
+        late_max_ns: 1,
+        id: 7,
+        delay_ns: 0,
+    };
+    skel.maps
+        .state
+        .update(&ZERO, &order.to_value(), MapFlags::ANY)
+        .expect("order");
+    // No port is set: the redirect is refused, which the sender must count as its own fault.
+    assert_eq!(verdict(&skel.progs.send, &[0u8; 60]).0, XDP_DROP);
+    let first = outcome(&skel);
+    assert_eq!((first.slots, first.refused, first.sent), (1, 1, [0, 0]));
+    assert_eq!(verdict(&skel.progs.send, &[0u8; 60]).0, XDP_DROP);
+    assert_eq!(outcome(&skel).slots, 1, "the second slot is an hour away");
+}
+
+#[test]
+fn sender_never_makes_up_for_more_than_the_bound() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let open = sender::SenderSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    // 1000 slots of 1 ns each, bound 1 ns: by the second call all slots are long overdue.
+    let order = sender::Order {
+        gap_fp: 1 << 20,
+        slots: 1000,
+        late_max_ns: 1,
+        id: 7,
+        delay_ns: 0,
+    };
+    skel.maps
+        .state
+        .update(&ZERO, &order.to_value(), MapFlags::ANY)
+        .expect("order");
+    for _ in 0..3 {
+        verdict(&skel.progs.send, &[0u8; 60]);
+    }
+    let outcome = outcome(&skel);
+    assert_eq!(outcome.slots, 1000);
+    assert!(outcome.unsent[0] >= 997, "{outcome:?}");
+    assert_eq!(outcome.unsent[1], 0);
+    assert!(outcome.ended_ns > 0);
+}
+
+fn outcome(skel: &sender::SenderSkel<'_>) -> sender::Outcome {
+    let value = skel
+        .maps
+        .state
+        .lookup(&ZERO, MapFlags::ANY)
+        .expect("lookup")
+        .expect("one entry");
+    sender::Outcome::from_value(&value).expect("the C struct's length")
+}
+
+#[test]
+fn nic_counts_by_queue_of_the_toeplitz_hash() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let mut open = nic::NicSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let rodata = open.maps.rodata_data.as_deref_mut().expect("rodata");
+    rodata.queues = 2;
+    // A table in which only the last octet of the destination port counts: hash = that octet's low bit.
+    for octet in 0..256u32 {
+        rodata.toeplitz[11][octet as usize] = octet & 1;
+    }
+    rodata.indirection[1] = 1;
+    let skel = open.load().expect("load");
+    for port in [1024, 1025, 1027] {
+        assert_eq!(
+            verdict(&skel.progs.pass, &tagged_frame(9, 0, port)).0,
+            XDP_PASS
+        );
+    }
+    let queue = |number: u32| {
+        let value = skel
+            .maps
+            .received
+            .lookup_percpu(&number.to_ne_bytes(), MapFlags::ANY)
+            .expect("lookup")
+            .expect("entry");
+        mpps_ebpf::sum_words(&value)[0]
+    };
+    assert_eq!((queue(0), queue(1)), (1, 2));
+    // Without a ring the frame is refused, not passed.
+    assert_ne!(
+        verdict(&skel.progs.nic, &tagged_frame(9, 0, 1024)).0,
+        XDP_REDIRECT
+    );
+}
