@@ -1,0 +1,153 @@
+//! Who runs where: tester and DUT on CPUs of their own where there are enough.
+
+use super::BedError;
+use mpps_linux::cpu::CpuSet;
+use serde::{Deserialize, Serialize};
+
+/// CPUs of the DUT and of the tester; they overlap only where there is no other way or the user says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSplit {
+    /// The DUT's CPUs, at least one.
+    pub dut: Vec<usize>,
+    /// The tester's CPUs, at least one: the first sends, all receive.
+    pub tester: Vec<usize>,
+}
+
+impl CpuSplit {
+    /// Chooses from the CPUs this process may use; the user's lists ("0-3,5") win.
+    ///
+    /// Without them: one CPU is shared; of two the first tests and the second is the DUT; of more, two
+    /// test and one is the DUT, for the result of one core is what compares.
+    ///
+    /// # Errors
+    /// A list that is no list, or names a CPU that is not available.
+    pub fn choose(
+        available: &CpuSet,
+        dut: Option<&str>,
+        tester: Option<&str>,
+    ) -> Result<Self, BedError> {
+        let all: Vec<usize> = available.iter().collect();
+        let given = |flag: &'static str, text: Option<&str>| {
+            text.map(|text| parse(flag, text, available)).transpose()
+        };
+        let (dut, tester) = (given("--dut-cpus", dut)?, given("--tester-cpus", tester)?);
+        let rest = |taken: &Vec<usize>| -> Vec<usize> {
+            let free: Vec<usize> = all
+                .iter()
+                .copied()
+                .filter(|cpu| !taken.contains(cpu))
+                .collect();
+            if free.is_empty() { taken.clone() } else { free }
+        };
+        let (dut, tester) = match (dut, tester) {
+            (Some(dut), Some(tester)) => (dut, tester),
+            (Some(dut), None) => (dut.clone(), rest(&dut).into_iter().take(2).collect()),
+            (None, Some(tester)) => (rest(&tester).into_iter().take(1).collect(), tester),
+            (None, None) => by_count(&all),
+        };
+        Ok(Self { dut, tester })
+    }
+
+    /// All CPUs of the bed, each once.
+    #[must_use]
+    pub fn all(&self) -> Vec<usize> {
+        let mut all: Vec<usize> = self.dut.iter().chain(&self.tester).copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether tester and DUT share a CPU.
+    #[must_use]
+    pub fn shared(&self) -> bool {
+        self.dut.iter().any(|cpu| self.tester.contains(cpu))
+    }
+
+    /// The sender's CPU.
+    #[must_use]
+    pub fn sender(&self) -> usize {
+        self.tester.first().copied().unwrap_or(0)
+    }
+
+    /// The receivers' CPUs: not the sender's, where the tester has more than one.
+    #[must_use]
+    pub fn receivers(&self) -> CpuSet {
+        let skip = usize::from(self.tester.len() > 1);
+        self.tester.iter().copied().skip(skip).collect()
+    }
+
+    /// The tester's CPUs.
+    #[must_use]
+    pub fn tester_set(&self) -> CpuSet {
+        self.tester.iter().copied().collect()
+    }
+
+    /// The DUT's CPUs.
+    #[must_use]
+    pub fn dut_set(&self) -> CpuSet {
+        self.dut.iter().copied().collect()
+    }
+}
+
+fn by_count(all: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    match *all {
+        [] => (vec![0], vec![0]),
+        [only] => (vec![only], vec![only]),
+        [first, second] => (vec![second], vec![first]),
+        [first, second, third, ..] => (vec![third], vec![first, second]),
+    }
+}
+
+fn parse(flag: &'static str, text: &str, available: &CpuSet) -> Result<Vec<usize>, BedError> {
+    let set: CpuSet = text
+        .parse()
+        .map_err(|e| BedError::BadPlan(format!("{flag}: {e}")))?;
+    if set.is_empty() {
+        return Err(BedError::BadPlan(format!("{flag}: no CPU given")));
+    }
+    match set.iter().find(|cpu| !available.contains(*cpu)) {
+        Some(cpu) => Err(BedError::BadPlan(format!(
+            "{flag}: CPU {cpu} is not available, these are: {available}"
+        ))),
+        None => Ok(set.iter().collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(available: &str, dut: Option<&str>, tester: Option<&str>) -> CpuSplit {
+        CpuSplit::choose(&available.parse().unwrap(), dut, tester).unwrap()
+    }
+
+    #[test]
+    fn each_count_of_cpus_has_a_sensible_split() {
+        assert!(choose("0", None, None).shared());
+        let two = choose("0-1", None, None);
+        assert_eq!(
+            (two.dut.clone(), two.tester.clone(), two.shared()),
+            (vec![1], vec![0], false)
+        );
+        let many = choose("0-7", None, None);
+        assert_eq!(
+            (many.dut.clone(), many.tester.clone()),
+            (vec![2], vec![0, 1])
+        );
+        assert_eq!(many.receivers().to_string(), "1");
+        assert_eq!(two.receivers().to_string(), "0");
+    }
+
+    #[test]
+    fn the_users_lists_win_and_the_other_side_takes_the_rest() {
+        assert_eq!(choose("0-3", Some("0"), None).tester, [1, 2]);
+        assert_eq!(choose("0-3", None, Some("0-2")).dut, [3]);
+        assert!(choose("0-1", Some("0-1"), None).shared());
+        let error = CpuSplit::choose(&"0-1".parse().unwrap(), Some("7"), None).unwrap_err();
+        assert!(
+            error.to_string().contains("CPU 7 is not available"),
+            "{error}"
+        );
+        assert!(CpuSplit::choose(&"0-1".parse().unwrap(), Some("x"), None).is_err());
+    }
+}

@@ -1,0 +1,130 @@
+//! Beds that stay: raised once, measured on many times, taken down by name.
+
+use super::{Bed, BedError, BedPlan, Port, Side, names, raise};
+use crate::journal::{self, Claim, Entry, Journal};
+use crate::recover::is_kept;
+use mpps_linux::netns::NetNs;
+use std::io;
+use std::path::Path;
+
+const PLAN_FILE: &str = "plan.json";
+
+/// A bed as `mpps bed list` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BedState {
+    /// Its name.
+    pub name: String,
+    /// Raised to stay.
+    pub kept: bool,
+    /// Somebody uses it now.
+    pub in_use: bool,
+    /// What it was raised from, where that is on disk (kept beds).
+    pub plan: Option<BedPlan>,
+}
+
+/// Lets a raised bed stay when this process ends.
+///
+/// # Errors
+/// It could not be written down; the bed is lowered then.
+pub fn keep(mut bed: Bed) -> Result<(), BedError> {
+    if let Some(journal) = &mut bed.journal {
+        let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other)?;
+        std::fs::write(journal.folder().join(PLAN_FILE), plan)?;
+        journal.record(&Entry::Kept)?;
+        bed.kept = true;
+    }
+    Ok(())
+}
+
+/// Takes a kept bed into use; nobody else can until it is dropped.
+///
+/// # Errors
+/// No such bed, in use, or not whole any more.
+pub fn open(name: &str) -> Result<Bed, BedError> {
+    let journal = claim(name)?;
+    if !is_kept(&journal.entries()?) {
+        return Err(BedError::NoSuchBed(name.to_owned()));
+    }
+    let plan = read_plan(journal.folder())?;
+    let [out, dut, tester_in] = names::netns(name);
+    let netns = [
+        NetNs::open(&out)?,
+        NetNs::open(&dut)?,
+        NetNs::open(&tester_in)?,
+    ];
+    let ports: [Port; 4] = [
+        raise::port(&netns[0], Side::A)?,
+        raise::port(&netns[1], Side::B)?,
+        raise::port(&netns[1], Side::C)?,
+        raise::port(&netns[2], Side::D)?,
+    ];
+    Ok(Bed {
+        name: name.to_owned(),
+        plan,
+        netns,
+        ports,
+        journal: Some(journal),
+        kept: true,
+    })
+}
+
+/// Takes a bed down by name.
+///
+/// # Errors
+/// No such bed, in use, or something could not be put back.
+pub fn down(name: &str) -> Result<(), BedError> {
+    let mut journal = claim(name)?;
+    journal.record(&Entry::Lowering)?;
+    journal::revert(journal)
+        .map(drop)
+        .map_err(|e| BedError::NotRestored(name.to_owned(), e))
+}
+
+/// All beds there are.
+///
+/// # Errors
+/// The journals could not be read.
+pub fn list() -> Result<Vec<BedState>, BedError> {
+    let mut beds = Vec::new();
+    for name in journal::names()? {
+        let folder = Path::new(journal::ROOT).join(&name);
+        let plan = read_plan(&folder).ok();
+        match Journal::claim(&name) {
+            Ok(Claim::Ours(journal)) => {
+                beds.push(BedState {
+                    name,
+                    kept: is_kept(&journal.entries()?),
+                    in_use: false,
+                    plan,
+                });
+            }
+            Ok(Claim::InUse) => beds.push(BedState {
+                name,
+                kept: plan.is_some(),
+                in_use: true,
+                plan,
+            }),
+            // It went while we looked.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(beds)
+}
+
+fn claim(name: &str) -> Result<Journal, BedError> {
+    names::check(name)?;
+    match Journal::claim(name) {
+        Ok(Claim::Ours(journal)) => Ok(journal),
+        Ok(Claim::InUse) => Err(BedError::InUse(name.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(BedError::NoSuchBed(name.to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_plan(folder: &Path) -> Result<BedPlan, BedError> {
+    let text = std::fs::read_to_string(folder.join(PLAN_FILE))?;
+    serde_json::from_str(&text).map_err(|e| BedError::Journal(io::Error::other(e)))
+}

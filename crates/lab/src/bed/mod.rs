@@ -1,0 +1,135 @@
+//! The namespace bed: tester out (mA) -> DUT (mB, mC) -> tester in (mD), two veth pairs, no NIC needed.
+//!
+//! Three network namespaces, `mpps-<bed>-out`, `-dut`, `-in`. Raising makes namespaces, interfaces,
+//! addresses and static neighbours, runs the user's set-up script, and nothing more: the virtual NIC,
+//! sender and receiver are put on by `tester` for as long as it lives. A bed goes when it is dropped,
+//! unless it was kept.
+
+mod cpus;
+mod error;
+mod kept;
+mod names;
+mod plan;
+mod raise;
+mod setup;
+
+pub use cpus::CpuSplit;
+pub use error::BedError;
+pub use kept::{BedState, down, keep, list, open};
+pub use plan::{BedPlan, Front, RssKey};
+pub use setup::shell;
+
+use crate::journal::{self, Journal};
+use mpps_linux::netns::NetNs;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// One of the bed's four ports, in the order frames pass them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Tester, sends.
+    A,
+    /// DUT, receives.
+    B,
+    /// DUT, transmits.
+    C,
+    /// Tester, receives.
+    D,
+}
+
+impl Side {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::A, Self::B, Self::C, Self::D];
+}
+
+/// A port as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Interface name: mA, mB, mC, mD.
+    pub name: String,
+    /// Interface index in its namespace.
+    pub ifindex: u32,
+    /// MAC address, locally administered.
+    pub mac: [u8; 6],
+    /// IPv4 address (RFC 2544 appendix C.2.2: 198.18.0.0/15). The tester's ports do not have theirs
+    /// configured: nobody there shall answer.
+    pub v4: Ipv4Addr,
+    /// IPv6 address (RFC 5180 section 8: 2001:2::/48).
+    pub v6: Ipv6Addr,
+}
+
+/// A raised bed.
+#[derive(Debug)]
+pub struct Bed {
+    name: String,
+    plan: BedPlan,
+    netns: [NetNs; 3],
+    ports: [Port; 4],
+    /// `None` once it was given away: the bed stays then.
+    journal: Option<Journal>,
+    /// Kept beds stay when this is dropped.
+    kept: bool,
+}
+
+impl Bed {
+    /// Raises a bed; it is lowered when dropped.
+    ///
+    /// # Errors
+    /// The name is in use, the kernel refused something, the set-up script failed. Nothing is left
+    /// behind then.
+    pub fn raise(plan: &BedPlan) -> Result<Self, BedError> {
+        raise::raise(plan)
+    }
+
+    /// The bed's name: the user's or the run's id.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it was raised from.
+    #[must_use]
+    pub fn plan(&self) -> &BedPlan {
+        &self.plan
+    }
+
+    /// The namespace a port is in.
+    #[must_use]
+    pub fn netns(&self, side: Side) -> &NetNs {
+        match side {
+            Side::A => &self.netns[0],
+            Side::B | Side::C => &self.netns[1],
+            Side::D => &self.netns[2],
+        }
+    }
+
+    /// A port.
+    #[must_use]
+    pub fn port(&self, side: Side) -> &Port {
+        &self.ports[side as usize]
+    }
+
+    /// Takes the bed down and says whether everything is as before.
+    ///
+    /// # Errors
+    /// What could not be put back; `mpps recover` may be tried then.
+    pub fn lower(mut self) -> Result<(), BedError> {
+        self.kept = false;
+        self.put_back()
+    }
+
+    fn put_back(&mut self) -> Result<(), BedError> {
+        match self.journal.take() {
+            Some(journal) if !self.kept => journal::revert(journal)
+                .map(drop)
+                .map_err(|e| BedError::NotRestored(self.name.clone(), e)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Bed {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the journal stays where something could not be put back.
+        let _told = self.put_back();
+    }
+}

@@ -1,0 +1,100 @@
+//! What a bed is to be.
+
+use super::{BedError, CpuSplit, names};
+use mpps_ebpf::instruments::nic::{QUEUES_MAX, RING_MAX};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Which part of the kernel receives at the DUT's port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Front {
+    /// A virtual NIC: RSS, rings of any size, a kthread a ring.
+    Cpumap,
+    /// The veth's own NAPI, in a thread.
+    Napi,
+    /// The veth's NAPI in softirq, RPS to the DUT's CPUs.
+    Softirq,
+}
+
+impl Front {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpumap => "cpumap",
+            Self::Napi => "napi",
+            Self::Softirq => "softirq",
+        }
+    }
+}
+
+/// Key of the RSS hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RssKey {
+    /// Microsoft's, as most drivers have it.
+    Default,
+    /// Both directions of a flow on one queue.
+    Symmetric,
+}
+
+impl RssKey {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Symmetric => "symmetric",
+        }
+    }
+}
+
+/// A bed to raise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BedPlan {
+    /// The user's name for it; without one the run's id serves.
+    pub name: Option<String>,
+    /// The front.
+    pub nic: Front,
+    /// Receive queues, 1 to 64.
+    pub queues: u16,
+    /// Frames a receive ring holds, 8 to 16384 (cpumap front).
+    pub rx_ring: u32,
+    /// Key of the RSS hash.
+    pub rss: RssKey,
+    /// Who runs where.
+    pub cpus: CpuSplit,
+    /// The user's own configuration, run in the DUT's namespace.
+    pub dut_setup: Option<PathBuf>,
+}
+
+impl BedPlan {
+    /// Refuses what no bed can be.
+    ///
+    /// # Errors
+    /// The first member that makes no sense.
+    pub fn check(&self) -> Result<(), BedError> {
+        if let Some(name) = &self.name {
+            names::check(name)?;
+        }
+        if self.queues == 0 || usize::from(self.queues) > QUEUES_MAX {
+            return Err(BedError::BadPlan(format!(
+                "{} queues: give 1 to {QUEUES_MAX}",
+                self.queues
+            )));
+        }
+        if !(8..=RING_MAX).contains(&self.rx_ring) {
+            return Err(BedError::BadPlan(format!(
+                "a ring of {} frames: give 8 to {RING_MAX}",
+                self.rx_ring
+            )));
+        }
+        if self.cpus.dut.is_empty() || self.cpus.tester.is_empty() {
+            return Err(BedError::BadPlan(
+                "no CPU for DUT or tester: give one each".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! RFC 2544 26.4: the longest burst at the sender's full rate of which the DUT loses no frame, and with
+//! RFC 9004 what that says of the DUT's buffer.
+//!
+//! On the namespace bed the buffer is the virtual NIC's ring, which the user chose: there this is a
+//! calibration of the meter, not a finding.
+
+use super::{JobError, Observer, Phase, Report};
+use crate::rules;
+use crate::tester::Tester;
+use crate::trial;
+use mpps_method::{Offer, Rate, Trial, Verdict};
+
+/// Bursts tried at one length: RFC 2544 asks for 50 and their average, we take the middle of the search.
+const VOID_AT_MOST: u32 = 10;
+
+/// The longest burst, and the buffer it implies.
+#[derive(Clone, Debug)]
+pub struct BackToBack {
+    /// Frames of the longest burst without loss.
+    pub frames: u64,
+    /// Frames of the shortest burst with loss.
+    pub lossy_frames: u64,
+    /// Rate within the burst.
+    pub burst_rate: Rate,
+    /// What the DUT forwards while the burst lasts (from its busy time).
+    pub service_rate: Rate,
+    /// RFC 9004 section 5.5: the burst less what was forwarded while it lasted, frames.
+    pub buffer_frames: f64,
+}
+
+/// Searches between `shortest` (must pass) and `longest` frames, to `resolution` (a fraction).
+///
+/// # Errors
+/// The tester or the record failed; every burst passes or fails; too many disturbed trials.
+pub fn measure(
+    tester: &mut Tester<'_>,
+    (shortest, longest): (u64, u64),
+    resolution: f64,
+    observer: &mut dyn Observer,
+) -> Result<BackToBack, JobError> {
+    let (mut passed, mut failed) = (None, None);
+    let mut frames = longest;
+    loop {
+        let (trial, verdict) = burst(tester, frames, observer)?;
+        match verdict {
+            Verdict::Lossless => passed = Some((frames, trial)),
+            _ => failed = Some((frames, trial)),
+        }
+        frames = match (&passed, &failed) {
+            (None, Some(_)) if frames > shortest => shortest,
+            (None, _) => {
+                return Err(JobError::NoBurst(
+                    "even the shortest burst lost frames",
+                    shortest,
+                ));
+            }
+            (Some(_), None) => return Err(JobError::NoBurst("no burst was too long", longest)),
+            (Some((low, _)), Some((high, _)))
+                if (high - low) as f64 > resolution * *high as f64 =>
+            {
+                low.midpoint(*high)
+            }
+            (Some((low, best)), Some((high, _))) => return Ok(conclude(*low, *high, best)),
+        };
+    }
+}
+
+/// One burst that counts: a disturbed one is repeated.
+fn burst(
+    tester: &mut Tester<'_>,
+    frames: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Trial, Verdict), JobError> {
+    for _ in 0..VOID_AT_MOST {
+        let trial = trial::run_burst(tester, frames)?;
+        let offer = Offer {
+            rate: Rate::of(frames, trial.duration).unwrap_or_default(),
+            duration: trial.duration,
+        };
+        let mut rules = rules::of(tester.bed, &offer);
+        // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here.
+        rules.steal_max = f64::INFINITY;
+        let verdict = trial.judge(&rules);
+        let report = Report {
+            frames: &tester.traffic.frames,
+            phase: Phase::Burst,
+            offer,
+            trial: &trial,
+            verdict: &verdict,
+        };
+        observer.trial(&report).map_err(JobError::Record)?;
+        if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
+            return Ok((trial, verdict));
+        }
+    }
+    Err(JobError::NoBurst(
+        "too many bursts in a row were disturbed",
+        frames,
+    ))
+}
+
+fn conclude(frames: u64, lossy_frames: u64, best: &Trial) -> BackToBack {
+    let burst_rate = Rate::of(frames, best.duration).unwrap_or_default();
+    let service = best.ns_per_frame().map_or(0.0, |ns| 1e9 / ns);
+    let forwarded = (service / burst_rate.fps().max(1.0)).min(1.0);
+    BackToBack {
+        frames,
+        lossy_frames,
+        burst_rate,
+        service_rate: Rate::from_fps(service),
+        buffer_frames: frames as f64 * (1.0 - forwarded),
+    }
+}

@@ -1,0 +1,146 @@
+//! The jobs: what a person asks for, each on its own page.
+
+pub mod back_to_back;
+pub mod calibrate;
+pub mod throughput;
+
+use crate::bed::BedError;
+use crate::probe::ProbeError;
+use crate::tester::TesterError;
+use mpps_method::{FrameSpec, Offer, Trial, Verdict};
+use std::fmt;
+use std::io;
+
+/// What a trial was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Through a wire in place of the router: the tester proves itself.
+    Ceiling,
+    /// Through the DUT.
+    Search,
+    /// A burst through the DUT.
+    Burst,
+    /// Through the DUT with a planted fault.
+    Calibration,
+}
+
+impl Phase {
+    /// The word in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ceiling => "ceiling",
+            Self::Search => "search",
+            Self::Burst => "burst",
+            Self::Calibration => "calibration",
+        }
+    }
+}
+
+/// One trial as an observer gets it.
+pub struct Report<'a> {
+    /// Frame sizes sent.
+    pub frames: &'a FrameSpec,
+    /// What the trial was for.
+    pub phase: Phase,
+    /// What was to be offered.
+    pub offer: Offer,
+    /// What came of it.
+    pub trial: &'a Trial,
+    /// What it says.
+    pub verdict: &'a Verdict,
+}
+
+/// Gets each trial as soon as it is over: writes records, shows progress.
+pub trait Observer {
+    /// A trial has ended. The next begins when this returns.
+    ///
+    /// # Errors
+    /// The record could not be written: the job stops.
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()>;
+}
+
+/// Why a job has no result.
+#[derive(Debug)]
+pub enum JobError {
+    /// The bed.
+    Bed(BedError),
+    /// The tester.
+    Tester(TesterError),
+    /// Nothing came through the DUT.
+    Probe(ProbeError),
+    /// The tester could not find its own ceiling.
+    NoCeiling(mpps_method::Outcome),
+    /// No longest burst: what was seen, and the length tried.
+    NoBurst(&'static str, u64),
+    /// So many trials in a row were disturbed.
+    Disturbed(u32),
+    /// The goal makes no sense.
+    Goal(mpps_method::goal::GoalError),
+    /// The record could not be written.
+    Record(io::Error),
+}
+
+impl JobError {
+    /// Whether Ctrl-C or SIGTERM ended the job.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Tester(TesterError::Interrupted)
+                | Self::Probe(ProbeError::Tester(TesterError::Interrupted))
+        )
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bed(error) => error.fmt(f),
+            Self::Tester(error) => error.fmt(f),
+            Self::Probe(error) => error.fmt(f),
+            Self::NoCeiling(mpps_method::Outcome::CouldNotMeasure { why, .. }) => {
+                write!(f, "the tester could not find its own ceiling: {why}")
+            }
+            Self::NoCeiling(_) => f.write_str(
+                "the tester loses frames of its own at every load, through a wire in place of the router: \
+                 give it a CPU of its own (--tester-cpus) or a quieter machine",
+            ),
+            Self::NoBurst(what, frames) => write!(f, "back-to-back: {what} ({frames} frames)"),
+            Self::Disturbed(trials) => {
+                write!(f, "{trials} trials in a row were disturbed: run again when the machine is quieter")
+            }
+            Self::Goal(error) => error.fmt(f),
+            Self::Record(error) => write!(
+                f,
+                "write record: {error} (free some space or name another place with --record; the trials before are kept)"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for JobError {}
+
+impl From<BedError> for JobError {
+    fn from(error: BedError) -> Self {
+        Self::Bed(error)
+    }
+}
+
+impl From<TesterError> for JobError {
+    fn from(error: TesterError) -> Self {
+        Self::Tester(error)
+    }
+}
+
+impl From<ProbeError> for JobError {
+    fn from(error: ProbeError) -> Self {
+        Self::Probe(error)
+    }
+}
+
+impl From<mpps_method::goal::GoalError> for JobError {
+    fn from(error: mpps_method::goal::GoalError) -> Self {
+        Self::Goal(error)
+    }
+}

@@ -1,0 +1,72 @@
+//! Putting back what a journal announces, last change first.
+
+use super::{Entry, Journal};
+use crate::clock::wait_for;
+use mpps_linux::netns::NetNs;
+use mpps_linux::task::{self, Signal};
+use std::io;
+
+/// A killed process is gone within milliseconds; one in the kernel may take longer, ns.
+const DEATH_LIMIT_NS: u64 = 5_000_000_000;
+
+/// What was put back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reverted {
+    /// Namespaces removed.
+    pub netns: Vec<String>,
+    /// Processes killed in them.
+    pub processes: usize,
+}
+
+/// Puts everything back and ends the journal. Done again it does no harm.
+///
+/// # Errors
+/// What could not be put back; the journal stays then.
+pub fn revert(journal: Journal) -> io::Result<Reverted> {
+    let mut reverted = Reverted::default();
+    for entry in journal.entries()?.iter().rev() {
+        match entry {
+            Entry::NetNs { name } => remove_netns(name, &mut reverted)?,
+            // Others may use it by now: only an empty one goes.
+            Entry::Folder { path } => drop(std::fs::remove_dir(path)),
+            Entry::Run { .. } | Entry::Kept | Entry::Lowering => {}
+        }
+    }
+    journal.end()?;
+    Ok(reverted)
+}
+
+fn remove_netns(name: &str, reverted: &mut Reverted) -> io::Result<()> {
+    if !NetNs::exists(name) {
+        return Ok(());
+    }
+    // A name without a namespace is left by a maker that died in between: nobody can live in it.
+    if let Ok(netns) = NetNs::open(name) {
+        reverted.processes += kill_all(&netns)?;
+    }
+    NetNs::delete(name).map_err(io::Error::other)?;
+    reverted.netns.push(name.to_owned());
+    Ok(())
+}
+
+/// Kills every process living in the namespace, those that are born meanwhile too.
+fn kill_all(netns: &NetNs) -> io::Result<usize> {
+    let mut killed = std::collections::BTreeSet::new();
+    let gone = wait_for(DEATH_LIMIT_NS, 1_000_000, || {
+        let pids = netns.pids().map_err(io::Error::other)?;
+        for &pid in &pids {
+            let started = task::start_time(pid).unwrap_or(0);
+            if task::kill_exact(pid, started, Signal::SIGKILL).map_err(io::Error::other)? {
+                killed.insert((pid, started));
+            }
+        }
+        Ok::<_, io::Error>(pids.is_empty())
+    })?;
+    if gone {
+        return Ok(killed.len());
+    }
+    Err(io::Error::other(format!(
+        "processes in netns {} do not die",
+        netns.name()
+    )))
+}

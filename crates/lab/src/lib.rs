@@ -1,0 +1,20 @@
+//! The meter: bed, tester, trial, ledger, doubts, jobs. Prints nothing; knows no exit codes; never
+//! links a data plane.
+#![forbid(unsafe_code)]
+
+pub mod bed;
+pub mod ceiling;
+pub mod clock;
+pub mod doubt;
+pub mod facts;
+pub mod jobs;
+pub mod journal;
+pub mod probe;
+pub mod recover;
+pub mod rules;
+pub mod tester;
+pub mod traffic;
+pub mod trial;
+
+/// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
+pub use mpps_linux::interrupt;

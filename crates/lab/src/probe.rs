@@ -1,0 +1,167 @@
+//! A probe through the DUT before the first trial: a few frames of the real traffic. When they do not
+//! come out, the stations' counters tell at which hop they stopped.
+
+use crate::tester::{Tester, TesterError};
+use crate::trial;
+use mpps_method::{Ledger, Offer, Rate, Span};
+use std::fmt;
+
+/// Where the probe stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// The sender handed nothing over.
+    Sender,
+    /// Between the tester's port and the virtual NIC.
+    BeforeNic,
+    /// At the virtual NIC's ring.
+    NicRing,
+    /// Inside the DUT: no route, no forwarding, a firewall rule, a wrong neighbour.
+    Dut,
+    /// At the receiver's ring.
+    ReceiverRing,
+    /// The receiver saw frames, but not ours.
+    Receiver,
+}
+
+impl fmt::Display for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "the sender sent nothing",
+            Self::BeforeNic => "they left the sender and never reached the virtual NIC: is the DUT's incoming port up?",
+            Self::NicRing => "they found the virtual NIC's ring full: does the DUT's CPU run at all?",
+            Self::Dut => {
+                "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
+                 (`mpps bed shell` opens a shell in its namespace)"
+            }
+            Self::ReceiverRing => "they were lost at the receiver's ring: is the tester's CPU free?",
+            Self::Receiver => "frames came out of the DUT, but changed so much that the tester does not know them",
+        })
+    }
+}
+
+/// The probe did not come through.
+#[derive(Debug)]
+pub enum ProbeError {
+    /// The tester failed.
+    Tester(TesterError),
+    /// Frames stopped on their way.
+    Stopped {
+        /// Which direction (0: from A to D).
+        direction: usize,
+        /// Where.
+        hop: Hop,
+        /// Frames sent and received.
+        sent: u64,
+        /// Frames received.
+        received: u64,
+    },
+}
+
+impl fmt::Display for ProbeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tester(error) => error.fmt(f),
+            Self::Stopped {
+                direction,
+                hop,
+                sent,
+                received,
+            } => {
+                let way = if *direction == 0 {
+                    "mB to mC"
+                } else {
+                    "mC to mB"
+                };
+                write!(
+                    f,
+                    "probe through the DUT ({way}): {received} of {sent} frames arrived; {hop}"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ProbeError {}
+
+impl From<TesterError> for ProbeError {
+    fn from(error: TesterError) -> Self {
+        Self::Tester(error)
+    }
+}
+
+/// Frames of a probe, in all.
+const FRAMES: u64 = 100;
+
+/// Sends the probe.
+///
+/// # Errors
+/// [`ProbeError::Stopped`] names the hop.
+pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
+    let offer = Offer {
+        rate: Rate::from_fps(10_000.0),
+        duration: Span::from_nanos(FRAMES * 100_000),
+    };
+    let trial = trial::run(tester, &offer)?;
+    for (direction, way) in trial.directions.iter().enumerate() {
+        // A router may lose a frame; none of a hundred is no router.
+        if way.counts.received == 0 {
+            let (sent, received) = (way.counts.sent, way.counts.received);
+            return Err(ProbeError::Stopped {
+                direction,
+                hop: stopped_at(&way.ledger),
+                sent,
+                received,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn stopped_at(ledger: &Ledger) -> Hop {
+    if ledger.sent == 0 {
+        Hop::Sender
+    } else if ledger.nic_received == 0 {
+        Hop::BeforeNic
+    } else if ledger.nic_accepted == 0 {
+        Hop::NicRing
+    } else if ledger.dut_transmitted == 0 {
+        Hop::Dut
+    } else if ledger.receiver_total == 0 {
+        Hop::ReceiverRing
+    } else {
+        Hop::Receiver
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_station_without_frames_is_named() {
+        let mut ledger = Ledger::default();
+        let mut seen = vec![stopped_at(&ledger)];
+        let stations: [fn(&mut Ledger); 5] = [
+            |l: &mut Ledger| l.sent = 1,
+            |l: &mut Ledger| l.nic_received = 1,
+            |l: &mut Ledger| l.nic_accepted = 1,
+            |l: &mut Ledger| l.dut_transmitted = 1,
+            |l: &mut Ledger| l.receiver_total = 1,
+        ];
+        for station in stations {
+            station(&mut ledger);
+            seen.push(stopped_at(&ledger));
+        }
+        assert_eq!(
+            seen,
+            [
+                Hop::Sender,
+                Hop::BeforeNic,
+                Hop::NicRing,
+                Hop::Dut,
+                Hop::ReceiverRing,
+                Hop::Receiver
+            ]
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! The bounds each trial is judged by: fixed by bed and offer before the trial begins, blind to its loss.
+
+use crate::bed::{Bed, Front};
+use mpps_method::{Offer, Rules, Span};
+
+/// The veth's own ring, which the napi and softirq fronts receive with (drivers/net/veth.c, VETH_RING_SIZE).
+pub const VETH_RING: u32 = 256;
+/// A machine at rest still stalls a millisecond or two; the watch cannot see less than its period.
+const STALL_MIN: Span = Span::from_millis(2);
+/// Above this a CPU was gone, whatever the load.
+const STALL_MAX: Span = Span::from_millis(10);
+
+/// The rules for one offer: a stall that alone could fill half the ring at this load voids the trial.
+#[must_use]
+pub fn of(bed: &Bed, offer: &Offer) -> Rules {
+    Rules {
+        stall_max: stall_max(ring(bed), offer),
+        ..Rules::default()
+    }
+}
+
+/// Frames the DUT's receive rings hold together.
+#[must_use]
+pub fn ring(bed: &Bed) -> u32 {
+    let plan = bed.plan();
+    let one = if plan.nic == Front::Cpumap {
+        plan.rx_ring
+    } else {
+        VETH_RING
+    };
+    one.saturating_mul(u32::from(plan.queues))
+}
+
+fn stall_max(ring: u32, offer: &Offer) -> Span {
+    let half_ring = f64::from(ring) / 2.0 / offer.rate.fps().max(1.0);
+    Span::from_secs_f64(half_ring).clamp(STALL_MIN, STALL_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::Rate;
+
+    #[test]
+    fn the_bound_follows_the_ring_and_the_load() {
+        let offer = |fps: f64| Offer {
+            rate: Rate::from_fps(fps),
+            duration: Span::from_millis(1000),
+        };
+        assert_eq!(stall_max(4096, &offer(1_000.0)), STALL_MAX);
+        assert_eq!(stall_max(4096, &offer(512_000.0)), Span::from_millis(4));
+        assert_eq!(stall_max(256, &offer(1_000_000.0)), STALL_MIN);
+    }
+}

@@ -1,0 +1,75 @@
+//! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
+
+use super::{TesterError, Way};
+use crate::bed::Bed;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
+use mpps_linux::bpf::LinkKind;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// What to plant; zero plants nothing of its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// Drop one frame in so many.
+    pub drop_every: u64,
+    /// Send one frame in so many twice.
+    pub duplicate_every: u64,
+    /// Let one frame in so many change its tag with the next (one flow only).
+    pub swap_every: u64,
+    /// Hold every frame back so long (the DUT spins), ns.
+    pub delay_ns: u64,
+    /// Drop what exceeds this rate, frames/s.
+    pub police_fps: u64,
+    /// Frames the policer lets through at once.
+    pub police_burst: u64,
+}
+
+/// A planted fault; it is gone when this is dropped.
+pub struct PlantedFault {
+    skel: FaultSkel<'static>,
+    _link: OwnedFd,
+}
+
+impl PlantedFault {
+    /// Plants the fault where the DUT transmits.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn plant(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
+        let mut open = FaultSkelBuilder::default()
+            .open(super::skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the planted fault", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("fault rodata"))?;
+        rodata.drop_every = fault.drop_every;
+        rodata.duplicate_every = fault.duplicate_every;
+        rodata.swap_every = fault.swap_every;
+        rodata.delay_ns = fault.delay_ns;
+        rodata.police_fps = fault.police_fps;
+        rodata.police_burst = fault.police_burst;
+        rodata.out_ifindex = bed.port(way.dut_out).ifindex;
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
+        let (netns, ifindex) = (bed.netns(way.dut_out), bed.port(way.dut_out).ifindex);
+        let link = super::attach_in(
+            netns,
+            skel.progs.plant.as_fd(),
+            ifindex,
+            LinkKind::TcxEgress,
+        )?;
+        Ok(Self { skel, _link: link })
+    }
+
+    /// The planting program's own count so far.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn planted(&self) -> Result<Planted, TesterError> {
+        Planted::from_cpus(&super::read_per_cpu(&self.skel.maps.counts, 0)?)
+            .ok_or(TesterError::Layout("fault counts"))
+    }
+}

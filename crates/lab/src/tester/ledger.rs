@@ -1,0 +1,76 @@
+//! The ledger's tracepoints: what the sending ports and the virtual NIC's rings took and refused.
+
+use super::TesterError;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, MapCore, MapFlags};
+use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
+
+/// Attached tracepoints; they are gone when this is dropped.
+pub struct LedgerProbe {
+    skel: LedgerSkel<'static>,
+    _links: [Link; 2],
+}
+
+/// A sending port: its namespace's inode and its interface index.
+pub type SendingPort = (u64, u32);
+
+impl LedgerProbe {
+    /// Watches these sending ports, by direction.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn attach(ports: &[SendingPort]) -> Result<Self, TesterError> {
+        let mut open = LedgerSkelBuilder::default()
+            .open(super::skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the ledger's tracepoints", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("ledger rodata"))?;
+        for (way, (netns, ifindex)) in ports.iter().enumerate() {
+            rodata.port_netns[way] = u32::try_from(*netns).unwrap_or(0);
+            rodata.port_ifindex[way] = *ifindex;
+        }
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the ledger's tracepoints", &e))?;
+        let attach = |program: &libbpf_rs::ProgramMut<'_>| {
+            program
+                .attach_trace()
+                .map_err(|e| TesterError::bpf("attach the ledger's tracepoints", &e))
+        };
+        let links = [
+            attach(&skel.progs.port_transmits)?,
+            attach(&skel.progs.ring_enqueues)?,
+        ];
+        Ok(Self {
+            skel,
+            _links: links,
+        })
+    }
+
+    /// Counts these rings (CPUMAP ids) for a direction.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn watch_rings(&self, ids: &[u32], way: u32) -> Result<(), TesterError> {
+        for id in ids {
+            self.skel
+                .maps
+                .rings
+                .update(&id.to_ne_bytes(), &way.to_ne_bytes(), MapFlags::ANY)
+                .map_err(|e| TesterError::bpf("watch a ring", &e))?;
+        }
+        Ok(())
+    }
+
+    /// What was taken and refused so far in a direction.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn read(&self, way: u32) -> Result<Taken, TesterError> {
+        let value = super::read_per_cpu(&self.skel.maps.counts, way)?;
+        Taken::from_cpus(&value).ok_or(TesterError::Layout("ledger counts"))
+    }
+}

@@ -1,0 +1,216 @@
+//! The tester: sender, virtual NIC, receivers, the ledger's tracepoints and the machine watch, set up
+//! for one kind of traffic on one bed. `trial` drives it; it judges nothing.
+//!
+//! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
+
+mod crowd;
+mod error;
+mod fault;
+mod front;
+mod ledger;
+mod nic;
+mod polling;
+mod receiver;
+mod sender;
+mod template;
+mod watch;
+mod wire;
+
+pub use crowd::Crowd;
+pub use error::TesterError;
+pub use fault::{Fault, PlantedFault};
+pub use ledger::LedgerProbe;
+pub use nic::{Nic, NicPlan, queue_of};
+pub use polling::ReceiverMode;
+pub use receiver::{Receiver, ReceiverPlan};
+pub use sender::{Sender, SenderPlan};
+pub use template::Template;
+pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
+pub use wire::Wire;
+
+use crate::bed::{Bed, Side};
+use crate::traffic::Traffic;
+use libbpf_rs::{MapCore, MapFlags, OpenObject};
+use mpps_linux::bpf::{self, LinkKind};
+use mpps_linux::netns::NetNs;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// A tester in place: everything attached, nothing sent yet. Dropping it takes everything off.
+pub struct Tester<'bed> {
+    /// The bed it stands on.
+    pub bed: &'bed Bed,
+    /// What it sends.
+    pub traffic: Traffic,
+    /// The sender of all directions.
+    pub sender: Sender,
+    /// Virtual NICs, by direction.
+    pub nics: Vec<Nic>,
+    /// Receivers, by direction.
+    pub receivers: Vec<Receiver>,
+    /// What ports and rings took.
+    pub ledger: LedgerProbe,
+    /// How long CPUs stood still.
+    pub watch: Watch,
+    /// Who else had the DUT's CPUs.
+    pub crowd: Crowd,
+    threads: Vec<(i32, usize)>,
+    next_id: u16,
+}
+
+/// The way of one direction through the bed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Where the tester sends.
+    pub from: Side,
+    /// Where the DUT receives.
+    pub dut_in: Side,
+    /// Where the DUT transmits.
+    pub dut_out: Side,
+    /// Where the tester receives.
+    pub to: Side,
+}
+
+/// The ways of this traffic, by direction.
+#[must_use]
+pub fn ways(bidirectional: bool) -> Vec<Way> {
+    let there = Way {
+        from: Side::A,
+        dut_in: Side::B,
+        dut_out: Side::C,
+        to: Side::D,
+    };
+    let back = Way {
+        from: Side::D,
+        dut_in: Side::C,
+        dut_out: Side::B,
+        to: Side::A,
+    };
+    if bidirectional {
+        vec![there, back]
+    } else {
+        vec![there]
+    }
+}
+
+impl<'bed> Tester<'bed> {
+    /// Sets the tester up for trials of at most `frames_max` frames in one direction, and moves this
+    /// process to the tester's CPUs.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    pub fn raise(
+        bed: &'bed Bed,
+        traffic: &Traffic,
+        frames_max: u64,
+        mode: ReceiverMode,
+    ) -> Result<Self, TesterError> {
+        mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
+        let ways = ways(traffic.bidirectional);
+        let end = |side: Side| (bed.netns(side), bed.port(side).ifindex);
+        let mut nics = Vec::new();
+        let mut receivers = Vec::new();
+        for way in &ways {
+            let (netns, ifindex) = end(way.to);
+            receivers.push(Receiver::attach(
+                traffic.receiver_plan(bed, *way, frames_max),
+                netns,
+                ifindex,
+            )?);
+            let (netns, ifindex) = end(way.dut_in);
+            nics.push(Nic::attach(&nic_plan(bed), netns, ifindex)?);
+        }
+        let sending: Vec<_> = ways.iter().map(|way| end(way.from)).collect();
+        let ledger = LedgerProbe::attach(
+            &sending
+                .iter()
+                .map(|(n, i)| (n.inode(), *i))
+                .collect::<Vec<_>>(),
+        )?;
+        for (way, nic) in (0..).zip(&nics) {
+            ledger.watch_rings(&nic.ring_ids()?, way)?;
+        }
+        let sender = Sender::load(traffic.sender_plan(bed, &ways)?, &sending)?;
+        polling::serve(bed, &ways, mode)?;
+        let threads = front::set_up(bed, &ways, &nics)?;
+        let cpus: Vec<usize> = bed.plan().cpus.all();
+        Ok(Self {
+            bed,
+            traffic: traffic.clone(),
+            sender,
+            nics,
+            receivers,
+            ledger,
+            watch: Watch::start(&cpus)?,
+            crowd: Crowd::watch(&bed.plan().cpus.dut, &threads)?,
+            threads,
+            next_id: first_id(traffic.seed),
+        })
+    }
+
+    /// The next trial's tag ids: its own and its canaries'.
+    pub fn next_ids(&mut self) -> (u16, u16) {
+        self.next_id = self.next_id.wrapping_add(2);
+        (self.next_id, self.next_id.wrapping_add(1))
+    }
+
+    /// The ways, by direction.
+    #[must_use]
+    pub fn ways(&self) -> Vec<Way> {
+        ways(self.traffic.bidirectional)
+    }
+
+    /// The kernel threads that do the DUT's work, with their CPUs; the softirq front has none.
+    #[must_use]
+    pub fn dut_threads(&self) -> &[(i32, usize)] {
+        &self.threads
+    }
+}
+
+fn nic_plan(bed: &Bed) -> NicPlan {
+    let plan = bed.plan();
+    NicPlan {
+        front: plan.nic,
+        queues: plan.queues,
+        rx_ring: plan.rx_ring,
+        rss: plan.rss,
+        dut_cpus: plan.cpus.dut.clone(),
+    }
+}
+
+/// Ids begin somewhere else in each run, so that a frame left over from another run is foreign.
+fn first_id(seed: u64) -> u16 {
+    (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1
+}
+
+/// A skeleton keeps borrowing the place it was opened in; these few octets a load are given away.
+fn skeleton_storage() -> &'static mut MaybeUninit<OpenObject> {
+    Box::leak(Box::new(MaybeUninit::uninit()))
+}
+
+fn map_options() -> libbpf_rs::libbpf_sys::bpf_map_create_opts {
+    libbpf_rs::libbpf_sys::bpf_map_create_opts {
+        sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
+        ..Default::default()
+    }
+}
+
+fn attach_in(
+    netns: &NetNs,
+    program: BorrowedFd<'_>,
+    ifindex: u32,
+    kind: LinkKind,
+) -> Result<OwnedFd, TesterError> {
+    Ok(netns.run(|| bpf::attach(program, ifindex, kind))??)
+}
+
+fn possible_cpus() -> Result<usize, TesterError> {
+    libbpf_rs::num_possible_cpus().map_err(|e| TesterError::bpf("count possible CPUs", &e))
+}
+
+fn read_per_cpu(map: &impl MapCore, key: u32) -> Result<Vec<Vec<u8>>, TesterError> {
+    let value = map
+        .lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)
+        .map_err(|e| TesterError::bpf("read a map", &e))?;
+    value.ok_or(TesterError::Layout("per-CPU map"))
+}

@@ -1,0 +1,151 @@
+//! The receiver at one of the tester's ports.
+
+use super::TesterError;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags};
+use mpps_ebpf::instruments::receiver::{Received, ReceiverSkel, ReceiverSkelBuilder};
+use mpps_linux::bpf::LinkKind;
+use mpps_linux::netns::NetNs;
+use std::os::fd::{AsFd, OwnedFd};
+
+const KEY: [u8; 4] = [0; 4];
+/// Entries cleared in one call.
+const BATCH: u32 = 65_536;
+
+/// What the receiver must know of the traffic.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverPlan {
+    /// Last four octets of the first flow's source address.
+    pub source_first: u32,
+    /// Flows.
+    pub flows: u32,
+    /// Most frames one trial sends in this direction.
+    pub sequences_max: u64,
+    /// Whether to take every frame's time (20-30 ns a frame), or one frame's in 16.
+    pub all_timed: bool,
+}
+
+/// An attached receiver; it is gone when this is dropped.
+pub struct Receiver {
+    skel: ReceiverSkel<'static>,
+    plan: ReceiverPlan,
+    _link: OwnedFd,
+}
+
+impl Receiver {
+    /// Receives at port `ifindex` of the namespace.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn attach(plan: ReceiverPlan, netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
+        let mut open = ReceiverSkelBuilder::default()
+            .open(super::skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the receiver", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("receiver rodata"))?;
+        rodata.source_first = plan.source_first;
+        rodata.flows = plan.flows;
+        rodata.sequences_max = plan.sequences_max;
+        rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
+        let words = u32::try_from(plan.sequences_max.div_ceil(64))
+            .map_err(|_| TesterError::TooManyFrames)?;
+        let sized = open
+            .maps
+            .seen
+            .set_max_entries(words.max(1))
+            .and(open.maps.expected.set_max_entries(plan.flows));
+        sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the receiver", &e))?;
+        let link = super::attach_in(netns, skel.progs.receive.as_fd(), ifindex, LinkKind::Xdp)?;
+        Ok(Self {
+            skel,
+            plan,
+            _link: link,
+        })
+    }
+
+    /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn arm(
+        &self,
+        id: u16,
+        canary_id: u16,
+        sequences: u64,
+        lengths: &[u16],
+    ) -> Result<(), TesterError> {
+        let fail = |e: libbpf_rs::Error| TesterError::bpf("arm the receiver", &e);
+        let maps = &self.skel.maps;
+        maps.trial
+            .update(&KEY, &u64::from(id).to_ne_bytes(), MapFlags::ANY)
+            .map_err(fail)?;
+        maps.trial
+            .update(
+                &1u32.to_ne_bytes(),
+                &u64::from(canary_id).to_ne_bytes(),
+                MapFlags::ANY,
+            )
+            .map_err(fail)?;
+        let cpus = super::possible_cpus()?;
+        let empty = vec![vec![0; maps.counts.value_size() as usize]; cpus];
+        maps.counts
+            .update_percpu(&KEY, &empty, MapFlags::ANY)
+            .map_err(fail)?;
+        for length in lengths {
+            let key = u32::from(*length).to_ne_bytes();
+            maps.received_by_length
+                .update_percpu(&key, &vec![vec![0; 8]; cpus], MapFlags::ANY)
+                .map_err(fail)?;
+        }
+        let words = sequences.min(self.plan.sequences_max).div_ceil(64);
+        clear(
+            &maps.seen,
+            u32::try_from(words).map_err(|_| TesterError::TooManyFrames)?,
+        )?;
+        clear(&maps.expected, self.plan.flows)
+    }
+
+    /// What arrived since the receiver was armed.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn read(&self) -> Result<Received, TesterError> {
+        Received::from_cpus(&super::read_per_cpu(&self.skel.maps.counts, 0)?)
+            .ok_or(TesterError::Layout("receiver counts"))
+    }
+
+    /// Unique frames of the trial by length without FCS.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn by_length(&self, length: u16) -> Result<u64, TesterError> {
+        let value = super::read_per_cpu(&self.skel.maps.received_by_length, u32::from(length))?;
+        Ok(mpps_ebpf::sum_words(&value).first().copied().unwrap_or(0))
+    }
+}
+
+/// Zeroes the first `count` words of an array map, many in a call.
+fn clear(map: &libbpf_rs::MapMut<'_>, count: u32) -> Result<(), TesterError> {
+    let zeros = vec![0u8; 8 * BATCH.min(count) as usize];
+    let mut from = 0;
+    while from < count {
+        let some = BATCH.min(count - from);
+        let keys: Vec<u8> = (from..from + some).flat_map(u32::to_ne_bytes).collect();
+        map.update_batch(
+            &keys,
+            &zeros[..8 * some as usize],
+            some,
+            MapFlags::ANY,
+            MapFlags::ANY,
+        )
+        .map_err(|e| TesterError::bpf("clear the receiver", &e))?;
+        from += some;
+    }
+    Ok(())
+}

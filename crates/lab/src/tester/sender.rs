@@ -1,0 +1,254 @@
+//! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
+
+use super::TesterError;
+use super::template::Template;
+use crate::clock::wait_until;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags};
+use mpps_ebpf::instruments::sender::{
+    FRAME_OCTETS_MAX, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder,
+};
+use mpps_linux::netns::NetNs;
+use mpps_linux::task::{self, Signal};
+use mpps_linux::{bpf, clock, cpu};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+const KEY: [u8; 4] = [0; 4];
+/// Ends a live-frames call; its handler does nothing.
+const WAKE: Signal = Signal::SIGUSR1;
+/// A call that has not passed all its slots this long after the last was due is given up.
+const GRACE_NS: u64 = 500_000_000;
+/// A live-frames call needs about 20 ms to set up.
+const SET_UP_NS: u64 = 100_000_000;
+
+/// What is the same for all trials of one sender.
+#[derive(Clone, Debug)]
+pub struct SenderPlan {
+    /// Headers, by direction.
+    pub templates: Vec<Template>,
+    /// IPv6 instead of IPv4.
+    pub ipv6: bool,
+    /// Flows, sent round robin.
+    pub flows: u32,
+    /// Frame lengths without FCS in the order they are sent; one entry: all alike.
+    pub lengths: Vec<u16>,
+    /// Pages handed on at once, 1 to 256: few for latency, many for rate.
+    pub batch: u32,
+    /// The sender's CPU.
+    pub cpu: usize,
+}
+
+/// A loaded sender.
+pub struct Sender {
+    skel: SenderSkel<'static>,
+    plan: SenderPlan,
+    first_content: Vec<u8>,
+}
+
+impl Sender {
+    /// Loads the sender and gives it its ports: namespace and interface, by direction.
+    ///
+    /// # Errors
+    /// What loading or the ports said; a schedule of sizes that does not fit.
+    pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
+        let largest = plan.lengths.iter().copied().max().unwrap_or(60);
+        if plan.lengths.len() > SIZES_MAX || usize::from(largest) > FRAME_OCTETS_MAX {
+            return Err(TesterError::Layout("schedule of sizes"));
+        }
+        let mut open = SenderSkelBuilder::default()
+            .open(super::skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the sender", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("sender rodata"))?;
+        rodata.directions = u32::try_from(plan.templates.len()).unwrap_or(1);
+        rodata.ipv6 = u32::from(plan.ipv6);
+        rodata.flows = plan.flows;
+        rodata.sizes_count = u32::try_from(plan.lengths.len()).unwrap_or(1);
+        rodata.size_largest = u32::from(largest);
+        rodata.sizes[..plan.lengths.len()].copy_from_slice(&plan.lengths);
+        for (to, from) in rodata.templates.iter_mut().zip(&plan.templates) {
+            to.header.copy_from_slice(&from.header);
+            to.ip_sum = from.ip_sum;
+            to.udp_sum = from.udp_sum;
+        }
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the sender", &e))?;
+        for (way, (netns, ifindex)) in ports.iter().enumerate() {
+            // A DEVMAP takes the interface from the namespace of the thread that writes it.
+            let map = skel.maps.ports.as_fd();
+            let key = u32::try_from(way).unwrap_or(0).to_ne_bytes();
+            netns.run(|| bpf::update_map(map, &key, &ifindex.to_ne_bytes()))??;
+        }
+        task::on_signal_do_nothing(WAKE)?;
+        Ok(Self {
+            skel,
+            plan,
+            first_content: vec![0; usize::from(largest)],
+        })
+    }
+
+    /// Lengths this sender sends, each once, without FCS.
+    #[must_use]
+    pub fn distinct_lengths(&self) -> Vec<u16> {
+        let mut lengths = self.plan.lengths.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+
+    /// Carries out the order and returns what became of it. Reads nothing while the slots run.
+    ///
+    /// # Errors
+    /// The call was refused, or Ctrl-C. A sender that did not end in time is an outcome with
+    /// `ended_ns` 0, not an error.
+    pub fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
+        self.clear_lengths()?;
+        self.skel
+            .maps
+            .state
+            .update(&KEY, &order.to_value(), MapFlags::ANY)
+            .map_err(|e| TesterError::bpf("order a trial", &e))?;
+        let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
+            .unwrap_or(u64::MAX);
+        let due = clock::monotonic_ns() + order.delay_ns + length_ns;
+        let call = Call {
+            tid: AtomicI32::new(0),
+            stop: AtomicBool::new(false),
+            program: self.skel.progs.send.as_fd(),
+            plan: &self.plan,
+            content: &self.first_content,
+            netns,
+        };
+        let watched = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| call.keep_running());
+            let watched = self.watch_end(due, || thread.is_finished());
+            call.stop.store(true, Ordering::Release);
+            while !thread.is_finished() {
+                call.wake();
+                wait_until(clock::monotonic_ns() + 200_000);
+            }
+            let ran = thread
+                .join()
+                .unwrap_or(Err(TesterError::Layout("sender thread")));
+            watched.and(ran)
+        });
+        watched?;
+        self.outcome()
+    }
+
+    /// Waits until all slots have passed, the grace is over, the thread failed or Ctrl-C came.
+    fn watch_end(&self, due: u64, finished: impl Fn() -> bool) -> Result<(), TesterError> {
+        let last = due + GRACE_NS + SET_UP_NS;
+        let mut next = due;
+        loop {
+            while clock::monotonic_ns() < next && !finished() {
+                // Ctrl-C is looked for a few times a second only: this thread lives on the tester's CPU.
+                wait_until(next.min(clock::monotonic_ns() + 100_000_000));
+                if mpps_linux::interrupt::requested() {
+                    return Err(TesterError::Interrupted);
+                }
+            }
+            if finished() || self.outcome()?.ended_ns > 0 || next > last {
+                return Ok(());
+            }
+            next += 1_000_000;
+        }
+    }
+
+    fn outcome(&self) -> Result<Outcome, TesterError> {
+        let value = self
+            .skel
+            .maps
+            .state
+            .lookup(&KEY, MapFlags::ANY)
+            .map_err(|e| TesterError::bpf("read the sender", &e))?;
+        value
+            .and_then(|v| Outcome::from_value(&v))
+            .ok_or(TesterError::Layout("sender state"))
+    }
+
+    fn clear_lengths(&self) -> Result<(), TesterError> {
+        for (key, _) in self.length_keys() {
+            let cleared =
+                self.skel
+                    .maps
+                    .sent_by_length
+                    .update(&key.to_ne_bytes(), &[0; 8], MapFlags::ANY);
+            cleared.map_err(|e| TesterError::bpf("clear the sender", &e))?;
+        }
+        Ok(())
+    }
+
+    /// Keys of `sent_by_length` in use, with their length.
+    fn length_keys(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
+        let ways = 0..u32::try_from(self.plan.templates.len()).unwrap_or(1);
+        let lengths = self.distinct_lengths();
+        ways.flat_map(move |way| {
+            let of_way = move |length: &u16| {
+                (
+                    way * (FRAME_OCTETS_MAX as u32 + 1) + u32::from(*length),
+                    *length,
+                )
+            };
+            lengths.iter().map(of_way).collect::<Vec<_>>()
+        })
+    }
+
+    /// Frames handed over in the last trial by length without FCS, all directions.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+        let mut sums = std::collections::BTreeMap::new();
+        for (key, length) in self.length_keys() {
+            let value = self
+                .skel
+                .maps
+                .sent_by_length
+                .lookup(&key.to_ne_bytes(), MapFlags::ANY);
+            let value = value
+                .map_err(|e| TesterError::bpf("read the sender", &e))?
+                .unwrap_or_default();
+            *sums.entry(length).or_insert(0) +=
+                mpps_ebpf::to_words(&value).first().copied().unwrap_or(0);
+        }
+        Ok(sums.into_iter().collect())
+    }
+}
+
+/// One live-frames call as two threads see it.
+struct Call<'a> {
+    tid: AtomicI32,
+    stop: AtomicBool,
+    program: BorrowedFd<'a>,
+    plan: &'a SenderPlan,
+    content: &'a [u8],
+    netns: &'a NetNs,
+}
+
+impl Call<'_> {
+    fn keep_running(&self) -> Result<(), TesterError> {
+        self.netns.enter_thread()?;
+        cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
+        self.tid.store(task::current_tid(), Ordering::Release);
+        // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
+        // shows as unsent slots.
+        while !self.stop.load(Ordering::Acquire) {
+            bpf::run_live_frames(self.program, self.content, self.plan.batch)?;
+        }
+        Ok(())
+    }
+
+    fn wake(&self) {
+        let tid = self.tid.load(Ordering::Acquire);
+        if tid != 0 {
+            // The thread may just have ended: nothing is left to wake then.
+            let _gone = task::tgkill(tid, WAKE);
+        }
+    }
+}

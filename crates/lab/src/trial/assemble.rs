@@ -1,0 +1,231 @@
+//! Differences of counters into a [`Trial`]. Every count comes from a counter of its own, so that the
+//! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
+
+use super::stations::{Stations, WayStations};
+use crate::bed::Front;
+use crate::tester::{Tester, TesterError};
+use mpps_ebpf::instruments::crowd::Crowded;
+use mpps_ebpf::instruments::receiver::Received;
+use mpps_ebpf::instruments::sender::{Order, Outcome};
+use mpps_ebpf::instruments::watch::Watched;
+use mpps_method::{
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Ledger,
+    Offer, SizeCount, Span, Trial,
+};
+
+/// All that a trial left behind.
+pub struct Parts<'a> {
+    pub offer: &'a Offer,
+    pub order: Order,
+    pub sent: Outcome,
+    pub sizes_sent: Vec<(u16, u64)>,
+    pub opening: Vec<Canaries>,
+    pub closing: Vec<Canaries>,
+    pub before: Stations,
+    pub after: Stations,
+    pub received: Vec<Received>,
+    pub watched: Vec<(usize, Watched)>,
+    pub crowded: Vec<(usize, Crowded)>,
+}
+
+/// Puts the trial together.
+pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError> {
+    let front = tester.bed.plan().nic;
+    let directions: Vec<Direction> = (0..parts.received.len())
+        .map(|way| direction(front, &parts, way))
+        .collect();
+    let mut lateness = Histogram::from_counts(parts.sent.lateness.clone()).unwrap_or_default();
+    let mut latency = Histogram::default();
+    if parts.order.gap_fp == 0 {
+        lateness = Histogram::default();
+    }
+    for received in &parts.received {
+        if let Some(histogram) = Histogram::from_counts(received.latency.clone()) {
+            latency.merge(&histogram);
+        }
+    }
+    Ok(Trial {
+        offered: parts.offer.rate,
+        duration: duration(&parts),
+        directions,
+        sender_ended: parts.sent.ended_ns > 0 && parts.sent.refused == 0,
+        busy: busy(tester, &parts),
+        steal: steal(tester, &parts),
+        gaps: parts
+            .watched
+            .iter()
+            .map(|(cpu, w)| CpuGap {
+                cpu: *cpu,
+                longest: Span::from_nanos(w.longest_ns),
+            })
+            .collect(),
+        crowds: parts.crowded.iter().map(crowd).collect(),
+        lateness,
+        latency,
+        largest_burst: parts.sent.burst_largest,
+        per_size: per_size(tester, &parts)?,
+        per_queue: per_queue(&parts),
+    })
+}
+
+fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
+    let (longest, total) = (
+        Span::from_nanos(crowded.longest_ns),
+        Span::from_nanos(crowded.total_ns),
+    );
+    CpuCrowd {
+        cpu: *cpu,
+        longest,
+        total,
+    }
+}
+
+/// A burst has no schedule: it lasts from its first to its last frame.
+fn duration(parts: &Parts<'_>) -> Span {
+    if parts.order.gap_fp == 0 {
+        Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
+    } else {
+        parts.offer.duration
+    }
+}
+
+fn direction(front: Front, parts: &Parts<'_>, way: usize) -> Direction {
+    let received = &parts.received[way];
+    let unique = received.tagged - received.duplicated;
+    let sent = parts.sent.sent[way];
+    let ways = parts.received.len() as u64;
+    // Slots alternate between the directions, beginning with the first.
+    let intended =
+        parts.order.slots.div_ceil(ways) - if way == 1 { parts.order.slots % 2 } else { 0 };
+    let counts = Counts {
+        intended,
+        sent,
+        unsent: parts.sent.unsent[way],
+        received: unique,
+        lost: sent.saturating_sub(unique),
+        duplicated: received.duplicated,
+        reordered: received.reordered,
+        foreign: received.foreign,
+        late: received.late,
+        beyond: received.beyond,
+    };
+    let mut ledger = stations(front, &parts.before.ways[way], &parts.after.ways[way]);
+    ledger.opening = parts.opening[way];
+    ledger.closing = parts.closing[way];
+    ledger.sent = sent + ledger.opening.sent + ledger.closing.sent;
+    ledger.infer_lost_in_dut(&counts);
+    Direction { counts, ledger }
+}
+
+/// What each station counted between two readings. A veth counts at the receiving end only, so what the
+/// DUT transmitted is what arrived there plus what found the ring full; that the receiver's own program
+/// counted the same is the test.
+///
+/// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
+fn stations(front: Front, before: &WayStations, after: &WayStations) -> Ledger {
+    let port_taken = after.taken.port_taken - before.taken.port_taken;
+    let port_refused = after.taken.port_refused - before.taken.port_refused;
+    let seen = after.nic.iter().sum::<u64>() - before.nic.iter().sum::<u64>();
+    let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
+    let receiver_refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
+    let receiver = Ledger {
+        dut_transmitted: transmitted + receiver_refused,
+        lost_receiver_ring: receiver_refused,
+        receiver_total: transmitted,
+        ..Ledger::default()
+    };
+    match front {
+        Front::Cpumap => Ledger {
+            lost_before_nic: port_refused + (port_taken - seen.min(port_taken)),
+            nic_received: seen,
+            lost_nic_ring: after.taken.ring_refused - before.taken.ring_refused,
+            nic_accepted: after.taken.ring_taken - before.taken.ring_taken,
+            ..receiver
+        },
+        Front::Napi | Front::Softirq => {
+            // The port's statistics hold what the veth's ring refused as well.
+            let dropped = after.dut_in.rx_dropped - before.dut_in.rx_dropped;
+            let backlog_refused = dropped.saturating_sub(port_refused);
+            Ledger {
+                nic_received: port_taken + port_refused,
+                lost_nic_ring: port_refused + backlog_refused,
+                nic_accepted: seen - backlog_refused.min(seen),
+                ..receiver
+            }
+        }
+    }
+}
+
+fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
+    let cpus = &tester.bed.plan().cpus.dut;
+    cpus.iter()
+        .map(|&cpu| {
+            let mut busy = CpuBusy {
+                cpu,
+                run_ns: 0,
+                wait_ns: 0,
+            };
+            for ((at, after), (_, before)) in parts.after.threads.iter().zip(&parts.before.threads)
+            {
+                if *at == cpu {
+                    busy.run_ns += after.run_ns - before.run_ns;
+                    busy.wait_ns += after.wait_ns - before.wait_ns;
+                }
+            }
+            if tester.bed.plan().nic == Front::Softirq {
+                busy.run_ns = cpu_busy_ns(parts, cpu);
+            }
+            busy
+        })
+        .collect()
+}
+
+/// Without a thread of its own the DUT's work is what the CPU did beside idling (ticks of 10 ms).
+fn cpu_busy_ns(parts: &Parts<'_>, cpu: usize) -> u64 {
+    of_cpu(parts, cpu).map_or(0, |times| times.busy_ns())
+}
+
+fn steal(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuSteal> {
+    let of = |cpu: usize| CpuSteal {
+        cpu,
+        steal_ns: of_cpu(parts, cpu).map_or(0, |times| times.steal_ns),
+    };
+    tester.bed.plan().cpus.all().into_iter().map(of).collect()
+}
+
+fn of_cpu(parts: &Parts<'_>, cpu: usize) -> Option<mpps_linux::procstat::CpuTimes> {
+    let at = |stations: &Stations| stations.cpus.iter().find(|times| times.cpu == cpu).cloned();
+    Some(at(&parts.after)?.since(&at(&parts.before)?))
+}
+
+fn per_size(tester: &Tester<'_>, parts: &Parts<'_>) -> Result<Vec<SizeCount>, TesterError> {
+    let mut sizes = Vec::new();
+    for (length, sent) in &parts.sizes_sent {
+        let mut received = 0;
+        for receiver in &tester.receivers {
+            received += receiver.by_length(*length)?;
+        }
+        if let Some(frame) = FrameLen::new(length + mpps_method::units::FCS_OCTETS) {
+            sizes.push(SizeCount {
+                frame,
+                sent: *sent,
+                received,
+            });
+        }
+    }
+    Ok(sizes)
+}
+
+fn per_queue(parts: &Parts<'_>) -> Vec<u64> {
+    let mut queues = Vec::new();
+    for (after, before) in parts.after.ways.iter().zip(&parts.before.ways) {
+        let way: Vec<u64> = after
+            .nic
+            .iter()
+            .zip(&before.nic)
+            .map(|(a, b)| a - b)
+            .collect();
+        queues.extend(way);
+    }
+    queues
+}

@@ -1,0 +1,207 @@
+//! One trial: an offer in, a [`Trial`] of counts out. Nothing here knows what would be a good result.
+//!
+//! The order of events is the rule "no telemetry during a judged trial": all counters are read before
+//! the opening canaries and after the closing ones, when no frame is under way.
+//!
+//! 1. arm the receivers, read all counters; 2. opening canaries; 3. the load; 4. drain: until every
+//!    frame is accounted for, or nothing has moved for a while; 5. closing canaries: the receiver lived
+//!    to the end; 6. read all counters.
+
+mod assemble;
+mod stations;
+
+use crate::clock::wait_for;
+use crate::tester::{Tester, TesterError};
+use assemble::Parts;
+use mpps_ebpf::instruments::receiver::Received;
+use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
+use mpps_method::{Canaries, Offer, Trial};
+use stations::Stations;
+
+/// Canary frames each time, in each direction.
+pub const CANARIES: u64 = 16;
+/// From one canary to the next, ns.
+const CANARY_GAP_NS: u64 = 50_000;
+/// A canary not met after this long is missing, ns.
+const CANARY_LIMIT_NS: u64 = 500_000_000;
+/// Drained means: nothing received and nothing worked on for this long, ns.
+const QUIET_NS: u64 = 100_000_000;
+/// RFC 2544 section 23 waits two seconds for residual frames; so do we, at most.
+const DRAIN_LIMIT_NS: u64 = 2_000_000_000;
+/// Between two looks while draining, ns.
+const LOOK_NS: u64 = 2_000_000;
+/// A slot later than this is not made up for (less when a quarter of the ring is less), ns.
+pub const LATE_MAX_NS: u64 = 1_000_000;
+/// From the start of the sender's call to the first slot, ns.
+const DELAY_NS: u64 = 1_000_000;
+
+/// Runs one trial.
+///
+/// # Errors
+/// The tester failed: vanished namespace, refused call, Ctrl-C. No trial came of it.
+pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
+    let slots = offer.rate.frames_in(offer.duration);
+    let order = Order {
+        gap_fp: gap_fp(offer.rate.fps()),
+        slots,
+        late_max_ns: late_max_ns(offer.rate.fps(), tester.bed.plan().rx_ring),
+        id: 0,
+        delay_ns: DELAY_NS,
+    };
+    conduct(tester, offer, order)
+}
+
+/// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
+    let order = Order {
+        gap_fp: 0,
+        slots: frames,
+        late_max_ns: u64::MAX,
+        id: 0,
+        delay_ns: DELAY_NS,
+    };
+    let offer = Offer {
+        rate: mpps_method::Rate::default(),
+        duration: mpps_method::Span::ZERO,
+    };
+    conduct(tester, &offer, order)
+}
+
+fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial, TesterError> {
+    let (id, canary_id) = tester.next_ids();
+    let per_direction = order.slots.div_ceil(tester.traffic.directions());
+    for receiver in &tester.receivers {
+        receiver.arm(
+            id,
+            canary_id,
+            per_direction,
+            &tester.sender.distinct_lengths(),
+        )?;
+    }
+    let before = Stations::read(tester)?;
+    let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
+    tester.watch.clear()?;
+    tester.crowd.clear()?;
+    let sent = tester
+        .sender
+        .send(Order { id, ..order }, sending_netns(tester))?;
+    let sizes_sent = tester.sender.by_length()?;
+    drain(tester, &sent, &before)?;
+    let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
+    let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
+    let closing = send_canaries(tester, canary_id, &met)?;
+    let after = Stations::read(tester)?;
+    let received = read_receivers(tester)?;
+    assemble::trial(
+        tester,
+        Parts {
+            offer,
+            order,
+            sent,
+            sizes_sent,
+            opening,
+            closing,
+            before,
+            after,
+            received,
+            watched,
+            crowded,
+        },
+    )
+}
+
+/// Sends canaries and waits for them; by direction, how many were sent and are new at the receiver.
+fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canaries>, TesterError> {
+    let order = Order {
+        gap_fp: CANARY_GAP_NS << PACE_SHIFT,
+        slots: CANARIES * tester.traffic.directions(),
+        // A canary may be as late as it likes: it only has to arrive.
+        late_max_ns: CANARY_LIMIT_NS,
+        id,
+        delay_ns: 0,
+    };
+    let sent = tester.sender.send(order, sending_netns(tester))?;
+    let read = || -> Result<Vec<Canaries>, TesterError> {
+        let received = read_receivers(tester)?;
+        let of_way = |(way, received): (usize, &Received)| Canaries {
+            sent: sent.sent[way],
+            received: received.canary.saturating_sub(met[way]),
+        };
+        Ok(received.iter().enumerate().map(of_way).collect())
+    };
+    let all_here = |canaries: &[Canaries]| canaries.iter().all(|c| c.received >= c.sent);
+    wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
+        read().map(|canaries| all_here(&canaries))
+    })?;
+    read()
+}
+
+/// Waits until the frames under way have arrived or are known to be lost.
+fn drain(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<(), TesterError> {
+    let mut last = (0, 0);
+    let mut moved_at = mpps_linux::clock::monotonic_ns();
+    wait_for(DRAIN_LIMIT_NS, LOOK_NS, || {
+        let arrived: u64 = read_receivers(tester)?
+            .iter()
+            .map(|r| r.tagged - r.duplicated)
+            .sum();
+        if arrived + before.refused_since(tester)? >= sent.sent.iter().sum() {
+            return Ok(true);
+        }
+        let now = (arrived, stations::dut_run_ns(tester)?);
+        if now != last {
+            last = now;
+            moved_at = mpps_linux::clock::monotonic_ns();
+        }
+        Ok(mpps_linux::clock::monotonic_ns() - moved_at > QUIET_NS)
+    })
+    .map(|_| ())
+}
+
+fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
+    tester
+        .receivers
+        .iter()
+        .map(crate::tester::Receiver::read)
+        .collect()
+}
+
+fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {
+    tester.bed.netns(crate::bed::Side::A)
+}
+
+/// ns << 20 between two slots: the rounding is below 1e-8 of any rate.
+fn gap_fp(rate_fps: f64) -> u64 {
+    (1e9 * (1u64 << PACE_SHIFT) as f64 / rate_fps).round() as u64
+}
+
+/// Catching up is bounded twice: in time, and so that a quarter of the ring is the most at once.
+fn late_max_ns(rate_fps: f64, ring: u32) -> u64 {
+    let quarter_ring_ns = f64::from(ring) / 4.0 / rate_fps * 1e9;
+    LATE_MAX_NS.min(quarter_ring_ns as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_is_exact_where_whole_nanoseconds_are_not() {
+        // 3.3 Mpps: 303.03 ns; whole ns would be 0.01 % off a frame, and 1 % at 33 ns.
+        let gap = gap_fp(3_300_000.0);
+        let frames_in_a_second = (1_000_000_000u128 << PACE_SHIFT) / u128::from(gap);
+        assert!(
+            (frames_in_a_second as i64 - 3_300_000).abs() <= 1,
+            "{frames_in_a_second}"
+        );
+    }
+
+    #[test]
+    fn catching_up_never_fills_more_than_a_quarter_of_the_ring() {
+        assert_eq!(late_max_ns(10_000.0, 4096), LATE_MAX_NS);
+        assert_eq!(late_max_ns(1_000_000.0, 512), 128_000);
+    }
+}

@@ -1,0 +1,107 @@
+//! The counters along the frames' way, read when no frame is under way.
+
+use crate::bed::{Front, Side};
+use crate::tester::{Tester, TesterError, Way};
+use mpps_ebpf::instruments::ledger::Taken;
+use mpps_linux::links::{self, LinkStats};
+use mpps_linux::procstat::{self, CpuTimes};
+use mpps_linux::task::{self, SchedStat};
+
+/// One direction's counters.
+#[derive(Clone, Debug)]
+pub struct WayStations {
+    /// What the sending port and the virtual NIC's rings took and refused.
+    pub taken: Taken,
+    /// Frames the virtual NIC's program saw, by queue.
+    pub nic: Vec<u64>,
+    /// The kernel's counters of the DUT's incoming port.
+    pub dut_in: LinkStats,
+    /// The kernel's counters of the DUT's outgoing port.
+    pub dut_out: LinkStats,
+}
+
+/// All counters of a moment.
+#[derive(Clone, Debug)]
+pub struct Stations {
+    /// By direction.
+    pub ways: Vec<WayStations>,
+    /// The DUT's threads with their CPU and what they ran.
+    pub threads: Vec<(usize, SchedStat)>,
+    /// Times of every CPU.
+    pub cpus: Vec<CpuTimes>,
+}
+
+impl Stations {
+    /// Reads all counters.
+    ///
+    /// # Errors
+    /// What the kernel said; a vanished namespace among it.
+    pub fn read(tester: &Tester<'_>) -> Result<Self, TesterError> {
+        let ways = tester.ways();
+        let ways = (0..)
+            .zip(&ways)
+            .map(|(number, way)| read_way(tester, number, *way))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            ways,
+            threads: read_threads(tester)?,
+            cpus: procstat::cpu_times()?,
+        })
+    }
+
+    /// Frames that ports and rings have refused since this was read, all directions.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn refused_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
+        let mut refused = 0;
+        for (number, before) in (0..).zip(&self.ways) {
+            let now = tester.ledger.read(number)?;
+            refused += now.port_refused + now.ring_refused
+                - before.taken.port_refused
+                - before.taken.ring_refused;
+        }
+        Ok(refused)
+    }
+}
+
+fn read_way(tester: &Tester<'_>, number: u32, way: Way) -> Result<WayStations, TesterError> {
+    let stats = |side: Side| -> Result<LinkStats, TesterError> {
+        let name = &tester.bed.port(side).name;
+        Ok(tester.bed.netns(side).run(|| links::stats(name))??)
+    };
+    Ok(WayStations {
+        taken: tester.ledger.read(number)?,
+        nic: tester
+            .nics
+            .get(number as usize)
+            .map(|nic| nic.received())
+            .transpose()?
+            .unwrap_or_default(),
+        dut_in: stats(way.dut_in)?,
+        dut_out: stats(way.dut_out)?,
+    })
+}
+
+fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterError> {
+    tester
+        .dut_threads()
+        .iter()
+        .map(|(tid, cpu)| Ok((*cpu, task::schedstat(*tid)?)))
+        .collect()
+}
+
+/// What the DUT has run so far, ns: it stands still when the DUT has nothing left to do. The softirq
+/// front has no thread of its own; there only arrivals tell.
+///
+/// # Errors
+/// What /proc said.
+pub fn dut_run_ns(tester: &Tester<'_>) -> Result<u64, TesterError> {
+    match tester.bed.plan().nic {
+        Front::Cpumap | Front::Napi => Ok(read_threads(tester)?
+            .iter()
+            .map(|(_, stat)| stat.run_ns)
+            .sum()),
+        Front::Softirq => Ok(0),
+    }
+}
