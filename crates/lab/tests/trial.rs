@@ -1,0 +1,294 @@
+//! Trials on a real bed: the ledger closes to the frame, and each way to lie is caught.
+
+mod support;
+
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
+use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::traffic::Traffic;
+use mpps_lab::trial;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::{clock, links, task};
+use mpps_method::{FlowPlan, FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict, Void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const FRAMES_MAX: u64 = 1 << 24;
+
+fn offer(fps: f64, millis: u64) -> Offer {
+    Offer {
+        rate: Rate::from_fps(fps),
+        duration: Span::from_millis(millis),
+    }
+}
+
+fn tester<'a>(bed: &'a Bed, traffic: &Traffic) -> Tester<'a> {
+    Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"))
+}
+
+fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
+    trial::run(tester, &offer(fps, millis)).unwrap_or_else(|error| panic!("trial: {error}"))
+}
+
+/// Every identity of the ledger holds, whatever else the machine did to the trial.
+fn assert_closed(trial: &Trial, what: &str) {
+    for way in &trial.directions {
+        way.ledger
+            .close(&way.counts)
+            .unwrap_or_else(|gap| panic!("{what}: {gap}\n{way:?}"));
+    }
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        !matches!(verdict, Verdict::Invalid(_)),
+        "{what}: {verdict}\n{trial:?}"
+    );
+    assert!(trial.counts().sent > 0, "{what}");
+}
+
+#[test]
+fn ledger_closes_from_idle_to_five_times_overload() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    for fps in [1_000.0, 100_000.0, 1_000_000.0, 2_000_000.0, 8_000_000.0] {
+        let trial = run(&mut tester, fps, 300);
+        assert_closed(&trial, &format!("{fps}"));
+        assert_eq!(trial.counts().foreign, 0, "the bed is silent");
+        assert_eq!(
+            trial.counts().duplicated + trial.counts().reordered,
+            0,
+            "{fps}"
+        );
+    }
+}
+
+#[test]
+fn ledger_closes_for_every_front_family_direction_and_mix() {
+    if !support::can_run() {
+        return;
+    }
+    for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
+        let bed = Bed::raise(&BedPlan {
+            nic,
+            ..support::plan()
+        })
+        .unwrap_or_else(|e| panic!("{nic:?}: {e}"));
+        for (ipv6, bidirectional, frames) in [
+            (false, false, "64"),
+            (true, false, "imix6"),
+            (false, true, "imix"),
+            (true, true, "78"),
+        ] {
+            let frames = if frames == "imix6" {
+                "mix:78=7,594=4,1518=1"
+            } else {
+                frames
+            };
+            let frames = FrameSpec::parse_list(frames).expect("a spec").remove(0);
+            let traffic = Traffic {
+                ipv6,
+                bidirectional,
+                frames,
+                flows: 32,
+                ..support::traffic()
+            };
+            let mut tester = tester(&bed, &traffic);
+            let trial = run(&mut tester, 50_000.0, 200);
+            let what = format!("{nic:?} ipv6 {ipv6} both ways {bidirectional}");
+            assert_closed(&trial, &what);
+            let counts = trial.counts();
+            assert_eq!(
+                (counts.intended, counts.foreign, counts.reordered),
+                (10_000, 0, 0),
+                "{what}"
+            );
+            assert!(counts.received > 9_000, "{what}: {counts:?}");
+            assert_eq!(
+                trial.per_size.iter().map(|size| size.received).sum::<u64>(),
+                counts.received,
+                "{what}"
+            );
+            assert!(
+                trial
+                    .ns_per_frame()
+                    .is_some_and(|ns| ns > 10.0 && ns < 200_000.0),
+                "{what}: {:?}",
+                trial.ns_per_frame()
+            );
+        }
+    }
+}
+
+#[test]
+fn flows_spread_over_queues_as_the_hash_says() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = Bed::raise(&BedPlan {
+        queues: 4,
+        ..support::plan()
+    })
+    .expect("bed");
+    let traffic = Traffic {
+        flows: 256,
+        ..support::traffic()
+    };
+    let mut tester = tester(&bed, &traffic);
+    let trial = run(&mut tester, 51_200.0, 500);
+    assert_closed(&trial, "4 queues");
+    // The hash by another implementation, flow by flow.
+    let plan = FlowPlan::new(256, mpps_method::Family::V4).expect("flows");
+    let mut expected = [0u64; 4];
+    let (from, to) = (bed.port(Side::A).v4, bed.port(Side::D).v4);
+    for number in 0..256 {
+        let flow = plan.flow(number);
+        let input = mpps_wire::toeplitz::input(from.into(), to.into(), flow.port, flow.port);
+        let hash = mpps_wire::toeplitz::hash(&mpps_wire::toeplitz::DEFAULT_KEY, &input);
+        expected[usize::from(mpps_lab::tester::queue_of(hash, 4))] += 100;
+    }
+    let canaries = trial.per_queue.iter().sum::<u64>() - trial.counts().sent;
+    for (queue, (&got, &want)) in trial.per_queue.iter().zip(&expected).enumerate() {
+        assert!(
+            got.abs_diff(want) <= canaries,
+            "queue {queue}: {:?} against {expected:?}",
+            trial.per_queue
+        );
+    }
+}
+
+/// Spins at real-time priority on a CPU until told to stop.
+fn hog(cpu: usize, stop: &AtomicBool, for_ns: u64) {
+    cpu::pin_current_thread(&CpuSet::single(cpu)).expect("pin");
+    cpu::set_fifo(task::current_tid(), 80).expect("FIFO");
+    let end = clock::monotonic_ns() + for_ns;
+    while !stop.load(Ordering::Relaxed) && clock::monotonic_ns() < end {
+        std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    let (stop, cpu) = (AtomicBool::new(false), bed.plan().cpus.sender());
+    let trial = std::thread::scope(|scope| {
+        scope.spawn(|| hog(cpu, &stop, 5_000_000_000));
+        let trial = run(&mut tester, 300_000.0, 500);
+        stop.store(true, Ordering::Relaxed);
+        trial
+    });
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        matches!(
+            verdict,
+            Verdict::NotOffered(_) | Verdict::Invalid(_) | Verdict::Void(_)
+        ),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn another_program_on_the_duts_cpu_voids_the_trial() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    if bed.plan().cpus.shared() {
+        println!("SKIP: needs two CPUs");
+        return;
+    }
+    let mut tester = tester(&bed, &support::traffic());
+    let cpu = bed.plan().cpus.dut[0];
+    let trial = std::thread::scope(|scope| {
+        // In the middle of the load: what came before the opening canaries does not count.
+        let middle = clock::monotonic_ns() + 300_000_000;
+        scope.spawn(move || {
+            mpps_lab::clock::wait_until(middle);
+            hog(cpu, &AtomicBool::new(false), 50_000_000);
+        });
+        run(&mut tester, 50_000.0, 500)
+    });
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        matches!(verdict, Verdict::Void(Void::Crowded { .. })),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_receiver_that_dies_makes_the_trial_invalid() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    let netns = bed.netns(Side::D);
+    let trial = std::thread::scope(|scope| {
+        let port = &bed.port(Side::D).name;
+        let threads = tester.receivers.len();
+        assert_eq!(threads, 1);
+        let sent = clock::monotonic_ns();
+        scope.spawn(move || {
+            mpps_lab::clock::wait_until(sent + 300_000_000);
+            netns
+                .run(|| links::set_down(port))
+                .expect("netns")
+                .expect("down");
+        });
+        trial::run(&mut tester, &offer(20_000.0, 600))
+    });
+    let verdict = trial
+        .expect("counters are still there")
+        .judge(&Rules::default());
+    assert!(
+        matches!(verdict, Verdict::Invalid(Invalid::CanaryMissing { .. })),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn a_vanished_port_is_an_error_not_a_rate() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    let gone = bed
+        .netns(Side::C)
+        .run(|| links::delete(&bed.port(Side::C).name));
+    gone.expect("netns").expect("delete");
+    let result = trial::run(&mut tester, &offer(20_000.0, 200));
+    let error = result
+        .map(|trial| trial.judge(&Rules::default()))
+        .expect_err("no port, no trial");
+    assert!(error.to_string().contains("mC"), "{error}");
+}
+
+#[test]
+fn in_lock_step_on_one_cpu_an_overload_is_not_offered() {
+    if !support::can_run() {
+        return;
+    }
+    let cpu = *support::plan().cpus.tester.first().expect("a CPU");
+    let cpus = CpuSplit {
+        dut: vec![cpu],
+        tester: vec![cpu],
+    };
+    let bed = Bed::raise(&BedPlan {
+        cpus,
+        ..support::plan()
+    })
+    .expect("bed");
+    let mut tester = tester(&bed, &support::traffic());
+    // Sender and DUT take turns: what the DUT works, the sender sleeps. Loss there is the pair's.
+    let trial = run(&mut tester, 3_000_000.0, 500);
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        !matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }),
+        "{verdict}"
+    );
+}
