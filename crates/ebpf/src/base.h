@@ -118,11 +118,11 @@ static __always_inline u32 bounded(u32 index, u32 limit)
 }
 
 /*
- * Log-linear buckets, the same scheme as mpps_method::histogram: values below 16 exact, then 16
- * linear steps for every power of two (an error of at most 1/16), up to 2^40.
+ * Log-linear buckets, the same scheme as mpps_method::histogram: values below 32 exact, then 32
+ * linear steps for every power of two (an error of at most 1/32), up to 2^40.
  */
-#define HISTOGRAM_SUB_BITS 4
-#define HISTOGRAM_BUCKETS 592
+#define HISTOGRAM_SUB_BITS 5
+#define HISTOGRAM_BUCKETS 1152
 
 /* Place of the highest bit set; written out, for BPF has no such instruction. */
 static __always_inline u32 highest_bit(u64 value)

@@ -1,10 +1,10 @@
-//! Log-linear histogram of ns, the same buckets as the eBPF programs count in: values below 16
-//! exact, then 16 equal steps for every power of two (an error of at most 1/16), up to 2^40.
+//! Log-linear histogram of ns, the same buckets as the eBPF programs count in: values below 32
+//! exact, then 32 equal steps for every power of two (an error of at most 1/32), up to 2^40.
 
 use crate::units::Span;
 
 /// Sub-buckets of each power of two, as a power of two.
-pub const HIST_SUB_BITS: u32 = 4;
+pub const HIST_SUB_BITS: u32 = 5;
 /// Values from here on fall into the last bucket (18 minutes in ns).
 pub const VALUE_BITS: u32 = 40;
 /// Number of buckets.
@@ -139,24 +139,24 @@ mod tests {
 
     #[test]
     fn buckets_are_those_of_the_ebpf_programs() {
-        assert_eq!(BUCKETS, 592);
+        assert_eq!(BUCKETS, 1152);
         let table = [
             (0, 0),
-            (15, 15),
-            (16, 16),
             (31, 31),
             (32, 32),
-            (33, 32),
-            (34, 33),
-            (1_000, 111),
-            (1_000_000, 270),
+            (63, 63),
+            (64, 64),
+            (65, 64),
+            (66, 65),
+            (1_000, 190),
+            (1_000_000, 509),
         ];
         for (value, place) in table {
             assert_eq!(index(value), place, "{value}");
         }
-        assert_eq!(index((1 << 40) - 1), 591);
-        assert_eq!(index(1 << 40), 591);
-        assert_eq!(index(u64::MAX), 591);
+        assert_eq!(index((1 << 40) - 1), 1151);
+        assert_eq!(index(1 << 40), 1151);
+        assert_eq!(index(u64::MAX), 1151);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod skeleton {
 pub use skeleton::{OpenReceiverSkel, ReceiverSkel, ReceiverSkelBuilder};
 
 /// Buckets of the latency histogram (the scheme of `mpps_method::histogram`).
-pub const BUCKETS: usize = 592;
+pub const BUCKETS: usize = 1152;
 
 const FIXED_WORDS: usize = 9;
 

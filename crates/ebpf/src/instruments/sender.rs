@@ -22,7 +22,7 @@ pub const FRAME_OCTETS_MAX: usize = 3400;
 /// Octets of headers kept in a template.
 pub const TEMPLATE_OCTETS: usize = 64;
 /// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
-pub const BUCKETS: usize = 592;
+pub const BUCKETS: usize = 1152;
 
 const FIXED_WORDS: usize = 14;
 const DIRECTION_WORDS: usize = 5;

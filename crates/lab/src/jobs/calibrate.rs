@@ -40,6 +40,9 @@ const DUPLICATE_EVERY: u64 = 500;
 const SWAP_EVERY: u64 = 700;
 const POLICE_FPS: u64 = 300_000;
 const POLICE_STEP: f64 = 5_000.0;
+/// Below step x time, or the bucket would hide an overload of a step; large, or it would see the bunches in
+/// which the DUT works off its ring.
+const POLICE_BURST: u64 = 4_096;
 const DELAY_NS: u64 = 20_000;
 const LATENCY_FPS: f64 = 2_000.0;
 /// Latency may be off by this, ns.
@@ -165,7 +168,7 @@ fn observed(
 fn policed(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
     let fault = Fault {
         police_fps: POLICE_FPS,
-        police_burst: 256,
+        police_burst: POLICE_BURST,
         ..Fault::default()
     };
     let _planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;

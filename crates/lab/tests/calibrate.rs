@@ -1,0 +1,39 @@
+//! The meter finds what a separate program planted on the DUT's path.
+
+mod support;
+
+use mpps_lab::jobs::{Observer, Report, calibrate};
+
+struct Silent;
+
+impl Observer for Silent {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        println!(
+            "{} {} {}: {}, latency {:?}, {:?}",
+            report.phase.name(),
+            report.offer.rate,
+            report.offer.duration,
+            report.verdict,
+            report.trial.latency.quantile(0.5),
+            report.trial.counts()
+        );
+        Ok(())
+    }
+}
+
+#[test]
+fn every_planted_fault_is_found() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let rows = calibrate::calibrate(&bed, &support::traffic(), &mut Silent).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        println!("{row:?}");
+    }
+    for row in &rows {
+        assert!(row.planted > 0.0, "{row:?}");
+        assert!(row.holds(), "{row:?}");
+    }
+}
