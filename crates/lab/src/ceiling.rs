@@ -31,8 +31,8 @@ pub fn find(
     let goal = Goal {
         trial: trial.min(TRIAL_MAX),
         resolution: Resolution::Fraction(RESOLUTION),
-        trials_per_load: 1,
-        accept: Accept::All,
+        trials_per_load: 2,
+        accept: Accept::Any,
         maximum: Ceiling::Tester(start),
         minimum: Rate::from_fps(start.fps() / 64.0),
     };

@@ -14,15 +14,40 @@ const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// One file a CPU fault, with what is done against it.
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
 
+/// Kernel parameters that bear on packet rates: isolation, mitigations, timers, power, memory. The
+/// others stay out of records: a command line may hold secrets.
+const PARAMETERS: [&str; 22] = [
+    "amd_pstate",
+    "audit",
+    "clocksource",
+    "cpuidle.off",
+    "hugepages",
+    "idle",
+    "intel_idle.max_cstate",
+    "intel_iommu",
+    "intel_pstate",
+    "iommu",
+    "irqaffinity",
+    "isolcpus",
+    "mitigations",
+    "nohz",
+    "nohz_full",
+    "nosmt",
+    "preempt",
+    "processor.max_cstate",
+    "rcu_nocbs",
+    "skew_tick",
+    "threadirqs",
+    "transparent_hugepage",
+];
+
 /// Facts of a machine. Texts as the kernel writes them; empty where it does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Kernel release, as `uname -r`.
     pub kernel_release: String,
-    /// Kernel version with compiler and build date, as /proc/version.
-    pub kernel_version: String,
-    /// Kernel command line: isolation, mitigations, timers.
-    pub kernel_command_line: String,
+    /// Parameters the kernel was booted with, as far as they bear on packet rates.
+    pub kernel_parameters: Vec<String>,
     /// Model of the first CPU.
     pub cpu_model: String,
     /// CPUs online.
@@ -48,8 +73,7 @@ impl Facts {
         let cpuinfo = read("/proc/cpuinfo");
         Self {
             kernel_release: read("/proc/sys/kernel/osrelease"),
-            kernel_version: read("/proc/version"),
-            kernel_command_line: read("/proc/cmdline"),
+            kernel_parameters: parameters(&read("/proc/cmdline")),
             cpu_model: first_value(&cpuinfo, &["model name", "cpu model", "CPU part"])
                 .unwrap_or_default(),
             cpus_online: cpu::online().map_or(0, |cpus| cpus.len()),
@@ -148,6 +172,15 @@ fn first_value(text: &str, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(value_of)
 }
 
+fn parameters(command_line: &str) -> Vec<String> {
+    let known = |word: &&str| PARAMETERS.contains(&word.split('=').next().unwrap_or_default());
+    command_line
+        .split_whitespace()
+        .filter(known)
+        .map(str::to_owned)
+        .collect()
+}
+
 fn has_flag(cpuinfo: &str, flag: &str) -> bool {
     first_value(cpuinfo, &["flags"]).is_some_and(|flags| flags.split(' ').any(|one| one == flag))
 }
@@ -201,6 +234,15 @@ mod tests {
             Some("0xd0c")
         );
         assert_eq!(first_value("", &["model name"]), None);
+    }
+
+    #[test]
+    fn only_parameters_that_bear_on_rates_are_kept() {
+        let line = "root=/dev/vda mitigations=off quiet secret=hunter2 isolcpus=2-3 threadirqs";
+        assert_eq!(
+            parameters(line),
+            ["mitigations=off", "isolcpus=2-3", "threadirqs"]
+        );
     }
 
     #[test]

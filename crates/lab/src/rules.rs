@@ -7,10 +7,12 @@ use mpps_method::{Offer, Rules, Span};
 pub const VETH_RING: u32 = 256;
 /// A machine at rest still stalls a millisecond or two; the watch cannot see less than its period.
 const STALL_MIN: Span = Span::from_millis(2);
+/// The ring is never quite empty when a stall begins.
+const RING_SHARE: f64 = 0.9;
 /// Above this a CPU was gone, whatever the load.
 const STALL_MAX: Span = Span::from_millis(10);
 
-/// The rules for one offer: a stall that alone could fill half the ring at this load voids the trial.
+/// The rules for one offer: a stall that alone could fill the ring at this load voids the trial.
 #[must_use]
 pub fn of(bed: &Bed, offer: &Offer) -> Rules {
     Rules {
@@ -32,8 +34,8 @@ pub fn ring(bed: &Bed) -> u32 {
 }
 
 fn stall_max(ring: u32, offer: &Offer) -> Span {
-    let half_ring = f64::from(ring) / 2.0 / offer.rate.fps().max(1.0);
-    Span::from_secs_f64(half_ring).clamp(STALL_MIN, STALL_MAX)
+    let fills_ring = RING_SHARE * f64::from(ring) / offer.rate.fps().max(1.0);
+    Span::from_secs_f64(fills_ring).clamp(STALL_MIN, STALL_MAX)
 }
 
 #[cfg(test)]

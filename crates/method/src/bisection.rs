@@ -2,7 +2,8 @@
 //! load that passed and the lowest that failed, until they are as close as the resolution asks.
 //!
 //! - A load passes by any or all of n trials, decided as soon as it is certain.
-//! - A void trial is run again. Over a fifth of the trials voided: no answer.
+//! - A void trial is run again. Over a fifth of the trials voided, and more than [`VOIDS_PARDONED`]: no
+//!   answer.
 //! - A load the tester failed to offer twice bounds the search from above as the *tester's* limit.
 //! - Two trials at a load that are no evidence: no answer.
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
@@ -12,6 +13,11 @@ use crate::reason::{Invalid, Shortfall, Void};
 use crate::search::{CouldNotMeasure, Offer, Outcome, Search, Step};
 use crate::units::Rate;
 use crate::verdict::Verdict;
+
+/// So many voided trials say nothing yet of their share: a search that ends after two trials would
+/// otherwise have no answer for one moment's disturbance. Voiding is blind to loss, so repeating favours
+/// nobody; the count is printed with the result.
+pub const VOIDS_PARDONED: u32 = 8;
 
 /// Trials at the load being offered, by what they said.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,7 +76,7 @@ impl Bisection {
             above: None,
             trials: 0,
             voided: 0,
-            voided_at_most: others / 4,
+            voided_at_most: VOIDS_PARDONED.max(others / 4),
             last_void: None,
             done: None,
         })
@@ -195,7 +201,10 @@ impl Bisection {
     /// Ends with an answer, unless too many trials were voided for it to count.
     fn finish(&mut self, outcome: Outcome) {
         match self.last_void {
-            Some(last) if u64::from(self.voided) * 5 > u64::from(self.trials) => {
+            Some(last)
+                if self.voided > VOIDS_PARDONED
+                    && u64::from(self.voided) * 5 > u64::from(self.trials) =>
+            {
                 self.give_up(CouldNotMeasure::TooManyVoided(last));
             }
             _ => self.done = Some(outcome),

@@ -41,6 +41,8 @@ pub use ledger::{Canaries, Ledger, LedgerGap};
 pub use mix::Mix;
 pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use search::{CouldNotMeasure, Offer, Outcome, Search, Step};
-pub use trial::{Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, Trial};
+pub use trial::{
+    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, TaskName, Trial,
+};
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

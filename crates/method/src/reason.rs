@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::ledger::LedgerGap;
+use crate::trial::TaskName;
 use crate::units::Span;
 
 /// When canaries were sent.
@@ -150,6 +151,8 @@ pub enum Void {
     Crowded {
         /// The CPU.
         cpu: usize,
+        /// Whose it was.
+        culprit: TaskName,
         /// The longest time at once.
         longest: Span,
         /// The bound.
@@ -176,12 +179,13 @@ impl fmt::Display for Void {
             }
             Self::Crowded {
                 cpu,
+                culprit,
                 longest,
                 bound,
             } => {
                 write!(
                     f,
-                    "another program had the DUT's CPU {cpu} for {longest} (bound {bound})"
+                    "another program ({culprit}) had the DUT's CPU {cpu} for {longest} (bound {bound})"
                 )
             }
         }

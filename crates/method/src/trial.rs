@@ -1,5 +1,7 @@
 //! One trial: what was counted, never ratios. Ratios are computed from the counts when asked for.
 
+use std::fmt;
+
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::units::{FrameLen, Rate, Span};
@@ -95,6 +97,25 @@ pub struct CpuCrowd {
     pub longest: Span,
     /// All their time.
     pub total: Span,
+    /// Whose the longest time was.
+    pub culprit: TaskName,
+}
+
+/// A task's name as the kernel keeps it: up to 15 octets, padded with zeros.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskName(pub [u8; 16]);
+
+impl fmt::Display for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let octets = self.0.split(|&octet| octet == 0).next().unwrap_or_default();
+        f.pad(&String::from_utf8_lossy(octets))
+    }
+}
+
+impl fmt::Debug for TaskName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 /// Frames of one length, over all directions.

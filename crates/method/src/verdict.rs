@@ -160,6 +160,7 @@ impl Trial {
                 let (cpu, longest) = (crowd.cpu, crowd.longest);
                 return Err(Void::Crowded {
                     cpu,
+                    culprit: crowd.culprit,
                     longest,
                     bound: rules.stall_max,
                 });

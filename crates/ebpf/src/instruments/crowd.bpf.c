@@ -1,26 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Who else had the DUT's CPU? At each task switch on a CPU of the DUT: how long did a task that is
- * neither idle nor the DUT's run? A router's CPU that compiled something for 3 ms loses frames that
+ * neither idle nor the DUT's run, without a break? A router's CPU that compiled something for 3 ms loses frames that
  * are not the router's fault. Sees no frame, so what it says of a trial is blind to the trial's loss.
  * Costs about 50 ns a switch; a busy DUT hardly switches.
+ *
+ * Not every switch is seen (a kernel may leave out those from idle), so the time between two of them
+ * counts only when the task that goes is the one that came. Else the scheduler's own account of the
+ * task's slice is taken; real-time tasks have none.
  */
 #include "../base.h"
 #include <bpf/bpf_tracing.h>
 
 #define CPUS_MAX 1024
 
-struct task_struct {
-	int pid;
+#define COMM_OCTETS 16
+
+struct sched_entity {
+	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime;
 } __attribute__((preserve_access_index));
 
-/* One CPU. All members u64; the order is fixed by crowd.rs. */
+struct task_struct {
+	int pid;
+	char comm[COMM_OCTETS];
+	struct sched_entity se;
+} __attribute__((preserve_access_index));
+
+/* One CPU. Read as u64 words; the order is fixed by crowd.rs. */
 struct crowd_cpu {
 	u64 watched;  /* written by user space: a CPU of the DUT */
-	u64 since_ns; /* when the other task came; 0: none is here */
+	u64 came_pid; /* who came at the last switch seen */
+	u64 came_ns;  /* and when */
 	u64 longest_ns;
 	u64 total_ns;
-	u64 longest_pid;
+	char longest_comm[COMM_OCTETS]; /* whose the longest was */
 };
 
 struct {
@@ -43,6 +57,17 @@ static __always_inline int is_own(u32 pid)
 	return !pid || bpf_map_lookup_elem(&own, &pid);
 }
 
+static __always_inline u64 ran_ns(const struct crowd_cpu *c, const struct task_struct *prev, u64 now)
+{
+	u64 before = prev->se.prev_sum_exec_runtime, after = prev->se.sum_exec_runtime;
+
+	/* Both are read before the branch: the verifier refuses loads that the compiler has merged. */
+	asm volatile("" : "+r"(before), "+r"(after));
+	if (c->came_pid == (u32)prev->pid)
+		return now - c->came_ns;
+	return before ? after - before : 0;
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -52,18 +77,17 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 
 	if (!c || !c->watched)
 		return 0;
-	if (c->since_ns) {
-		now = bpf_ktime_get_ns();
-		ran = now - c->since_ns;
-		c->since_ns = 0;
+	now = bpf_ktime_get_ns();
+	if (!is_own(prev->pid)) {
+		ran = ran_ns(c, prev, now);
 		c->total_ns += ran;
 		if (ran > c->longest_ns) {
 			c->longest_ns = ran;
-			c->longest_pid = prev->pid;
+			__builtin_memcpy(c->longest_comm, prev->comm, COMM_OCTETS);
 		}
 	}
-	if (!is_own(next->pid))
-		c->since_ns = bpf_ktime_get_ns();
+	c->came_pid = (u32)next->pid;
+	c->came_ns = now;
 	return 0;
 }
 

@@ -18,15 +18,15 @@ pub struct Crowded {
     pub longest_ns: u64,
     /// All time of other tasks, ns.
     pub total_ns: u64,
-    /// Which task ran longest (0: none).
-    pub longest_pid: u64,
+    /// Name of the task that ran longest, as the kernel keeps it (zero-padded).
+    pub longest_comm: [u8; 16],
 }
 
 impl Crowded {
     /// A watched CPU with nothing seen yet.
     #[must_use]
     pub fn cleared() -> Vec<u8> {
-        [1u64, 0, 0, 0, 0]
+        [1u64, 0, 0, 0, 0, 0, 0]
             .iter()
             .flat_map(|word| word.to_ne_bytes())
             .collect()
@@ -35,15 +35,16 @@ impl Crowded {
     /// Reads one CPU's entry; `None` when it has another length than the C struct.
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
-        let &[_watched, _since, longest_ns, total_ns, longest_pid] =
+        let &[_watched, _came_pid, _came_ns, longest_ns, total_ns, _, _] =
             crate::to_words(value).as_slice()
         else {
             return None;
         };
+        let longest_comm = value.last_chunk::<16>().copied()?;
         Some(Self {
             longest_ns,
             total_ns,
-            longest_pid,
+            longest_comm,
         })
     }
 }

@@ -107,7 +107,7 @@ pub fn search(
                 trials.push((trial, verdict));
             }
             Step::Done(outcome) => {
-                let lossless = best_lossless(&trials);
+                let lossless = evidence(&outcome, &trials);
                 return Ok(Searched {
                     outcome,
                     lossless,
@@ -118,14 +118,19 @@ pub fn search(
     }
 }
 
-/// The last lossless trial at the highest load that had one.
-fn best_lossless(trials: &[(Trial, Verdict)]) -> Option<Trial> {
+/// The last lossless trial at the load the search found: a higher load may have had one too, and have
+/// failed all the same (`--accept all`).
+fn evidence(outcome: &Outcome, trials: &[(Trial, Verdict)]) -> Option<Trial> {
+    let Outcome::Found { lossless: rate, .. } = *outcome else {
+        return None;
+    };
     let lossless = trials
         .iter()
-        .filter(|(_, verdict)| *verdict == Verdict::Lossless)
-        .map(|(trial, _)| trial);
+        .rev()
+        .filter(|(_, verdict)| *verdict == Verdict::Lossless);
     lossless
-        .max_by(|a, b| a.offered.fps().total_cmp(&b.offered.fps()))
+        .map(|(trial, _)| trial)
+        .find(|trial| trial.offered == rate)
         .cloned()
 }
 

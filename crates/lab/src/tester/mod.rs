@@ -106,6 +106,8 @@ impl<'bed> Tester<'bed> {
         mode: ReceiverMode,
     ) -> Result<Self, TesterError> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
+        // What the loader has to say goes into our errors, not to stderr.
+        libbpf_rs::set_print(None);
         let ways = ways(traffic.bidirectional);
         let end = |side: Side| (bed.netns(side), bed.port(side).ifindex);
         let mut nics = Vec::new();

@@ -10,7 +10,7 @@ use mpps_ebpf::instruments::sender::{Order, Outcome};
 use mpps_ebpf::instruments::watch::Watched;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Ledger,
-    Offer, SizeCount, Span, Trial,
+    Offer, SizeCount, Span, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -69,14 +69,11 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
 }
 
 fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
-    let (longest, total) = (
-        Span::from_nanos(crowded.longest_ns),
-        Span::from_nanos(crowded.total_ns),
-    );
     CpuCrowd {
         cpu: *cpu,
-        longest,
-        total,
+        longest: Span::from_nanos(crowded.longest_ns),
+        total: Span::from_nanos(crowded.total_ns),
+        culprit: TaskName(crowded.longest_comm),
     }
 }
 

@@ -11,7 +11,7 @@ struct Row {
 }
 
 /// Golden: what each kind of router and goal comes to. An ideal router of 777 kfps unless changed.
-const TABLE: [Row; 15] = [
+const TABLE: [Row; 16] = [
     Row {
         name: "one percent",
         goal: |_| {},
@@ -110,8 +110,13 @@ const TABLE: [Row; 15] = [
         name: "a machine that stands still in half the trials",
         goal: |_| {},
         router: |router| (router.stall_chance, router.stall) = (0.5, Span::from_millis(30)),
-        ends: "more than 20 % of the trials were disturbed, the last because CPU 1 stood still for 30 ms \
-               (bound 10 ms): measure when the machine is quieter, 13 trials, 4 voided",
+        ends: "773.9 kfps .. 780.2 kfps by dut, 13 trials, 4 voided",
+    },
+    Row {
+        name: "a machine that stands still in nine of ten trials",
+        goal: |_| {},
+        router: |router| (router.stall_chance, router.stall) = (0.9, Span::from_millis(30)),
+        ends: "more than 20 % of the trials were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): measure when the machine is quieter, 16 trials, 13 voided",
     },
 ];
 

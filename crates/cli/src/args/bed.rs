@@ -1,0 +1,117 @@
+//! `mpps bed`, and the bed's own flags, which `mpps throughput` takes too.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Arguments of `mpps bed`.
+#[derive(Args, Debug)]
+pub struct BedArgs {
+    /// What to do with it.
+    #[command(subcommand)]
+    pub verb: BedVerb,
+}
+
+/// What can be done with a bed.
+#[derive(Debug, Subcommand)]
+pub enum BedVerb {
+    /// Raise a bed and keep it: three network namespaces, two links, addresses
+    Up(UpArgs),
+    /// Lower a kept bed
+    Down(DownArgs),
+    /// Run a shell, or a command, in a namespace of a kept bed
+    Shell(ShellArgs),
+    /// List the beds that stand, one a line: name, state, front, namespaces
+    List,
+}
+
+/// Arguments of `mpps bed up`.
+#[derive(Args, Debug)]
+pub struct UpArgs {
+    /// Name of the bed; letters, digits and dashes, 24 at most
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// How to set it up.
+    #[command(flatten)]
+    pub bed: SetUpArgs,
+}
+
+/// Arguments of `mpps bed down`.
+#[derive(Args, Debug)]
+pub struct DownArgs {
+    /// Name of the bed (see `mpps bed list`)
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// Arguments of `mpps bed shell`.
+#[derive(Args, Debug)]
+pub struct ShellArgs {
+    /// Name of the bed (see `mpps bed list`)
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Which namespace: the DUT's, or the tester's sending (out) or receiving (in) end
+    #[arg(long, value_enum, default_value_t = SideArg::Dut)]
+    pub side: SideArg,
+    /// A command to run there instead of $SHELL
+    #[arg(value_name = "COMMAND", last = true)]
+    pub command: Vec<String>,
+}
+
+/// A namespace of a bed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SideArg {
+    /// The tester's sending end.
+    Out,
+    /// The router.
+    Dut,
+    /// The tester's receiving end.
+    In,
+}
+
+/// Which part of the kernel receives for the DUT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NicArg {
+    /// A virtual NIC with rings of its own (XDP redirect to CPUMAP).
+    Cpumap,
+    /// veth's NAPI, in a thread.
+    Napi,
+    /// veth's backlog, in softirq.
+    Softirq,
+}
+
+/// Key of the virtual NIC's RSS hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RssArg {
+    /// The key most drivers begin with.
+    Default,
+    /// Both directions of a flow in one queue.
+    Symmetric,
+}
+
+/// How to set up a bed.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Bed")]
+pub struct SetUpArgs {
+    /// Which part of the kernel receives for the DUT
+    #[arg(long, value_name = "FRONT", value_enum, default_value_t = NicArg::Cpumap, hide_possible_values = true,
+          help = "Which part of the kernel receives for the DUT: cpumap (a virtual NIC), napi or softirq (plain veth)")]
+    pub nic: NicArg,
+    /// Receive queues of the virtual NIC, 1 to 64 [default: one for each of the DUT's CPUs]
+    #[arg(long, value_name = "N")]
+    pub queues: Option<u16>,
+    /// Frames each receive ring holds, 8 to 16384 (cpumap only; plain veth has 256) [default: 4096]
+    #[arg(long, value_name = "FRAMES")]
+    pub rx_ring: Option<u32>,
+    /// Key of the RSS hash that spreads flows over queues: default, or symmetric
+    #[arg(long, value_name = "KEY", value_enum, default_value_t = RssArg::Default, hide_possible_values = true)]
+    pub rss: RssArg,
+    /// CPUs of the DUT, such as 2-3 [default: one the tester does not use]
+    #[arg(long, value_name = "LIST")]
+    pub dut_cpus: Option<String>,
+    /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others]
+    #[arg(long, value_name = "LIST")]
+    pub tester_cpus: Option<String>,
+    /// A program that sets up the DUT: runs in its namespace before the first trial, as root
+    #[arg(long, value_name = "SCRIPT")]
+    pub dut_setup: Option<PathBuf>,
+}

@@ -1,0 +1,157 @@
+//! Arguments as typed: one file a verb. What they mean is for `plan` to say.
+
+mod bed;
+pub mod quantity;
+mod recover;
+mod throughput;
+
+pub use bed::{BedArgs, BedVerb, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
+pub use recover::RecoverArgs;
+pub use throughput::{AcceptArg, ThroughputArgs};
+
+use crate::exit::Exit;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// How wide help text may get, columns.
+const HELP_WIDTH: usize = 100;
+
+/// Measure how many packets per second a Linux router forwards.
+#[derive(Debug, Parser)]
+#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// The job.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation was not met, 2 could not measure \
+                          or bad input, 3 the host could not be restored (run `mpps recover`).";
+
+/// The jobs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
+    Throughput(Box<ThroughputArgs>),
+    /// Raise, lower, list or enter test beds
+    Bed(BedArgs),
+    /// Put the host back after a crash: undo what runs that are dead had changed
+    Recover(RecoverArgs),
+}
+
+/// Reads the command line. `Err` when there is nothing to run: help was asked for, or the input is bad.
+///
+/// # Errors
+/// The exit code, after help went to stdout or one line to stderr.
+pub fn read() -> Result<Cli, Exit> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Nobody is left to tell when stdout is closed.
+            let _ = error.print();
+            Exit::Measured
+        }
+        kind => {
+            let typed = std::env::args().skip(1);
+            crate::terminal::error(&match kind {
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => missing_verb(typed),
+                _ => one_line(&error.render().to_string(), typed),
+            });
+            Exit::CouldNotMeasure
+        }
+    })
+}
+
+/// The parser's message of several lines as one: what is wrong, the hint, where help is.
+fn one_line(message: &str, typed: impl Iterator<Item = String>) -> String {
+    let wanted = message.lines().map(str::trim).filter(|line| {
+        !line.is_empty() && !line.starts_with("Usage:") && !line.starts_with("For more information")
+    });
+    let joined = wanted
+        .collect::<Vec<_>>()
+        .join("; ")
+        .replace(":; ", ": ")
+        .replace("; [", " [");
+    let root = Cli::command();
+    let (verb, _) = command_of(&root, typed);
+    format!(
+        "{} (see {verb} --help)",
+        joined.trim_start_matches("error: ")
+    )
+}
+
+/// Which verbs there are, for who typed none.
+fn missing_verb(typed: impl Iterator<Item = String>) -> String {
+    let root = Cli::command();
+    let (verb, command) = command_of(&root, typed);
+    let known: Vec<&str> = command
+        .get_subcommands()
+        .map(clap::Command::get_name)
+        .collect();
+    format!(
+        "what to do? give one of: {} (see {verb} --help)",
+        known.join(", ")
+    )
+}
+
+/// The program and as many verbs as were typed right, and what is known of the last.
+fn command_of(
+    root: &clap::Command,
+    typed: impl Iterator<Item = String>,
+) -> (String, &clap::Command) {
+    let (mut verb, mut command) = (root.get_name().to_owned(), root);
+    for word in typed {
+        let Some(next) = command.find_subcommand(&word) else {
+            break;
+        };
+        verb = format!("{verb} {word}");
+        command = next;
+    }
+    (verb, command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_is_named_for_the_verb_that_was_typed() {
+        for (typed, verb) in [
+            (vec!["throughput", "--flows", "x"], "mpps throughput"),
+            (vec!["bed", "down"], "mpps bed down"),
+            (vec!["thruput"], "mpps"),
+            (vec![], "mpps"),
+        ] {
+            assert_eq!(
+                command_of(&Cli::command(), typed.into_iter().map(str::to_owned)).0,
+                verb
+            );
+        }
+        let line = missing_verb(["bed"].into_iter().map(str::to_owned));
+        assert!(
+            line.contains("up, down, shell, list") && line.contains("mpps bed --help"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn a_bad_command_line_is_one_line_with_a_remedy() {
+        for (words, wanted) in [
+            (vec!["mpps", "throughput", "--flows", "many"], "--flows"),
+            (vec!["mpps", "throughput", "--frames", "64"], "--frame"),
+            (vec!["mpps", "thruput"], "throughput"),
+            (vec!["mpps", "throughput", "--max-rate", "fast"], "1.5M"),
+            (vec!["mpps", "bed", "down"], "NAME"),
+        ] {
+            let error = Cli::try_parse_from(&words).expect_err("bad input");
+            let typed = words[1..].iter().map(|word| (*word).to_owned());
+            let line = one_line(&error.render().to_string(), typed);
+            assert!(!line.contains('\n') && !line.starts_with("error"), "{line}");
+            assert!(line.contains(wanted) && line.contains("--help)"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Numbers with units, as people type them: `1.5M`, `5m`, `1%`, `40G`.
+
+use mpps_method::{LinkSpeed, Rate, Resolution, Span};
+
+/// Shortest trial: below it the set-up of a trial is all there is to see.
+const TRIAL_MIN: Span = Span::from_millis(10);
+/// Longest trial: the receiver keeps a bit for every frame that could come.
+const TRIAL_MAX: Span = Span::from_millis(600_000);
+
+/// A rate in frames/s: `50000`, `50k`, `1.5M`.
+///
+/// # Errors
+/// What to write instead.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    let fps = number(text, &[("k", 1e3), ("K", 1e3), ("M", 1e6)])
+        .filter(|&fps| fps > 0.0)
+        .ok_or("give frames per second above zero, such as 50000, 50k or 1.5M")?;
+    Ok(Rate::from_fps(fps))
+}
+
+/// The length of a trial: `1`, `0.2`, `200ms`, `60s`, `5m`.
+///
+/// # Errors
+/// What to write instead.
+pub fn trial_length(text: &str) -> Result<Span, String> {
+    let seconds = number(
+        text,
+        &[("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("min", 60.0)],
+    );
+    let span = seconds.map(Span::from_secs_f64);
+    span.filter(|span| (TRIAL_MIN..=TRIAL_MAX).contains(span))
+        .ok_or_else(|| {
+            format!("give seconds (1, 0.2) or a unit (200ms, 60s, 5m), {TRIAL_MIN} to {TRIAL_MAX}")
+        })
+}
+
+/// How closely to find a rate: `1%`, or in frames/s `50k`.
+///
+/// # Errors
+/// What to write instead.
+pub fn resolution(text: &str) -> Result<Resolution, String> {
+    let wrong = "give a share of the rate, such as 1% (above 0, below 100), or frames per second such as 50k";
+    if let Some(percent) = text.strip_suffix('%') {
+        let share = number(percent, &[]).map(|percent| percent / 100.0);
+        return share
+            .filter(|&share| share > 0.0 && share < 1.0)
+            .map(Resolution::Fraction)
+            .ok_or(wrong.to_owned());
+    }
+    rate(text)
+        .map(|step| Resolution::StepFps(step.fps()))
+        .map_err(|_| wrong.to_owned())
+}
+
+/// The speed of a link in bit/s: `10G`, `2.5G`, `100M`.
+///
+/// # Errors
+/// What to write instead.
+pub fn link_speed(text: &str) -> Result<LinkSpeed, String> {
+    let bits = number(text, &[("M", 1e6), ("G", 1e9), ("T", 1e12)])
+        .filter(|&bits| (1e6..=1e15).contains(&bits))
+        .ok_or("give bits per second, such as 10G or 100M")?;
+    Ok(LinkSpeed::from_bits_per_second(bits.round() as u64))
+}
+
+/// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
+fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let suffix = &text[digits.len()..];
+    let times = if suffix.is_empty() {
+        1.0
+    } else {
+        suffixes.iter().find(|(name, _)| *name == suffix)?.1
+    };
+    let plain = digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    plain
+        .then(|| digits.parse::<f64>().ok())
+        .flatten()
+        .map(|value| value * times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_take_suffixes() {
+        for (text, fps) in [
+            ("50000", 50_000.0),
+            ("50k", 50_000.0),
+            ("1.5M", 1_500_000.0),
+        ] {
+            assert_eq!(rate(text).map(Rate::fps), Ok(fps));
+        }
+        for text in [
+            "", "0", "-1", "1G", "k", "1e6", "inf", "1 k", "1.2.3", "0x10",
+        ] {
+            assert!(rate(text).expect_err(text).contains("1.5M"));
+        }
+    }
+
+    #[test]
+    fn trials_take_seconds_or_a_unit() {
+        for (text, ms) in [
+            ("1", 1_000),
+            ("0.2", 200),
+            ("200ms", 200),
+            ("60s", 60_000),
+            ("5m", 300_000),
+        ] {
+            assert_eq!(trial_length(text), Ok(Span::from_millis(ms)));
+        }
+        for text in ["0", "0.001", "1h", "5000", "soon", ""] {
+            assert!(trial_length(text).expect_err(text).contains("5m"));
+        }
+    }
+
+    #[test]
+    fn a_resolution_is_a_share_or_a_step() {
+        assert_eq!(resolution("1%"), Ok(Resolution::Fraction(0.01)));
+        assert_eq!(resolution("50k"), Ok(Resolution::StepFps(50_000.0)));
+        for text in ["0%", "100%", "%", "0", "one"] {
+            assert!(resolution(text).expect_err(text).contains("1%"));
+        }
+    }
+
+    #[test]
+    fn links_are_named_by_their_speed() {
+        assert_eq!(
+            link_speed("40G").map(LinkSpeed::bits_per_second),
+            Ok(40_000_000_000)
+        );
+        assert_eq!(
+            link_speed("2.5G").map(LinkSpeed::bits_per_second),
+            Ok(2_500_000_000)
+        );
+        for text in ["0", "40", "fast", "40g"] {
+            assert!(link_speed(text).expect_err(text).contains("10G"));
+        }
+    }
+}

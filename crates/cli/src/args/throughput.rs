@@ -1,0 +1,117 @@
+//! `mpps throughput`.
+
+use super::SetUpArgs;
+use super::quantity::{link_speed, rate, resolution, trial_length};
+use clap::{Args, ValueEnum};
+use mpps_method::{LinkSpeed, Rate, Resolution, Span};
+use std::path::PathBuf;
+
+/// Arguments of `mpps throughput`.
+#[derive(Args, Debug)]
+pub struct ThroughputArgs {
+    /// What is sent.
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    /// What is searched for.
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// On a bed kept by `mpps bed up` instead of one of its own
+    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup"])]
+    pub kept_bed: Option<String>,
+    /// The bed it raises for itself.
+    #[command(flatten)]
+    pub bed: SetUpArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What is sent.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Traffic")]
+pub struct TrafficArgs {
+    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9): sizes
+    /// (64,512), sweeps (64-1518/128), mixes by name (imix, ams-ix-2015, intel-2016, internet-2009,
+    /// internet-2009-approx) or of your own (mix:64=7,594=4,1518=1)
+    /// [default: 64,imix,1518; with IPv6 78,mix:78=7,594=4,1518=1,1518]
+    #[arg(long, value_name = "SIZES")]
+    pub frame: Option<String>,
+    /// Flows in each direction, taking turns; ports from 1024, source and destination moving together
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub flows: u32,
+    /// Send IPv4 (198.18.0.0/15, RFC 2544 C.2.2); the default
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    pub ipv4: bool,
+    /// Send IPv6 (2001:2::/48, RFC 5180)
+    #[arg(short = '6', long)]
+    pub ipv6: bool,
+    /// Send both ways at once (RFC 2544 section 14); rates are the sum of both
+    #[arg(long)]
+    pub bidirectional: bool,
+    /// Differentiated services code point, 0 to 63 (RFC 2474)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub dscp: u8,
+    /// Seed of everything drawn at random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// When a load has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AcceptArg {
+    /// One lossless trial at a load is enough.
+    Any,
+    /// Every trial at a load has to be lossless.
+    All,
+}
+
+/// What is searched for.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// Length of each trial, in seconds or with a unit (200ms, 5m); RFC 2544 section 24 asks for 60,
+    /// below that the result is an estimate
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length)]
+    pub time: Span,
+    /// How closely to find the rate: a share of it, or frames/s, of which loads are then whole multiples
+    #[arg(long, value_name = "1%|FPS", default_value = "1%", value_parser = resolution)]
+    pub resolution: Resolution,
+    /// Whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS
+    #[arg(long, value_name = "FPS", value_parser = rate, conflicts_with = "resolution")]
+    pub step_fps: Option<Rate>,
+    /// Trials at each load
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub trials_per_load: u32,
+    /// How many of the trials at a load must be lossless (RFC 2544 section 26.1 knows one trial only)
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = AcceptArg::All)]
+    pub accept: AcceptArg,
+    /// Highest load to offer, frames/s (k, M) [default: the tester's own ceiling]
+    #[arg(long, value_name = "FPS", value_parser = rate)]
+    pub max_rate: Option<Rate>,
+    /// Lowest load to offer, frames/s (k, M) [default: 10k]
+    #[arg(long, value_name = "FPS", value_parser = rate)]
+    pub min_rate: Option<Rate>,
+    /// Speed that "% of link" refers to, bit/s (M, G); notional: the bed has no wire
+    #[arg(long, value_name = "SPEED", default_value = "40G", value_parser = link_speed)]
+    pub link_speed: LinkSpeed,
+}
+
+/// Where results go.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Append every trial to this file, one JSON object a line
+    /// [default: ~/.local/state/mpps/records/<date>-<run>.jsonl, below $XDG_STATE_HOME where that is set]
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on stderr
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print the plan and end; touches nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}

@@ -1,0 +1,161 @@
+//! A finding as the figures a person reads: one row of the table, one result line of the record.
+
+use mpps_lab::doubt::Finding;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::{Claim, Estimate, LimitedBy, LossRate, Outcome, Rate, Trial};
+
+/// What the found rate says of the DUT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reading {
+    /// This is it, within the resolution.
+    Is(Rate),
+    /// The DUT does at least this; something else ended first.
+    AtLeast(Rate),
+    /// Frames were lost even at this rate, the lowest tried.
+    Below(Rate),
+    /// Could not measure.
+    Nothing,
+}
+
+/// What keeps the rate from being higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The router.
+    Dut,
+    /// The tester's own ceiling.
+    Tester,
+    /// The link's line rate.
+    Link,
+    /// The user's `--max-rate`.
+    MaxRate,
+}
+
+impl Limit {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dut => "DUT",
+            Self::Tester => "tester",
+            Self::Link => "link",
+            Self::MaxRate => "max-rate",
+        }
+    }
+}
+
+/// Figures of one frame size.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// The frame sizes as asked for.
+    pub frames: String,
+    /// The rate, over all directions.
+    pub reading: Reading,
+    /// What the claim is called: `Throughput` only where the method allows it.
+    pub label: Option<&'static str>,
+    /// Share of the link in one direction, 0 to 1 and above; notional on a bed without a wire.
+    pub link_share: Option<f64>,
+    /// Bits on the wire (preamble and gap included), Gbit/s, over all directions.
+    pub gbit_per_s: Option<f64>,
+    /// Lost of sent in the trial the row stands on, 0 to 1.
+    pub loss_ratio: Option<f64>,
+    /// Share of the DUT's CPU time that was busy, over all its CPUs.
+    pub busy_share: Option<f64>,
+    /// Busy time of the DUT for each frame.
+    pub busy_ns_per_frame: Option<f64>,
+    /// What limits.
+    pub limited_by: Option<Limit>,
+    /// What a tester-limited DUT might do, by its busy time.
+    pub estimate: Option<Rate>,
+    /// The tester's own ceiling for these frames.
+    pub ceiling: Rate,
+}
+
+impl Figures {
+    /// The figures of one finding.
+    #[must_use]
+    pub fn of(finding: &Finding, plan: &ThroughputPlan) -> Self {
+        let reading = reading(finding);
+        let on_wire = finding.frames.mean_on_wire();
+        let rate = match reading {
+            Reading::Is(rate) | Reading::AtLeast(rate) => Some(rate),
+            Reading::Below(_) | Reading::Nothing => None,
+        };
+        let directions = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
+        // Where nothing was found, no trial stands for it.
+        let trial = finding.trial.as_ref().filter(|_| rate.is_some());
+        let loss_above = finding.loss_above.as_ref().map(LossRate::ratio);
+        Self {
+            frames: finding.frames.to_string(),
+            reading,
+            label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
+            link_share: rate.map(|rate| plan.link.share(rate, on_wire) / directions),
+            gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
+            loss_ratio: match reading {
+                Reading::Below(_) => loss_above,
+                _ => trial.and_then(Trial::loss_ratio),
+            },
+            busy_share: trial.and_then(Trial::busy_share),
+            busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
+            limited_by: limit(finding, plan),
+            estimate: finding
+                .estimate
+                .as_ref()
+                .filter(|_| rate.is_some())
+                .map(Estimate::rate),
+            ceiling: finding.ceiling,
+        }
+    }
+}
+
+fn label(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::Throughput(_) => "Throughput",
+        Claim::LossRate(_) => "LossRate",
+        Claim::Estimate(_) => "Estimate",
+    }
+}
+
+/// The claim's rate is what was really sent; the outcome's is what the search offered.
+fn reading(finding: &Finding) -> Reading {
+    match finding.outcome {
+        Outcome::Found {
+            lossless,
+            limited_by,
+            ..
+        } => {
+            let rate = match &finding.claim {
+                Some(Claim::Throughput(throughput)) => throughput.rate(),
+                Some(Claim::Estimate(estimate)) => estimate.rate(),
+                Some(Claim::LossRate(_)) | None => lossless,
+            };
+            if limited_by == LimitedBy::Dut {
+                Reading::Is(rate)
+            } else {
+                Reading::AtLeast(rate)
+            }
+        }
+        Outcome::NoneLossless { lowest, .. } => Reading::Below(lowest),
+        Outcome::CouldNotMeasure { .. } => Reading::Nothing,
+    }
+}
+
+fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
+    let chosen = plan
+        .maximum
+        .is_some_and(|maximum| maximum <= finding.ceiling);
+    match finding.outcome {
+        Outcome::Found {
+            limited_by, lossy, ..
+        } => Some(match limited_by {
+            LimitedBy::Dut => Limit::Dut,
+            LimitedBy::Link => Limit::Link,
+            LimitedBy::Tester if chosen && lossy.is_none() => Limit::MaxRate,
+            LimitedBy::Tester => Limit::Tester,
+        }),
+        Outcome::NoneLossless { .. } => Some(Limit::Dut),
+        Outcome::CouldNotMeasure { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

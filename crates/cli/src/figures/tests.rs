@@ -1,0 +1,156 @@
+use super::*;
+use crate::args::{Cli, Verb};
+use crate::plan::Plan;
+use clap::Parser;
+use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
+
+fn plan(words: &str) -> ThroughputPlan {
+    let typed = ["mpps", "throughput"]
+        .into_iter()
+        .chain(words.split_whitespace());
+    let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("parses").verb else {
+        panic!("throughput")
+    };
+    Plan::of(&args).expect("a plan").measurement
+}
+
+/// A second at 1 Mfps without loss, the DUT half busy.
+fn trial() -> Trial {
+    let canaries = mpps_method::Canaries {
+        sent: 1,
+        received: 1,
+    };
+    let frames = 1_000_000;
+    let counts = Counts {
+        intended: frames,
+        sent: frames,
+        received: frames,
+        ..Counts::default()
+    };
+    let ledger = Ledger {
+        sent: frames + 2,
+        nic_received: frames + 2,
+        nic_accepted: frames + 2,
+        dut_transmitted: frames + 2,
+        receiver_total: frames + 2,
+        opening: canaries,
+        closing: canaries,
+        ..Ledger::default()
+    };
+    Trial {
+        offered: Rate::from_fps(frames as f64),
+        duration: Span::from_millis(1000),
+        directions: vec![Direction { counts, ledger }],
+        sender_ended: true,
+        busy: vec![CpuBusy {
+            cpu: 1,
+            run_ns: 500_000_000,
+            wait_ns: 0,
+        }],
+        ..Trial::default()
+    }
+}
+
+fn finding(limited_by: LimitedBy) -> Finding {
+    let (trial, rules) = (trial(), Rules::default());
+    Finding {
+        frames: plan("--frame 64").sizes.remove(0),
+        outcome: Outcome::Found {
+            lossless: trial.offered,
+            lossy: (limited_by == LimitedBy::Dut).then(|| Rate::from_fps(1_010_000.0)),
+            limited_by,
+            trials: 9,
+            voided: 1,
+        },
+        claim: Claim::from_trial(&trial, &rules),
+        estimate: Estimate::from_busy_share(&trial, &rules)
+            .filter(|_| limited_by == LimitedBy::Tester),
+        trial: Some(trial),
+        loss_above: None,
+        ceiling: Rate::from_fps(1_000_000.0),
+        doubts: Vec::new(),
+    }
+}
+
+#[test]
+fn a_dut_that_limits_has_a_rate() {
+    let figures = Figures::of(&finding(LimitedBy::Dut), &plan(""));
+    assert_eq!(figures.reading, Reading::Is(Rate::from_fps(1_000_000.0)));
+    assert_eq!(
+        (figures.limited_by, figures.label),
+        (Some(Limit::Dut), Some("Estimate"))
+    );
+    assert_eq!(
+        (figures.loss_ratio, figures.busy_share),
+        (Some(0.0), Some(0.5))
+    );
+    // 84 octets on the wire: 0.672 Gbit/s, of 40.
+    assert!((figures.gbit_per_s.expect("a rate") - 0.672).abs() < 1e-9);
+    assert!((figures.link_share.expect("a rate") - 0.0168).abs() < 1e-9);
+}
+
+#[test]
+fn a_tester_that_limits_gives_a_lower_bound_and_an_estimate() {
+    let figures = Figures::of(&finding(LimitedBy::Tester), &plan(""));
+    assert_eq!(
+        figures.reading,
+        Reading::AtLeast(Rate::from_fps(1_000_000.0))
+    );
+    assert_eq!(figures.limited_by, Some(Limit::Tester));
+    assert_eq!(figures.estimate.map(Rate::fps), Some(2_000_000.0));
+}
+
+#[test]
+fn a_maximum_of_the_users_is_not_the_testers_limit() {
+    let figures = Figures::of(&finding(LimitedBy::Tester), &plan("--max-rate 1M"));
+    assert_eq!(figures.limited_by, Some(Limit::MaxRate));
+}
+
+#[test]
+fn both_directions_share_two_links() {
+    let one = Figures::of(&finding(LimitedBy::Dut), &plan(""));
+    let both = Figures::of(&finding(LimitedBy::Dut), &plan("--bidirectional"));
+    assert_eq!(both.link_share.map(|share| share * 2.0), one.link_share);
+    assert_eq!(both.gbit_per_s, one.gbit_per_s);
+}
+
+#[test]
+fn what_was_not_found_has_no_figures() {
+    let rate = Rate::from_fps(10_000.0);
+    let why = CouldNotMeasure::LowestNotOffered {
+        rate,
+        why: Shortfall::LostBeforeNic(3),
+    };
+    for (outcome, reading) in [
+        (
+            Outcome::CouldNotMeasure {
+                why,
+                trials: 2,
+                voided: 0,
+            },
+            Reading::Nothing,
+        ),
+        (
+            Outcome::NoneLossless {
+                lowest: rate,
+                trials: 2,
+                voided: 0,
+            },
+            Reading::Below(rate),
+        ),
+    ] {
+        // A lossless trial there may be all the same: of a search that came to nothing.
+        let figures = Figures::of(
+            &Finding {
+                outcome,
+                ..finding(LimitedBy::Dut)
+            },
+            &plan(""),
+        );
+        assert_eq!(figures.reading, reading);
+        assert_eq!(
+            (figures.label, figures.busy_share, figures.gbit_per_s),
+            (None, None, None)
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! The `mpps` command: the only room that reads arguments, prints, writes records and knows exit codes.
+#![forbid(unsafe_code)]
+
+mod args;
+mod exit;
+mod figures;
+mod plan;
+mod record;
+mod recorder;
+mod terminal;
+mod verbs;
+
+use args::{Cli, Verb};
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match args::read() {
+        Ok(cli) => run(&cli).into(),
+        Err(exit) => exit.into(),
+    }
+}
+
+fn run(cli: &Cli) -> Exit {
+    let ended = match &cli.verb {
+        Verb::Throughput(args) => verbs::throughput::run(args),
+        Verb::Bed(args) => verbs::bed::run(args),
+        Verb::Recover(args) => verbs::recover::run(args),
+    };
+    ended.unwrap_or_else(|error| {
+        terminal::error(&format!("{error:#}"));
+        verbs::exit_of(&error)
+    })
+}

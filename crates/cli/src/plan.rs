@@ -1,0 +1,300 @@
+//! Arguments as typed become a plan as meant. Every check that needs no system is here, so that bad
+//! input is refused before anything is touched; `--dry-run` prints what comes out.
+
+use crate::args::{AcceptArg, NicArg, RssArg, SetUpArgs, ThroughputArgs};
+use anyhow::{Context, Result, bail, ensure};
+use mpps_lab::bed::{BedPlan, Front, RssKey};
+use mpps_lab::ceiling::SENDER_MAX;
+use mpps_lab::facts;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::traffic::Traffic;
+use mpps_method::{Accept, Ceiling, Family, FlowPlan, FrameLen, FrameSpec, Goal, Rate, Resolution};
+use std::path::PathBuf;
+
+/// Measured when nothing else is asked for: the smallest frame, Simple IMIX, the largest usual one.
+const SIZES_V4: &str = "64,imix,1518";
+/// The same, with the smallest frame that has room for IPv6, UDP and the tag.
+const SIZES_V6: &str = "78,mix:78=7,594=4,1518=1,1518";
+/// Largest frame of the sender, octets with FCS: what fits the page of a live frame.
+const LIVE_FRAME_MAX: u16 = 3400;
+/// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
+const MIN_RATE_FPS: f64 = 10_000.0;
+/// Frames a receive ring holds when nothing else is asked for, as many a NIC's.
+const RX_RING: u32 = 4096;
+/// Ring lengths a bed can have; a CPUMAP queue holds 16384 at most.
+const RX_RING_RANGE: std::ops::RangeInclusive<u32> = 8..=16_384;
+/// Receive queues of the virtual NIC at most.
+const QUEUES_MAX: u16 = 64;
+/// Longest name of a bed: it is part of the names of its namespaces.
+const BED_NAME_MAX: usize = 24;
+
+/// What `mpps throughput` is to do.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub measurement: ThroughputPlan,
+}
+
+/// The bed to measure on.
+#[derive(Debug)]
+pub enum BedChoice {
+    /// One that stands already, by name.
+    Kept(String),
+    /// One of its own, lowered afterwards.
+    Own(BedWish),
+}
+
+/// A bed as wished for; which CPUs that means only the machine can tell.
+#[derive(Clone, Debug)]
+pub struct BedWish {
+    /// Name, for a bed to be kept.
+    pub name: Option<String>,
+    /// Which part of the kernel receives for the DUT.
+    pub nic: Front,
+    /// Receive queues; `None`: one for each of the DUT's CPUs.
+    pub queues: Option<u16>,
+    /// Frames each receive ring holds.
+    pub rx_ring: u32,
+    /// RSS key.
+    pub rss: RssKey,
+    /// The DUT's CPUs as a list, where the user chose.
+    pub dut_cpus: Option<String>,
+    /// The tester's CPUs as a list, where the user chose.
+    pub tester_cpus: Option<String>,
+    /// Program that sets up the DUT.
+    pub dut_setup: Option<PathBuf>,
+}
+
+impl Plan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn of(args: &ThroughputArgs) -> Result<Self> {
+        let bed = match &args.kept_bed {
+            Some(name) => BedChoice::Kept(bed_name(name)?),
+            None => BedChoice::Own(BedWish::of(&args.bed, None)?),
+        };
+        Ok(Self {
+            bed,
+            measurement: measurement(args)?,
+        })
+    }
+}
+
+impl BedWish {
+    /// The bed the flags describe.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn of(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
+        let nic = match args.nic {
+            NicArg::Cpumap => Front::Cpumap,
+            NicArg::Napi => Front::Napi,
+            NicArg::Softirq => Front::Softirq,
+        };
+        if let Some(queues) = args.queues {
+            ensure!(
+                (1..=QUEUES_MAX).contains(&queues),
+                "--queues {queues}: give 1 to {QUEUES_MAX}"
+            );
+        }
+        if let Some(ring) = args.rx_ring {
+            let (low, high) = (RX_RING_RANGE.start(), RX_RING_RANGE.end());
+            ensure!(
+                RX_RING_RANGE.contains(&ring),
+                "--rx-ring {ring}: give {low} to {high} frames"
+            );
+            ensure!(
+                nic == Front::Cpumap,
+                "--rx-ring belongs to --nic cpumap: the other fronts receive with veth's own ring of 256"
+            );
+        }
+        Ok(Self {
+            name: name.map(bed_name).transpose()?,
+            nic,
+            queues: args.queues,
+            rx_ring: args.rx_ring.unwrap_or(RX_RING),
+            rss: match args.rss {
+                RssArg::Default => RssKey::Default,
+                RssArg::Symmetric => RssKey::Symmetric,
+            },
+            dut_cpus: args.dut_cpus.clone(),
+            tester_cpus: args.tester_cpus.clone(),
+            dut_setup: args.dut_setup.clone(),
+        })
+    }
+}
+
+impl BedWish {
+    /// The bed this means on this machine. Reads which CPUs there are; changes nothing.
+    ///
+    /// # Errors
+    /// CPU lists that are none, or name CPUs this process may not use.
+    pub fn on_this_machine(&self) -> Result<BedPlan> {
+        let cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
+        let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
+        let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
+        Ok(BedPlan {
+            name,
+            nic: self.nic,
+            queues,
+            rx_ring: self.rx_ring,
+            rss: self.rss,
+            cpus,
+            dut_setup,
+        })
+    }
+}
+
+/// A queue for each CPU, as drivers do, as far as there are queues.
+fn one_each(cpus: usize) -> u16 {
+    u16::try_from(cpus).unwrap_or(QUEUES_MAX).min(QUEUES_MAX)
+}
+
+/// A name that can be part of a namespace's name.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn bed_name(name: &str) -> Result<String> {
+    let plain = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    ensure!(
+        plain && !name.is_empty() && name.len() <= BED_NAME_MAX && !name.starts_with('-'),
+        "bed name \"{name}\": give 1 to {BED_NAME_MAX} lower-case letters, digits or dashes, such as lab1"
+    );
+    Ok(name.to_owned())
+}
+
+fn measurement(args: &ThroughputArgs) -> Result<ThroughputPlan> {
+    let (sizes, search) = (sizes(args)?, &args.search);
+    let maximum = search.max_rate;
+    let resolution = search
+        .step_fps
+        .map_or(search.resolution, |step| Resolution::StepFps(step.fps()));
+    let plan = ThroughputPlan {
+        traffic: traffic(args, &sizes)?,
+        sizes,
+        trial: search.time,
+        resolution,
+        trials_per_load: search.trials_per_load,
+        accept: match search.accept {
+            AcceptArg::Any => Accept::Any,
+            AcceptArg::All => Accept::All,
+        },
+        minimum: search.min_rate.unwrap_or_else(|| minimum_below(maximum)),
+        maximum,
+        link: search.link_speed,
+    };
+    check_search(&plan)?;
+    Ok(plan)
+}
+
+/// The usual lowest load, or a tenth of the highest where that is lower.
+fn minimum_below(maximum: Option<Rate>) -> Rate {
+    let usual = Rate::from_fps(MIN_RATE_FPS);
+    maximum.map_or(usual, |maximum| {
+        usual.min(Rate::from_fps(maximum.fps() / 10.0))
+    })
+}
+
+fn sizes(args: &ThroughputArgs) -> Result<Vec<FrameSpec>> {
+    let family = if args.traffic.ipv6 {
+        Family::V6
+    } else {
+        Family::V4
+    };
+    let usual = if args.traffic.ipv6 {
+        SIZES_V6
+    } else {
+        SIZES_V4
+    };
+    let sizes = FrameSpec::parse_list(args.traffic.frame.as_deref().unwrap_or(usual))?;
+    for frames in &sizes {
+        let (min, least) = (frames.min(), family.frame_min());
+        ensure!(
+            min >= least,
+            "frame size {min}{} is too small for {family}: headers, test tag and FCS need {least} octets; give --frame {least} or larger",
+            within(frames, min),
+        );
+        let max = frames.max();
+        ensure!(
+            max.octets() <= LIVE_FRAME_MAX,
+            "frame size {max}{} is above {LIVE_FRAME_MAX}: larger frames need another port, which this version does not have; \
+             give --frame {LIVE_FRAME_MAX} or smaller",
+            within(frames, max),
+        );
+    }
+    Ok(sizes)
+}
+
+/// Which mix a size stands in, for the reader who wrote its name only.
+fn within(frames: &FrameSpec, frame: FrameLen) -> String {
+    match frames {
+        FrameSpec::Fixed(fixed) if *fixed == frame => String::new(),
+        _ => format!(" (in {frames})"),
+    }
+}
+
+fn traffic(args: &ThroughputArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
+    let typed = &args.traffic;
+    let family = if typed.ipv6 { Family::V6 } else { Family::V4 };
+    let flows = FlowPlan::new(typed.flows, family).with_context(|| "--flows")?;
+    ensure!(
+        typed.dscp <= 63,
+        "--dscp {}: give 0 to 63 (RFC 2474)",
+        typed.dscp
+    );
+    let Some(first) = sizes.first() else {
+        bail!("no frame size: give one such as --frame 64");
+    };
+    Ok(Traffic {
+        frames: first.clone(),
+        flows: flows.count(),
+        ipv6: typed.ipv6,
+        bidirectional: typed.bidirectional,
+        dscp: typed.dscp,
+        seed: typed.seed,
+        batch: Traffic::BATCH,
+        all_timed: false,
+    })
+}
+
+fn check_search(plan: &ThroughputPlan) -> Result<()> {
+    let maximum = plan.maximum.unwrap_or(SENDER_MAX);
+    ensure!(
+        plan.trials_per_load > 0,
+        "--trials-per-load 0: give at least 1"
+    );
+    ensure!(
+        plan.minimum <= maximum,
+        "--min-rate {} is above the highest load, {maximum}: lower it, or raise --max-rate",
+        plan.minimum
+    );
+    ensure!(
+        maximum <= SENDER_MAX,
+        "--max-rate {maximum} is more than this sender can offer: give at most {SENDER_MAX}, or none"
+    );
+    if let Resolution::StepFps(step) = plan.resolution {
+        let step = Rate::from_fps(step);
+        ensure!(
+            step <= maximum,
+            "a step of {step} is above the highest load, {maximum}: give a smaller --step-fps (or --resolution)"
+        );
+    }
+    let goal = Goal {
+        trial: plan.trial,
+        resolution: plan.resolution,
+        trials_per_load: plan.trials_per_load,
+        accept: plan.accept,
+        maximum: Ceiling::Tester(maximum),
+        minimum: plan.minimum,
+    };
+    Ok(goal.check()?)
+}
+
+#[cfg(test)]
+mod tests;

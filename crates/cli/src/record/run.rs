@@ -1,0 +1,207 @@
+//! The first and the last line of a run: what was asked for, where, and how it ended.
+
+use crate::record::Clock;
+use mpps_lab::bed::Bed;
+use mpps_lab::facts::Facts;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::rules;
+use mpps_method::Resolution;
+use serde::Serialize;
+
+/// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
+/// CHANGELOG.md.
+const METHOD_VERSION: u32 = 1;
+
+/// What was asked for, of what, where.
+#[derive(Serialize)]
+pub struct RunLine {
+    begun_utc: String,
+    job: &'static str,
+    tool_version: &'static str,
+    method_version: u32,
+    /// As typed after the program's name.
+    arguments: Vec<String>,
+    plan: PlanEntry,
+    bed: BedEntry,
+    facts: FactsEntry,
+    comparability: Comparability,
+}
+
+#[derive(Serialize)]
+struct PlanEntry {
+    frames: Vec<String>,
+    flows: u32,
+    family: &'static str,
+    bidirectional: bool,
+    dscp: u8,
+    seed: u64,
+    sender_batch_frames: u32,
+    trial_ns: u64,
+    /// One of the two is there.
+    resolution_share: Option<f64>,
+    step_fps: Option<f64>,
+    trials_per_load: u32,
+    accept: String,
+    minimum_fps: f64,
+    /// Null: the tester's ceiling.
+    maximum_fps: Option<f64>,
+    link_bits_per_s: u64,
+}
+
+#[derive(Serialize)]
+struct BedEntry {
+    kind: &'static str,
+    name: String,
+    nic: &'static str,
+    queues: u16,
+    rx_ring_frames: u32,
+    rings_together_frames: u32,
+    rss: &'static str,
+    dut_cpus: Vec<usize>,
+    tester_cpus: Vec<usize>,
+    cpus_shared: bool,
+    dut_setup: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FactsEntry {
+    kernel_release: String,
+    kernel_parameters: Vec<String>,
+    cpu_model: String,
+    cpus_online: usize,
+    cpus_available: usize,
+    hypervisor: bool,
+    mitigations: Vec<Mitigation>,
+}
+
+#[derive(Serialize)]
+struct Mitigation {
+    fault: String,
+    state: String,
+}
+
+/// Records whose keys differ were not taken under the same conditions.
+#[derive(Serialize)]
+struct Comparability {
+    bed: &'static str,
+    nic: &'static str,
+    rx_ring_frames: u32,
+    queues: u16,
+    kernel_release: String,
+    mitigations: String,
+    tool_version: &'static str,
+}
+
+/// How a run ended.
+#[derive(Serialize)]
+pub struct EndLine {
+    /// When.
+    pub ended_utc: String,
+    /// 0 to 2, as the program's.
+    pub exit_code: u8,
+    /// What ended it early.
+    pub error: Option<String>,
+    /// Trials run.
+    pub trials: u32,
+}
+
+/// The one kind of bed there is: three network namespaces, joined by veth.
+const BED_KIND: &str = "namespaces";
+
+impl RunLine {
+    /// The line of a run that begins now on `bed`.
+    #[must_use]
+    pub fn of(begun: Clock, plan: &ThroughputPlan, bed: &Bed, facts: &Facts) -> Self {
+        Self {
+            begun_utc: begun.utc(),
+            job: "throughput",
+            tool_version: env!("CARGO_PKG_VERSION"),
+            method_version: METHOD_VERSION,
+            arguments: std::env::args_os()
+                .skip(1)
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            plan: plan_entry(plan),
+            bed: bed_entry(bed),
+            facts: facts_entry(facts),
+            comparability: Comparability {
+                bed: BED_KIND,
+                nic: bed.plan().nic.name(),
+                rx_ring_frames: rules::ring(bed) / u32::from(bed.plan().queues),
+                queues: bed.plan().queues,
+                kernel_release: facts.kernel_release.clone(),
+                mitigations: facts.mitigations_text(),
+                tool_version: env!("CARGO_PKG_VERSION"),
+            },
+        }
+    }
+}
+
+fn plan_entry(plan: &ThroughputPlan) -> PlanEntry {
+    let (resolution_share, step_fps) = match plan.resolution {
+        Resolution::Fraction(share) => (Some(share), None),
+        Resolution::StepFps(step) => (None, Some(step)),
+    };
+    PlanEntry {
+        frames: plan.sizes.iter().map(ToString::to_string).collect(),
+        flows: plan.traffic.flows,
+        family: if plan.traffic.ipv6 { "ipv6" } else { "ipv4" },
+        bidirectional: plan.traffic.bidirectional,
+        dscp: plan.traffic.dscp,
+        seed: plan.traffic.seed,
+        sender_batch_frames: plan.traffic.batch,
+        trial_ns: plan.trial.as_nanos(),
+        resolution_share,
+        step_fps,
+        trials_per_load: plan.trials_per_load,
+        accept: plan.accept.to_string(),
+        minimum_fps: plan.minimum.fps(),
+        maximum_fps: plan.maximum.map(mpps_method::Rate::fps),
+        link_bits_per_s: plan.link.bits_per_second(),
+    }
+}
+
+fn bed_entry(bed: &Bed) -> BedEntry {
+    let plan = bed.plan();
+    BedEntry {
+        kind: BED_KIND,
+        name: bed.name().to_owned(),
+        nic: plan.nic.name(),
+        queues: plan.queues,
+        rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
+        rings_together_frames: rules::ring(bed),
+        rss: plan.rss.name(),
+        dut_cpus: plan.cpus.dut.clone(),
+        tester_cpus: plan.cpus.tester.clone(),
+        cpus_shared: plan.cpus.shared(),
+        dut_setup: plan
+            .dut_setup
+            .as_ref()
+            .map(|path| path.to_string_lossy().into_owned()),
+    }
+}
+
+fn facts_entry(facts: &Facts) -> FactsEntry {
+    let Facts {
+        kernel_release,
+        kernel_parameters,
+        cpu_model,
+        cpus_online,
+        cpus_available,
+        hypervisor,
+        mitigations,
+    } = facts.clone();
+    let mitigations = mitigations
+        .into_iter()
+        .map(|(fault, state)| Mitigation { fault, state })
+        .collect();
+    FactsEntry {
+        kernel_release,
+        kernel_parameters,
+        cpu_model,
+        cpus_online,
+        cpus_available,
+        hypervisor,
+        mitigations,
+    }
+}

@@ -1,0 +1,335 @@
+//! A trial's line: every count it left behind.
+
+use mpps_lab::jobs::Report;
+use mpps_method::{Canaries, Counts, Direction, Histogram, Ledger, Verdict};
+use serde::Serialize;
+
+/// One trial.
+#[derive(Serialize)]
+pub struct TrialLine {
+    /// From 1, in the order they were run; results refer to it.
+    pub trial: u32,
+    frame: String,
+    phase: &'static str,
+    offered_fps: f64,
+    duration_ns: u64,
+    verdict: &'static str,
+    /// The verdict in words, with the numbers it stands on.
+    verdict_text: String,
+    sender_ended: bool,
+    directions: Vec<DirectionEntry>,
+    busy: Vec<BusyEntry>,
+    steal: Vec<StealEntry>,
+    gaps: Vec<GapEntry>,
+    crowds: Vec<CrowdEntry>,
+    lateness: Quantiles,
+    latency: Quantiles,
+    largest_burst_frames: u64,
+    per_size: Vec<SizeEntry>,
+    per_queue_frames: Vec<u64>,
+}
+
+#[derive(Serialize)]
+struct DirectionEntry {
+    intended_frames: u64,
+    sent_frames: u64,
+    unsent_frames: u64,
+    received_frames: u64,
+    lost_frames: u64,
+    duplicated_frames: u64,
+    reordered_frames: u64,
+    foreign_frames: u64,
+    late_frames: u64,
+    beyond_frames: u64,
+    ledger: LedgerEntry,
+}
+
+#[derive(Serialize)]
+struct LedgerEntry {
+    sent_frames: u64,
+    lost_before_nic_frames: u64,
+    nic_received_frames: u64,
+    lost_nic_ring_frames: u64,
+    nic_accepted_frames: u64,
+    lost_in_dut_frames: u64,
+    dut_transmitted_frames: u64,
+    lost_receiver_ring_frames: u64,
+    receiver_total_frames: u64,
+    opening: CanaryEntry,
+    closing: CanaryEntry,
+}
+
+#[derive(Serialize)]
+struct CanaryEntry {
+    sent_frames: u64,
+    received_frames: u64,
+}
+
+#[derive(Serialize)]
+struct BusyEntry {
+    cpu: usize,
+    run_ns: u64,
+    wait_ns: u64,
+}
+
+#[derive(Serialize)]
+struct StealEntry {
+    cpu: usize,
+    steal_ns: u64,
+}
+
+#[derive(Serialize)]
+struct GapEntry {
+    cpu: usize,
+    longest_ns: u64,
+}
+
+#[derive(Serialize)]
+struct CrowdEntry {
+    cpu: usize,
+    longest_ns: u64,
+    total_ns: u64,
+}
+
+/// Upper ends of histogram buckets (at most 1/16 too high); null when nothing was timed.
+#[derive(Serialize)]
+struct Quantiles {
+    timed_frames: u64,
+    p50_ns: Option<u64>,
+    p90_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    p999_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct SizeEntry {
+    frame_octets: u16,
+    sent_frames: u64,
+    received_frames: u64,
+}
+
+impl TrialLine {
+    /// The line of the `trial`-th trial.
+    #[must_use]
+    pub fn of(trial: u32, report: &Report<'_>) -> Self {
+        let (raw, verdict) = (report.trial, report.verdict);
+        Self {
+            trial,
+            frame: report.frames.to_string(),
+            phase: report.phase.name(),
+            offered_fps: raw.offered.fps(),
+            duration_ns: raw.duration.as_nanos(),
+            verdict: verdict_name(verdict),
+            verdict_text: verdict.to_string(),
+            sender_ended: raw.sender_ended,
+            directions: raw.directions.iter().map(direction).collect(),
+            busy: raw
+                .busy
+                .iter()
+                .map(|busy| BusyEntry {
+                    cpu: busy.cpu,
+                    run_ns: busy.run_ns,
+                    wait_ns: busy.wait_ns,
+                })
+                .collect(),
+            steal: raw
+                .steal
+                .iter()
+                .map(|one| StealEntry {
+                    cpu: one.cpu,
+                    steal_ns: one.steal_ns,
+                })
+                .collect(),
+            gaps: raw
+                .gaps
+                .iter()
+                .map(|gap| GapEntry {
+                    cpu: gap.cpu,
+                    longest_ns: gap.longest.as_nanos(),
+                })
+                .collect(),
+            crowds: raw
+                .crowds
+                .iter()
+                .map(|crowd| CrowdEntry {
+                    cpu: crowd.cpu,
+                    longest_ns: crowd.longest.as_nanos(),
+                    total_ns: crowd.total.as_nanos(),
+                })
+                .collect(),
+            lateness: quantiles(&raw.lateness),
+            latency: quantiles(&raw.latency),
+            largest_burst_frames: raw.largest_burst,
+            per_size: raw
+                .per_size
+                .iter()
+                .map(|size| SizeEntry {
+                    frame_octets: size.frame.octets(),
+                    sent_frames: size.sent,
+                    received_frames: size.received,
+                })
+                .collect(),
+            per_queue_frames: raw.per_queue.clone(),
+        }
+    }
+}
+
+/// The word for a verdict.
+#[must_use]
+pub fn verdict_name(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Lossless => "lossless",
+        Verdict::Lossy { .. } => "lossy",
+        Verdict::NotOffered(_) => "not-offered",
+        Verdict::Invalid(_) => "invalid",
+        Verdict::Void(_) => "void",
+    }
+}
+
+// Both are taken apart in full, so that a count added to the method cannot be forgotten here.
+
+fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
+    let &Counts {
+        intended,
+        sent,
+        unsent,
+        received,
+        lost,
+        duplicated,
+        reordered,
+        foreign,
+        late,
+        beyond,
+    } = counts;
+    DirectionEntry {
+        intended_frames: intended,
+        sent_frames: sent,
+        unsent_frames: unsent,
+        received_frames: received,
+        lost_frames: lost,
+        duplicated_frames: duplicated,
+        reordered_frames: reordered,
+        foreign_frames: foreign,
+        late_frames: late,
+        beyond_frames: beyond,
+        ledger: ledger_entry(ledger),
+    }
+}
+
+fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
+    let &Ledger {
+        sent,
+        lost_before_nic,
+        nic_received,
+        lost_nic_ring,
+        nic_accepted,
+        lost_in_dut,
+        dut_transmitted,
+        lost_receiver_ring,
+        receiver_total,
+        opening,
+        closing,
+    } = ledger;
+    let canaries = |of: Canaries| CanaryEntry {
+        sent_frames: of.sent,
+        received_frames: of.received,
+    };
+    LedgerEntry {
+        sent_frames: sent,
+        lost_before_nic_frames: lost_before_nic,
+        nic_received_frames: nic_received,
+        lost_nic_ring_frames: lost_nic_ring,
+        nic_accepted_frames: nic_accepted,
+        lost_in_dut_frames: lost_in_dut,
+        dut_transmitted_frames: dut_transmitted,
+        lost_receiver_ring_frames: lost_receiver_ring,
+        receiver_total_frames: receiver_total,
+        opening: canaries(opening),
+        closing: canaries(closing),
+    }
+}
+
+fn quantiles(histogram: &Histogram) -> Quantiles {
+    let at = |part: f64| histogram.quantile(part).map(|span| span.as_nanos());
+    Quantiles {
+        timed_frames: histogram.count(),
+        p50_ns: at(0.5),
+        p90_ns: at(0.9),
+        p99_ns: at(0.99),
+        p999_ns: at(0.999),
+        max_ns: at(1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_lab::jobs::Phase;
+    use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+
+    #[test]
+    fn every_count_is_in_the_line() {
+        let counts = Counts {
+            intended: 10,
+            sent: 9,
+            unsent: 1,
+            received: 7,
+            lost: 2,
+            ..Counts::default()
+        };
+        let ledger = Ledger {
+            nic_accepted: 40,
+            ..Ledger::default()
+        };
+        let mut lateness = Histogram::default();
+        lateness.add(Span::from_nanos(12));
+        let trial = Trial {
+            offered: Rate::from_fps(10.0),
+            duration: Span::from_millis(1000),
+            directions: vec![Direction { counts, ledger }],
+            lateness,
+            per_queue: vec![5, 4],
+            ..Trial::default()
+        };
+        let frames = FrameSpec::parse_list("imix").expect("a mix").remove(0);
+        let verdict = Verdict::Lossy { lost: 2 };
+        let offer = Offer {
+            rate: trial.offered,
+            duration: trial.duration,
+        };
+        let report = Report {
+            frames: &frames,
+            phase: Phase::Search,
+            offer,
+            trial: &trial,
+            verdict: &verdict,
+        };
+        let line = serde_json::to_value(TrialLine::of(4, &report)).expect("serialises");
+        assert_eq!(line["trial"], 4);
+        assert_eq!(
+            (&line["frame"], &line["phase"]),
+            (&"imix".into(), &"search".into())
+        );
+        assert_eq!(
+            (&line["verdict"], &line["verdict_text"]),
+            (&"lossy".into(), &"lossy: 2 frames lost".into())
+        );
+        assert_eq!(line["duration_ns"], 1_000_000_000u64);
+        let way = &line["directions"][0];
+        assert_eq!(
+            (&way["sent_frames"], &way["lost_frames"]),
+            (&9.into(), &2.into())
+        );
+        assert_eq!(way["ledger"]["nic_accepted_frames"], 40);
+        assert_eq!(
+            (
+                &line["lateness"]["p50_ns"],
+                &line["lateness"]["timed_frames"]
+            ),
+            (&12.into(), &1.into())
+        );
+        assert!(line["latency"]["p50_ns"].is_null());
+        assert_eq!(line["per_queue_frames"], serde_json::json!([5, 4]));
+    }
+}

@@ -1,0 +1,115 @@
+//! Between the job and the outside: each trial goes into the record first, then to the terminal.
+
+use crate::record::{Record, Stands, TrialLine};
+use crate::terminal::progress::Progress;
+use mpps_lab::jobs::{Observer, Phase, Report};
+use mpps_method::Verdict;
+use std::io;
+
+/// Numbers the trials, and remembers which belong to the frame size under way.
+pub struct Recorder {
+    /// The record.
+    pub record: Record,
+    progress: Progress,
+    trials: u32,
+    stands: Stands,
+}
+
+impl Recorder {
+    /// Begins with trial 1.
+    #[must_use]
+    pub fn new(record: Record, progress: Progress) -> Self {
+        Self {
+            record,
+            progress,
+            trials: 0,
+            stands: Stands::default(),
+        }
+    }
+
+    /// Trials so far.
+    #[must_use]
+    pub fn trials(&self) -> u32 {
+        self.trials
+    }
+
+    /// The trials of the frame size that has ended; the next one begins with none.
+    pub fn take_stands(&mut self) -> Stands {
+        std::mem::take(&mut self.stands)
+    }
+
+    fn remember(&mut self, report: &Report<'_>) {
+        match report.phase {
+            Phase::Ceiling => self.stands.ceiling_trials.push(self.trials),
+            _ => {
+                self.stands.search_trials.push(self.trials);
+                if *report.verdict == Verdict::Lossless {
+                    let lossless = (self.trials, report.trial.offered);
+                    self.stands.lossless_trials.push(lossless);
+                }
+            }
+        }
+    }
+}
+
+impl Observer for Recorder {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.trials += 1;
+        self.record
+            .append("trial", &TrialLine::of(self.trials, report))?;
+        self.remember(report);
+        self.progress.trial(self.trials, report);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+
+    #[test]
+    fn a_result_stands_on_the_last_lossless_trial_at_its_load() {
+        let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
+        let record = Record::open(&path, "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true));
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        let mut run = |phase, fps, verdict: Verdict| {
+            let trial = Trial {
+                offered: Rate::from_fps(fps),
+                duration: Span::from_millis(1),
+                ..Trial::default()
+            };
+            let offer = Offer {
+                rate: trial.offered,
+                duration: trial.duration,
+            };
+            let report = Report {
+                frames: &frames,
+                phase,
+                offer,
+                trial: &trial,
+                verdict: &verdict,
+            };
+            recorder.trial(&report).expect("recorded");
+        };
+        run(Phase::Ceiling, 9e6, Verdict::Lossless);
+        run(Phase::Search, 2e6, Verdict::Lossy { lost: 1 });
+        run(Phase::Search, 1e6, Verdict::Lossless);
+        run(Phase::Search, 1e6, Verdict::Lossless);
+        run(Phase::Search, 5e5, Verdict::Lossless);
+        let stands = recorder.take_stands();
+        assert_eq!(stands.ceiling_trials, [1]);
+        assert_eq!(stands.search_trials, [2, 3, 4, 5]);
+        assert_eq!(stands.at(Rate::from_fps(1e6)), Some(4));
+        assert_eq!(stands.at(Rate::from_fps(2e6)), None);
+        assert_eq!(
+            recorder.take_stands(),
+            Stands::default(),
+            "the next size begins with none"
+        );
+        let text = std::fs::read_to_string(&path).expect("read back");
+        assert_eq!(text.lines().count(), 5);
+        std::fs::remove_file(path).expect("tidy up");
+    }
+}

@@ -1,0 +1,64 @@
+//! What a person sees: results on stdout, progress and errors on stderr.
+
+mod beds;
+mod doubts;
+pub mod plan;
+pub mod progress;
+mod recovery;
+mod table;
+
+pub use beds::beds;
+pub use doubts::doubts;
+pub use recovery::recovery;
+pub use table::table;
+
+use std::io::{self, Write};
+
+/// Writes a result. A reader who has gone (`| head`) is no fault of the measurement.
+pub fn out(text: &str) {
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Writes an error: one line, whatever it was made of.
+pub fn error(text: &str) {
+    note(&format!(
+        "mpps: {}",
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    ));
+}
+
+/// Writes a line beside the result.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// A count with its thousands apart: `1 550 000`.
+#[must_use]
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        for (count, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1 000"),
+            (1_550_000, "1 550 000"),
+        ] {
+            assert_eq!(grouped(count), text);
+        }
+    }
+}

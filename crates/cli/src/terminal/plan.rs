@@ -1,0 +1,83 @@
+//! The plan in words, for `--dry-run`.
+
+use mpps_lab::bed::BedPlan;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::Resolution;
+use std::fmt::Write;
+
+/// The bed that would be raised.
+#[must_use]
+pub fn bed(plan: &BedPlan) -> String {
+    let list = |cpus: &[usize]| {
+        cpus.iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    let mut text = String::new();
+    let name = plan
+        .name
+        .as_deref()
+        .unwrap_or("of its own, lowered afterwards");
+    let _ = writeln!(text, "bed          {name}");
+    let _ = writeln!(
+        text,
+        "front        {}, {} queue(s), RSS key {}",
+        plan.nic.name(),
+        plan.queues,
+        plan.rss.name()
+    );
+    if plan.nic == mpps_lab::bed::Front::Cpumap {
+        let _ = writeln!(text, "receive ring {} frames each", plan.rx_ring);
+    }
+    let shared = if plan.cpus.shared() { " (shared)" } else { "" };
+    let _ = writeln!(
+        text,
+        "CPUs         DUT {}, tester {}{shared}",
+        list(&plan.cpus.dut),
+        list(&plan.cpus.tester)
+    );
+    if let Some(script) = &plan.dut_setup {
+        let _ = writeln!(text, "DUT set-up   {}", script.display());
+    }
+    text
+}
+
+/// What would be measured.
+#[must_use]
+pub fn measurement(plan: &ThroughputPlan) -> String {
+    let traffic = &plan.traffic;
+    let sizes: Vec<String> = plan.sizes.iter().map(ToString::to_string).collect();
+    let ways = if traffic.bidirectional {
+        "both ways"
+    } else {
+        "one way"
+    };
+    let family = if traffic.ipv6 { "IPv6" } else { "IPv4" };
+    let maximum = plan
+        .maximum
+        .map_or("the tester's ceiling".to_owned(), |rate| rate.to_string());
+    let mut text = String::new();
+    let _ = writeln!(text, "frame sizes  {}", sizes.join(", "));
+    let _ = writeln!(
+        text,
+        "traffic      {family}, {} flow(s), {ways}, DSCP {}, seed {}",
+        traffic.flows, traffic.dscp, traffic.seed
+    );
+    let _ = writeln!(
+        text,
+        "trials       {} each, {} at a load, {} must be lossless",
+        plan.trial, plan.trials_per_load, plan.accept
+    );
+    let resolution = match plan.resolution {
+        Resolution::Fraction(share) => format!("{} % of the rate", share * 100.0),
+        Resolution::StepFps(step) => format!("steps of {}", mpps_method::Rate::from_fps(step)),
+    };
+    let _ = writeln!(
+        text,
+        "loads        {} to {maximum}, {resolution}",
+        plan.minimum
+    );
+    let _ = writeln!(text, "link         {} (notional)", plan.link);
+    text
+}

@@ -1,0 +1,132 @@
+use super::*;
+use crate::args::{Cli, Verb};
+use crate::plan::Plan;
+use clap::Parser;
+use mpps_method::Rate;
+
+fn plan(words: &str) -> ThroughputPlan {
+    let typed = ["mpps", "throughput"]
+        .into_iter()
+        .chain(words.split_whitespace());
+    let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("parses").verb else {
+        panic!("throughput")
+    };
+    Plan::of(&args).expect("a plan").measurement
+}
+
+fn row() -> Figures {
+    Figures {
+        frames: "64".to_owned(),
+        reading: Reading::AtLeast(Rate::from_fps(1_550_000.0)),
+        label: Some("Estimate"),
+        link_share: Some(0.026_04),
+        gbit_per_s: Some(1.0416),
+        loss_ratio: Some(0.0),
+        busy_share: Some(0.77),
+        busy_ns_per_frame: Some(497.0),
+        limited_by: Some(Limit::Tester),
+        estimate: Some(Rate::from_fps(2_012_987.0)),
+        ceiling: Rate::from_fps(1_560_000.0),
+    }
+}
+
+#[test]
+fn a_row_holds_every_column() {
+    let text = table(&[row()], &plan(""));
+    let (head, first) = (
+        text.lines().nth(2).expect("head"),
+        text.lines().nth(3).expect("row"),
+    );
+    for column in HEAD {
+        assert!(head.contains(column), "{head}");
+    }
+    let words: Vec<&str> = first
+        .split("  ")
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "64",
+            "2.6",
+            "1.04",
+            ">= 1 550 000",
+            "0",
+            "77",
+            "497",
+            "tester"
+        ]
+    );
+}
+
+#[test]
+fn a_tester_limited_row_says_what_the_dut_might_do() {
+    let text = table(&[row()], &plan(""));
+    assert!(
+        text.contains("64: >= 1.550 Mfps, DUT 77 % busy, Estimate 2.013 Mfps"),
+        "{text}"
+    );
+    assert!(
+        text.contains("tester's own ceiling: 64: 1.560 Mfps"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_name_throughput_is_for_rows_that_are_one() {
+    let estimate = table(&[row()], &plan(""));
+    assert!(estimate.starts_with("Estimate (1 s trials"), "{estimate}");
+    let final_row = Figures {
+        label: Some("Throughput"),
+        ..row()
+    };
+    let text = table(std::slice::from_ref(&final_row), &plan("--time 60"));
+    assert!(
+        text.starts_with("Throughput (RFC 2544 section 26.1"),
+        "{text}"
+    );
+    let mixed = table(
+        &[
+            final_row,
+            Figures {
+                label: None,
+                ..row()
+            },
+        ],
+        &plan("--time 60"),
+    );
+    assert!(mixed.starts_with("Rates at zero loss"), "{mixed}");
+}
+
+#[test]
+fn what_was_not_measured_is_a_dash_and_loss_never_rounds_to_zero() {
+    let nothing = Figures {
+        reading: Reading::Nothing,
+        link_share: None,
+        gbit_per_s: None,
+        loss_ratio: None,
+        busy_share: None,
+        busy_ns_per_frame: None,
+        limited_by: None,
+        ..row()
+    };
+    assert_eq!(
+        cells(&nothing),
+        ["64", "-", "-", "not measured", "-", "-", "-", "-"].map(str::to_owned)
+    );
+    assert_eq!(
+        (loss(0.0), loss(0.000_000_1), loss(0.5)),
+        ("0".into(), "< 0.01 %".into(), "50.00 %".into())
+    );
+}
+
+#[test]
+fn the_notes_say_what_the_columns_mean() {
+    let text = table(&[row()], &plan("--link-speed 10G --bidirectional"));
+    assert!(
+        text.contains("of 10 Gbit/s, notional") && text.contains("sum of both"),
+        "{text}"
+    );
+    assert!(text.contains("preamble and gap"), "{text}");
+}

@@ -1,0 +1,18 @@
+//! The verbs: one file each, from arguments to exit code.
+
+pub mod bed;
+pub mod recover;
+pub mod throughput;
+
+use crate::exit::Exit;
+use anyhow::Error;
+use mpps_lab::bed::BedError;
+
+/// The exit code of an error: whether the host is as it was is what matters first.
+#[must_use]
+pub fn exit_of(error: &Error) -> Exit {
+    match error.downcast_ref::<BedError>() {
+        Some(BedError::NotRestored(..)) => Exit::NotRestored,
+        _ => Exit::CouldNotMeasure,
+    }
+}

@@ -1,0 +1,195 @@
+//! Bad input is one line that names the remedy, exit code 2, and nothing touched.
+
+mod door;
+
+use door::{Ended, Scratch, assert_gone, mpps, privileged, run, staged};
+use std::os::unix::process::CommandExt;
+
+/// One line on stderr, nothing on stdout, exit code 2.
+fn assert_refused(ended: &Ended, wanted: &str) {
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(ended.stdout, "", "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    assert!(ended.error().contains(wanted), "{wanted}: {ended:?}");
+}
+
+#[test]
+fn what_no_plan_can_be_is_refused_without_rights() {
+    for (words, wanted) in [
+        ("throughput -6 --frame 64", "give --frame 78 or larger"),
+        ("throughput --frame 9000", "give --frame 3400 or smaller"),
+        ("throughput --frame mixed", "the mixes are imix"),
+        ("throughput --flows 0", "give 1 to"),
+        ("throughput --flows many", "--help"),
+        ("throughput --dscp 64", "0 to 63"),
+        (
+            "throughput --step-fps 2M --max-rate 1M",
+            "smaller --step-fps",
+        ),
+        ("throughput --max-rate fast", "1.5M"),
+        ("throughput --time 0", "give seconds"),
+        ("throughput --resolution 0%", "1%"),
+        ("throughput --rx-ring 1000000", "8 to 16384"),
+        ("throughput --nic cable", "softirq"),
+        ("throughput --bed lab1 --queues 2", "cannot be used with"),
+        ("thruput", "throughput"),
+        ("bed up Not/A/Name", "lower-case"),
+        ("bed down", "NAME"),
+        ("", "throughput, bed, recover"),
+        ("bed", "up, down, shell, list"),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert_refused(&run(&mut mpps(&words)), wanted);
+    }
+}
+
+#[test]
+fn a_dry_run_needs_no_rights_and_prints_the_plan() {
+    let ended = run(&mut mpps(&[
+        "throughput",
+        "--dry-run",
+        "--frame",
+        "64,imix",
+        "--time",
+        "60",
+    ]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    for wanted in ["64, imix", "60 s each", "tester's ceiling", "cpumap"] {
+        assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn without_root_the_line_says_so() {
+    if !privileged() {
+        return;
+    }
+    // Somewhere that nobody may read too, which the build folder need not be.
+    let scratch = Scratch::new("nobody");
+    let copy = scratch.path("mpps");
+    std::fs::copy(door::MPPS, &copy).expect("copy the program");
+    for words in [
+        &["throughput"][..],
+        &["bed", "up", "lab1"],
+        &["bed", "list"],
+        &["recover"],
+    ] {
+        let mut command = std::process::Command::new(&copy);
+        command.args(words).uid(65_534).gid(65_534).current_dir("/");
+        assert_refused(&run(&mut command), "sudo");
+    }
+}
+
+#[test]
+fn without_btf_the_line_names_the_option() {
+    if !privileged() {
+        return;
+    }
+    let hide = "unshare -m sh -ec 'mount -t tmpfs none /sys/kernel/btf; exec \"$MPPS\" throughput'";
+    assert_refused(&run(&mut staged(hide)), "CONFIG_DEBUG_INFO_BTF");
+}
+
+#[test]
+fn a_record_that_cannot_be_is_refused_before_the_bed_is_raised() {
+    if !privileged() {
+        return;
+    }
+    assert_refused(
+        &run(&mut mpps(&[
+            "throughput",
+            "--record",
+            "/proc/nowhere/x.jsonl",
+        ])),
+        "--record",
+    );
+}
+
+#[test]
+fn cpus_that_are_not_there_are_refused() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("cpus");
+    let record = scratch.path("record.jsonl");
+    for (flag, list) in [
+        ("--dut-cpus", "999"),
+        ("--tester-cpus", "one"),
+        ("--dut-cpus", "3-1"),
+    ] {
+        let ended = run(mpps(&["throughput", "--quiet", flag, list, "--record"]).arg(&record));
+        assert_refused(&ended, flag);
+        assert!(!record.exists(), "an empty record was left behind");
+    }
+}
+
+#[test]
+fn a_failing_set_up_script_leaves_nothing_behind() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("setup");
+    let (script, saw) = (scratch.path("setup.sh"), scratch.path("saw"));
+    let text = format!(
+        "#!/bin/sh\nip netns identify $$ > {}\necho no such table >&2\nexit 7\n",
+        saw.display()
+    );
+    std::fs::write(&script, text).expect("write script");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("make it run");
+    let record = scratch.path("record.jsonl");
+    let ended = run(mpps(&["throughput", "--quiet", "--dut-setup"])
+        .arg(&script)
+        .arg("--record")
+        .arg(&record));
+    assert_refused(&ended, "setup.sh");
+    assert!(ended.error().contains("no such table"), "{ended:?}");
+    let netns = std::fs::read_to_string(saw).expect("the script ran");
+    let bed = netns
+        .trim()
+        .strip_prefix("mpps-")
+        .and_then(|name| name.strip_suffix("-dut"));
+    assert_gone(bed.expect("in the DUT's namespace"));
+    assert!(!record.exists(), "an empty record was left behind");
+}
+
+#[test]
+fn a_bed_name_in_use_is_refused() {
+    if !privileged() {
+        return;
+    }
+    let name = format!("cli-{}", std::process::id());
+    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
+    let again = run(&mut mpps(&["bed", "up", &name]));
+    let listed = run(&mut mpps(&["bed", "list"]));
+    let inside = run(&mut mpps(&[
+        "bed",
+        "shell",
+        &name,
+        "--",
+        "cat",
+        "/proc/sys/net/ipv4/ip_forward",
+    ]));
+    let failed = run(&mut mpps(&["bed", "shell", &name, "--", "false"]));
+    let down = run(&mut mpps(&["bed", "down", &name]));
+    assert_refused(&again, "mpps bed down");
+    assert!(
+        listed
+            .stdout
+            .lines()
+            .any(|line| line.starts_with(&name) && line.contains("kept")),
+        "{listed:?}"
+    );
+    assert_eq!(
+        (inside.code, inside.stdout.trim()),
+        (Some(0), "1"),
+        "{inside:?}"
+    );
+    assert_eq!(failed.code, Some(2), "{failed:?}");
+    assert_eq!(down.code, Some(0), "{down:?}");
+    assert_gone(&name);
+    assert_refused(&run(&mut mpps(&["bed", "down", &name])), "mpps bed list");
+    assert_refused(
+        &run(&mut mpps(&["throughput", "--quiet", "--bed", &name])),
+        "mpps bed list",
+    );
+}

@@ -1,0 +1,133 @@
+//! The program as a person meets it: words in; exit code, stdout and stderr out.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program under test.
+pub const MPPS: &str = env!("CARGO_BIN_EXE_mpps");
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// The error: the last line of stderr, which has to begin as ours do.
+    pub fn error(&self) -> &str {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        assert!(line.starts_with("mpps: "), "no error line: {self:?}");
+        line
+    }
+
+    /// Name of the bed the run raised, from its progress.
+    pub fn bed(&self) -> &str {
+        let line = self
+            .stderr
+            .lines()
+            .find_map(|line| line.strip_prefix("bed: "));
+        let bed = line.and_then(|line| line.split(',').next());
+        bed.unwrap_or_else(|| panic!("no bed was raised: {self:?}"))
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        let text = |octets: Vec<u8>| String::from_utf8(octets).expect("UTF-8");
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+/// The program with these words, wide enough for no line to be cut, nothing on its input.
+pub fn mpps(words: &[&str]) -> Command {
+    let mut command = Command::new(MPPS);
+    command.args(words);
+    bare(&mut command);
+    command
+}
+
+/// A program with the words of a shell's command line, to set the stage before `exec "$MPPS"`.
+pub fn staged(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-ec", script]).env("MPPS", MPPS);
+    bare(&mut command);
+    command
+}
+
+fn bare(command: &mut Command) {
+    command
+        .stdin(Stdio::null())
+        .env_remove("COLUMNS")
+        .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+}
+
+/// Runs to the end.
+pub fn run(command: &mut Command) -> Ended {
+    command.output().expect("the program starts").into()
+}
+
+/// Whether tests that raise beds can run here; says what is needed if not.
+pub fn privileged() -> bool {
+    let root = std::fs::metadata("/proc/self")
+        .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if !root {
+        println!("SKIP: needs root");
+    }
+    root
+}
+
+/// Asserts that nothing of a bed is left: no namespace, no journal.
+pub fn assert_gone(bed: &str) {
+    for end in ["out", "dut", "in"] {
+        let netns = format!("/run/netns/mpps-{bed}-{end}");
+        assert!(!Path::new(&netns).exists(), "{netns} was left behind");
+    }
+    let journal = Path::new("/run/mpps").join(bed);
+    assert!(!journal.exists(), "{} was left behind", journal.display());
+}
+
+/// A folder for one test, removed at its end even when it panics.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A folder that everybody may enter.
+    pub fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("mpps-cli-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("make folder");
+        Self(path)
+    }
+
+    /// A file or folder in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let removed = std::fs::remove_dir_all(&self.0);
+        if !std::thread::panicking() {
+            removed.expect("remove folder");
+        }
+    }
+}
+
+/// Asks again and again until there is an answer; fails the test after 30 seconds.
+pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(Instant::now() < deadline, "waited 30 s for {what}");
+        std::thread::yield_now();
+    }
+}

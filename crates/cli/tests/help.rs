@@ -1,0 +1,76 @@
+//! Each verb's `--help` is as committed in `tests/help/`: a flag that changes shows up in review.
+//! `MPPS_WRITE_HELP=1 cargo test -p mpps-cli --test help` writes the files anew.
+
+mod door;
+
+use std::path::Path;
+
+const VERBS: [&str; 8] = [
+    "",
+    "throughput",
+    "bed",
+    "bed up",
+    "bed down",
+    "bed shell",
+    "bed list",
+    "recover",
+];
+
+#[test]
+fn help_is_as_committed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
+    for verb in VERBS {
+        let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
+        let ended = door::run(&mut door::mpps(&words));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{verb}");
+        let name = if verb.is_empty() {
+            "mpps".to_owned()
+        } else {
+            verb.replace(' ', "-")
+        };
+        let file = folder.join(format!("{name}.txt"));
+        if std::env::var_os("MPPS_WRITE_HELP").is_some() {
+            std::fs::write(&file, &ended.stdout).expect("write help");
+        }
+        let committed = std::fs::read_to_string(&file).expect("committed help");
+        assert_eq!(
+            ended.stdout, committed,
+            "help of \"{verb}\" changed: see the head of this file"
+        );
+    }
+}
+
+#[test]
+fn the_version_is_the_crates() {
+    let ended = door::run(&mut door::mpps(&["--version"]));
+    assert_eq!(
+        ended.stdout,
+        format!("mpps {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn every_flag_says_its_unit_or_kind() {
+    let help = door::run(&mut door::mpps(&["throughput", "--help"])).stdout;
+    for (flag, unit) in [
+        ("--frame <SIZES>", "octets"),
+        ("--time <SECONDS>", "seconds"),
+        ("--max-rate <FPS>", "frames/s"),
+        ("--min-rate <FPS>", "frames/s"),
+        ("--link-speed <SPEED>", "bit/s"),
+        ("--rx-ring <FRAMES>", "Frames"),
+        ("--time", "RFC 2544 section 24"),
+        ("--frame", "RFC 2544 section 9"),
+    ] {
+        let from = help
+            .find(flag)
+            .unwrap_or_else(|| panic!("{flag} is not in the help"));
+        let entry = help[from..]
+            .split("\n\n")
+            .next()
+            .unwrap_or_default()
+            .replace('\n', " ");
+        let entry = entry.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(entry.contains(unit), "{flag} does not say {unit}: {entry}");
+    }
+}

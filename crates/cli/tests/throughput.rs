@@ -1,0 +1,374 @@
+//! `mpps throughput` end to end, on a bed of its own and the machine's real kernel: what it prints,
+//! what it writes, and that nothing is left behind however it ends.
+
+mod door;
+
+use door::{Ended, MPPS, Scratch, assert_gone, mpps, privileged, run, staged, wait_for};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A restless machine may disturb every trial of a run; how often a test tries again.
+const ATTEMPTS: u32 = 12;
+
+/// Short trials, coarse steps: a measurement in two seconds.
+const QUICK: [&str; 7] = [
+    "throughput",
+    "--frame",
+    "64",
+    "--time",
+    "0.2",
+    "--resolution",
+    "10%",
+];
+
+/// Runs until the machine lets a measurement happen. Every attempt that it did not must say so, and
+/// leave nothing behind.
+fn measured(command: impl Fn() -> Command) -> Ended {
+    for _ in 0..ATTEMPTS {
+        let ended = run(&mut command());
+        assert_gone(ended.bed());
+        if ended.code == Some(0) {
+            return ended;
+        }
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        println!("again: {}", ended.error());
+    }
+    panic!("could not measure in {ATTEMPTS} attempts; the reasons stand above");
+}
+
+fn lines(record: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(record).expect("a record");
+    assert!(text.ends_with('\n'), "the last line is not whole");
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a JSON object a line"))
+        .collect()
+}
+
+fn of_kind<'a>(lines: &'a [Value], run: &Value, kind: &str) -> Vec<&'a Value> {
+    lines
+        .iter()
+        .filter(|line| line["kind"] == kind && line["run"] == *run)
+        .collect()
+}
+
+/// The identities of the ledger, from the record alone.
+fn assert_closed(trial: &Value) {
+    for way in trial["directions"].as_array().expect("directions") {
+        let count = |name: &str| {
+            way[name]
+                .as_u64()
+                .unwrap_or_else(|| panic!("no {name}: {way}"))
+        };
+        let ledger = |name: &str| {
+            way["ledger"][name]
+                .as_u64()
+                .unwrap_or_else(|| panic!("no {name}: {way}"))
+        };
+        let canaries = |name: &str| {
+            ["opening", "closing"]
+                .iter()
+                .map(|when| way["ledger"][*when][name].as_u64().expect("canaries"))
+                .sum::<u64>()
+        };
+        assert_eq!(
+            count("intended_frames"),
+            count("sent_frames") + count("unsent_frames"),
+            "{trial}"
+        );
+        assert_eq!(
+            count("sent_frames"),
+            count("received_frames") + count("lost_frames"),
+            "{trial}"
+        );
+        let lost = [
+            "lost_before_nic_frames",
+            "lost_nic_ring_frames",
+            "lost_in_dut_frames",
+            "lost_receiver_ring_frames",
+        ];
+        let lost: u64 = lost.iter().map(|name| ledger(name)).sum();
+        let arrived = count("received_frames") + canaries("received_frames");
+        assert_eq!(
+            count("sent_frames") + canaries("sent_frames"),
+            lost + arrived,
+            "{trial}"
+        );
+    }
+}
+
+#[test]
+fn a_measurement_prints_json_and_records_every_trial() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("json");
+    let record = scratch.path("deep/record.jsonl");
+    let ended = measured(|| {
+        let mut command = mpps(&QUICK);
+        command.args(["--json", "--record"]).arg(&record);
+        command
+    });
+    let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+    assert_eq!(
+        (&document["schema"], &document["exit_code"]),
+        (&1.into(), &0.into())
+    );
+    assert!(document["error"].is_null(), "{document}");
+    let result = &document["results"][0];
+    assert_eq!(
+        (&result["frame"], &result["outcome"]),
+        (&"64".into(), &"found".into())
+    );
+    assert_eq!(result["claim"], "Estimate", "0.2 s is no Throughput");
+    assert!(
+        result["rate_fps"]
+            .as_f64()
+            .is_some_and(|fps| fps >= 10_000.0),
+        "{result}"
+    );
+    for number in [
+        "tester_ceiling_fps",
+        "dut_busy_share",
+        "dut_busy_ns_per_frame",
+        "rate_gbit_per_s",
+    ] {
+        assert!(
+            result[number].as_f64().is_some_and(|number| number > 0.0),
+            "{number}: {result}"
+        );
+    }
+    assert_eq!(result["loss_ratio"], 0.0);
+    let doubts: Vec<&Value> = result["doubts"]
+        .as_array()
+        .expect("doubts")
+        .iter()
+        .map(|doubt| &doubt["name"])
+        .collect();
+    assert!(
+        doubts.contains(&&Value::from("short-trial"))
+            && doubts.contains(&&Value::from("notional-link"))
+    );
+
+    let (lines, run) = (lines(&record), &document["run"]);
+    let runs = of_kind(&lines, run, "run");
+    let [begun] = runs[..] else {
+        panic!("one run line: {runs:?}")
+    };
+    for key in [
+        "bed",
+        "nic",
+        "rx_ring_frames",
+        "queues",
+        "kernel_release",
+        "mitigations",
+        "tool_version",
+    ] {
+        assert!(!begun["comparability"][key].is_null(), "{key}: {begun}");
+    }
+    let trials = of_kind(&lines, run, "trial");
+    for (number, trial) in (1..).zip(&trials) {
+        assert_eq!(trial["trial"], number);
+        if trial["verdict"] != "invalid" {
+            assert_closed(trial);
+        }
+    }
+    let results = of_kind(&lines, run, "result");
+    let [recorded] = results[..] else {
+        panic!("one result line: {results:?}")
+    };
+    assert_eq!(recorded["rate_fps"], result["rate_fps"]);
+    let stands_on = result["stands_on_trial"].as_u64().expect("a trial") as usize;
+    let trial = trials[stands_on - 1];
+    assert_eq!(
+        (&trial["verdict"], &trial["phase"]),
+        (&"lossless".into(), &"search".into())
+    );
+    assert!(
+        trial["offered_fps"].as_f64() >= result["rate_fps"].as_f64(),
+        "{trial} {result}"
+    );
+    let ends = of_kind(&lines, run, "end");
+    assert_eq!(
+        (ends.len(), &ends[0]["exit_code"], &ends[0]["trials"]),
+        (1, &0.into(), &trials.len().into())
+    );
+}
+
+#[test]
+fn a_person_gets_a_table_and_the_doubts() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("table");
+    let ended = measured(|| {
+        let mut command = mpps(&QUICK);
+        command
+            .args(["--max-rate", "50k", "--record"])
+            .arg(scratch.path("record.jsonl"));
+        command
+    });
+    for wanted in [
+        "Estimate (200 ms trials",
+        "frame size",
+        "% of link*",
+        "max-rate",
+        ">= ",
+        "own ceiling",
+        "Doubts",
+        "next: --time 60",
+    ] {
+        assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_kept_bed_stays() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("kept");
+    let name = format!("kept-{}", std::process::id());
+    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
+    let record = scratch.path("record.jsonl");
+    let ended = run(mpps(&QUICK)
+        .args(["--max-rate", "50k", "--bed", &name, "--record"])
+        .arg(&record));
+    let listed = run(&mut mpps(&["bed", "list"]));
+    assert_eq!(run(&mut mpps(&["bed", "down", &name])).code, Some(0));
+    assert_gone(&name);
+    assert_eq!(ended.bed(), name);
+    assert!(listed.stdout.contains(&name), "{listed:?}");
+    let lines = lines(&record);
+    assert_eq!(lines[0]["bed"]["name"], name);
+    assert!(
+        lines.iter().any(|line| line["kind"] == "trial"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn one_cpu_is_enough_and_is_doubted() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("one-cpu");
+    let record = scratch.path("record.jsonl");
+    let ended = measured(|| {
+        let mut command = staged(
+            "cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//'); exec taskset -c $cpu \"$MPPS\" \"$@\"",
+        );
+        command
+            .arg("sh")
+            .args(QUICK)
+            .args(["--max-rate", "50k", "--record"])
+            .arg(&record);
+        command
+    });
+    assert!(
+        ended.stdout.contains("tester and DUT share a CPU"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn a_full_disk_ends_the_run_and_keeps_the_trials() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("full");
+    let (disk, copy) = (scratch.path("disk"), scratch.path("record.jsonl"));
+    std::fs::create_dir_all(&disk).expect("mount point");
+    // Room for the run's line and a few trials. The mount goes with the namespace.
+    let stage = "unshare -m sh -ec '
+        mount -t tmpfs -o size=16k none \"$DISK\"
+        code=0; \"$MPPS\" \"$@\" --record \"$DISK/record.jsonl\" || code=$?
+        cp \"$DISK/record.jsonl\" \"$COPY\"; exit $code' sh \"$@\"";
+    let mut command = staged(stage);
+    // Many sizes, so that the disk is full before the run is over.
+    command.arg("sh").args([
+        "throughput",
+        "--frame",
+        "64-1024/64",
+        "--time",
+        "0.05",
+        "--max-rate",
+        "50k",
+    ]);
+    let ended = run(command.env("DISK", &disk).env("COPY", &copy));
+    assert_gone(ended.bed());
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let error = ended.error();
+    let full = error.contains("--record") && error.contains("space");
+    assert!(full, "{ended:?}");
+    assert_eq!(
+        ended
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("mpps: "))
+            .count(),
+        1,
+        "{ended:?}"
+    );
+    let lines = lines(&copy);
+    let shown = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains(" busy") || line.contains("lossless"))
+        .count();
+    let trials = lines.iter().filter(|line| line["kind"] == "trial").count();
+    assert!(trials > 0, "no trial was kept");
+    assert_eq!(
+        trials, shown,
+        "every finished trial is in the file: {ended:?}"
+    );
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("interrupt");
+    let record = scratch.path("record.jsonl");
+    let mut child = Command::new(MPPS)
+        .args(["throughput", "--frame", "64", "--time", "5", "--record"])
+        .arg(&record)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut progress = BufReader::new(child.stderr.take().expect("piped"));
+    let mut stderr = String::new();
+    while !stderr.contains("\n   1  ") {
+        assert!(
+            progress.read_line(&mut stderr).expect("progress") > 0,
+            "it ended too soon: {stderr}"
+        );
+    }
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill");
+    assert!(killed.success());
+    progress
+        .read_to_string(&mut stderr)
+        .expect("its last words");
+    let status = wait_for("the interrupted run", || child.try_wait().expect("wait"));
+    let ended = Ended {
+        code: status.code(),
+        stdout: String::new(),
+        stderr,
+    };
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.error().contains("interrupted"), "{ended:?}");
+    assert_gone(ended.bed());
+    let last = lines(&record).pop().expect("lines");
+    assert_eq!(
+        (&last["kind"], &last["exit_code"]),
+        (&"end".into(), &2.into())
+    );
+}
