@@ -15,6 +15,8 @@ use std::fmt;
 const NEAR_CEILING: f64 = 0.95;
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
+/// A DUT that has no time left is about as busy as this.
+const BUSY: f64 = 0.95;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
 
@@ -89,6 +91,13 @@ pub enum Doubt {
         /// The load.
         rate: Rate,
     },
+    /// The DUT lost frames while its CPU had time left.
+    LossWhileIdle {
+        /// The load.
+        rate: Rate,
+        /// Busy share of the DUT's busiest CPU at it.
+        busy: f64,
+    },
     /// Frames of others reached the receiver.
     Foreign {
         /// How many, over all trials.
@@ -113,6 +122,7 @@ impl Doubt {
             Self::RingHides { .. } => "ring-hides",
             Self::UnevenQueues { .. } => "uneven-queues",
             Self::Contradiction { .. } => "contradiction",
+            Self::LossWhileIdle { .. } => "loss-while-idle",
             Self::Foreign { .. } => "foreign",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
@@ -152,6 +162,10 @@ impl Doubt {
             Self::Contradiction { rate } => {
                 format!("{rate} passed in one trial and failed in another")
             }
+            Self::LossWhileIdle { rate, busy } => format!(
+                "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
+                busy * 100.0
+            ),
             Self::Foreign { frames } => {
                 format!("{frames} frames that are not ours reached the receiver")
             }
@@ -184,6 +198,9 @@ impl Doubt {
             Self::Contradiction { .. } => {
                 "the border between loss and none is not sharp; one bisection finds one point of it"
             }
+            Self::LossWhileIdle { .. } => {
+                "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
+            }
             Self::Foreign { .. } => "something besides the tester sends through the DUT",
             Self::NotionalLink => {
                 "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
@@ -208,7 +225,9 @@ impl Doubt {
             }
             Self::RingHides { .. } => "a longer --time or a smaller --rx-ring",
             Self::UnevenQueues { .. } => "more --flows, or --rss default instead of symmetric",
-            Self::Contradiction { .. } => "--trials-per-load 3",
+            Self::Contradiction { .. } | Self::LossWhileIdle { .. } => {
+                "--trials-per-load 5 --accept any, or a larger --rx-ring"
+            }
             Self::Foreign { .. } => "look at what --dut-setup started",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
         }
@@ -233,6 +252,7 @@ pub fn weigh(
     let mut doubts = of_trials(&searched.trials);
     doubts.extend(of_result(&searched.outcome, ceiling));
     doubts.extend(of_plan(bed, plan, &searched));
+    doubts.extend(of_loss(&searched));
     doubts.extend(of_queues(searched.lossless.as_ref()));
     let judged = |trial: &Trial| {
         let offer = mpps_method::Offer {
@@ -368,6 +388,27 @@ fn of_plan(bed: &Bed, plan: &ThroughputPlan, searched: &Searched) -> Vec<Doubt> 
         doubts.push(Doubt::VirtualNic);
     }
     doubts
+}
+
+/// Only where the DUT's loss bounds the result.
+fn of_loss(searched: &Searched) -> Option<Doubt> {
+    let Outcome::Found {
+        lossy: Some(rate),
+        limited_by: LimitedBy::Dut,
+        ..
+    } = searched.outcome
+    else {
+        return None;
+    };
+    let lossy = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
+    };
+    let busy = searched
+        .trials
+        .iter()
+        .find(lossy)
+        .and_then(|(trial, _)| trial.busiest_share())?;
+    (busy < BUSY).then_some(Doubt::LossWhileIdle { rate, busy })
 }
 
 fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {

@@ -203,12 +203,24 @@ fn another_program_on_the_duts_cpu_voids_the_trial() {
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];
+    // Another process: threads of our own are the tester. It waits for a line, then works for ever.
+    let mut other = std::process::Command::new("sh")
+        .args(["-c", "read go; while :; do :; done"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let pid = i32::try_from(other.id()).expect("a pid");
+    cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
+    cpu::set_fifo(pid, 80).expect("FIFO");
     let trial = std::thread::scope(|scope| {
         // In the middle of the load: what came before the opening canaries does not count.
         let middle = clock::monotonic_ns() + 300_000_000;
         scope.spawn(move || {
             mpps_lab::clock::wait_until(middle);
-            hog(cpu, &AtomicBool::new(false), 50_000_000);
+            drop(other.stdin.take());
+            mpps_lab::clock::wait_until(middle + 50_000_000);
+            other.kill().expect("kill");
+            other.wait().expect("wait");
         });
         run(&mut tester, 50_000.0, 500)
     });

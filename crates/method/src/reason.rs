@@ -147,7 +147,7 @@ pub enum Void {
         /// The bound.
         bound: Span,
     },
-    /// Another program had a CPU of the DUT for too long at once.
+    /// Another program had a CPU of the bed for too long at once.
     Crowded {
         /// The CPU.
         cpu: usize,
@@ -185,7 +185,7 @@ impl fmt::Display for Void {
             } => {
                 write!(
                     f,
-                    "another program ({culprit}) had the DUT's CPU {cpu} for {longest} (bound {bound})"
+                    "another program ({culprit}) had CPU {cpu} for {longest} (bound {bound})"
                 )
             }
         }

@@ -88,7 +88,7 @@ pub struct CpuGap {
     pub longest: Span,
 }
 
-/// What programs that are no part of the DUT had of one of its CPUs during the trial.
+/// What programs that are no part of DUT or tester had of one of the bed's CPUs during the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCrowd {
     /// The CPU's number.
@@ -146,7 +146,7 @@ pub struct Trial {
     pub steal: Vec<CpuSteal>,
     /// The machine's own stalls, one for each CPU of the bed.
     pub gaps: Vec<CpuGap>,
-    /// What other programs had of the DUT's CPUs, one for each of them.
+    /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
     /// How late each frame was sent.
     pub lateness: Histogram,

@@ -15,7 +15,7 @@ pub struct Rules {
     pub unsent_max: f64,
     /// Largest share of a trial the hypervisor may steal from any one CPU of the bed, 0 to 1.
     pub steal_max: f64,
-    /// Longest time any one CPU of the bed may stand still, and a CPU of the DUT run another program.
+    /// Longest time any one CPU of the bed may stand still or run another program.
     pub stall_max: Span,
 }
 

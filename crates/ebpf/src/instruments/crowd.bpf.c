@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who else had the DUT's CPU? At each task switch on a CPU of the DUT: how long did a task that is
- * neither idle nor the DUT's run, without a break? A router's CPU that compiled something for 3 ms loses frames that
- * are not the router's fault. Sees no frame, so what it says of a trial is blind to the trial's loss.
+ * Who else had the bed's CPUs? At each task switch on a CPU of the bed: how long did a task that is
+ * neither idle nor the bed's run, without a break? A router's CPU that compiled something for 3 ms
+ * loses frames that are not the router's fault; a tester's CPU leaves slots unsent that it could send. Sees no frame, so what it says of a trial is blind to the trial's loss.
  * Costs about 50 ns a switch; a busy DUT hardly switches.
  *
  * Not every switch is seen (a kernel may leave out those from idle), so the time between two of them
@@ -23,13 +23,14 @@ struct sched_entity {
 
 struct task_struct {
 	int pid;
+	int tgid;
 	char comm[COMM_OCTETS];
 	struct sched_entity se;
 } __attribute__((preserve_access_index));
 
 /* One CPU. Read as u64 words; the order is fixed by crowd.rs. */
 struct crowd_cpu {
-	u64 watched;  /* written by user space: a CPU of the DUT */
+	u64 watched;  /* written by user space: a CPU of the bed */
 	u64 came_pid; /* who came at the last switch seen */
 	u64 came_ns;  /* and when */
 	u64 longest_ns;
@@ -44,7 +45,10 @@ struct {
 	__type(value, struct crowd_cpu);
 } crowded SEC(".maps");
 
-/* The DUT's own tasks. */
+/* The tester itself: all threads of this process. */
+const volatile u32 own_tgid = 0;
+
+/* The bed's other tasks: kernel threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024);
@@ -52,9 +56,11 @@ struct {
 	__type(value, u32);
 } own SEC(".maps");
 
-static __always_inline int is_own(u32 pid)
+static __always_inline int is_own(const struct task_struct *task)
 {
-	return !pid || bpf_map_lookup_elem(&own, &pid);
+	u32 pid = task->pid;
+
+	return !pid || task->tgid == own_tgid || bpf_map_lookup_elem(&own, &pid);
 }
 
 static __always_inline u64 ran_ns(const struct crowd_cpu *c, const struct task_struct *prev, u64 now)
@@ -78,7 +84,7 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 	if (!c || !c->watched)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (!is_own(prev->pid)) {
+	if (!is_own(prev)) {
 		ran = ran_ns(c, prev, now);
 		c->total_ns += ran;
 		if (ran > c->longest_ns) {

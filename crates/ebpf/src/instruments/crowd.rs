@@ -1,4 +1,4 @@
-//! Reads `crowd.bpf.c`: what other programs had of the DUT's CPUs.
+//! Reads `crowd.bpf.c`: what other programs had of the bed's CPUs.
 
 #[allow(
     missing_docs,

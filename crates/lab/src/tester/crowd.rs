@@ -1,4 +1,4 @@
-//! Who else had the DUT's CPUs during a trial (see `crowd.bpf.c`).
+//! Who else had the bed's CPUs during a trial (see `crowd.bpf.c`).
 
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -14,14 +14,18 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Watches the DUT's CPUs; `threads` are the DUT's own, as is every thread of these CPUs that the
-    /// kernel does network softirqs in.
+    /// Watches these CPUs. The bed's own are the threads of this process, `threads` (of the kernel), and
+    /// those that the kernel does softirqs in on these CPUs.
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn watch(cpus: &[usize], threads: &[(i32, usize)]) -> Result<Self, TesterError> {
-        let open = CrowdSkelBuilder::default().open(super::skeleton_storage());
-        let open = open.map_err(|e| TesterError::bpf("open the crowd watch", &e))?;
+    pub fn watch(cpus: &[usize], threads: &[i32]) -> Result<Self, TesterError> {
+        let mut open = CrowdSkelBuilder::default()
+            .open(super::skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the crowd watch", &e))?;
+        let rodata = open.maps.rodata_data.as_deref_mut();
+        rodata.ok_or(TesterError::Layout("crowd rodata"))?.own_tgid =
+            task::current_pid().unsigned_abs();
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the crowd watch", &e))?;
@@ -29,14 +33,14 @@ impl Crowd {
         let softirqs = task::find_kthreads(|comm| softirqs.iter().any(|name| name == comm))?;
         let own = threads
             .iter()
-            .map(|(tid, _)| *tid)
+            .copied()
             .chain(softirqs.into_iter().map(|(tid, _)| tid));
         for tid in own {
             let told = skel
                 .maps
                 .own
                 .update(&tid.to_ne_bytes(), &[0; 4], MapFlags::ANY);
-            told.map_err(|e| TesterError::bpf("tell the crowd watch the DUT's threads", &e))?;
+            told.map_err(|e| TesterError::bpf("tell the crowd watch the bed's threads", &e))?;
         }
         let link = skel
             .progs
@@ -68,7 +72,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// What other programs had of each of the DUT's CPUs since the last clear.
+    /// What other programs had of each of the bed's CPUs since the last clear.
     ///
     /// # Errors
     /// What the kernel said.

@@ -52,7 +52,7 @@ pub struct Tester<'bed> {
     pub ledger: LedgerProbe,
     /// How long CPUs stood still.
     pub watch: Watch,
-    /// Who else had the DUT's CPUs.
+    /// Who else had the bed's CPUs.
     pub crowd: Crowd,
     threads: Vec<(i32, usize)>,
     next_id: u16,
@@ -133,9 +133,11 @@ impl<'bed> Tester<'bed> {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
         let sender = Sender::load(traffic.sender_plan(bed, &ways)?, &sending)?;
-        polling::serve(bed, &ways, mode)?;
+        let receiving = polling::serve(bed, &ways, mode)?;
         let threads = front::set_up(bed, &ways, &nics)?;
         let cpus: Vec<usize> = bed.plan().cpus.all();
+        let working = threads.iter().map(|(tid, _)| *tid);
+        let kernel_threads: Vec<i32> = receiving.into_iter().chain(working).collect();
         Ok(Self {
             bed,
             traffic: traffic.clone(),
@@ -144,7 +146,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             ledger,
             watch: Watch::start(&cpus)?,
-            crowd: Crowd::watch(&bed.plan().cpus.dut, &threads)?,
+            crowd: Crowd::watch(&cpus, &kernel_threads)?,
             threads,
             next_id: first_id(traffic.seed),
         })

@@ -34,12 +34,13 @@ impl ReceiverMode {
     }
 }
 
-/// Serves the receiving ports of these ways so; their receivers must be attached (a veth has no NAPI
+/// Serves the receiving ports of these ways so and returns the threads that do it; their receivers must be attached (a veth has no NAPI
 /// before).
 ///
 /// # Errors
 /// What the kernel said; a thread that did not appear.
-pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<(), TesterError> {
+pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
+    let mut threads = Vec::new();
     for way in ways {
         let (port, netns) = (&bed.port(way.to).name, bed.netns(way.to));
         netns.with_sysfs(|sys: &Path| {
@@ -54,9 +55,10 @@ pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<(), TesterEr
         for tid in napi_threads(bed, way.to, 1)? {
             cpu::pin_task(tid, &bed.plan().cpus.receivers())?;
             cpu::set_fifo(tid, PRIORITY)?;
+            threads.push(tid);
         }
     }
-    Ok(())
+    Ok(threads)
 }
 
 /// The threads of a port's NAPI, at least so many. By the device's own list: a thread's name (napi/mD-7)
