@@ -27,7 +27,8 @@ fn every_planted_fault_is_found() {
         return;
     }
     let bed = support::bed();
-    let rows = calibrate::calibrate(&bed, &support::traffic(), &mut Silent).unwrap_or_else(|e| panic!("{e}"));
+    let rows = calibrate::calibrate(&bed, &support::traffic(), &mut Silent)
+        .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(rows.len(), 6);
     for row in &rows {
         println!("{row:?}");

@@ -13,8 +13,8 @@ pub fn can_run() -> bool {
         return false;
     }
     let release = kernel::release().expect("a kernel has a release");
-    if !release.at_least(6, 7) {
-        println!("SKIP: needs Linux 6.7 for tcx and pinned BPF timers, this is {release:?}");
+    if !release.at_least(6, 8) {
+        println!("SKIP: needs Linux 6.8 (docs/kernels.md), this is {release:?}");
         return false;
     }
     true
