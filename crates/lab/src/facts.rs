@@ -252,7 +252,7 @@ mod tests {
             minor,
             text: format!("{major}.{minor}.0"),
         };
-        let (old, new) = (release(5, 10), release(6, 1));
+        let (old, new) = (release(6, 1), release(6, 8));
         assert_eq!(lacking(true, Some(&new), true), None);
         assert_eq!(lacking(true, None, true), None);
         for (lack, remedy) in [
