@@ -182,7 +182,9 @@ fn policed(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, 
     };
     let found = match throughput::search(tester, goal, Phase::Calibration, observer)?.outcome {
         Outcome::Found { lossless, .. } => lossless.fps(),
-        _ => 0.0,
+        // Everything from two thirds of the rate on was lost: found, and wrong.
+        Outcome::NoneLossless { .. } => 0.0,
+        Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
     };
     Ok(Row {
         fault: "a policer",

@@ -75,6 +75,8 @@ pub enum JobError {
     NoBurst(&'static str, u64),
     /// So many trials in a row were disturbed.
     Disturbed(u32),
+    /// A search without an answer.
+    CouldNotMeasure(mpps_method::CouldNotMeasure),
     /// The goal makes no sense.
     Goal(mpps_method::goal::GoalError),
     /// The record could not be written.
@@ -82,6 +84,15 @@ pub enum JobError {
 }
 
 impl JobError {
+    /// Whether the machine's restlessness is to blame: the same job may well have a result later.
+    #[must_use]
+    pub fn is_disturbance(&self) -> bool {
+        matches!(
+            self,
+            Self::Disturbed(_) | Self::CouldNotMeasure(_) | Self::NoCeiling(_) | Self::NoBurst(..)
+        )
+    }
+
     /// Whether Ctrl-C or SIGTERM ended the job.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
@@ -110,6 +121,7 @@ impl fmt::Display for JobError {
             Self::Disturbed(trials) => {
                 write!(f, "{trials} trials in a row were disturbed: run again when the machine is quieter")
             }
+            Self::CouldNotMeasure(why) => why.fmt(f),
             Self::Goal(error) => error.fmt(f),
             Self::Record(error) => write!(
                 f,
