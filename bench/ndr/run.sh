@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?"usage: bench/ndr/run.sh OUT_FOLDER [PAIRS]"}
 pairs=${2:-5}
 mkdir -p "$out"
-command=(target/release/mpps throughput --frame 64 --dut-setup bench/ndr/rules-100.sh --quiet --json)
+command=(target/release/mpps throughput --frame 64 --dut-setup bench/ndr/rules-100.sh --trials-per-load 3 --accept any --quiet --json)
 printf '%s\n' "${command[*]} --record FILE" > "$out/command.txt"
 {
 	uname -srvm
