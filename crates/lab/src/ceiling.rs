@@ -13,9 +13,9 @@ pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
 /// Frames of the burst that says where to begin.
 const BURST: u64 = 400_000;
 /// Closeness of the ceiling: it is a bound, not a result.
-const RESOLUTION: f64 = 0.04;
+const RESOLUTION: f64 = 0.05;
 /// A trial of the ceiling is no longer than this.
-const TRIAL_MAX: Span = Span::from_millis(1_000);
+const TRIAL_MAX: Span = Span::from_millis(500);
 
 /// Finds the ceiling for this tester's traffic.
 ///

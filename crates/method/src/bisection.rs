@@ -2,7 +2,7 @@
 //! load that passed and the lowest that failed, until they are as close as the resolution asks.
 //!
 //! - A load passes by any or all of n trials, decided as soon as it is certain.
-//! - A void trial is run again. Over a fifth of the trials voided, and more than [`VOIDS_PARDONED`]: no
+//! - A void trial is run again. Over half of the trials voided, and more than [`VOIDS_PARDONED`]: no
 //!   answer.
 //! - A load the tester failed to offer twice bounds the search from above as the *tester's* limit.
 //! - Two trials at a load that are no evidence: no answer.
@@ -50,7 +50,6 @@ pub struct Bisection {
     above: Option<(Rate, LimitedBy)>,
     trials: u32,
     voided: u32,
-    voided_at_most: u32,
     last_void: Option<Void>,
     done: Option<Outcome>,
 }
@@ -62,11 +61,6 @@ impl Bisection {
     /// The goal makes no sense; see [`Goal::check`].
     pub fn new(goal: Goal) -> Result<Self, GoalError> {
         goal.check()?;
-        // Of the most trials this search can need, v voided ones are a fifth when v is a quarter of
-        // the others: with more than that even the longest search would end in "could not measure".
-        let others = goal
-            .loads_at_most()
-            .saturating_mul(goal.trials_per_load.saturating_add(2));
         Ok(Self {
             goal,
             now: goal.highest(),
@@ -76,7 +70,6 @@ impl Bisection {
             above: None,
             trials: 0,
             voided: 0,
-            voided_at_most: VOIDS_PARDONED.max(others / 4),
             last_void: None,
             done: None,
         })
@@ -91,7 +84,9 @@ impl Bisection {
     fn void(&mut self, why: Void) {
         self.voided = self.voided.saturating_add(1);
         self.last_void = Some(why);
-        if self.voided > self.voided_at_most {
+        // Given up while it runs when the pardoned ones cannot make up for it any more.
+        let others = self.trials.saturating_sub(self.voided);
+        if self.voided > VOIDS_PARDONED.saturating_add(others) {
             self.give_up(CouldNotMeasure::TooManyVoided(why));
         }
     }
@@ -203,7 +198,7 @@ impl Bisection {
         match self.last_void {
             Some(last)
                 if self.voided > VOIDS_PARDONED
-                    && u64::from(self.voided) * 5 > u64::from(self.trials) =>
+                    && u64::from(self.voided) * 2 > u64::from(self.trials) =>
             {
                 self.give_up(CouldNotMeasure::TooManyVoided(last));
             }

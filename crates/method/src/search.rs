@@ -73,7 +73,7 @@ pub enum Outcome {
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouldNotMeasure {
-    /// More than a fifth of the trials were voided, or would be at best; the last one's reason.
+    /// More than half of the trials were voided, or would be at best; the last one's reason.
     TooManyVoided(Void),
     /// Twice no evidence at one load.
     Invalid {
@@ -96,7 +96,7 @@ impl fmt::Display for CouldNotMeasure {
         match self {
             Self::TooManyVoided(last) => write!(
                 f,
-                "more than 20 % of the trials were disturbed, the last because {last}: \
+                "more than half of the trials were disturbed, the last because {last}: \
                  measure when the machine is quieter"
             ),
             Self::Invalid { rate, why } => write!(

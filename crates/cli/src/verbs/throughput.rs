@@ -92,12 +92,22 @@ fn measure_all(
         .record
         .append("run", &line)
         .with_context(|| unwritten(&recorder.record))?;
+    let mut disturbed = None;
     for frames in &plan.sizes {
         let one = ThroughputPlan {
             sizes: vec![frames.clone()],
             ..plan.clone()
         };
-        for finding in throughput::measure(bed, &one, recorder)? {
+        let measured = match throughput::measure(bed, &one, recorder) {
+            Ok(measured) => measured,
+            // The next size may find the machine quieter.
+            Err(error) if error.is_disturbance() => {
+                disturbed.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for finding in measured {
             let figures = Figures::of(&finding, plan);
             let line = ResultLine::of(&finding, &figures, recorder.take_stands());
             recorder
@@ -107,7 +117,7 @@ fn measure_all(
             findings.push((finding, figures, line));
         }
     }
-    Ok(())
+    disturbed.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// Results to stdout, the end to the record, the error to the caller.

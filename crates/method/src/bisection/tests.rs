@@ -121,7 +121,7 @@ fn all_of_three_decides_as_soon_as_it_is_certain() {
 
 #[test]
 fn a_void_trial_is_run_again_and_counted() {
-    // One of at least eight: below a fifth.
+    // One of at least eight.
     let mut verdicts = vec![LOSSY, VOID];
     verdicts.extend([LOSSY, Verdict::Lossless].repeat(20));
     let mut search = Bisection::new(goal()).unwrap();
@@ -142,7 +142,7 @@ fn a_void_trial_is_run_again_and_counted() {
 }
 
 #[test]
-fn over_a_fifth_voided_is_no_answer_even_when_a_load_passed() {
+fn over_half_voided_is_no_answer_even_when_a_load_passed() {
     let voids = |count: u32| {
         let mut verdicts = vec![VOID; count as usize];
         verdicts.push(Verdict::Lossless);
@@ -153,12 +153,13 @@ fn over_a_fifth_voided_is_no_answer_even_when_a_load_passed() {
         panic!("pardoned")
     };
     assert_eq!((voided, trials), (VOIDS_PARDONED, VOIDS_PARDONED + 1));
-    let Outcome::CouldNotMeasure { why, .. } = voids(VOIDS_PARDONED + 1) else {
-        panic!("nine of ten were voided")
+    let (_, next) = driven(goal(), &[VOID; VOIDS_PARDONED as usize + 1]);
+    let Outcome::CouldNotMeasure { why, .. } = outcome(next) else {
+        panic!("nine of nine were voided")
     };
     assert_eq!(
         why.to_string(),
-        "more than 20 % of the trials were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
+        "more than half of the trials were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
          measure when the machine is quieter"
     );
 }
@@ -170,7 +171,7 @@ fn voids_without_end_do_end() {
     while let Step::Offer(_) = search.next() {
         search.learn(&VOID);
         trials += 1;
-        assert!(trials < 50);
+        assert!(trials < 200);
     }
     let Step::Done(Outcome::CouldNotMeasure {
         why: CouldNotMeasure::TooManyVoided(_),
