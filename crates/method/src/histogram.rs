@@ -106,7 +106,7 @@ impl Histogram {
     }
 
     /// The value that a share `part` (0 to 1) of all values does not exceed: the upper end of its
-    /// bucket, so at most 1/16 too high and never too low. `None` when nothing was counted.
+    /// bucket, so at most 1/32 too high and never too low. `None` when nothing was counted.
     #[must_use]
     pub fn quantile(&self, part: f64) -> Option<Span> {
         let count = self.count();
@@ -198,7 +198,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_error_is_at_most_a_sixteenth(value in 0_u64..1 << 40) {
+        fn the_error_is_at_most_a_thirty_second(value in 0_u64..1 << 40) {
             let place = index(value);
             assert!(lower(place) <= value && value <= upper(place));
             assert!((upper(place) - lower(place)) * 16 <= value.max(16));

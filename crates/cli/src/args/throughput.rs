@@ -80,11 +80,11 @@ pub struct SearchArgs {
     /// Whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS
     #[arg(long, value_name = "FPS", value_parser = rate, conflicts_with = "resolution")]
     pub step_fps: Option<Rate>,
-    /// Trials at each load
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Trials at each load at most: decided as soon as it is certain
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub trials_per_load: u32,
     /// How many of the trials at a load must be lossless (RFC 2544 section 26.1 knows one trial only)
-    #[arg(long, value_name = "WHICH", value_enum, default_value_t = AcceptArg::All)]
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = AcceptArg::Any)]
     pub accept: AcceptArg,
     /// Highest load to offer, frames/s (k, M) [default: the tester's own ceiling]
     #[arg(long, value_name = "FPS", value_parser = rate)]

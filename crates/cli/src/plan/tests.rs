@@ -45,7 +45,7 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
     assert_eq!(measurement.resolution, Resolution::Fraction(0.01));
     assert_eq!(
         (measurement.trials_per_load, measurement.accept),
-        (1, Accept::All)
+        (3, Accept::Any)
     );
     assert_eq!(measurement.minimum.fps(), 10_000.0);
     assert_eq!(measurement.maximum, None);

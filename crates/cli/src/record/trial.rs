@@ -89,9 +89,11 @@ struct CrowdEntry {
     cpu: usize,
     longest_ns: u64,
     total_ns: u64,
+    /// Whose the longest was.
+    longest_by: String,
 }
 
-/// Upper ends of histogram buckets (at most 1/16 too high); null when nothing was timed.
+/// Upper ends of histogram buckets (at most 1/32 too high); null when nothing was timed.
 #[derive(Serialize)]
 struct Quantiles {
     timed_frames: u64,
@@ -156,6 +158,7 @@ impl TrialLine {
                     cpu: crowd.cpu,
                     longest_ns: crowd.longest.as_nanos(),
                     total_ns: crowd.total.as_nanos(),
+                    longest_by: crowd.culprit.to_string(),
                 })
                 .collect(),
             lateness: quantiles(&raw.lateness),

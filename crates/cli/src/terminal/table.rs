@@ -60,7 +60,10 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan) -> String {
 /// `Throughput` only where every row may be called that.
 fn title(rows: &[Figures], plan: &ThroughputPlan) -> String {
     let all = !rows.is_empty() && rows.iter().all(|row| row.label == Some("Throughput"));
-    let trials = format!("{} trials", plan.trial);
+    let mut trials = format!("{} trials", plan.trial);
+    if plan.trials_per_load > 1 {
+        let _ = write!(trials, ", {} of {}", plan.accept, plan.trials_per_load);
+    }
     if all {
         return format!("Throughput (RFC 2544 section 26.1: zero loss in {trials})");
     }
