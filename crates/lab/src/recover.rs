@@ -1,7 +1,13 @@
 //! After a crash: puts the host back for every bed whose owner is dead.
 
-use crate::journal::{self, Claim, Entry, Journal, Reverted};
+use crate::clock::wait_for;
+use crate::journal::{self, Claim, Journal, Reverted, is_kept, maker_lives};
 use std::io;
+
+/// Another recovery is done within this time, ns: a bed goes in well under a second.
+const OTHERS_LIMIT_NS: u64 = 30_000_000_000;
+/// How often to look whether it is, ns.
+const OTHERS_STEP_NS: u64 = 5_000_000;
 
 /// What recovery found and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,13 +22,13 @@ pub struct Recovery {
     pub failed: Vec<(String, String)>,
 }
 
-/// Puts back what dead runs left. Two recoveries at once, or one after the other, do no harm.
+/// Puts back what dead runs left. Two recoveries at once, or one after the other, do no harm; each
+/// returns when all is put back, whoever did it.
 ///
 /// # Errors
 /// The journals could not be listed.
 pub fn recover() -> io::Result<Recovery> {
     let mut recovery = Recovery::default();
-    journal::remove_unborn()?;
     for name in journal::names()? {
         match recover_one(&name) {
             Ok(One::Reverted(reverted)) => recovery.reverted.push((name, reverted)),
@@ -32,6 +38,7 @@ pub fn recover() -> io::Result<Recovery> {
             Err(error) => recovery.failed.push((name, error.to_string())),
         }
     }
+    journal::sweep()?;
     Ok(recovery)
 }
 
@@ -43,29 +50,36 @@ enum One {
 }
 
 fn recover_one(name: &str) -> io::Result<One> {
-    let journal = match Journal::claim(name) {
-        Ok(Claim::Ours(journal)) => journal,
-        Ok(Claim::InUse) => return Ok(One::InUse),
-        // Somebody else was faster.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(One::Gone),
-        Err(error) => return Err(error),
-    };
-    match journal.entries() {
-        Ok(entries) if is_kept(&entries) => Ok(One::Kept),
-        Ok(_) => journal::revert(journal).map(One::Reverted),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(One::Gone),
+    let mut outcome = One::Gone;
+    let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || match attempt(name) {
+        Ok(Some(one)) => {
+            outcome = one;
+            Ok(true)
+        }
+        Ok(None) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error),
+    })?;
+    if settled {
+        return Ok(outcome);
     }
+    Err(io::Error::other("another process holds its journal"))
 }
 
-/// Whether the bed was raised to stay, and nobody has begun to lower it.
-#[must_use]
-pub fn is_kept(entries: &[Entry]) -> bool {
-    matches!(
-        entries
-            .iter()
-            .rev()
-            .find(|e| matches!(e, Entry::Kept | Entry::Lowering)),
-        Some(Entry::Kept)
-    )
+/// What there is to do for one bed, done; `None` while another process puts it back.
+fn attempt(name: &str) -> io::Result<Option<One>> {
+    // Looked at first without a claim: a kept bed shall not seem in use because we looked.
+    let entries = journal::peek(name)?;
+    if is_kept(&entries) {
+        return Ok(Some(One::Kept));
+    }
+    let mut journal = match Journal::claim(name)? {
+        Claim::Ours(journal) => journal,
+        Claim::InUse if maker_lives(&entries) => return Ok(Some(One::InUse)),
+        Claim::InUse => return Ok(None),
+    };
+    if is_kept(&journal.entries()?) {
+        return Ok(Some(One::Kept));
+    }
+    journal::revert(journal).map(|reverted| Some(One::Reverted(reverted)))
 }

@@ -29,6 +29,8 @@ pub enum BedError {
         /// The last lines it wrote to stderr.
         said: String,
     },
+    /// Ctrl-C or SIGTERM while the bed was raised.
+    Interrupted,
     /// The host is not as it was.
     NotRestored(String, io::Error),
 }
@@ -76,6 +78,7 @@ impl fmt::Display for BedError {
                     write!(f, ": {said}")
                 }
             }
+            Self::Interrupted => f.write_str("interrupted while the bed was raised"),
             Self::NotRestored(name, error) => {
                 write!(
                     f,

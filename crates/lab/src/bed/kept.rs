@@ -1,13 +1,17 @@
 //! Beds that stay: raised once, measured on many times, taken down by name.
 
-use super::{Bed, BedError, BedPlan, Port, Side, names, raise};
-use crate::journal::{self, Claim, Entry, Journal};
-use crate::recover::is_kept;
+use super::{Bed, BedError, BedPlan, Port, Side, names, ports};
+use crate::clock::wait_for;
+use crate::journal::{self, Claim, Entry, Journal, is_kept};
 use mpps_linux::netns::NetNs;
 use std::io;
 use std::path::Path;
 
 const PLAN_FILE: &str = "plan.json";
+/// Who only looks whether a bed is in use lets go again within this time, ns.
+const GLANCE_LIMIT_NS: u64 = 200_000_000;
+/// How often to ask again, ns.
+const GLANCE_STEP_NS: u64 = 2_000_000;
 
 /// A bed as `mpps bed list` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +33,7 @@ pub struct BedState {
 pub fn keep(mut bed: Bed) -> Result<(), BedError> {
     if let Some(journal) = &mut bed.journal {
         let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other)?;
-        std::fs::write(journal.folder().join(PLAN_FILE), plan)?;
+        journal.put(PLAN_FILE, &plan)?;
         journal.record(&Entry::Kept)?;
         bed.kept = true;
     }
@@ -41,7 +45,7 @@ pub fn keep(mut bed: Bed) -> Result<(), BedError> {
 /// # Errors
 /// No such bed, in use, or not whole any more.
 pub fn open(name: &str) -> Result<Bed, BedError> {
-    let journal = claim(name)?;
+    let mut journal = claim(name)?;
     if !is_kept(&journal.entries()?) {
         return Err(BedError::NoSuchBed(name.to_owned()));
     }
@@ -53,10 +57,10 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         NetNs::open(&tester_in)?,
     ];
     let ports: [Port; 4] = [
-        raise::port(&netns[0], Side::A)?,
-        raise::port(&netns[1], Side::B)?,
-        raise::port(&netns[1], Side::C)?,
-        raise::port(&netns[2], Side::D)?,
+        ports::port(&netns[0], Side::A)?,
+        ports::port(&netns[1], Side::B)?,
+        ports::port(&netns[1], Side::C)?,
+        ports::port(&netns[2], Side::D)?,
     ];
     Ok(Bed {
         name: name.to_owned(),
@@ -74,7 +78,8 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
 /// No such bed, in use, or something could not be put back.
 pub fn down(name: &str) -> Result<(), BedError> {
     let mut journal = claim(name)?;
-    journal.record(&Entry::Lowering)?;
+    // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
+    let _noted = journal.record(&Entry::Lowering);
     journal::revert(journal)
         .map(drop)
         .map_err(|e| BedError::NotRestored(name.to_owned(), e))
@@ -89,19 +94,17 @@ pub fn list() -> Result<Vec<BedState>, BedError> {
     for name in journal::names()? {
         let folder = Path::new(journal::ROOT).join(&name);
         let plan = read_plan(&folder).ok();
-        match Journal::claim(&name) {
-            Ok(Claim::Ours(journal)) => {
-                beds.push(BedState {
-                    name,
-                    kept: is_kept(&journal.entries()?),
-                    in_use: false,
-                    plan,
-                });
-            }
-            Ok(Claim::InUse) => beds.push(BedState {
+        let kept = match journal::peek(&name) {
+            // Not understood: still there, and for `mpps recover` to explain.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(false),
+            read => read.map(|entries| is_kept(&entries)),
+        };
+        let looked = kept.and_then(|kept| Ok((kept, journal::is_in_use(&name)?)));
+        match looked {
+            Ok((kept, in_use)) => beds.push(BedState {
                 name,
-                kept: plan.is_some(),
-                in_use: true,
+                kept,
+                in_use,
                 plan,
             }),
             // It went while we looked.
@@ -114,13 +117,20 @@ pub fn list() -> Result<Vec<BedState>, BedError> {
 
 fn claim(name: &str) -> Result<Journal, BedError> {
     names::check(name)?;
-    match Journal::claim(name) {
-        Ok(Claim::Ours(journal)) => Ok(journal),
-        Ok(Claim::InUse) => Err(BedError::InUse(name.to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+    let mut claimed = None;
+    let asked = wait_for(GLANCE_LIMIT_NS, GLANCE_STEP_NS, || {
+        if let Claim::Ours(journal) = Journal::claim(name)? {
+            claimed = Some(journal);
+        }
+        Ok::<_, io::Error>(claimed.is_some())
+    });
+    match (asked, claimed) {
+        (Ok(_), Some(journal)) => Ok(journal),
+        (Ok(_), None) => Err(BedError::InUse(name.to_owned())),
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
             Err(BedError::NoSuchBed(name.to_owned()))
         }
-        Err(error) => Err(error.into()),
+        (Err(error), _) => Err(error.into()),
     }
 }
 

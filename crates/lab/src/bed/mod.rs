@@ -10,6 +10,7 @@ mod error;
 mod kept;
 mod names;
 mod plan;
+mod ports;
 mod raise;
 mod setup;
 
@@ -19,7 +20,7 @@ pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, RssKey};
 pub use setup::shell;
 
-use crate::journal::{self, Journal};
+use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::NetNs;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -114,6 +115,10 @@ impl Bed {
     /// What could not be put back; `mpps recover` may be tried then.
     pub fn lower(mut self) -> Result<(), BedError> {
         self.kept = false;
+        if let Some(journal) = &mut self.journal {
+            // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
+            let _noted = journal.record(&Entry::Lowering);
+        }
         self.put_back()
     }
 

@@ -1,15 +1,16 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
-use super::{Bed, BedError, BedPlan, Port, Side, names, setup};
-use crate::journal::{Entry, Journal, fault};
-use mpps_linux::links::{self, VethSpec};
+use super::{Bed, BedError, BedPlan, Port, names, ports, setup};
+use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
-use mpps_linux::{kernel, sysctl, task};
-use std::net::IpAddr;
+use mpps_linux::task;
+use std::io;
 use std::path::Path;
 
 /// A run's id is drawn so often at most: 16 bits, few beds at a time.
 const DRAWS: u32 = 64;
+/// A namespace is tried so often at most, each time after another bed took the folder of names away.
+const CREATE_TRIES: u32 = 8;
 
 pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
     plan.check()?;
@@ -24,34 +25,40 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
                 journal: Some(journal),
                 kept: false,
             };
-            // From here on, dropping the bed puts everything back.
-            setup::run(&bed)?;
-            Ok(bed)
+            match setup::run(&bed) {
+                Ok(()) => Ok(bed),
+                Err(error) => Err(in_spite_of(error, bed.lower())),
+            }
         }
         Err(error) => {
-            // The first error is the one to tell.
-            let _told = crate::journal::revert(journal);
-            Err(error)
+            let reverted = journal::revert(journal)
+                .map(drop)
+                .map_err(|e| BedError::NotRestored(name, e));
+            Err(in_spite_of(error, reverted))
         }
+    }
+}
+
+/// The first error is the one to tell, unless the host could not be put back after it.
+fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
+    match put_back {
+        Err(BedError::NotRestored(name, why)) => BedError::NotRestored(
+            name,
+            io::Error::new(why.kind(), format!("{why}; before that: {first}")),
+        ),
+        _ => first,
     }
 }
 
 /// A journal under the user's name, or under an id nobody has.
 fn begin(plan: &BedPlan) -> Result<(String, Journal), BedError> {
-    let (name, mut journal) = match &plan.name {
-        Some(name) => (
-            name.clone(),
-            Journal::begin(name)?.ok_or_else(|| BedError::NameInUse(name.clone()))?,
-        ),
-        None => drawn()?,
-    };
-    journal.record(&Entry::Run {
-        pid: task::current_pid(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        boot_id: kernel::boot_id().unwrap_or_default(),
-    })?;
-    fault::reached(1);
-    Ok((name, journal))
+    match &plan.name {
+        Some(name) => match Journal::begin(name)? {
+            Some(journal) => Ok((name.clone(), journal)),
+            None => Err(BedError::NameInUse(name.clone())),
+        },
+        None => drawn(),
+    }
 }
 
 fn drawn() -> Result<(String, Journal), BedError> {
@@ -72,7 +79,7 @@ fn build(
     plan: &BedPlan,
     journal: &mut Journal,
 ) -> Result<([NetNs; 3], [Port; 4]), BedError> {
-    if !Path::new(netns::DIRECTORY).exists() {
+    if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
         journal.change(&Entry::Folder { path }, || {
             std::fs::create_dir_all(netns::DIRECTORY)
@@ -83,120 +90,34 @@ fn build(
         if NetNs::exists(&name) {
             return Err(BedError::NameInUse(name));
         }
-        journal.change(&Entry::NetNs { name: name.clone() }, || {
-            NetNs::create(&name).map_err(BedError::from)
-        })
+        journal.change(&Entry::NetNs { name: name.clone() }, || create(&name))
     };
     let netns = [make(out)?, make(dut)?, make(tester_in)?];
-    for tester in [&netns[0], &netns[2]] {
-        tester.run(silence_tester)??;
-    }
-    netns[1].run(configure_router)??;
-    connect(plan, &netns)?;
-    netns[1].run(configure_router_ports)??;
-    let ports = [
-        port(&netns[0], Side::A)?,
-        port(&netns[1], Side::B)?,
-        port(&netns[1], Side::C)?,
-        port(&netns[2], Side::D)?,
-    ];
+    let ports = ports::put_in(&netns, plan)?;
     Ok((netns, ports))
 }
 
-/// The tester's ports shall never speak for themselves: no IPv6 at all.
-fn silence_tester() -> Result<(), mpps_linux::Error> {
-    for scope in ["all", "default"] {
-        write_if_there(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
+/// Whether the folder has to be made, or another bed made it: the last of them removes it.
+fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
+    if !Path::new(folder).exists() {
+        return Ok(true);
     }
-    Ok(())
+    let makes = |entry: &Entry| matches!(entry, Entry::Folder { path } if path == folder);
+    // A bed that goes while we look took the folder along or left it to others.
+    Ok(journal::names()?
+        .iter()
+        .filter_map(|name| journal::peek(name).ok())
+        .any(|entries| entries.iter().any(makes)))
 }
 
-/// A router for both families that neither solicits nor autoconfigures. Everything else is as this
-/// machine has it.
-fn configure_router() -> Result<(), mpps_linux::Error> {
-    sysctl::write("net.ipv4.ip_forward", "1")?;
-    write_if_there("net.ipv6.conf.all.forwarding", "1")?;
-    for (name, value) in [
-        ("accept_ra", "0"),
-        ("autoconf", "0"),
-        ("dad_transmits", "0"),
-        ("router_solicitations", "0"),
-        // A router's ports join groups and report that; within a millisecond, not in the first trial.
-        ("mldv1_unsolicited_report_interval", "1"),
-        ("mldv2_unsolicited_report_interval", "1"),
-    ] {
-        write_if_there(&format!("net.ipv6.conf.default.{name}"), value)?;
-    }
-    Ok(())
-}
-
-/// A kernel without IPv6 has no such setting.
-fn write_if_there(name: &str, value: &str) -> Result<(), mpps_linux::Error> {
-    if sysctl::exists(name) {
-        sysctl::write(name, value)
-    } else {
-        Ok(())
-    }
-}
-
-/// Both cables, silent (no multicast: no MLD; no generated address: no ND) before they come up.
-fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), BedError> {
-    // Each CPU of the DUT transmits on a queue of its own.
-    let queues = u32::from(plan.queues).max(u32::try_from(plan.cpus.dut.len()).unwrap_or(1));
-    let cable = |from: Side, to: Side, peer_netns: &NetNs| {
-        links::create_veth(&VethSpec {
-            name: names::interface(from),
-            mac: names::mac(from),
-            peer_name: names::interface(to),
-            peer_mac: names::mac(to),
-            peer_netns,
-            rx_queues: queues,
-            tx_queues: queues,
-        })
-    };
-    out.run(|| cable(Side::A, Side::B, dut))??;
-    dut.run(|| cable(Side::C, Side::D, tester_in))??;
-    for (netns, side) in [
-        (out, Side::A),
-        (dut, Side::B),
-        (dut, Side::C),
-        (tester_in, Side::D),
-    ] {
-        netns.run(|| bring_up(names::interface(side)))??;
-    }
-    Ok(())
-}
-
-fn bring_up(interface: &str) -> Result<(), mpps_linux::Error> {
-    links::set_multicast(interface, false)?;
-    links::set_addr_gen_mode_none(interface)?;
-    links::set_up(interface)
-}
-
-/// Addresses, and static neighbours for the tester's: the DUT shall never have to ask.
-fn configure_router_ports() -> Result<(), mpps_linux::Error> {
-    let has_ipv6 = sysctl::exists("net.ipv6.conf.all.forwarding");
-    for (own, tester) in [(Side::B, Side::A), (Side::C, Side::D)] {
-        let interface = names::interface(own);
-        links::add_address(interface, IpAddr::V4(names::v4(own)), names::V4_PREFIX)?;
-        links::add_neighbour(interface, IpAddr::V4(names::v4(tester)), names::mac(tester))?;
-        if has_ipv6 {
-            links::add_address(interface, IpAddr::V6(names::v6(own)), names::V6_PREFIX)?;
-            links::add_neighbour(interface, IpAddr::V6(names::v6(tester)), names::mac(tester))?;
+/// The folder of names may vanish with another bed while we make ours.
+fn create(name: &str) -> Result<NetNs, BedError> {
+    let mut made = NetNs::create(name);
+    for _ in 1..CREATE_TRIES {
+        match &made {
+            Err(error) if error.is_missing() => made = NetNs::create(name),
+            _ => break,
         }
     }
-    Ok(())
-}
-
-/// A port as it stands in its namespace.
-pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
-    let name = names::interface(side);
-    let ifindex = netns.run(|| links::index(name))??;
-    Ok(Port {
-        name: name.to_owned(),
-        ifindex,
-        mac: names::mac(side),
-        v4: names::v4(side),
-        v6: names::v6(side),
-    })
+    Ok(made?)
 }

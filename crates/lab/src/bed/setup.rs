@@ -1,89 +1,90 @@
 //! The user's own configuration of the DUT, and a shell to look at it.
 
 use super::{Bed, BedError, Side, names};
-use mpps_linux::cpu;
+use crate::clock::wait_until;
+use mpps_linux::clock::monotonic_ns;
 use mpps_linux::spawn::{self, Terms};
+use mpps_linux::task::{self, Signal};
+use mpps_linux::{cpu, interrupt};
+use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Lines of the script's stderr that an error repeats.
 const LINES: usize = 3;
+/// Where its output goes, in the bed's folder.
+const STDOUT: &str = "dut-setup.out";
+const STDERR: &str = "dut-setup.err";
+/// How often to look whether it has ended, or the user wishes to stop, ns.
+const LOOK_NS: u64 = 5_000_000;
 
 /// Runs `--dut-setup` in the DUT's namespace, on the DUT's CPUs. What it leaves running lives until the
 /// bed is lowered.
 pub(super) fn run(bed: &Bed) -> Result<(), BedError> {
-    let Some(script) = &bed.plan.dut_setup else {
+    let (Some(script), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
         return Ok(());
     };
-    let name = script.display().to_string();
     let fail = |ended: String, said: String| BedError::Setup {
-        script: name.clone(),
+        script: script.display().to_string(),
         ended,
         said,
     };
     if !script.is_file() {
         return Err(fail("is not a file".to_owned(), String::new()));
     }
-    // Output to files would be lost with the bed; pipes would wait for daemons that keep them open.
-    let log = bed
-        .journal
-        .as_ref()
-        .map(|journal| journal.folder().join("dut-setup.log"));
-    let output = on_dut_cpus(bed, || output(bed, script, log.as_deref()))?;
-    if output.status.success() {
+    let status = on_dut_cpus(bed, || to_its_end(bed, script, journal.folder()))?;
+    if status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let lines: Vec<&str> = said
-        .lines()
-        .rev()
-        .filter(|line| !line.trim().is_empty())
-        .take(LINES)
-        .collect();
-    let said: Vec<&str> = lines.into_iter().rev().collect();
-    let ended = match output.status.code() {
+    let ended = match status.code() {
         Some(code) => format!("ended with exit code {code}"),
         None => "was killed by a signal".to_owned(),
     };
-    Err(fail(ended, said.join("; ")))
+    let said = std::fs::read(journal.folder().join(STDERR)).unwrap_or_default();
+    Err(fail(ended, last_lines(&String::from_utf8_lossy(&said))))
 }
 
-/// Runs the script with its output in a file: a daemon it starts may keep that open for as long as it likes.
-fn output(bed: &Bed, script: &Path, log: Option<&Path>) -> Result<Output, BedError> {
+fn last_lines(text: &str) -> String {
+    let full: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    full[full.len().saturating_sub(LINES)..].join("; ")
+}
+
+/// Runs the script with its output in files: a daemon it starts may keep those open for as long as it
+/// likes, where a pipe would have us wait for it.
+fn to_its_end(bed: &Bed, script: &Path, folder: &Path) -> Result<ExitStatus, BedError> {
     let mut command = Command::new("/bin/sh");
     if is_executable(script) {
-        let absolute = std::path::absolute(script).unwrap_or_else(|_| script.to_path_buf());
-        command = Command::new(absolute);
+        command = Command::new(std::path::absolute(script)?);
     } else {
         command.arg("-e").arg(script);
     }
     command
         .envs(environment(bed))
-        .stdin(std::process::Stdio::null());
-    let Some(log) = log else {
-        return Ok(spawn::output(
-            command,
-            bed.netns(Side::B),
-            Terms::default(),
-        )?);
+        .stdin(Stdio::null())
+        .stdout(File::create(folder.join(STDOUT))?)
+        .stderr(File::create(folder.join(STDERR))?);
+    // Ctrl-C is for us to take: we end the script and put everything back.
+    let terms = Terms {
+        own_group: true,
+        die_with_parent: false,
     };
-    let file = std::fs::File::create(log)?;
-    command.stdout(file.try_clone()?).stderr(file);
-    let mut child = spawn::start(
-        command,
-        bed.netns(Side::B),
-        Terms {
-            own_group: true,
-            die_with_parent: false,
-        },
-    )?;
-    let status = child.wait()?;
-    let stderr = std::fs::read(log).unwrap_or_default();
-    Ok(Output {
-        status,
-        stdout: Vec::new(),
-        stderr,
-    })
+    let mut child = spawn::start(command, bed.netns(Side::B), terms)?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt::requested() {
+            let group = i32::try_from(child.id()).map_or(0, |pid| -pid);
+            // What left the group goes with the bed.
+            let _gone = task::kill(group, Signal::SIGKILL);
+            child.wait()?;
+            return Err(BedError::Interrupted);
+        }
+        wait_until(monotonic_ns() + LOOK_NS);
+    }
 }
 
 fn is_executable(script: &Path) -> bool {
@@ -141,4 +142,16 @@ pub fn shell(bed: &Bed, side: Side, command: &[String]) -> Result<Child, BedErro
     };
     start.envs(environment(bed));
     Ok(spawn::start(start, bed.netns(side), Terms::default())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn an_error_repeats_the_last_lines_that_say_something() {
+        assert_eq!(last_lines(""), "");
+        assert_eq!(last_lines("one\n\n"), "one");
+        assert_eq!(last_lines("a\nb\n \nc\nd\n"), "b; c; d");
+    }
 }

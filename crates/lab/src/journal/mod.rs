@@ -10,16 +10,20 @@
 
 mod entry;
 pub mod fault;
+mod folder;
 mod revert;
 
-pub use entry::Entry;
+pub(crate) use entry::maker_lives;
+pub use entry::{Entry, is_kept};
+pub use folder::sweep;
 pub use revert::{Reverted, revert};
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where the journals lie. A tmpfs on every distribution: what it describes does not survive a reboot either.
+/// Where the journals lie. It goes with the last of them.
 pub const ROOT: &str = "/run/mpps";
 const FILE: &str = "journal.jsonl";
 
@@ -43,35 +47,37 @@ pub enum Claim {
 impl Journal {
     /// Begins a journal under this name; `None` when the name is taken.
     ///
-    /// The folder is made under another name, with the locked file in it, and then renamed: nobody
-    /// ever sees a folder whose owner seems dead.
+    /// The folder is made under another name, with the locked file and its first entry in it, and then
+    /// renamed: nobody ever sees a folder whose owner seems dead or is not known.
     ///
     /// # Errors
     /// The folder could not be made or synced.
     pub fn begin(name: &str) -> io::Result<Option<Self>> {
-        fs::create_dir_all(ROOT)?;
-        let making = Path::new(ROOT).join(format!(".new-{}", fault::unique()));
-        fs::create_dir(&making)?;
+        let unnamed = folder::unnamed()?;
+        let begun = Self::in_folder(&unnamed).and_then(|mut journal| {
+            journal.record(&Entry::run())?;
+            let folder = folder::give_name(&unnamed, name)?;
+            Ok(folder.map(|folder| Self { folder, ..journal }))
+        });
+        if !matches!(begun, Ok(Some(_))) {
+            // What cannot be removed now, the next recovery sweeps.
+            let _swept = folder::remove(&unnamed);
+        }
+        begun
+    }
+
+    fn in_folder(folder: &Path) -> io::Result<Self> {
         let file = OpenOptions::new()
             .create_new(true)
+            .read(true)
             .append(true)
-            .open(making.join(FILE))?;
+            .open(folder.join(FILE))?;
         file.lock()?;
-        let folder = Path::new(ROOT).join(name);
-        // An empty folder of that name would be replaced; one with a journal in it is not.
-        if let Err(error) = fs::rename(&making, &folder) {
-            fs::remove_dir_all(&making)?;
-            return match error.kind() {
-                io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => Ok(None),
-                _ => Err(error),
-            };
-        }
-        File::open(ROOT)?.sync_all()?;
-        Ok(Some(Self {
-            folder,
+        Ok(Self {
+            folder: folder.to_path_buf(),
             file,
             written: 0,
-        }))
+        })
     }
 
     /// Takes over the journal of this name.
@@ -80,18 +86,25 @@ impl Journal {
     /// No such journal (`NotFound`), or it could not be opened.
     pub fn claim(name: &str) -> io::Result<Claim> {
         let folder = Path::new(ROOT).join(name);
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .open(folder.join(FILE))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Claim::Ours(Self {
-                folder,
-                file,
-                written: 0,
-            })),
-            Err(TryLockError::WouldBlock) => Ok(Claim::InUse),
-            Err(TryLockError::Error(error)) => Err(error),
+        let path = folder.join(FILE);
+        loop {
+            let file = OpenOptions::new().read(true).append(true).open(&path)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(Claim::InUse),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            // Between opening and locking the bed may have ended, and another of its name begun: then
+            // we hold the lock of a file that is nobody's, and must look again.
+            if fs::metadata(&path)?.ino() == file.metadata()?.ino() {
+                let mut journal = Self {
+                    folder,
+                    file,
+                    written: 0,
+                };
+                journal.cut_torn_line()?;
+                return Ok(Claim::Ours(journal));
+            }
         }
     }
 
@@ -105,9 +118,8 @@ impl Journal {
         make: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         self.record(entry)?;
-        fault::after_entry(self.written);
         let made = make()?;
-        fault::after_change(self.written);
+        fault::kill_if(fault::KILL_AFTER_CHANGE, self.written);
         Ok(made)
     }
 
@@ -118,23 +130,43 @@ impl Journal {
     pub fn record(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
-        self.file.write_all(line.as_bytes())?;
+        if let Err(error) = self.file.write_all(line.as_bytes()) {
+            // A full disk may have taken half of it. The first error is the one to tell.
+            let _half = self.cut_torn_line();
+            return Err(error);
+        }
         self.file.sync_all()?;
         self.written += 1;
+        fault::kill_if(fault::KILL_AT_JOURNAL, self.written);
         Ok(())
     }
 
-    /// All whole entries. A last line without its end was never synced: its change was not made.
+    /// A last line without its end was never synced, so its change was not made; the next entry shall
+    /// not be glued to it.
+    fn cut_torn_line(&mut self) -> io::Result<()> {
+        let text = self.text()?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            self.file.set_len(u64::try_from(whole).unwrap_or(0))?;
+            self.file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn text(&mut self) -> io::Result<String> {
+        let mut text = String::new();
+        self.file.rewind()?;
+        self.file.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    /// All entries.
     ///
     /// # Errors
-    /// The file could not be read.
-    pub fn entries(&self) -> io::Result<Vec<Entry>> {
-        let text = fs::read_to_string(self.folder.join(FILE))?;
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        Ok(whole
-            .lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect())
+    /// The file could not be read, or a line is none of ours (`InvalidData`).
+    pub fn entries(&mut self) -> io::Result<Vec<Entry>> {
+        let text = self.text()?;
+        parse(&text)
     }
 
     /// The folder, for what else belongs to the bed.
@@ -143,13 +175,62 @@ impl Journal {
         &self.folder
     }
 
+    /// Writes a file beside the journal; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// It could not be written or synced.
+    pub fn put(&self, name: &str, text: &str) -> io::Result<()> {
+        let mut file = File::create(self.folder.join(name))?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        File::open(&self.folder)?.sync_all()
+    }
+
     /// Ends the journal: everything in it has been put back.
     ///
     /// # Errors
     /// The folder could not be removed.
     pub fn end(self) -> io::Result<()> {
-        fs::remove_dir_all(&self.folder)
+        folder::remove(&self.folder)
     }
+}
+
+/// Reads a journal without owning it.
+///
+/// # Errors
+/// No such journal (`NotFound`), or as [`Journal::entries`].
+pub fn peek(name: &str) -> io::Result<Vec<Entry>> {
+    let text = fs::read_to_string(Path::new(ROOT).join(name).join(FILE))?;
+    parse(&text)
+}
+
+/// Whether somebody alive owns the journal of this name.
+///
+/// # Errors
+/// No such journal (`NotFound`), or it could not be opened.
+pub fn is_in_use(name: &str) -> io::Result<bool> {
+    let file = File::open(Path::new(ROOT).join(name).join(FILE))?;
+    // Shared: many may look at once.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// All whole lines. What is not understood is not skipped: it may announce a change.
+fn parse(text: &str) -> io::Result<Vec<Entry>> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let entry = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|_| {
+            let why = format!(
+                "line {} of {FILE} is not understood (use the mpps that wrote it)",
+                number + 1
+            );
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })
+    };
+    whole.lines().enumerate().map(entry).collect()
 }
 
 /// Names of all journals, alive or not.
@@ -176,23 +257,28 @@ pub fn names() -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Removes folders whose maker died before giving them their name; nothing else was done by then.
-///
-/// # Errors
-/// The folder could not be read.
-pub fn remove_unborn() -> io::Result<()> {
-    let Ok(entries) = fs::read_dir(ROOT) else {
-        return Ok(());
-    };
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(maker) = name.to_str().and_then(|name| name.strip_prefix(".new-")) else {
-            continue;
-        };
-        if !fault::maker_lives(maker) {
-            fs::remove_dir_all(entry.path())?;
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_last_line_was_never_synced_and_does_not_count() {
+        let kept = "{\"entry\":\"kept\"}\n";
+        assert_eq!(parse("").unwrap(), []);
+        assert_eq!(parse("{\"entry\":\"ke").unwrap(), []);
+        assert_eq!(
+            parse(&format!("{kept}{{\"entry\":\"low")).unwrap(),
+            [Entry::Kept]
+        );
     }
-    Ok(())
+
+    #[test]
+    fn a_line_of_another_version_is_an_error_that_names_it() {
+        let error = parse("{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(
+            error.to_string().starts_with("line 2 of journal.jsonl"),
+            "{error}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Putting back what a journal announces, last change first.
 
-use super::{Entry, Journal};
+use super::{Entry, Journal, fault};
 use crate::clock::wait_for;
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -8,6 +8,9 @@ use std::io;
 
 /// A killed process is gone within milliseconds; one in the kernel may take longer, ns.
 const DEATH_LIMIT_NS: u64 = 5_000_000_000;
+/// How often in a row nobody must be seen. One look is not enough: a process that hands over to its child
+/// and ends while /proc is read (every daemon does) is no more there, and its child not yet.
+const EMPTY_LOOKS: u32 = 3;
 
 /// What was put back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,15 +25,16 @@ pub struct Reverted {
 ///
 /// # Errors
 /// What could not be put back; the journal stays then.
-pub fn revert(journal: Journal) -> io::Result<Reverted> {
+pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
     let mut reverted = Reverted::default();
-    for entry in journal.entries()?.iter().rev() {
+    for (entry, step) in journal.entries()?.iter().rev().zip(1..) {
         match entry {
             Entry::NetNs { name } => remove_netns(name, &mut reverted)?,
             // Others may use it by now: only an empty one goes.
             Entry::Folder { path } => drop(std::fs::remove_dir(path)),
             Entry::Run { .. } | Entry::Kept | Entry::Lowering => {}
         }
+        fault::kill_if(fault::KILL_AT_REVERT, step);
     }
     journal.end()?;
     Ok(reverted)
@@ -49,18 +53,22 @@ fn remove_netns(name: &str, reverted: &mut Reverted) -> io::Result<()> {
     Ok(())
 }
 
-/// Kills every process living in the namespace, those that are born meanwhile too.
+/// Kills every process living in the namespace, those that are born meanwhile too; not this one, which
+/// a user may have started from in there.
 fn kill_all(netns: &NetNs) -> io::Result<usize> {
     let mut killed = std::collections::BTreeSet::new();
+    let mut empty_looks = 0;
     let gone = wait_for(DEATH_LIMIT_NS, 1_000_000, || {
-        let pids = netns.pids().map_err(io::Error::other)?;
+        let mut pids = netns.pids().map_err(io::Error::other)?;
+        pids.retain(|&pid| pid != task::current_pid());
         for &pid in &pids {
             let started = task::start_time(pid).unwrap_or(0);
             if task::kill_exact(pid, started, Signal::SIGKILL).map_err(io::Error::other)? {
                 killed.insert((pid, started));
             }
         }
-        Ok::<_, io::Error>(pids.is_empty())
+        empty_looks = if pids.is_empty() { empty_looks + 1 } else { 0 };
+        Ok::<_, io::Error>(empty_looks == EMPTY_LOOKS)
     })?;
     if gone {
         return Ok(killed.len());

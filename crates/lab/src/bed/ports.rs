@@ -1,0 +1,203 @@
+//! The four ports: cables, addresses, static neighbours, and silence.
+//!
+//! Not one frame shall be on the bed that the tester did not send: it would take a slot of a ring, stand
+//! in a counter, and make two trials differ. The tester's namespaces have no IPv6 and no addresses. The
+//! DUT is a router for both families, and a router talks: it solicits neighbours, and reports the groups it
+//! joins (MLD, RFC 3810). Static neighbours and settings keep it from the first. The kernel (6.18) cannot
+//! be kept from one report a port when that comes up; it is over before a bed counts as raised. `tests/bed.rs`
+//! counts the frames.
+
+use super::{BedError, BedPlan, Port, Side, names};
+use crate::clock::wait_for;
+use mpps_linux::links::{self, VethSpec};
+use mpps_linux::netns::NetNs;
+use mpps_linux::sysctl;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The kernel joins groups and reports them in workers of its own, within milliseconds, ns.
+const WORKER_LIMIT_NS: u64 = 2_000_000_000;
+/// How often to look whether it has, ns.
+const WORKER_STEP_NS: u64 = 500_000;
+/// Longest interval the kernel takes, ms: 24 days.
+const NEVER_MS: &str = "2147483647";
+
+/// Cables and configures the ports of three empty namespaces; they are up when this returns.
+pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<[Port; 4], BedError> {
+    let [out, dut, tester_in] = netns;
+    for tester in [out, tester_in] {
+        tester.run(silence_tester)??;
+    }
+    dut.run(make_router)??;
+    connect(plan, netns)?;
+    dut.run(add_addresses)??;
+    let ports = [
+        (out, Side::A),
+        (dut, Side::B),
+        (dut, Side::C),
+        (tester_in, Side::D),
+    ];
+    for (netns, side) in ports {
+        netns.run(|| links::set_up(names::interface(side)))??;
+    }
+    // A neighbour needs a port that is up.
+    dut.run(add_neighbours)??;
+    dut.run(hear_out)?;
+    let [a, b, c, d] = ports.map(|(netns, side)| port(netns, side));
+    Ok([a?, b?, c?, d?])
+}
+
+/// A port as it stands in its namespace.
+pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
+    let name = names::interface(side);
+    let ifindex = netns.run(|| links::index(name))??;
+    Ok(Port {
+        name: name.to_owned(),
+        ifindex,
+        mac: names::mac(side),
+        v4: names::v4(side),
+        v6: names::v6(side),
+    })
+}
+
+/// The tester's ports shall never speak for themselves: no IPv6 at all.
+fn silence_tester() -> Result<(), mpps_linux::Error> {
+    for scope in ["all", "default"] {
+        write_if_there(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
+    }
+    Ok(())
+}
+
+/// A router for both families that neither solicits nor autoconfigures. Everything else is as this
+/// machine has it.
+fn make_router() -> Result<(), mpps_linux::Error> {
+    sysctl::write("net.ipv4.ip_forward", "1")?;
+    write_if_there("net.ipv6.conf.all.forwarding", "1")?;
+    for (name, value) in [
+        ("accept_ra", "0"),
+        ("autoconf", "0"),
+        ("dad_transmits", "0"),
+        ("router_solicitations", "0"),
+        // The second report comes at a random moment of this interval.
+        ("mldv1_unsolicited_report_interval", NEVER_MS),
+        ("mldv2_unsolicited_report_interval", NEVER_MS),
+    ] {
+        write_if_there(&format!("net.ipv6.conf.default.{name}"), value)?;
+    }
+    Ok(())
+}
+
+/// A kernel without IPv6 has no such setting.
+fn write_if_there(name: &str, value: &str) -> Result<(), mpps_linux::Error> {
+    if sysctl::exists(name) {
+        sysctl::write(name, value)
+    } else {
+        Ok(())
+    }
+}
+
+/// Both cables, their ends still down.
+fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), BedError> {
+    // Each CPU of the DUT transmits on a queue of its own.
+    let queues = u32::from(plan.queues).max(u32::try_from(plan.cpus.dut.len()).unwrap_or(1));
+    let cable = |from: Side, to: Side, peer_netns: &NetNs| {
+        links::create_veth(&VethSpec {
+            name: names::interface(from),
+            mac: names::mac(from),
+            peer_name: names::interface(to),
+            peer_mac: names::mac(to),
+            peer_netns,
+            rx_queues: queues,
+            tx_queues: queues,
+        })
+    };
+    out.run(|| cable(Side::A, Side::B, dut))??;
+    dut.run(|| cable(Side::C, Side::D, tester_in))??;
+    for (netns, side) in [
+        (out, Side::A),
+        (dut, Side::B),
+        (dut, Side::C),
+        (tester_in, Side::D),
+    ] {
+        netns.run(|| {
+            links::set_multicast(names::interface(side), false)?;
+            links::set_addr_gen_mode_none(names::interface(side))
+        })??;
+    }
+    Ok(())
+}
+
+/// The router's own addresses, while its ports are down, and their groups: joined later, each would be
+/// reported by a frame of its own.
+fn add_addresses() -> Result<(), mpps_linux::Error> {
+    for side in [Side::B, Side::C] {
+        let interface = names::interface(side);
+        links::add_address(interface, IpAddr::V4(names::v4(side)), names::V4_PREFIX)?;
+        if has_ipv6() {
+            links::add_address(interface, IpAddr::V6(names::v6(side)), names::V6_PREFIX)?;
+        }
+    }
+    if !has_ipv6() {
+        return Ok(());
+    }
+    for side in [Side::B, Side::C] {
+        // A kernel that does not tell us may speak a frame too many; no reason to refuse to measure.
+        let _told = wait_for(WORKER_LIMIT_NS, WORKER_STEP_NS, || has_joined(side));
+    }
+    Ok(())
+}
+
+/// Waits until both ports have reported their groups.
+fn hear_out() {
+    for side in [Side::B, Side::C].into_iter().filter(|_| has_ipv6()) {
+        // As above.
+        let _told = wait_for(WORKER_LIMIT_NS, WORKER_STEP_NS, || {
+            links::stats(names::interface(side)).map(|stats| stats.tx_packets > 0)
+        });
+    }
+}
+
+/// Whether the port is in the group of its own address (`addrconf_dad_begin`).
+fn has_joined(side: Side) -> std::io::Result<bool> {
+    let group = solicited_node(names::v6(side));
+    let hex: String = group.octets().iter().map(|b| format!("{b:02x}")).collect();
+    let groups = std::fs::read_to_string("/proc/thread-self/net/igmp6")?;
+    Ok(groups.lines().any(|line| {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        words.next() == Some(names::interface(side)) && words.next() == Some(&hex)
+    }))
+}
+
+/// The group that an address's neighbours ask (RFC 4291 section 2.7.1).
+fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
+    let [.., high, low] = address.segments();
+    Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00 | (high & 0xff), low)
+}
+
+fn has_ipv6() -> bool {
+    sysctl::exists("net.ipv6.conf.all.forwarding")
+}
+
+/// The tester's addresses as static neighbours: the DUT shall never have to ask.
+fn add_neighbours() -> Result<(), mpps_linux::Error> {
+    for (own, tester) in [(Side::B, Side::A), (Side::C, Side::D)] {
+        let interface = names::interface(own);
+        let mac = names::mac(tester);
+        links::add_neighbour(interface, IpAddr::V4(names::v4(tester)), mac)?;
+        if has_ipv6() {
+            links::add_neighbour(interface, IpAddr::V6(names::v6(tester)), mac)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_of_an_address_ends_in_its_last_24_bits() {
+        let address = "2001:2::4:12ab:cdef".parse().unwrap();
+        let group: Ipv6Addr = "ff02::1:ffab:cdef".parse().unwrap();
+        assert_eq!(solicited_node(address), group);
+    }
+}

@@ -1,0 +1,159 @@
+//! The probe on real beds: it comes through one that forwards, raised now or kept, and names the hop where
+//! one does not.
+
+mod host;
+mod support;
+
+use host::{Host, alone};
+use mpps_lab::bed::{self, Bed, BedPlan, Side};
+use mpps_lab::probe::{Hop, ProbeError, probe};
+use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::traffic::Traffic;
+use mpps_linux::links;
+use std::path::PathBuf;
+use std::process::Command;
+
+const AGAIN: &str = "a_kept_bed_is_measured_by_one_process_after_the_other";
+const BED: &str = "MPPS_TEST_PROBE_BED";
+
+fn probe_on(bed: &Bed, traffic: &Traffic) -> Result<(), ProbeError> {
+    let mut tester = Tester::raise(bed, traffic, 1 << 16, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"));
+    probe(&mut tester)
+}
+
+fn pass(bed: &Bed) {
+    for (ipv6, bidirectional) in [(false, false), (true, true)] {
+        let traffic = Traffic {
+            ipv6,
+            bidirectional,
+            frames: mpps_method::FrameSpec::parse_list("78")
+                .expect("a size")
+                .remove(0),
+            ..support::traffic()
+        };
+        probe_on(bed, &traffic).unwrap_or_else(|error| panic!("ipv6 {ipv6}: {error}"));
+    }
+}
+
+fn stopped(bed: &Bed) -> (usize, Hop, u64) {
+    match probe_on(bed, &support::traffic()) {
+        Err(ProbeError::Stopped {
+            direction,
+            hop,
+            received,
+            ..
+        }) => (direction, hop, received),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A bed whose script (in a /run of the test's own) is `text`.
+fn configured(text: &str) -> Bed {
+    let script = PathBuf::from("/run/mpps-test-setup");
+    std::fs::write(&script, text).expect("script");
+    let plan = BedPlan {
+        dut_setup: Some(script.clone()),
+        ..support::plan()
+    };
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    std::fs::remove_file(script).expect("script");
+    bed
+}
+
+#[test]
+fn a_kept_bed_is_measured_by_one_process_after_the_other() {
+    if !support::can_run() || !alone(AGAIN) {
+        return;
+    }
+    if let Ok(name) = std::env::var(BED) {
+        return pass(&bed::open(&name).expect("open"));
+    }
+    let before = Host::now();
+    let bed = support::bed();
+    let name = bed.name().to_owned();
+    pass(&bed);
+    bed::keep(bed).expect("keep");
+    // In this process, in another, and in this again; a tester leaves nothing in the bed's way.
+    for by_another in [false, true, false] {
+        if by_another {
+            let status = Command::new(std::env::current_exe().expect("own path"))
+                .args(["--exact", AGAIN, "--nocapture"])
+                .env(BED, &name)
+                .status();
+            assert!(status.expect("this program again").success());
+        } else {
+            pass(&bed::open(&name).expect("open"));
+        }
+    }
+    bed::down(&name).expect("down");
+    assert_eq!(Host::now(), before);
+}
+
+#[test]
+fn a_dut_that_does_not_forward_is_named() {
+    if !support::can_run() || !alone("a_dut_that_does_not_forward_is_named") {
+        return;
+    }
+    let before = Host::now();
+    for (tool, text) in [
+        ("sh", "echo 0 >/proc/sys/net/ipv4/ip_forward"),
+        ("ip", "ip route add blackhole 198.19.0.2/32"),
+        ("ip", "ip link set $MPPS_DUT_OUT down"),
+        (
+            "nft",
+            "nft add table ip t; nft 'add chain ip t f { type filter hook forward priority 0; policy drop; }'",
+        ),
+    ] {
+        let there = Command::new("sh")
+            .args(["-c", &format!("command -v {tool}")])
+            .output();
+        if !there.expect("sh").status.success() {
+            println!("SKIP: {text}: no {tool} here");
+            continue;
+        }
+        let bed = configured(text);
+        assert_eq!(stopped(&bed), (0, Hop::Dut, 0), "{text}");
+        bed.lower().expect("lower");
+    }
+    assert_eq!(Host::now(), before);
+}
+
+/// What the script allows comes through: nft rules that forward, in the namespace and nowhere else.
+#[test]
+fn a_dut_that_forwards_by_rules_of_its_own_is_passed() {
+    if !support::can_run() || !alone("a_dut_that_forwards_by_rules_of_its_own_is_passed") {
+        return;
+    }
+    if Command::new("nft").arg("--version").output().is_err() {
+        println!("SKIP: no nft here");
+        return;
+    }
+    let bed = configured(
+        "nft add table ip t\n\
+         nft 'add chain ip t f { type filter hook forward priority 0; policy drop; }'\n\
+         nft add rule ip t f iifname $MPPS_DUT_IN oifname $MPPS_DUT_OUT counter accept\n",
+    );
+    probe_on(&bed, &support::traffic()).unwrap_or_else(|error| panic!("{error}"));
+    let command = ["nft", "list", "ruleset"].map(str::to_owned);
+    let shell = bed::shell(&bed, Side::B, &command).expect("nft");
+    assert!(shell.wait_with_output().expect("its end").status.success());
+    let host = Command::new("nft").args(["list", "tables"]).output();
+    let host = String::from_utf8(host.expect("nft").stdout).expect("text");
+    assert!(!host.contains("table ip t\n"), "{host}");
+    bed.lower().expect("lower");
+}
+
+#[test]
+fn a_port_that_is_down_is_named_by_the_hop_before_it() {
+    if !support::can_run() {
+        return;
+    }
+    for (side, hop) in [(Side::A, Hop::BeforeNic), (Side::B, Hop::BeforeNic)] {
+        let bed = support::bed();
+        let port = bed.port(side).name.clone();
+        let down = bed.netns(side).run(|| links::set_down(&port));
+        down.expect("namespace").expect("down");
+        assert_eq!(stopped(&bed), (0, hop, 0), "{port} down");
+    }
+}
