@@ -24,6 +24,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
+        Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Bed(args) => verbs::bed::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
     };

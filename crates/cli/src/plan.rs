@@ -1,6 +1,10 @@
 //! Arguments as typed become a plan as meant. Every check that needs no system is here, so that bad
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
+mod calibration;
+
+pub use calibration::CalibrationPlan;
+
 use crate::args::{AcceptArg, NicArg, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
@@ -121,8 +125,8 @@ impl BedWish {
                 RssArg::Default => RssKey::Default,
                 RssArg::Symmetric => RssKey::Symmetric,
             },
-            dut_cpus: args.dut_cpus.clone(),
-            tester_cpus: args.tester_cpus.clone(),
+            dut_cpus: args.cpus.dut_cpus.clone(),
+            tester_cpus: args.cpus.tester_cpus.clone(),
             dut_setup: args.dut_setup.clone(),
         })
     }

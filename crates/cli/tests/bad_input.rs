@@ -35,7 +35,10 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("thruput", "throughput"),
         ("bed up Not/A/Name", "lower-case"),
         ("bed down", "NAME"),
-        ("", "throughput, bed, recover"),
+        ("", "throughput, calibrate, bed, recover"),
+        ("calibrate --rx-ring 512", "1024 to 16384"),
+        ("calibrate --bed lab1 --rx-ring 4096", "cannot be used with"),
+        ("calibrate --nic napi", "--help"),
         ("bed", "up, down, shell, list"),
     ] {
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -45,6 +48,9 @@ fn what_no_plan_can_be_is_refused_without_rights() {
 
 #[test]
 fn a_dry_run_needs_no_rights_and_prints_the_plan() {
+    let ended = run(&mut mpps(&["calibrate", "--dry-run"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.contains("a policer"), "{}", ended.stdout);
     let ended = run(&mut mpps(&[
         "throughput",
         "--dry-run",
@@ -54,7 +60,13 @@ fn a_dry_run_needs_no_rights_and_prints_the_plan() {
         "60",
     ]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    for wanted in ["64, imix", "60 s each", "tester's ceiling", "cpumap"] {
+    for wanted in [
+        "64, imix",
+        "60 s each",
+        "any of 3",
+        "tester's ceiling",
+        "cpumap",
+    ] {
         assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
     }
 }
@@ -70,6 +82,7 @@ fn without_root_the_line_says_so() {
     std::fs::copy(door::MPPS, &copy).expect("copy the program");
     for words in [
         &["throughput"][..],
+        &["calibrate"],
         &["bed", "up", "lab1"],
         &["bed", "list"],
         &["recover"],

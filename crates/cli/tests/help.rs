@@ -5,9 +5,10 @@ mod door;
 
 use std::path::Path;
 
-const VERBS: [&str; 8] = [
+const VERBS: [&str; 9] = [
     "",
     "throughput",
+    "calibrate",
     "bed",
     "bed up",
     "bed down",

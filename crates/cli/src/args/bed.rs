@@ -21,7 +21,15 @@ pub enum BedVerb {
     /// Run a shell, or a command, in a namespace of a kept bed
     Shell(ShellArgs),
     /// List the beds that stand, one a line: name, state, front, namespaces
-    List,
+    List(ListArgs),
+}
+
+/// Arguments of `mpps bed list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `mpps bed up`.
@@ -88,6 +96,18 @@ pub enum RssArg {
     Symmetric,
 }
 
+/// Which CPUs a bed uses.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Bed")]
+pub struct CpuArgs {
+    /// CPUs of the DUT, such as 2-3 [default: one the tester does not use]
+    #[arg(long, value_name = "LIST")]
+    pub dut_cpus: Option<String>,
+    /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others]
+    #[arg(long, value_name = "LIST")]
+    pub tester_cpus: Option<String>,
+}
+
 /// How to set up a bed.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Bed")]
@@ -105,12 +125,9 @@ pub struct SetUpArgs {
     /// Key of the RSS hash that spreads flows over queues: default, or symmetric
     #[arg(long, value_name = "KEY", value_enum, default_value_t = RssArg::Default, hide_possible_values = true)]
     pub rss: RssArg,
-    /// CPUs of the DUT, such as 2-3 [default: one the tester does not use]
-    #[arg(long, value_name = "LIST")]
-    pub dut_cpus: Option<String>,
-    /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others]
-    #[arg(long, value_name = "LIST")]
-    pub tester_cpus: Option<String>,
+    /// Which CPUs.
+    #[command(flatten)]
+    pub cpus: CpuArgs,
     /// A program that sets up the DUT: runs in its namespace before the first trial, as root
     #[arg(long, value_name = "SCRIPT")]
     pub dut_setup: Option<PathBuf>,

@@ -1,13 +1,15 @@
 //! Arguments as typed: one file a verb. What they mean is for `plan` to say.
 
 mod bed;
+mod calibrate;
 pub mod quantity;
 mod recover;
 mod throughput;
 
-pub use bed::{BedArgs, BedVerb, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
+pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
+pub use calibrate::CalibrateArgs;
 pub use recover::RecoverArgs;
-pub use throughput::{AcceptArg, ThroughputArgs};
+pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;
@@ -33,6 +35,8 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation 
 pub enum Verb {
     /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
     Throughput(Box<ThroughputArgs>),
+    /// Prove the meter on this machine: plant faults of known size, see whether it finds them
+    Calibrate(CalibrateArgs),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
     /// Put the host back after a crash: undo what runs that are dead had changed

@@ -83,7 +83,8 @@ pub struct SearchArgs {
     /// Trials at each load at most: decided as soon as it is certain
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub trials_per_load: u32,
-    /// How many of the trials at a load must be lossless (RFC 2544 section 26.1 knows one trial only)
+    /// How many of the trials at a load must be lossless; RFC 2544 section 26.1 knows one trial only
+    /// (--trials-per-load 1)
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = AcceptArg::Any)]
     pub accept: AcceptArg,
     /// Highest load to offer, frames/s (k, M) [default: the tester's own ceiling]

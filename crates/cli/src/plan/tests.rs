@@ -66,13 +66,13 @@ fn ipv6_has_usual_sizes_that_fit_it() {
 }
 
 #[test]
-fn the_thesis_rule_can_be_asked_for() {
-    let plan = plan("--trials-per-load 3 --accept any --step-fps 50000 --time 30 --flows 32");
+fn the_rfcs_rule_and_published_steps_can_be_asked_for() {
+    let plan = plan("--trials-per-load 1 --accept all --step-fps 50000 --time 30 --flows 32");
     let measurement = &plan.measurement;
     assert_eq!(measurement.resolution, Resolution::StepFps(50_000.0));
     assert_eq!(
         (measurement.trials_per_load, measurement.accept),
-        (3, Accept::Any)
+        (1, Accept::All)
     );
     assert_eq!(measurement.traffic.flows, 32);
 }

@@ -1,19 +1,23 @@
 //! The record: one JSON object a line, appended and synced as soon as it is known, so that neither a
 //! crash nor a full disk takes a finished trial away.
 //!
-//! A line has `schema`, `kind` (run, trial, result, end) and `run`, which tells the runs in one file
+//! A line has `schema`, `kind` (run, trial, result, calibration, end) and `run`, which tells the runs in one file
 //! apart. Names of counts and rates end with their unit. `docs/records.md` lists the members.
 
+mod calibration;
 mod path;
 mod result;
 mod run;
 mod trial;
 
-pub use path::{Clock, default_path};
+pub use calibration::CalibrationLine;
+pub use path::Clock;
+use path::default_path;
 pub use result::{ResultLine, Stands};
-pub use run::{EndLine, RunLine};
+pub use run::{EndLine, Job, RunLine};
 pub use trial::{TrialLine, verdict_name};
 
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -63,6 +67,34 @@ impl Record {
             run: run.to_owned(),
             whole,
             created,
+        })
+    }
+
+    /// Opens the record the user named, or the run's own in its usual place.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn open_for(run: &str, named: Option<&Path>) -> Result<Self> {
+        let path = match named {
+            Some(path) => path.to_owned(),
+            None => default_path(run)?,
+        };
+        Self::open(&path, run).with_context(|| {
+            let path = path.display();
+            format!("open record {path} (name another place with --record FILE)")
+        })
+    }
+
+    /// As `append`, for whoever ends when it fails.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn write<T: Serialize>(&mut self, kind: &'static str, body: &T) -> Result<()> {
+        self.append(kind, body).with_context(|| {
+            let path = self.path.display();
+            format!(
+                "write record {path} (free some space or name another place with --record; the trials before are kept)"
+            )
         })
     }
 

@@ -5,12 +5,22 @@ use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
+use mpps_lab::traffic::Traffic;
 use mpps_method::Resolution;
 use serde::Serialize;
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
 const METHOD_VERSION: u32 = 1;
+
+/// What was asked for.
+#[derive(Clone, Copy)]
+pub enum Job<'a> {
+    /// `mpps throughput`.
+    Throughput(&'a ThroughputPlan),
+    /// `mpps calibrate`, with this traffic.
+    Calibrate(&'a Traffic),
+}
 
 /// What was asked for, of what, where.
 #[derive(Serialize)]
@@ -30,12 +40,25 @@ pub struct RunLine {
 #[derive(Serialize)]
 struct PlanEntry {
     frames: Vec<String>,
+    #[serde(flatten)]
+    traffic: TrafficEntry,
+    /// A calibration's searches are part of the method, not of the plan.
+    #[serde(flatten)]
+    search: Option<SearchEntry>,
+}
+
+#[derive(Serialize)]
+struct TrafficEntry {
     flows: u32,
     family: &'static str,
     bidirectional: bool,
     dscp: u8,
     seed: u64,
     sender_batch_frames: u32,
+}
+
+#[derive(Serialize)]
+struct SearchEntry {
     trial_ns: u64,
     /// One of the two is there.
     resolution_share: Option<f64>,
@@ -111,17 +134,17 @@ const BED_KIND: &str = "namespaces";
 impl RunLine {
     /// The line of a run that begins now on `bed`.
     #[must_use]
-    pub fn of(begun: Clock, plan: &ThroughputPlan, bed: &Bed, facts: &Facts) -> Self {
+    pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
         Self {
             begun_utc: begun.utc(),
-            job: "throughput",
+            job: job.name(),
             tool_version: env!("CARGO_PKG_VERSION"),
             method_version: METHOD_VERSION,
             arguments: std::env::args_os()
                 .skip(1)
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
-            plan: plan_entry(plan),
+            plan: plan_entry(job),
             bed: bed_entry(bed),
             facts: facts_entry(facts),
             comparability: Comparability {
@@ -137,19 +160,47 @@ impl RunLine {
     }
 }
 
-fn plan_entry(plan: &ThroughputPlan) -> PlanEntry {
+impl Job<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Throughput(_) => "throughput",
+            Self::Calibrate(_) => "calibrate",
+        }
+    }
+}
+
+fn plan_entry(job: Job<'_>) -> PlanEntry {
+    match job {
+        Job::Throughput(plan) => PlanEntry {
+            frames: plan.sizes.iter().map(ToString::to_string).collect(),
+            traffic: traffic_entry(&plan.traffic),
+            search: Some(search_entry(plan)),
+        },
+        Job::Calibrate(traffic) => PlanEntry {
+            frames: vec![traffic.frames.to_string()],
+            traffic: traffic_entry(traffic),
+            search: None,
+        },
+    }
+}
+
+fn traffic_entry(traffic: &Traffic) -> TrafficEntry {
+    TrafficEntry {
+        flows: traffic.flows,
+        family: if traffic.ipv6 { "ipv6" } else { "ipv4" },
+        bidirectional: traffic.bidirectional,
+        dscp: traffic.dscp,
+        seed: traffic.seed,
+        sender_batch_frames: traffic.batch,
+    }
+}
+
+fn search_entry(plan: &ThroughputPlan) -> SearchEntry {
     let (resolution_share, step_fps) = match plan.resolution {
         Resolution::Fraction(share) => (Some(share), None),
         Resolution::StepFps(step) => (None, Some(step)),
     };
-    PlanEntry {
-        frames: plan.sizes.iter().map(ToString::to_string).collect(),
-        flows: plan.traffic.flows,
-        family: if plan.traffic.ipv6 { "ipv6" } else { "ipv4" },
-        bidirectional: plan.traffic.bidirectional,
-        dscp: plan.traffic.dscp,
-        seed: plan.traffic.seed,
-        sender_batch_frames: plan.traffic.batch,
+    SearchEntry {
         trial_ns: plan.trial.as_nanos(),
         resolution_share,
         step_fps,

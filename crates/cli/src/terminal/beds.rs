@@ -1,6 +1,8 @@
 //! The beds that stand.
 
+use crate::record::SCHEMA;
 use mpps_lab::bed::BedState;
+use serde::Serialize;
 use std::fmt::Write;
 
 /// One line a bed; one that says so where there is none.
@@ -11,19 +13,63 @@ pub fn beds(beds: &[BedState]) -> String {
     }
     let mut text = String::new();
     for bed in beds {
-        let state = match (bed.in_use, bed.kept) {
-            (true, _) => "in use",
-            (false, true) => "kept",
-            (false, false) => "left behind (mpps recover)",
-        };
+        let state = state(bed);
         let front = bed.plan.as_ref().map_or("-", |plan| plan.nic.name());
-        let name = &bed.name;
-        let _ = writeln!(
-            text,
-            "{name:<24} {state:<8} {front:<8} mpps-{name}-out mpps-{name}-dut mpps-{name}-in"
-        );
+        let (name, netns) = (&bed.name, netns(bed).join(" "));
+        let _ = writeln!(text, "{name:<24} {state:<8} {front:<8} {netns}");
     }
     text
+}
+
+/// What is to be known of a bed: whether it may be used, and if not, what to run.
+fn state(bed: &BedState) -> &'static str {
+    match (bed.in_use, bed.kept) {
+        (true, _) => "in use",
+        (false, true) => "kept",
+        (false, false) => "left behind (mpps recover)",
+    }
+}
+
+/// Its namespaces: the tester's sending end, the DUT, the tester's receiving end.
+fn netns(bed: &BedState) -> [String; 3] {
+    ["out", "dut", "in"].map(|end| format!("mpps-{}-{end}", bed.name))
+}
+
+#[derive(Serialize)]
+struct Document {
+    schema: u32,
+    beds: Vec<BedEntry>,
+}
+
+#[derive(Serialize)]
+struct BedEntry {
+    name: String,
+    kept: bool,
+    in_use: bool,
+    /// Null where the plan is not on disk: beds that are not kept.
+    nic: Option<&'static str>,
+    queues: Option<u16>,
+    namespaces: [String; 3],
+}
+
+/// The same as one JSON object.
+///
+/// # Errors
+/// None that can happen: all of it is text and numbers.
+pub fn beds_json(beds: &[BedState]) -> serde_json::Result<String> {
+    let entry = |bed: &BedState| BedEntry {
+        name: bed.name.clone(),
+        kept: bed.kept,
+        in_use: bed.in_use,
+        nic: bed.plan.as_ref().map(|plan| plan.nic.name()),
+        queues: bed.plan.as_ref().map(|plan| plan.queues),
+        namespaces: netns(bed),
+    };
+    let document = Document {
+        schema: SCHEMA,
+        beds: beds.iter().map(entry).collect(),
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
 #[cfg(test)]
@@ -44,6 +90,12 @@ mod tests {
             in_use: false,
             plan: None,
         };
+        let json = beds_json(&[kept.clone(), dead.clone()]).expect("serialises");
+        let json: serde_json::Value = serde_json::from_str(&json).expect("one object");
+        assert_eq!(json["beds"][0]["name"], "lab1");
+        assert_eq!(json["beds"][0]["kept"], true);
+        assert_eq!(json["beds"][1]["namespaces"][1], "mpps-3f2a-dut");
+        assert!(json["beds"][1]["nic"].is_null());
         let text = beds(&[kept, dead]);
         assert_eq!(text.lines().count(), 2);
         assert!(

@@ -1,17 +1,21 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
 mod beds;
+mod calibration;
 mod doubts;
 pub mod plan;
 pub mod progress;
 mod recovery;
 mod table;
 
-pub use beds::beds;
+pub use beds::{beds, beds_json};
+pub use calibration::calibration;
 pub use doubts::doubts;
 pub use recovery::recovery;
 pub use table::table;
 
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::Accept;
 use std::io::{self, Write};
 
 /// Writes a result. A reader who has gone (`| head`) is no fault of the measurement.
@@ -30,6 +34,17 @@ pub fn error(text: &str) {
 /// Writes a line beside the result.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// How the trials at a load decide: `any of 3`. Of one trial, any is all.
+#[must_use]
+pub fn rule(plan: &ThroughputPlan) -> String {
+    let accept = if plan.trials_per_load == 1 {
+        Accept::All
+    } else {
+        plan.accept
+    };
+    format!("{accept} of {}", plan.trials_per_load)
 }
 
 /// A count with its thousands apart: `1 550 000`.

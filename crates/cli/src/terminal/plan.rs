@@ -2,6 +2,7 @@
 
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::traffic::Traffic;
 use mpps_method::Resolution;
 use std::fmt::Write;
 
@@ -43,6 +44,16 @@ pub fn bed(plan: &BedPlan) -> String {
     text
 }
 
+/// What a calibration would send, and what it would plant.
+#[must_use]
+pub fn calibration(traffic: &Traffic) -> String {
+    format!(
+        "traffic      IPv4, frames of {}, {} flow(s), one way, seed {}\n\
+         faults       loss, duplicates, reordering, a policer, the receive ring, a delay: one after the other\n",
+        traffic.frames, traffic.flows, traffic.seed
+    )
+}
+
 /// What would be measured.
 #[must_use]
 pub fn measurement(plan: &ThroughputPlan) -> String {
@@ -66,8 +77,9 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
     );
     let _ = writeln!(
         text,
-        "trials       {} each, {} at a load, {} must be lossless",
-        plan.trial, plan.trials_per_load, plan.accept
+        "trials       {} each; a load passes when {} lost nothing",
+        plan.trial,
+        super::rule(plan)
     );
     let resolution = match plan.resolution {
         Resolution::Fraction(share) => format!("{} % of the rate", share * 100.0),

@@ -1,7 +1,7 @@
 //! Progress: one line a trial on stderr, as soon as the trial is over.
 
 use crate::record::verdict_name;
-use mpps_lab::jobs::Report;
+use mpps_lab::jobs::{Phase, Report};
 use mpps_method::Verdict;
 use std::io::IsTerminal;
 
@@ -50,7 +50,16 @@ impl Progress {
 /// Phase, load, verdict, loss and busy share, in columns.
 fn trial_line(number: u32, report: &Report<'_>) -> String {
     let trial = report.trial;
-    let busy = trial.busy_share().map_or(String::new(), |busy| {
+    // A burst is a number of frames; the DUT still works on them when it is over, so that a share of its
+    // time would be none.
+    let burst = report.phase == Phase::Burst;
+    let load = if burst {
+        format!("{} frames", super::grouped(trial.counts().intended))
+    } else {
+        trial.offered.to_string()
+    };
+    let busy = trial.busy_share().filter(|_| !burst);
+    let busy = busy.map_or(String::new(), |busy| {
         format!("  DUT {:3.0} % busy", busy * 100.0)
     });
     let what = match report.verdict {
@@ -67,7 +76,7 @@ fn trial_line(number: u32, report: &Report<'_>) -> String {
         "{number:>4}  {:<8} {:<8} {:>12}  {:<11}{busy}{what}",
         report.frames.to_string(),
         report.phase.name(),
-        trial.offered.to_string(),
+        load,
         verdict_name(report.verdict),
     )
 }
@@ -85,12 +94,12 @@ fn cut(line: &str, width: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::jobs::Phase;
     use mpps_method::{Counts, CpuBusy, Direction, FrameSpec, Offer, Rate, Span, Trial};
 
-    #[test]
-    fn a_trial_is_one_line() {
+    /// A tenth of a million frames, 1.2 % of them lost.
+    fn line_of(phase: Phase) -> String {
         let counts = Counts {
+            intended: 100_000,
             sent: 100_000,
             received: 98_800,
             lost: 1_200,
@@ -118,14 +127,27 @@ mod tests {
         let verdict = Verdict::Lossy { lost: 1_200 };
         let report = Report {
             frames: &frames,
-            phase: Phase::Search,
+            phase,
             offer,
             trial: &trial,
             verdict: &verdict,
         };
+        trial_line(7, &report)
+    }
+
+    #[test]
+    fn a_trial_is_one_line() {
         assert_eq!(
-            trial_line(7, &report),
+            line_of(Phase::Search),
             "   7  64       search     1.500 Mfps  lossy        DUT  77 % busy  1 200 lost (1.200 %)"
+        );
+    }
+
+    #[test]
+    fn a_burst_has_a_length_and_no_share_of_time() {
+        assert_eq!(
+            line_of(Phase::Burst),
+            "   7  64       burst    100 000 frames  lossy        1 200 lost (1.200 %)"
         );
     }
 

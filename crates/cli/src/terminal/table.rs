@@ -1,7 +1,7 @@
 //! The table of results: one row a frame size, then what was not measured but follows, and the
 //! tester's own ceiling.
 
-use super::grouped;
+use super::{grouped, rule};
 use crate::figures::{Figures, Limit, Reading};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_method::claim::FINAL_TRIAL;
@@ -60,10 +60,7 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan) -> String {
 /// `Throughput` only where every row may be called that.
 fn title(rows: &[Figures], plan: &ThroughputPlan) -> String {
     let all = !rows.is_empty() && rows.iter().all(|row| row.label == Some("Throughput"));
-    let mut trials = format!("{} trials", plan.trial);
-    if plan.trials_per_load > 1 {
-        let _ = write!(trials, ", {} of {}", plan.accept, plan.trials_per_load);
-    }
+    let trials = format!("{} trials, {}", plan.trial, rule(plan));
     if all {
         return format!("Throughput (RFC 2544 section 26.1: zero loss in {trials})");
     }

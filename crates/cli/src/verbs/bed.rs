@@ -22,9 +22,14 @@ pub fn run(args: &BedArgs) -> Result<Exit> {
             Ok(Exit::Measured)
         }
         BedVerb::Shell(args) => shell(args),
-        BedVerb::List => {
+        BedVerb::List(args) => {
             facts::check()?;
-            terminal::out(&terminal::beds(&bed::list()?));
+            let beds = bed::list()?;
+            terminal::out(&if args.json {
+                terminal::beds_json(&beds)?
+            } else {
+                terminal::beds(&beds)
+            });
             Ok(Exit::Measured)
         }
     }

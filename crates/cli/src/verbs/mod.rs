@@ -1,6 +1,8 @@
 //! The verbs: one file each, from arguments to exit code.
 
 pub mod bed;
+mod begin;
+pub mod calibrate;
 pub mod recover;
 pub mod throughput;
 

@@ -1,18 +1,16 @@
 //! `mpps throughput`: plan, bed, record, measure, show, lower.
 
+use super::begin::{self, Stage};
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, Plan};
-use crate::record::{Clock, EndLine, Record, ResultLine, RunLine, default_path};
+use crate::plan::Plan;
+use crate::record::{Job, ResultLine, RunLine};
 use crate::recorder::Recorder;
-use crate::terminal::progress::Progress;
 use crate::terminal::{self, plan as words};
-use anyhow::{Context, Error, Result};
-use mpps_lab::bed::{self, Bed};
+use anyhow::{Error, Result};
 use mpps_lab::doubt::Finding;
-use mpps_lab::facts::{self, Facts};
-use mpps_lab::interrupt;
+use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use serde::Serialize;
 
@@ -23,26 +21,14 @@ use serde::Serialize;
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let plan = Plan::of(args)?;
     if args.output.dry_run {
-        return describe(&plan);
+        begin::describe(&plan.bed)?;
+        terminal::out(&words::measurement(&plan.measurement));
+        return Ok(Exit::Measured);
     }
-    facts::check()?;
-    interrupt::install()?;
-    let begun = Clock::now();
-    let record = open_record(args, &begun.run_name())?;
-    let progress = Progress::new(args.output.quiet);
-    let bed = bed_of(&plan.bed)?;
-    progress.step(&format!("record: {}", record.path().display()));
-    progress.step(&format!(
-        "bed: {}, front {}",
-        bed.name(),
-        bed.plan().nic.name()
-    ));
-    let mut recorder = Recorder::new(record, progress);
-    let measured = measure(&bed, &plan.measurement, &mut recorder, begun);
-    let shown = show(args, &plan.measurement, &measured, recorder);
-    if is_own(&plan.bed) {
-        bed.lower()?;
-    }
+    let mut stage = Stage::set(&args.output, &plan.bed)?;
+    let measured = measure(&mut stage, &plan.measurement);
+    let shown = show(args, &plan.measurement, &measured, stage.recorder);
+    begin::leave(stage.bed, &plan.bed)?;
     shown
 }
 
@@ -74,24 +60,24 @@ impl Measured {
 }
 
 /// One frame size after the other, so that a size that fails takes no other's result away.
-fn measure(bed: &Bed, plan: &ThroughputPlan, recorder: &mut Recorder, begun: Clock) -> Measured {
+fn measure(stage: &mut Stage, plan: &ThroughputPlan) -> Measured {
     let mut findings = Vec::new();
-    let error = measure_all(bed, plan, recorder, begun, &mut findings).err();
+    let error = measure_all(stage, plan, &mut findings).err();
     Measured { findings, error }
 }
 
 fn measure_all(
-    bed: &Bed,
+    stage: &mut Stage,
     plan: &ThroughputPlan,
-    recorder: &mut Recorder,
-    begun: Clock,
     findings: &mut Vec<(Finding, Figures, ResultLine)>,
 ) -> Result<()> {
-    let line = RunLine::of(begun, plan, bed, &Facts::gather());
-    recorder
-        .record
-        .append("run", &line)
-        .with_context(|| unwritten(&recorder.record))?;
+    let Stage {
+        begun,
+        bed,
+        recorder,
+    } = stage;
+    let line = RunLine::of(*begun, Job::Throughput(plan), bed, &Facts::gather());
+    recorder.record.write("run", &line)?;
     let mut disturbed = None;
     for frames in &plan.sizes {
         let one = ThroughputPlan {
@@ -102,6 +88,8 @@ fn measure_all(
             Ok(measured) => measured,
             // The next size may find the machine quieter.
             Err(error) if error.is_disturbance() => {
+                // Its trials stand for no result of the next.
+                recorder.take_stands();
                 disturbed.get_or_insert(error);
                 continue;
             }
@@ -110,10 +98,7 @@ fn measure_all(
         for finding in measured {
             let figures = Figures::of(&finding, plan);
             let line = ResultLine::of(&finding, &figures, recorder.take_stands());
-            recorder
-                .record
-                .append("result", &line)
-                .with_context(|| unwritten(&recorder.record))?;
+            recorder.record.write("result", &line)?;
             findings.push((finding, figures, line));
         }
     }
@@ -128,18 +113,9 @@ fn show(
     mut recorder: Recorder,
 ) -> Result<Exit> {
     let exit = measured.exit();
-    let end = EndLine {
-        ended_utc: Clock::now().utc(),
-        exit_code: exit.code(),
-        error: measured.error.as_ref().map(|error| format!("{error:#}")),
-        trials: recorder.trials(),
-    };
-    let ended = recorder
-        .record
-        .append("end", &end)
-        .with_context(|| unwritten(&recorder.record));
+    let ended = begin::end(&mut recorder, exit.code(), measured.error.as_ref());
     if args.output.json {
-        terminal::out(&json(&recorder, measured)?);
+        terminal::out(&json(&recorder, plan, measured)?);
     } else if !measured.findings.is_empty() {
         let rows: Vec<Figures> = measured
             .findings
@@ -163,7 +139,7 @@ fn show(
     // Only the first thing that went wrong is worth a line.
     match &measured.error {
         Some(error) => terminal::error(&format!("{error:#}")),
-        None => drop(ended?),
+        None => ended?,
     }
     Ok(exit)
 }
@@ -176,57 +152,20 @@ struct Document<'a> {
     record: String,
     exit_code: u8,
     error: Option<String>,
+    /// When a load has passed: `any of 3`.
+    lossless_trials: String,
     results: Vec<&'a ResultLine>,
 }
 
-fn json(recorder: &Recorder, measured: &Measured) -> Result<String> {
+fn json(recorder: &Recorder, plan: &ThroughputPlan, measured: &Measured) -> Result<String> {
     let document = Document {
         schema: crate::record::SCHEMA,
         run: recorder.record.run(),
         record: recorder.record.path().to_string_lossy().into_owned(),
         exit_code: measured.exit().code(),
         error: measured.error.as_ref().map(|error| format!("{error:#}")),
+        lossless_trials: terminal::rule(plan),
         results: measured.findings.iter().map(|(.., line)| line).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
-}
-
-fn describe(plan: &Plan) -> Result<Exit> {
-    match &plan.bed {
-        BedChoice::Kept(name) => terminal::out(&format!("bed          {name}, kept\n")),
-        BedChoice::Own(wish) => terminal::out(&words::bed(&wish.on_this_machine()?)),
-    }
-    terminal::out(&words::measurement(&plan.measurement));
-    Ok(Exit::Measured)
-}
-
-fn bed_of(choice: &BedChoice) -> Result<Bed> {
-    Ok(match choice {
-        BedChoice::Kept(name) => bed::open(name)?,
-        BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
-    })
-}
-
-fn is_own(choice: &BedChoice) -> bool {
-    matches!(choice, BedChoice::Own(_))
-}
-
-fn open_record(args: &ThroughputArgs, run: &str) -> Result<Record> {
-    let path = match &args.output.record {
-        Some(path) => path.clone(),
-        None => default_path(run)?,
-    };
-    Record::open(&path, run).with_context(|| {
-        format!(
-            "open record {} (name another place with --record FILE)",
-            path.display()
-        )
-    })
-}
-
-fn unwritten(record: &Record) -> String {
-    let path = record.path().display();
-    format!(
-        "write record {path} (free some space or name another place with --record; the trials before are kept)"
-    )
 }

@@ -76,14 +76,24 @@ fn a_tester_limited_row_says_what_the_dut_might_do() {
 #[test]
 fn the_name_throughput_is_for_rows_that_are_one() {
     let estimate = table(&[row()], &plan(""));
-    assert!(estimate.starts_with("Estimate (1 s trials"), "{estimate}");
+    assert!(
+        estimate.starts_with("Estimate (1 s trials, any of 3; zero loss, but"),
+        "{estimate}"
+    );
+    for (words, wanted) in [
+        ("--trials-per-load 1", "all of 1"),
+        ("--accept all", "all of 3"),
+    ] {
+        let text = table(&[row()], &plan(words));
+        assert!(text.contains(&format!("(1 s trials, {wanted};")), "{text}");
+    }
     let final_row = Figures {
         label: Some("Throughput"),
         ..row()
     };
     let text = table(std::slice::from_ref(&final_row), &plan("--time 60"));
     assert!(
-        text.starts_with("Throughput (RFC 2544 section 26.1"),
+        text.starts_with("Throughput (RFC 2544 section 26.1: zero loss in 60 s trials, any of 3)"),
         "{text}"
     );
     let mixed = table(

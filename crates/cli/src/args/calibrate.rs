@@ -1,0 +1,22 @@
+//! `mpps calibrate`.
+
+use super::{CpuArgs, OutputArgs};
+use clap::Args;
+
+/// Arguments of `mpps calibrate`.
+#[derive(Args, Debug)]
+pub struct CalibrateArgs {
+    /// On a bed kept by `mpps bed up NAME --queues 1` instead of one of its own
+    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
+          conflicts_with_all = ["rx_ring", "dut_cpus", "tester_cpus"])]
+    pub kept_bed: Option<String>,
+    /// Frames the one receive ring holds, 1024 to 16384: a size that the meter has to find [default: 4096]
+    #[arg(long, value_name = "FRAMES", help_heading = "Bed")]
+    pub rx_ring: Option<u32>,
+    /// The CPUs of the bed it raises for itself.
+    #[command(flatten)]
+    pub cpus: CpuArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

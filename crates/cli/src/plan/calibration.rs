@@ -1,0 +1,159 @@
+//! What `mpps calibrate` is to do.
+
+use super::{BedChoice, BedWish, RX_RING, bed_name};
+use crate::args::CalibrateArgs;
+use anyhow::{Result, ensure};
+use mpps_lab::bed::{BedPlan, Front, RssKey};
+use mpps_lab::traffic::Traffic;
+use mpps_method::FrameSpec;
+use std::ops::RangeInclusive;
+
+/// The smallest frame costs the most a bit: where the meter has most to do.
+const FRAME: &str = "64";
+/// One flow, so that nothing but a planted fault changes its order.
+const FLOWS: u32 = 1;
+/// One flow fills one ring: more of them could not be found.
+const QUEUES: u16 = 1;
+/// Rings that can be found; in a smaller one the sender's own batches are too large a share.
+const RX_RING_RANGE: RangeInclusive<u32> = 1024..=16_384;
+
+/// Where to calibrate, and with what traffic.
+#[derive(Debug)]
+pub struct CalibrationPlan {
+    /// Where.
+    pub bed: BedChoice,
+    /// 64-octet frames, one flow, one way.
+    pub traffic: Traffic,
+}
+
+impl CalibrationPlan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn of(args: &CalibrateArgs) -> Result<Self> {
+        let bed = match &args.kept_bed {
+            Some(name) => BedChoice::Kept(bed_name(name)?),
+            None => BedChoice::Own(wish(args)?),
+        };
+        Ok(Self {
+            bed,
+            traffic: Traffic {
+                frames: FrameSpec::parse_list(FRAME)?.remove(0),
+                flows: FLOWS,
+                ipv6: false,
+                bidirectional: false,
+                dscp: 0,
+                seed: 1,
+                batch: Traffic::BATCH,
+                all_timed: false,
+            },
+        })
+    }
+
+    /// Whether faults can be planted on a bed that somebody else has planned.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn check_bed(&self, name: &str, bed: &BedPlan) -> Result<()> {
+        let (low, high) = (RX_RING_RANGE.start(), RX_RING_RANGE.end());
+        ensure!(
+            bed.nic == Front::Cpumap
+                && bed.queues == QUEUES
+                && RX_RING_RANGE.contains(&bed.rx_ring),
+            "bed {name} has front {}, {} queue(s), rings of {}: calibrating takes front cpumap, {QUEUES} queue, a ring of \
+             {low} to {high} (mpps bed up NAME --queues {QUEUES}, or no --bed)",
+            bed.nic.name(),
+            bed.queues,
+            bed.rx_ring
+        );
+        Ok(())
+    }
+}
+
+fn wish(args: &CalibrateArgs) -> Result<BedWish> {
+    let rx_ring = args.rx_ring.unwrap_or(RX_RING);
+    let (low, high) = (RX_RING_RANGE.start(), RX_RING_RANGE.end());
+    ensure!(
+        RX_RING_RANGE.contains(&rx_ring),
+        "--rx-ring {rx_ring}: give {low} to {high} frames"
+    );
+    Ok(BedWish {
+        name: None,
+        nic: Front::Cpumap,
+        queues: Some(QUEUES),
+        rx_ring,
+        rss: RssKey::Default,
+        dut_cpus: args.cpus.dut_cpus.clone(),
+        tester_cpus: args.cpus.tester_cpus.clone(),
+        dut_setup: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn args(words: &str) -> CalibrateArgs {
+        let typed = ["mpps", "calibrate"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        match Cli::try_parse_from(typed).expect(words).verb {
+            Verb::Calibrate(args) => args,
+            other => panic!("not calibrate: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn without_arguments_one_flow_goes_through_one_ring() {
+        let plan = CalibrationPlan::of(&args("")).expect("a plan");
+        assert_eq!(
+            (plan.traffic.frames.to_string().as_str(), plan.traffic.flows),
+            ("64", 1)
+        );
+        let BedChoice::Own(wish) = plan.bed else {
+            panic!("a bed of its own")
+        };
+        assert_eq!(
+            (wish.nic, wish.queues, wish.rx_ring),
+            (Front::Cpumap, Some(1), 4096)
+        );
+    }
+
+    #[test]
+    fn a_ring_too_small_to_be_found_is_refused() {
+        for ring in ["1023", "16385"] {
+            let error = CalibrationPlan::of(&args(&format!("--rx-ring {ring}"))).expect_err(ring);
+            assert!(error.to_string().contains("1024 to 16384"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_kept_bed_has_to_fit() {
+        let plan = CalibrationPlan::of(&args("--bed lab1")).expect("a plan");
+        let bed = |nic, queues| BedPlan {
+            name: Some("lab1".to_owned()),
+            nic,
+            queues,
+            rx_ring: 4096,
+            rss: RssKey::Default,
+            cpus: mpps_lab::bed::CpuSplit {
+                dut: vec![1],
+                tester: vec![0],
+            },
+            dut_setup: None,
+        };
+        assert!(plan.check_bed("lab1", &bed(Front::Cpumap, 1)).is_ok());
+        for (nic, queues) in [(Front::Napi, 1), (Front::Cpumap, 2)] {
+            let error = plan
+                .check_bed("lab1", &bed(nic, queues))
+                .expect_err("unfit");
+            assert!(
+                error.to_string().contains("mpps bed up NAME --queues 1"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The table of a calibration: what was planted, what was found, whether they agree.
+
+use super::grouped;
+use mpps_lab::jobs::calibrate::Row;
+use std::fmt::Write;
+
+const HEAD: [&str; 6] = [
+    "planted fault",
+    "planted",
+    "found",
+    "tolerance",
+    "unit",
+    "holds",
+];
+/// Columns of numbers.
+const NUMBERS: std::ops::RangeInclusive<usize> = 1..=3;
+
+/// The table, and what it says of the meter.
+#[must_use]
+pub fn calibration(rows: &[Row]) -> String {
+    let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
+    let widths: [usize; 6] = std::array::from_fn(|column| {
+        let widest = cells.iter().map(|row| row[column].chars().count()).max();
+        widest.unwrap_or(0).max(HEAD[column].len())
+    });
+    let mut text = String::from(
+        "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",
+    );
+    line(&mut text, &HEAD.map(str::to_owned), &widths);
+    for row in &cells {
+        line(&mut text, row, &widths);
+    }
+    let wrong: Vec<&str> = rows
+        .iter()
+        .filter(|row| !row.holds())
+        .map(|row| row.fault)
+        .collect();
+    if wrong.is_empty() {
+        let _ = writeln!(text, "\nall {} hold", rows.len());
+    } else {
+        let _ = writeln!(
+            text,
+            "\n{} of {} do not hold ({}): believe no rate from this machine until they do; \
+             run again when it is quieter",
+            wrong.len(),
+            rows.len(),
+            wrong.join(", ")
+        );
+    }
+    text
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let holds = if row.holds() { "yes" } else { "NO" };
+    [
+        row.fault.to_owned(),
+        number(row.planted),
+        number(row.found),
+        number(row.tolerance),
+        row.unit.to_owned(),
+        holds.to_owned(),
+    ]
+}
+
+/// Whole units; a median without a frame is a dash, a difference may be below zero.
+fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let rounded = value.round();
+    let sign = if rounded < 0.0 { "-" } else { "" };
+    format!("{sign}{}", grouped(rounded.abs() as u64))
+}
+
+fn line(text: &mut String, cells: &[String; 6], widths: &[usize; 6]) {
+    let mut joined = String::new();
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        if column > 0 {
+            joined.push_str("  ");
+        }
+        let _ = if NUMBERS.contains(&column) {
+            write!(joined, "{cell:>width$}")
+        } else {
+            write!(joined, "{cell:<width$}")
+        };
+    }
+    let _ = writeln!(text, "{}", joined.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(fault: &'static str, planted: f64, found: f64, tolerance: f64) -> Row {
+        Row {
+            fault,
+            planted,
+            found,
+            tolerance,
+            unit: "frames",
+        }
+    }
+
+    #[test]
+    fn each_fault_is_a_row_that_says_whether_it_holds() {
+        let text = calibration(&[
+            row("1 in 1000 frames lost", 50.0, 50.0, 0.0),
+            row("the receive ring", 4096.0, 4101.3, 204.8),
+        ]);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "planted fault          planted  found  tolerance  unit    holds",
+                "1 in 1000 frames lost       50     50          0  frames  yes",
+                "the receive ring         4 096  4 101        205  frames  yes",
+                "",
+                "all 2 hold",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_hold_is_named() {
+        let text = calibration(&[
+            row("a policer", 3.0, 3.0, 0.0),
+            row("a delay", 20_000.0, f64::NAN, 5.0),
+            row("the receive ring", 4096.0, -12.0, 5.0),
+        ]);
+        assert!(
+            text.contains("2 of 3 do not hold (a delay, the receive ring)"),
+            "{text}"
+        );
+        let delay = text.lines().find(|line| line.starts_with("a delay"));
+        assert!(
+            delay.is_some_and(|line| line.contains(" - ") && line.ends_with("NO")),
+            "{text}"
+        );
+        assert!(text.contains("-12"), "{text}");
+    }
+}

@@ -1,0 +1,88 @@
+//! How every measurement begins and ends: rights, record, bed.
+
+use crate::args::OutputArgs;
+use crate::plan::BedChoice;
+use crate::record::{Clock, EndLine, Record};
+use crate::recorder::Recorder;
+use crate::terminal;
+use crate::terminal::plan as words;
+use crate::terminal::progress::Progress;
+use anyhow::{Error, Result};
+use mpps_lab::bed::{self, Bed};
+use mpps_lab::{facts, interrupt};
+
+/// A measurement that can begin.
+pub struct Stage {
+    /// When it began.
+    pub begun: Clock,
+    /// The bed; it stands.
+    pub bed: Bed,
+    /// The record, without a line yet.
+    pub recorder: Recorder,
+}
+
+impl Stage {
+    /// Checks what the machine allows, opens the record, raises or opens the bed, in this order.
+    ///
+    /// # Errors
+    /// One line that names the remedy; nothing is left behind.
+    pub fn set(output: &OutputArgs, choice: &BedChoice) -> Result<Self> {
+        facts::check()?;
+        interrupt::install()?;
+        let begun = Clock::now();
+        let record = Record::open_for(&begun.run_name(), output.record.as_deref())?;
+        let progress = Progress::new(output.quiet);
+        let bed = match choice {
+            BedChoice::Kept(name) => bed::open(name)?,
+            BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
+        };
+        progress.step(&format!("record: {}", record.path().display()));
+        progress.step(&format!(
+            "bed: {}, front {}",
+            bed.name(),
+            bed.plan().nic.name()
+        ));
+        Ok(Self {
+            begun,
+            bed,
+            recorder: Recorder::new(record, progress),
+        })
+    }
+}
+
+/// Lowers a bed of its own; a kept one stays.
+///
+/// # Errors
+/// The host could not be put back.
+pub fn leave(bed: Bed, choice: &BedChoice) -> Result<()> {
+    if matches!(choice, BedChoice::Own(_)) {
+        bed.lower()?;
+    }
+    Ok(())
+}
+
+/// The last line of a record.
+///
+/// # Errors
+/// It could not be written.
+pub fn end(recorder: &mut Recorder, exit_code: u8, error: Option<&Error>) -> Result<()> {
+    let line = EndLine {
+        ended_utc: Clock::now().utc(),
+        exit_code,
+        error: error.map(|error| format!("{error:#}")),
+        trials: recorder.trials(),
+    };
+    recorder.record.write("end", &line)
+}
+
+/// The bed in words, for `--dry-run`.
+///
+/// # Errors
+/// CPUs that this machine does not have.
+pub fn describe(choice: &BedChoice) -> Result<()> {
+    match choice {
+        BedChoice::Kept(name) => terminal::out(&format!("bed          {name}, kept\n")),
+        BedChoice::Own(wish) => terminal::out(&words::bed(&wish.on_this_machine()?)),
+    }
+    Ok(())
+}
