@@ -2,7 +2,7 @@
 # Our sender alone against its peers on the same veth, interleaved: DPDK testpmd txonly over AF_XDP, and trafgen.
 # The far end drops in XDP; frames are counted there by the kernel (the veth's receive statistics).
 # usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS]   (as root)
-# before: apt-get install dpdk netsniff-ng; cargo build --release -p mpps-cli; cargo build --release -p mpps-lab --examples
+# before: apt-get install dpdk-dev netsniff-ng; cargo build --release -p mpps-cli; cargo build --release -p mpps-lab --examples
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?"usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS]"}
@@ -47,7 +47,7 @@ trafgen=(ip netns exec "$tx" taskset -c "$cpu" trafgen --dev mA --conf "$out/tra
 	echo "ours:    ${ours[*]}"
 	echo "testpmd: ${testpmd[*]}"
 	echo "trafgen: ${trafgen[*]}"
-	dpkg-query -W -f '${Package} ${Version}\n' dpdk netsniff-ng
+	dpkg-query -W -f '${Package} ${Version}\n' dpdk dpdk-dev netsniff-ng
 } | sed "s|$out|OUT|g" > "$out/command.txt"
 { uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
 : > "$out/raw.jsonl"
