@@ -4,7 +4,9 @@
 //! - A load passes by any or all of n trials, decided as soon as it is certain.
 //! - A void trial is run again. Over half of the trials voided, and more than [`VOIDS_PARDONED`]: no
 //!   answer.
-//! - A load the tester failed to offer twice bounds the search from above as the *tester's* limit.
+//! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or
+//!   as often as a load has trials where any of them decides. A slow moment of the tester's CPU is no
+//!   more its limit than a lossy moment is the DUT's.
 //! - Two trials at a load that are no evidence: no answer.
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
 
@@ -103,7 +105,11 @@ impl Bisection {
 
     fn not_offered(&mut self, why: Shortfall) {
         self.tally.not_offered += 1;
-        if self.tally.not_offered >= 2 {
+        let enough = match self.goal.accept {
+            Accept::Any => self.goal.trials_per_load.max(2),
+            Accept::All => 2,
+        };
+        if self.tally.not_offered >= enough {
             self.decided(Decision::NotOffered(why));
         }
     }
