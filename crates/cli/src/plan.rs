@@ -11,6 +11,7 @@ use mpps_lab::bed::{BedPlan, Front, RssKey};
 use mpps_lab::ceiling::SENDER_MAX;
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Accept, Ceiling, Family, FlowPlan, FrameLen, FrameSpec, Goal, Rate, Resolution};
 use std::path::PathBuf;
@@ -264,6 +265,7 @@ fn traffic(args: &ThroughputArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
         seed: typed.seed,
         batch: Traffic::BATCH,
         all_timed: false,
+        port: PortKind::Xdp,
     })
 }
 

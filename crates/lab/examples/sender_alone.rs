@@ -5,7 +5,7 @@
 
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Side};
-use mpps_lab::tester::{Receiver, ReceiverPlan, Sender, SenderPlan, Template, ways};
+use mpps_lab::tester::{PortKind, Receiver, ReceiverPlan, Sender, SenderPlan, Template, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_linux::netns::NetNs;
 use mpps_method::{FrameLen, FrameSpec};
@@ -51,6 +51,7 @@ fn send(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
         seed: 1,
         batch: Traffic::BATCH,
         all_timed: false,
+        port: PortKind::Xdp,
     };
     let way = ways(false)[0];
     let template = Template::new(&traffic.frame_template(&bed, way)).map_err(|e| e.to_string())?;

@@ -1,7 +1,7 @@
 //! What is sent: frame sizes, flows, addresses, directions.
 
 use crate::bed::Bed;
-use crate::tester::{ReceiverPlan, SenderPlan, Template, TesterError, Way};
+use crate::tester::{PortKind, ReceiverPlan, SenderPlan, Template, TesterError, Way};
 use mpps_ebpf::instruments::sender::SIZES_MAX;
 use mpps_method::FrameSpec;
 use mpps_wire::ether::MacAddr;
@@ -29,6 +29,8 @@ pub struct Traffic {
     pub batch: u32,
     /// Whether every frame's arrival is timed, or one frame's in 16.
     pub all_timed: bool,
+    /// What carries the frames at the tester's ports.
+    pub port: PortKind,
 }
 
 impl Traffic {

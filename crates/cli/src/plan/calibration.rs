@@ -4,6 +4,7 @@ use super::{BedChoice, BedWish, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
 use std::ops::RangeInclusive;
@@ -47,6 +48,7 @@ impl CalibrationPlan {
                 seed: 1,
                 batch: Traffic::BATCH,
                 all_timed: false,
+                port: PortKind::Xdp,
             },
         })
     }

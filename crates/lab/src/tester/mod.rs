@@ -10,6 +10,7 @@ mod front;
 mod ledger;
 mod nic;
 mod polling;
+mod port;
 mod receiver;
 mod sender;
 mod template;
@@ -22,6 +23,7 @@ pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
 pub use nic::{Nic, NicPlan, queue_of};
 pub use polling::ReceiverMode;
+pub use port::{PortKind, TrafficReceiver, TrafficSender};
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
 pub use template::Template;
@@ -43,11 +45,11 @@ pub struct Tester<'bed> {
     /// What it sends.
     pub traffic: Traffic,
     /// The sender of all directions.
-    pub sender: Sender,
+    pub sender: Box<dyn TrafficSender>,
     /// Virtual NICs, by direction.
     pub nics: Vec<Nic>,
     /// Receivers, by direction.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Vec<Box<dyn TrafficReceiver>>,
     /// What ports and rings took.
     pub ledger: LedgerProbe,
     /// How long CPUs stood still.
@@ -111,14 +113,14 @@ impl<'bed> Tester<'bed> {
         let ways = ways(traffic.bidirectional);
         let end = |side: Side| (bed.netns(side), bed.port(side).ifindex);
         let mut nics = Vec::new();
-        let mut receivers = Vec::new();
+        let mut receivers: Vec<Box<dyn TrafficReceiver>> = Vec::new();
         for way in &ways {
             let (netns, ifindex) = end(way.to);
-            receivers.push(Receiver::attach(
+            receivers.push(Box::new(Receiver::attach(
                 traffic.receiver_plan(bed, *way, frames_max),
                 netns,
                 ifindex,
-            )?);
+            )?));
             let (netns, ifindex) = end(way.dut_in);
             nics.push(Nic::attach(&nic_plan(bed), netns, ifindex)?);
         }
@@ -141,7 +143,7 @@ impl<'bed> Tester<'bed> {
         Ok(Self {
             bed,
             traffic: traffic.clone(),
-            sender,
+            sender: Box::new(sender),
             nics,
             receivers,
             ledger,

@@ -165,7 +165,7 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
     tester
         .receivers
         .iter()
-        .map(crate::tester::Receiver::read)
+        .map(|receiver| receiver.read())
         .collect()
 }
 

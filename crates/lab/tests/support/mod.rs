@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, RssKey};
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::{cpu, kernel};
 use mpps_method::{FrameLen, FrameSpec};
@@ -47,5 +48,6 @@ pub fn traffic() -> Traffic {
         seed: 1,
         batch: Traffic::BATCH,
         all_timed: false,
+        port: PortKind::Xdp,
     }
 }

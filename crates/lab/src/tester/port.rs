@@ -1,0 +1,106 @@
+//! The seam between a trial and the ports that carry it: a trial arms, sends, waits and reads, and does not
+//! know what stands behind. Called a few times a trial, never once a frame.
+
+use super::{Receiver, Sender, TesterError};
+use mpps_ebpf::instruments::receiver::Received;
+use mpps_ebpf::instruments::sender::{Order, Outcome};
+use mpps_linux::netns::NetNs;
+
+/// What carries the frames at the tester's ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortKind {
+    /// eBPF: live XDP frames out, an XDP program in.
+    #[default]
+    Xdp,
+}
+
+impl PortKind {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xdp => "xdp",
+        }
+    }
+}
+
+/// Sends what a trial orders, in all directions.
+pub trait TrafficSender {
+    /// Carries out the order from `netns`, the namespace of the first direction's port, and returns what
+    /// became of it. Reads nothing while the slots run.
+    ///
+    /// # Errors
+    /// The kernel refused to send at all, or Ctrl-C. A sender that did not end in time is an outcome with
+    /// `ended_ns` 0, not an error.
+    fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError>;
+
+    /// Frames handed over in the last trial by length without FCS, all directions.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError>;
+
+    /// Lengths this sender sends, each once, without FCS.
+    fn distinct_lengths(&self) -> Vec<u16>;
+}
+
+/// Counts what reaches one of the tester's ports.
+pub trait TrafficReceiver {
+    /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn arm(
+        &self,
+        id: u16,
+        canary_id: u16,
+        sequences: u64,
+        lengths: &[u16],
+    ) -> Result<(), TesterError>;
+
+    /// What arrived since the receiver was armed.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn read(&self) -> Result<Received, TesterError>;
+
+    /// Unique frames of the trial by length without FCS.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn by_length(&self, length: u16) -> Result<u64, TesterError>;
+}
+
+impl TrafficSender for Sender {
+    fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
+        Self::send(self, order, netns)
+    }
+
+    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+        Self::by_length(self)
+    }
+
+    fn distinct_lengths(&self) -> Vec<u16> {
+        Self::distinct_lengths(self)
+    }
+}
+
+impl TrafficReceiver for Receiver {
+    fn arm(
+        &self,
+        id: u16,
+        canary_id: u16,
+        sequences: u64,
+        lengths: &[u16],
+    ) -> Result<(), TesterError> {
+        Self::arm(self, id, canary_id, sequences, lengths)
+    }
+
+    fn read(&self) -> Result<Received, TesterError> {
+        Self::read(self)
+    }
+
+    fn by_length(&self, length: u16) -> Result<u64, TesterError> {
+        Self::by_length(self, length)
+    }
+}
