@@ -25,6 +25,7 @@ fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
+        Verb::Limits(args) => verbs::limits::run(args),
         Verb::Bed(args) => verbs::bed::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
     };

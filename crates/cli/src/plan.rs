@@ -2,8 +2,10 @@
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
 mod calibration;
+mod limits;
 
 pub use calibration::CalibrationPlan;
+pub use limits::LimitsPlan;
 
 use crate::args::{AcceptArg, NicArg, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Context, Result, bail, ensure};

@@ -35,11 +35,17 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("thruput", "throughput"),
         ("bed up Not/A/Name", "lower-case"),
         ("bed down", "NAME"),
-        ("", "throughput, calibrate, bed, recover"),
+        ("", "throughput, calibrate, limits, bed, recover"),
         ("calibrate --rx-ring 512", "1024 to 16384"),
         ("calibrate --bed lab1 --rx-ring 4096", "cannot be used with"),
         ("calibrate --nic napi", "--help"),
         ("bed", "up, down, shell, list"),
+        ("limits --pcie 3x7", "1, 2, 4, 8"),
+        ("limits --pcie 9x8", "1 to 7"),
+        ("limits --max-payload 100", "128, 256"),
+        ("limits --frame 64,,128", "empty frame size"),
+        ("limits --link-speed 10G,fast", "10G or 100M"),
+        ("limits --memory 25G --measure", "cannot be used with"),
     ] {
         let words: Vec<&str> = words.split_whitespace().collect();
         assert_refused(&run(&mut mpps(&words)), wanted);

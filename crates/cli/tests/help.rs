@@ -5,10 +5,11 @@ mod door;
 
 use std::path::Path;
 
-const VERBS: [&str; 9] = [
+const VERBS: &[&str] = &[
     "",
     "throughput",
     "calibrate",
+    "limits",
     "bed",
     "bed up",
     "bed down",

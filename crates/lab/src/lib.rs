@@ -9,6 +9,7 @@ pub mod doubt;
 pub mod facts;
 pub mod jobs;
 pub mod journal;
+pub mod memory;
 pub mod probe;
 pub mod recover;
 pub mod rules;

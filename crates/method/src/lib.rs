@@ -1,5 +1,6 @@
 //! The RFCs as arithmetic: units, frame mixes, flows, what a trial is and how it is judged, the goal,
-//! the searches, what may be claimed, statistics, and a simulated router to try it all on.
+//! the searches, what may be claimed, statistics, what wire and bus allow, and a simulated router to
+//! try it all on.
 //!
 //! Knows no clock, no I/O, no kernel and none of our other crates. Nothing here fails at run time:
 //! what can be wrong is a value (`Invalid`, `Void`, `CouldNotMeasure`), never a panic.
@@ -21,6 +22,7 @@ pub mod frame_spec;
 pub mod goal;
 pub mod histogram;
 pub mod ledger;
+pub mod limits;
 pub mod mix;
 pub mod random;
 pub mod reason;

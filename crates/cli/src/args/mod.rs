@@ -2,12 +2,14 @@
 
 mod bed;
 mod calibrate;
+mod limits;
 pub mod quantity;
 mod recover;
 mod throughput;
 
 pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
 pub use calibrate::CalibrateArgs;
+pub use limits::LimitsArgs;
 pub use recover::RecoverArgs;
 pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
 
@@ -37,6 +39,8 @@ pub enum Verb {
     Throughput(Box<ThroughputArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),
+    /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
+    Limits(LimitsArgs),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
     /// Put the host back after a crash: undo what runs that are dead had changed

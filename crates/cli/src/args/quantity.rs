@@ -1,5 +1,6 @@
 //! Numbers with units, as people type them: `1.5M`, `5m`, `1%`, `40G`.
 
+use mpps_method::limits::{Bus, MemoryBandwidth};
 use mpps_method::{LinkSpeed, Rate, Resolution, Span};
 
 /// Shortest trial: below it the set-up of a trial is all there is to see.
@@ -61,6 +62,40 @@ pub fn link_speed(text: &str) -> Result<LinkSpeed, String> {
         .filter(|&bits| (1e6..=1e15).contains(&bits))
         .ok_or("give bits per second, such as 10G or 100M")?;
     Ok(LinkSpeed::from_bits_per_second(bits.round() as u64))
+}
+
+/// A PCI Express link: `3x8` is eight lanes of generation 3.
+///
+/// # Errors
+/// What to write instead.
+pub fn pcie(text: &str) -> Result<Bus, String> {
+    let wrong = "give generation and lanes, such as 3x8 or 4x16";
+    let (generation, lanes) = text.split_once('x').ok_or(wrong)?;
+    let parse = |digits: &str| digits.parse::<u8>().map_err(|_| wrong.to_owned());
+    Bus::pcie(parse(generation)?, parse(lanes)?).map_err(|error| error.to_string())
+}
+
+/// What a memory moves: `25.6G` octets/s, or `1600x64`: a clock in MHz, both edges used, and a width in bits.
+///
+/// # Errors
+/// What to write instead.
+pub fn memory_bandwidth(text: &str) -> Result<MemoryBandwidth, String> {
+    let wrong = "give octets per second, such as 25.6G, or a double data rate bus such as 1600x64 (MHz, bits)";
+    let bandwidth = match text.split_once('x') {
+        Some((clock, width)) => {
+            let clock = number(clock, &[]).ok_or(wrong)? * 1e6;
+            let width: u32 = width.parse().map_err(|_| wrong)?;
+            MemoryBandwidth::double_data_rate(clock, width)
+        }
+        None => MemoryBandwidth {
+            octets_per_s: number(text, &[("M", 1e6), ("G", 1e9), ("T", 1e12)]).ok_or(wrong)?,
+        },
+    };
+    if (1e6..=1e15).contains(&bandwidth.octets_per_s) {
+        Ok(bandwidth)
+    } else {
+        Err(wrong.to_owned())
+    }
 }
 
 /// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
@@ -137,6 +172,45 @@ mod tests {
         );
         for text in ["0", "40", "fast", "40g"] {
             assert!(link_speed(text).expect_err(text).contains("10G"));
+        }
+    }
+
+    #[test]
+    fn buses_and_memories_are_read_as_people_name_them() {
+        assert_eq!(
+            pcie("3x8").map(|bus| bus.to_string()).as_deref(),
+            Ok("PCIe 3.0 x8")
+        );
+        for (text, wanted) in [
+            ("3", "3x8"),
+            ("x8", "3x8"),
+            ("3x", "3x8"),
+            ("3x8x", "3x8"),
+            ("9x8", "1 to 7"),
+            ("3x7", "1, 2, 4"),
+            ("300x8", "3x8"),
+        ] {
+            assert!(pcie(text).expect_err(text).contains(wanted), "{text}");
+        }
+        for (text, octets_per_s) in [
+            ("25.6G", 25.6e9),
+            ("1600x64", 25.6e9),
+            ("1800x16", 7.2e9),
+            ("500M", 5e8),
+        ] {
+            assert_eq!(
+                memory_bandwidth(text).map(|memory| memory.octets_per_s),
+                Ok(octets_per_s),
+                "{text}"
+            );
+        }
+        for text in [
+            "", "fast", "0", "x", "1600x", "x64", "1600x-64", "1600x0", "1e9",
+        ] {
+            assert!(
+                memory_bandwidth(text).expect_err(text).contains("1600x64"),
+                "{text}"
+            );
         }
     }
 }

@@ -3,6 +3,7 @@
 mod beds;
 mod calibration;
 mod doubts;
+mod limits;
 pub mod plan;
 pub mod progress;
 mod recovery;
@@ -11,6 +12,7 @@ mod table;
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
 pub use doubts::doubts;
+pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use table::table;
 

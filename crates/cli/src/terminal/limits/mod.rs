@@ -1,0 +1,291 @@
+//! The budgets of wire, bus and memory as tables.
+
+mod document;
+
+pub use document::limits_json;
+
+use super::grouped;
+use crate::plan::LimitsPlan;
+use mpps_lab::memory::MemoryMeasured;
+use mpps_method::Rate;
+use mpps_method::limits::{Budget, MemoryBandwidth, octet_ns};
+use std::fmt::Write;
+
+/// A share of stolen time from which on the measured memory is to be doubted.
+const STEAL_SHARE: f64 = 0.005;
+
+/// What was assumed, then a table for each link.
+#[must_use]
+pub fn limits(
+    plan: &LimitsPlan,
+    memory: Option<MemoryBandwidth>,
+    measured: Option<&MemoryMeasured>,
+) -> String {
+    let mut text = assumptions(plan, memory, measured);
+    if let Some(measured) = measured {
+        text.push_str(&by_working_set(measured));
+    }
+    let latency_ns = measured
+        .and_then(MemoryMeasured::memory)
+        .map(|point| point.latency_ns);
+    for &link in &plan.links {
+        let _ = writeln!(
+            text,
+            "\n{link} one way: {} ns an octet",
+            digits(octet_ns(link), 3)
+        );
+        table(&mut text, &plan.budgets(link, memory), latency_ns);
+    }
+    text.push_str(
+        "\nframes/s of a port in each direction; \"bus, one way\" when it only receives or only transmits,\n\
+         \"both\" when it does as much of each; memory writes and reads every forwarded frame once.\n\
+         What binds is the least of wire, bus (both) and memory. Bounds from above (docs/method.md).\n",
+    );
+    text
+}
+
+fn assumptions(
+    plan: &LimitsPlan,
+    memory: Option<MemoryBandwidth>,
+    measured: Option<&MemoryMeasured>,
+) -> String {
+    let (bus, packets) = (plan.bus, plan.packets);
+    let gbit = |bits: f64| digits(bits / 1e9, 2);
+    let mut text = format!(
+        "bus     {bus}: {} Gbit/s one way, {} after {}, {} in full packets\n        \
+         (payload of {} octets at most, {} around each; descriptors of {})\n",
+        gbit(bus.raw_bits_per_s()),
+        gbit(bus.bits_per_s()),
+        bus.generation().coding_name(),
+        gbit(bus.bits_per_s() * packets.payload_share()),
+        packets.max_payload(),
+        packets.overhead(),
+        packets.descriptor(),
+    );
+    let _ = match memory {
+        Some(memory) => writeln!(
+            text,
+            "memory  {} GB/s ({} Gbit/s), {}",
+            digits(memory.octets_per_s / 1e9, 2),
+            gbit(memory.bits_per_s()),
+            match measured {
+                Some(measured) => format!("copied by {} CPUs at once", measured.together_cpus),
+                None => "as given".to_owned(),
+            }
+        ),
+        None => writeln!(text, "memory  not known (--measure, or --memory 25.6G)"),
+    };
+    text
+}
+
+fn by_working_set(measured: &MemoryMeasured) -> String {
+    let mut text = format!(
+        "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{:>12}  {:>14}  {:>10}\n",
+        measured.cpu, "working set", "ns an access", "copy GB/s*"
+    );
+    for point in &measured.points {
+        let _ = writeln!(
+            text,
+            "{:>12}  {:>14.1}  {:>10.1}",
+            binary(point.working_set_octets),
+            point.latency_ns,
+            point.copy_octets_per_s / 1e9
+        );
+    }
+    text.push_str("* read and written together\n");
+    if let Some(share) = measured.steal_share.filter(|&share| share > STEAL_SHARE) {
+        let _ = writeln!(
+            text,
+            "the hypervisor took {:.1} % of the CPU meanwhile: run it again",
+            share * 100.0
+        );
+    }
+    text
+}
+
+fn table(text: &mut String, budgets: &[Budget], latency_ns: Option<f64>) {
+    let mut head = vec![
+        "frame size",
+        "on wire",
+        "wire",
+        "ns/frame",
+        "MB/s to host",
+        "bus, one way",
+        "bus, both",
+        "memory",
+        "binds",
+    ];
+    if latency_ns.is_some() {
+        head.push("misses/frame**");
+    }
+    let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
+    for budget in budgets {
+        let mut row = vec![
+            budget.frames.to_string(),
+            digits(budget.on_wire_octets, 1),
+            whole(budget.wire),
+            digits(budget.frame_ns(), 2),
+            format!("{:.0}", budget.host_octets_per_s() / 1e6),
+            whole(budget.bus_one_way),
+            whole(budget.bus_both_ways),
+            budget.memory.map_or("-".to_owned(), whole),
+            budget.binding().0.name().to_owned(),
+        ];
+        row.extend(latency_ns.map(|latency| format!("{:.2}", budget.frame_ns() / latency)));
+        rows.push(row);
+    }
+    lines(text, &rows);
+    if latency_ns.is_some() {
+        text.push_str(
+            "** accesses to memory, one after the other, for which one CPU has time at the wire's rate\n",
+        );
+    }
+}
+
+/// Every column as wide as it must be; the first to the left, the others to the right.
+fn lines(text: &mut String, rows: &[Vec<String>]) {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            let _ = if column == 0 {
+                write!(line, "{cell:<width$}")
+            } else {
+                write!(line, "  {cell:>width$}")
+            };
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// Whole frames: a part of one is not sent.
+fn whole(rate: Rate) -> String {
+    grouped(rate.fps().floor() as u64)
+}
+
+/// At most so many digits behind the point, none that says nothing.
+fn digits(value: f64, most: usize) -> String {
+    let text = format!("{value:.most$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Octets in KiB or MiB.
+fn binary(octets: u64) -> String {
+    if octets < 1 << 20 {
+        format!("{} KiB", octets >> 10)
+    } else {
+        format!("{} MiB", octets >> 20)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_lab::memory::Point;
+    use mpps_method::limits::{Bus, Packets};
+    use mpps_method::{FrameSpec, LinkSpeed};
+
+    fn plan() -> LimitsPlan {
+        LimitsPlan {
+            links: vec![LinkSpeed::from_bits_per_second(40_000_000_000)],
+            sizes: FrameSpec::parse_list("64,1518").expect("sizes"),
+            bus: Bus::pcie(3, 8).expect("a bus"),
+            packets: Packets::default(),
+        }
+    }
+
+    #[test]
+    fn each_size_stands_against_every_budget() {
+        let text = limits(&plan(), None, None);
+        for wanted in [
+            "PCIe 3.0 x8: 64 Gbit/s one way, 63.02 after 128b/130b, 57.61 in full packets",
+            "not known (--measure",
+            "40 Gbit/s one way: 0.2 ns an octet",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let words = |size: &str| {
+            let line = text.lines().find(|line| line.starts_with(size));
+            line.expect(size)
+                .split("  ")
+                .map(str::trim)
+                .filter(|word| !word.is_empty())
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            words("64 "),
+            [
+                "64",
+                "84",
+                "59 523 809",
+                "16.8",
+                "3571",
+                "74 310 595",
+                "55 471 289",
+                "-",
+                "bus"
+            ]
+        );
+        assert_eq!(words("1518")[2], "3 250 975");
+        assert_eq!(words("1518")[8], "wire");
+    }
+
+    #[test]
+    fn measured_memory_stands_beside_the_others() {
+        let point = |working_set_octets, latency_ns, gigabytes: f64| Point {
+            working_set_octets,
+            latency_ns,
+            copy_octets_per_s: gigabytes * 1e9,
+        };
+        let measured = MemoryMeasured {
+            cpu: 1,
+            points: vec![point(16 << 10, 1.5, 100.0), point(64 << 20, 84.0, 12.8)],
+            together_octets_per_s: 1.28e9,
+            together_cpus: 2,
+            steal_share: Some(0.02),
+        };
+        let memory = MemoryBandwidth {
+            octets_per_s: 1.28e9,
+        };
+        let text = limits(&plan(), Some(memory), Some(&measured));
+        for wanted in [
+            "16 KiB",
+            "64 MiB",
+            "2.0 % of the CPU",
+            "1.28 GB/s (10.24 Gbit/s), copied by 2 CPUs",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("64 "))
+            .expect("64");
+        // 128 octets of memory traffic a frame; 16.8 ns are a fifth of an access.
+        assert!(
+            line.ends_with("10 000 000  memory            0.20"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn digits_that_say_nothing_are_left_out() {
+        for (value, most, text) in [
+            (0.2, 3, "0.2"),
+            (100.0, 2, "100"),
+            (63.015, 2, "63.02"),
+            (0.08, 3, "0.08"),
+        ] {
+            assert_eq!(digits(value, most), text);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `mpps limits`: arithmetic, and with `--measure` this machine's memory.
+
+use crate::args::LimitsArgs;
+use crate::exit::Exit;
+use crate::plan::LimitsPlan;
+use crate::terminal;
+use anyhow::Result;
+use mpps_lab::memory;
+use mpps_method::limits::MemoryBandwidth;
+
+/// Largest working set measured, octets: beyond the caches of most machines, within the memory of all.
+const LARGEST_OCTETS: usize = 256 << 20;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn run(args: &LimitsArgs) -> Result<Exit> {
+    let plan = LimitsPlan::of(args)?;
+    let measured = args
+        .measure
+        .then(|| memory::measure(LARGEST_OCTETS))
+        .transpose()?;
+    let by_measuring = measured.as_ref().map(|measured| MemoryBandwidth {
+        octets_per_s: measured.together_octets_per_s,
+    });
+    let memory = args.memory.or(by_measuring);
+    terminal::out(&if args.json {
+        terminal::limits_json(&plan, memory, measured.as_ref())?
+    } else {
+        terminal::limits(&plan, memory, measured.as_ref())
+    });
+    Ok(Exit::Measured)
+}
