@@ -1,4 +1,4 @@
-//! The clock that eBPF programs read too.
+//! The clock that eBPF programs read too, and the one that packet sockets stamp with.
 
 use nix::time::{ClockId, clock_gettime};
 
@@ -13,6 +13,19 @@ pub fn monotonic_ns() -> u64 {
         .expect("CLOCK_MONOTONIC exists on every Linux kernel");
     // Both parts are never negative for this clock.
     now.tv_sec().unsigned_abs() * 1_000_000_000 + now.tv_nsec().unsigned_abs()
+}
+
+/// Nanoseconds of `CLOCK_REALTIME`, by which received packets are stamped. It may be set and slewed:
+/// only its distance to [`monotonic_ns`] at the same moment means anything.
+///
+/// # Panics
+/// Never on Linux, as [`monotonic_ns`].
+#[must_use]
+pub fn realtime_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_REALTIME)
+        .expect("CLOCK_REALTIME exists on every Linux kernel");
+    // Negative only on a clock set to before 1970.
+    u64::try_from(now.tv_sec()).unwrap_or(0) * 1_000_000_000 + now.tv_nsec().unsigned_abs()
 }
 
 #[cfg(test)]
