@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: 1,
         batch: Traffic::BATCH,
         all_timed: false,
+        port: mpps_lab::tester::PortKind::Xdp,
     };
     let duration = Span::from_secs_f64(seconds);
     let frames_max = ceiling::SENDER_MAX.frames_in(duration).max(1);
