@@ -1,7 +1,10 @@
-//! Offloads and driver statistics of a link of the calling thread's namespace (`SIOCETHTOOL`,
+//! Offloads, driver statistics and the driver's own description of a link of the calling thread's namespace (`SIOCETHTOOL`,
 //! `include/uapi/linux/ethtool.h`).
 
+mod device;
 mod request;
+
+pub use device::{Channels, Coalescing, Driver, Rings, channels, coalescing, driver, rings};
 
 use crate::error::{Error, Result};
 use crate::netns;

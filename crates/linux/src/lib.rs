@@ -15,6 +15,7 @@ pub mod clock;
 pub mod cpu;
 pub mod error;
 pub mod ethtool;
+pub mod hypervisor;
 pub mod interrupt;
 pub mod kernel;
 pub mod links;
@@ -28,5 +29,6 @@ pub mod spawn;
 pub mod sysctl;
 mod sysfs;
 pub mod task;
+pub mod xdp;
 
 pub use error::{Error, Result};

@@ -81,7 +81,7 @@ fn describe(attributes: &[u8], ifindex: u32) -> Option<Napi> {
     })
 }
 
-fn family_id(name: &str) -> std::result::Result<u16, Refusal> {
+pub(crate) fn family_id(name: &str) -> std::result::Result<u16, Refusal> {
     let mut text = name.as_bytes().to_vec();
     text.push(0);
     let answers = transact_generic(&GenericRequest {
@@ -104,7 +104,7 @@ fn u32_of(attributes: &[u8], kind: u16) -> Option<u32> {
     Some(u32::from_ne_bytes(octets.try_into().ok()?))
 }
 
-fn value_of(attributes: &[u8], kind: u16) -> Option<Vec<u8>> {
+pub(crate) fn value_of(attributes: &[u8], kind: u16) -> Option<Vec<u8>> {
     NlasIterator::new(attributes)
         .flatten()
         .filter_map(|nla: NlaBuffer<&[u8]>| DefaultNla::parse(&nla).ok())

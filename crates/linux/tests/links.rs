@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mpps_linux::links::{self, VethSpec};
-use mpps_linux::{ethtool, sysctl};
+use mpps_linux::{ethtool, sysctl, xdp};
 use scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 
 fn ip(text: &str) -> IpAddr {
@@ -272,4 +272,29 @@ fn iproute2_agrees_with_what_we_made() {
         neighbours.contains("198.19.0.2 dev mC lladdr 02:6d:70:70:00:0d PERMANENT"),
         "{neighbours}"
     );
+}
+
+#[test]
+fn a_driver_says_what_it_is_and_what_it_has() {
+    if !privileged() {
+        return;
+    }
+    let (_c, d) = joined(3);
+    d.run(|| {
+        let driver = ethtool::driver("mD").unwrap();
+        assert_eq!((driver.name.as_str(), driver.bus.as_str()), ("veth", ""));
+        let channels = ethtool::channels("mD").unwrap();
+        assert_eq!((channels.rx, channels.tx), (3, 3), "{channels:?}");
+        assert!(channels.rx_max >= 3, "{channels:?}");
+        // A veth has no rings that could be set.
+        let rings = ethtool::rings("mD").unwrap_err();
+        assert_eq!(rings.errno(), None, "{rings}");
+        let features = xdp::features("mD");
+        if mpps_linux::kernel::release().unwrap().at_least(6, 3) {
+            let features = features.unwrap();
+            assert!(features.basic && features.redirect, "{features:?}");
+            assert!(!features.zero_copy, "{features:?}");
+        }
+        assert!(ethtool::driver("mX").unwrap_err().is_missing());
+    });
 }

@@ -33,7 +33,7 @@ pub struct RunLine {
     arguments: Vec<String>,
     plan: PlanEntry,
     bed: BedEntry,
-    facts: FactsEntry,
+    facts: Facts,
     comparability: Comparability,
 }
 
@@ -86,23 +86,6 @@ struct BedEntry {
     dut_setup: Option<String>,
 }
 
-#[derive(Serialize)]
-struct FactsEntry {
-    kernel_release: String,
-    kernel_parameters: Vec<String>,
-    cpu_model: String,
-    cpus_online: usize,
-    cpus_available: usize,
-    hypervisor: bool,
-    mitigations: Vec<Mitigation>,
-}
-
-#[derive(Serialize)]
-struct Mitigation {
-    fault: String,
-    state: String,
-}
-
 /// Records whose keys differ were not taken under the same conditions.
 #[derive(Serialize)]
 struct Comparability {
@@ -146,13 +129,13 @@ impl RunLine {
                 .collect(),
             plan: plan_entry(job),
             bed: bed_entry(bed),
-            facts: facts_entry(facts),
+            facts: facts.clone(),
             comparability: Comparability {
                 bed: BED_KIND,
                 nic: bed.plan().nic.name(),
                 rx_ring_frames: rules::ring(bed) / u32::from(bed.plan().queues),
                 queues: bed.plan().queues,
-                kernel_release: facts.kernel_release.clone(),
+                kernel_release: facts.kernel_release.text().to_owned(),
                 mitigations: facts.mitigations_text(),
                 tool_version: env!("CARGO_PKG_VERSION"),
             },
@@ -229,30 +212,5 @@ fn bed_entry(bed: &Bed) -> BedEntry {
             .dut_setup
             .as_ref()
             .map(|path| path.to_string_lossy().into_owned()),
-    }
-}
-
-fn facts_entry(facts: &Facts) -> FactsEntry {
-    let Facts {
-        kernel_release,
-        kernel_parameters,
-        cpu_model,
-        cpus_online,
-        cpus_available,
-        hypervisor,
-        mitigations,
-    } = facts.clone();
-    let mitigations = mitigations
-        .into_iter()
-        .map(|(fault, state)| Mitigation { fault, state })
-        .collect();
-    FactsEntry {
-        kernel_release,
-        kernel_parameters,
-        cpu_model,
-        cpus_online,
-        cpus_available,
-        hypervisor,
-        mitigations,
     }
 }

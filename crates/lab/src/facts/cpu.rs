@@ -1,0 +1,303 @@
+//! What the CPUs are: model, caches, clock, idle states, siblings, memory nodes.
+
+use super::reading::{Reading, Root, first_value};
+use mpps_linux::cpu::CpuSet;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const CPUS: &str = "/sys/devices/system/cpu";
+const NODES: &str = "/sys/devices/system/node";
+
+/// Facts of the CPUs; where they could differ from each other, of CPU 0 unless it says so.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cpu {
+    /// Microcode revision.
+    pub microcode: Reading<String>,
+    /// Clock as the kernel sees it when read, MHz (x86: /proc/cpuinfo). A guest sees the nominal one.
+    pub clock_mhz: Reading<f64>,
+    /// Highest clock its frequency driver sets, kHz.
+    pub frequency_max_khz: Reading<u64>,
+    /// Who scales frequencies.
+    pub frequency_driver: Reading<String>,
+    /// Governor, with the CPUs that have it ("0-3,5").
+    pub governors: Reading<BTreeMap<String, String>>,
+    /// Whether it may go above its nominal clock.
+    pub turbo: Reading<bool>,
+    /// How it idles.
+    pub idle: Idle,
+    /// Its caches, level 1 first.
+    pub caches: Reading<Vec<Cache>>,
+    /// Threads of a core that share it, itself included.
+    pub threads_per_core: Reading<usize>,
+    /// `on`, `off`, `notsupported`...: simultaneous multithreading as the kernel controls it.
+    pub smt: Reading<String>,
+    /// Packages (sockets).
+    pub packages: Reading<usize>,
+    /// CPUs taken from the scheduler (`isolcpus`); empty where none is.
+    pub isolated: Reading<String>,
+    /// Memory nodes.
+    pub numa_nodes: Reading<Vec<Node>>,
+}
+
+/// Idle states.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Idle {
+    /// Who idles: `intel_idle`, `acpi_idle`, `haltpoll`, `none`.
+    pub driver: Reading<String>,
+    /// Who chooses the state.
+    pub governor: Reading<String>,
+    /// States, shallow ones first.
+    pub states: Reading<Vec<IdleState>>,
+}
+
+/// One idle state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct IdleState {
+    /// Its name: `C1E`.
+    pub name: String,
+    /// Time to leave it, microseconds.
+    pub exit_latency_us: Reading<u64>,
+    /// Whether it is switched off.
+    pub disabled: Reading<bool>,
+}
+
+/// One cache.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cache {
+    /// 1, 2, 3.
+    pub level: Reading<u32>,
+    /// `Data`, `Instruction`, `Unified`.
+    pub kind: Reading<String>,
+    /// Size.
+    pub size_octets: Reading<u64>,
+    /// Line.
+    pub line_octets: Reading<u64>,
+    /// CPUs that share it ("0-3").
+    pub shared_cpus: Reading<String>,
+}
+
+/// One memory node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// Its number.
+    pub node: usize,
+    /// Its CPUs ("0-3").
+    pub cpus: Reading<String>,
+    /// Its memory.
+    pub memory_octets: Reading<u64>,
+}
+
+impl Cpu {
+    /// Reads them.
+    #[must_use]
+    pub fn read(root: &Root, cpuinfo: &Reading<String>) -> Self {
+        let first = |name: &str| format!("{CPUS}/cpu0/{name}");
+        let said = |keys: &[&str]| {
+            cpuinfo.clone().and_then(|text| {
+                Reading::of(first_value(&text, keys), || {
+                    format!("/proc/cpuinfo: no line \"{}\"", keys.join("\" or \""))
+                })
+            })
+        };
+        let clock = said(&["cpu MHz"]).and_then(|text| {
+            text.parse().map_or_else(
+                |_| Reading::unreadable("/proc/cpuinfo: \"cpu MHz\" is no number"),
+                Reading::Read,
+            )
+        });
+        Self {
+            microcode: said(&["microcode", "CPU revision"]),
+            clock_mhz: clock,
+            frequency_max_khz: root.number(&first("cpufreq/cpuinfo_max_freq")),
+            frequency_driver: root.text(&first("cpufreq/scaling_driver")),
+            governors: governors(root),
+            turbo: turbo(root),
+            idle: idle(root),
+            caches: caches(root),
+            threads_per_core: root
+                .text(&first("topology/thread_siblings_list"))
+                .and_then(|list| list.parse::<CpuSet>().into())
+                .map(|siblings| siblings.len()),
+            smt: root.text(&format!("{CPUS}/smt/control")),
+            packages: packages(root),
+            isolated: root.text(&format!("{CPUS}/isolated")),
+            numa_nodes: nodes(root),
+        }
+    }
+
+    /// The largest cache there is, octets.
+    #[must_use]
+    pub fn last_cache_octets(&self) -> Option<u64> {
+        let caches = self.caches.known()?;
+        caches
+            .iter()
+            .filter_map(|cache| cache.size_octets.known().copied())
+            .max()
+    }
+}
+
+fn governors(root: &Root) -> Reading<BTreeMap<String, String>> {
+    root.numbered(CPUS, "cpu").and_then(|cpus| {
+        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut why = String::new();
+        for cpu in cpus {
+            match root.text(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor")) {
+                Reading::Read(name) => by_name.entry(name).or_default().push(cpu),
+                Reading::Unreadable { unreadable } => why = unreadable,
+            }
+        }
+        if by_name.is_empty() {
+            return Reading::unreadable(why);
+        }
+        let listed = by_name.into_iter().map(|(name, cpus)| {
+            let set: CpuSet = cpus.into_iter().collect();
+            (name, set.to_string())
+        });
+        Reading::Read(listed.collect())
+    })
+}
+
+/// Two drivers say it in two ways.
+fn turbo(root: &Root) -> Reading<bool> {
+    let off = root.number::<u8>(&format!("{CPUS}/intel_pstate/no_turbo"));
+    let on = root.number::<u8>(&format!("{CPUS}/cpufreq/boost"));
+    match (off, on) {
+        (Reading::Read(off), _) => Reading::Read(off == 0),
+        (_, Reading::Read(on)) => Reading::Read(on != 0),
+        (Reading::Unreadable { unreadable: a }, Reading::Unreadable { unreadable: b }) => {
+            Reading::unreadable(format!("{a}; {b}"))
+        }
+    }
+}
+
+fn idle(root: &Root) -> Idle {
+    let folder = format!("{CPUS}/cpu0/cpuidle");
+    let states = root.numbered(&folder, "state").map(|numbers| {
+        let state = |number: usize| {
+            let of = |name: &str| format!("{folder}/state{number}/{name}");
+            IdleState {
+                name: root.text(&of("name")).text().to_owned(),
+                exit_latency_us: root.number(&of("latency")),
+                disabled: root.number::<u64>(&of("disable")).map(|flags| flags != 0),
+            }
+        };
+        numbers.into_iter().map(state).collect()
+    });
+    Idle {
+        driver: root.text(&format!("{CPUS}/cpuidle/current_driver")),
+        governor: root.text(&format!("{CPUS}/cpuidle/current_governor_ro")),
+        states,
+    }
+}
+
+fn caches(root: &Root) -> Reading<Vec<Cache>> {
+    let folder = format!("{CPUS}/cpu0/cache");
+    root.numbered(&folder, "index").map(|numbers| {
+        let cache = |number: usize| {
+            let of = |name: &str| format!("{folder}/index{number}/{name}");
+            Cache {
+                level: root.number(&of("level")),
+                kind: root.text(&of("type")),
+                size_octets: root.text(&of("size")).and_then(|text| {
+                    Reading::of(octets(&text), || {
+                        format!("{}: \"{text}\" is no size", of("size"))
+                    })
+                }),
+                line_octets: root.number(&of("coherency_line_size")),
+                shared_cpus: root.text(&of("shared_cpu_list")),
+            }
+        };
+        numbers.into_iter().map(cache).collect()
+    })
+}
+
+/// `32K`, `1M`, `32768K` as sysfs writes a cache's size.
+fn octets(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let times = match &text[digits.len()..] {
+        "" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(times)
+}
+
+fn packages(root: &Root) -> Reading<usize> {
+    root.numbered(CPUS, "cpu").and_then(|cpus| {
+        let mut ids = Vec::new();
+        for cpu in cpus {
+            match root.text(&format!("{CPUS}/cpu{cpu}/topology/physical_package_id")) {
+                Reading::Read(id) => ids.push(id),
+                // A CPU that is offline has none.
+                Reading::Unreadable { .. } => {}
+            }
+        }
+        ids.sort();
+        ids.dedup();
+        if ids.is_empty() {
+            Reading::unreadable(format!(
+                "{CPUS}/cpu*/topology/physical_package_id: not there"
+            ))
+        } else {
+            Reading::Read(ids.len())
+        }
+    })
+}
+
+fn nodes(root: &Root) -> Reading<Vec<Node>> {
+    root.numbered(NODES, "node").map(|numbers| {
+        let node = |number: usize| {
+            let of = |name: &str| format!("{NODES}/node{number}/{name}");
+            Node {
+                node: number,
+                cpus: root.text(&of("cpulist")),
+                memory_octets: root.text(&of("meminfo")).and_then(|text| {
+                    Reading::of(node_memory(&text), || {
+                        format!("{}: no MemTotal", of("meminfo"))
+                    })
+                }),
+            }
+        };
+        numbers.into_iter().map(node).collect()
+    })
+}
+
+/// `Node 0 MemTotal:       24689064 kB`
+fn node_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find(|line| line.contains("MemTotal:"))?;
+    let kib: u64 = line.split_whitespace().rev().nth(1)?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_as_sysfs_writes_them() {
+        for (text, wanted) in [
+            ("32K", Some(32 << 10)),
+            ("32768K", Some(32 << 20)),
+            ("1M", Some(1 << 20)),
+            ("64", Some(64)),
+            ("", None),
+            ("K", None),
+            ("32k", None),
+            ("-1K", None),
+            ("99999999999999999999K", None),
+            ("18446744073709551615G", None),
+        ] {
+            assert_eq!(octets(text), wanted, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in ".{0,60}") {
+            let _ = (octets(&text), node_memory(&text));
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A fact that was read, or why it could not be.
+
+use serde::Serialize;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A fact, or the reason why it is not known. Nothing is guessed in its place.
+///
+/// In JSON the fact itself, or `{"unreadable": "why"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Reading<T> {
+    /// What was read.
+    Read(T),
+    /// Not known.
+    Unreadable {
+        /// What stood in the way, with the place.
+        unreadable: String,
+    },
+}
+
+impl<T> Reading<T> {
+    /// Not known, for this reason.
+    #[must_use]
+    pub fn unreadable(why: impl Into<String>) -> Self {
+        Self::Unreadable {
+            unreadable: why.into(),
+        }
+    }
+
+    /// The fact, or why there is none.
+    #[must_use]
+    pub fn of(fact: Option<T>, why: impl FnOnce() -> String) -> Self {
+        fact.map_or_else(|| Self::unreadable(why()), Self::Read)
+    }
+
+    /// The fact, where it is known.
+    #[must_use]
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Read(fact) => Some(fact),
+            Self::Unreadable { .. } => None,
+        }
+    }
+
+    /// Why it is not known.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::Read(_) => None,
+            Self::Unreadable { unreadable } => Some(unreadable),
+        }
+    }
+
+    /// The same with another fact made of it.
+    #[must_use]
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Reading<U> {
+        self.and_then(|fact| Reading::Read(make(fact)))
+    }
+
+    /// The same with what is read from it.
+    #[must_use]
+    pub fn and_then<U>(self, read: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
+        match self {
+            Self::Read(fact) => read(fact),
+            Self::Unreadable { unreadable } => Reading::Unreadable { unreadable },
+        }
+    }
+}
+
+impl Reading<String> {
+    /// The text, or empty.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.known().map_or("", String::as_str)
+    }
+}
+
+impl<T, E: std::fmt::Display> From<Result<T, E>> for Reading<T> {
+    fn from(result: Result<T, E>) -> Self {
+        match result {
+            Ok(fact) => Self::Read(fact),
+            Err(error) => Self::unreadable(error.to_string()),
+        }
+    }
+}
+
+/// Where a machine's files are: this one's, or a tree that looks like one.
+#[derive(Clone, Debug)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// This machine.
+    #[must_use]
+    pub fn here() -> Self {
+        Self(PathBuf::from("/"))
+    }
+
+    /// A tree that holds proc, sys, boot and lib.
+    #[must_use]
+    pub fn at(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// A file's place, from its usual absolute path.
+    #[must_use]
+    pub fn path(&self, usual: &str) -> PathBuf {
+        self.0.join(usual.trim_start_matches('/'))
+    }
+
+    /// A file's text without blanks around.
+    #[must_use]
+    pub fn text(&self, usual: &str) -> Reading<String> {
+        let read = fs::read(self.path(usual));
+        // What is not UTF-8 is shown as far as it is.
+        let text = read.map(|octets| String::from_utf8_lossy(&octets).trim().to_owned());
+        text.map_or_else(|error| refused(usual, &error), Reading::Read)
+    }
+
+    /// A file's one number, of any kind.
+    #[must_use]
+    pub fn number<T: std::str::FromStr>(&self, usual: &str) -> Reading<T> {
+        self.text(usual).and_then(|text| match text.parse() {
+            Ok(number) => Reading::Read(number),
+            Err(_) => Reading::unreadable(format!(
+                "{usual}: \"{}\" is no such number",
+                shortened(&text)
+            )),
+        })
+    }
+
+    /// Names in a folder, in order.
+    #[must_use]
+    pub fn names(&self, usual: &str) -> Reading<Vec<String>> {
+        let names = fs::read_dir(self.path(usual)).map(|entries| {
+            let mut names: Vec<String> = entries
+                .flatten()
+                .filter_map(|entry| entry.file_name().into_string().ok())
+                .collect();
+            names.sort();
+            names
+        });
+        names.map_or_else(|error| refused(usual, &error), Reading::Read)
+    }
+
+    /// Numbers in names such as `cpu0`, `node1`: of those that begin with `prefix`, rising.
+    #[must_use]
+    pub fn numbered(&self, usual: &str, prefix: &str) -> Reading<Vec<usize>> {
+        self.names(usual).map(|names| {
+            let mut numbers: Vec<usize> = names
+                .iter()
+                .filter_map(|name| name.strip_prefix(prefix)?.parse().ok())
+                .collect();
+            numbers.sort_unstable();
+            numbers
+        })
+    }
+}
+
+fn refused<T>(usual: &str, error: &io::Error) -> Reading<T> {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => "not there".to_owned(),
+        io::ErrorKind::PermissionDenied => "needs root".to_owned(),
+        _ => error.to_string(),
+    };
+    Reading::unreadable(format!("{usual}: {why}"))
+}
+
+/// So much of a text that a line of it can be shown.
+pub(super) fn shortened(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .take(60)
+        .collect()
+}
+
+/// The value of the first of `keys` that a `key : value` text has.
+pub(super) fn first_value(text: &str, keys: &[&str]) -> Option<String> {
+    let value_of = |key: &&str| {
+        text.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            (name.trim() == *key).then(|| value.trim().to_owned())
+        })
+    };
+    keys.iter().find_map(value_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_says_where_and_why() {
+        let root = Root::at(Path::new("/nowhere/at/all"));
+        assert_eq!(
+            root.text("/proc/version").why(),
+            Some("/proc/version: not there")
+        );
+        assert_eq!(
+            root.names("/sys/class/net").why(),
+            Some("/sys/class/net: not there")
+        );
+        let here = Root::here();
+        assert_eq!(
+            here.number::<u32>("/proc/sys/kernel/ostype").why(),
+            Some("/proc/sys/kernel/ostype: \"Linux\" is no such number")
+        );
+        assert!(
+            here.text("/proc")
+                .why()
+                .is_some_and(|why| why.starts_with("/proc: "))
+        );
+    }
+
+    #[test]
+    fn in_json_a_fact_is_itself() {
+        let json = |reading: &Reading<u32>| serde_json::to_string(reading).unwrap();
+        assert_eq!(json(&Reading::Read(7)), "7");
+        assert_eq!(
+            json(&Reading::unreadable("x: not there")),
+            r#"{"unreadable":"x: not there"}"#
+        );
+    }
+
+    #[test]
+    fn a_value_is_found_by_the_first_key_there_is() {
+        let text = "processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n";
+        assert_eq!(
+            first_value(text, &["CPU part", "model name"]).as_deref(),
+            Some("Some CPU @ 2 GHz")
+        );
+        assert_eq!(first_value(text, &["model"]), None);
+        assert_eq!(first_value("", &["model name"]), None);
+    }
+}
