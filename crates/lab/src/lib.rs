@@ -13,6 +13,7 @@ pub mod memory;
 pub mod probe;
 pub mod recover;
 pub mod rules;
+pub mod tables;
 pub mod tester;
 pub mod traffic;
 pub mod trial;

@@ -1,0 +1,120 @@
+//! Routing tables: read from a file ([`read()`]), chosen from ([`choose()`]).
+//!
+//! A table here is prefixes alone: what a forwarding table has to find. Paths, next hops and attributes
+//! of the file are counted and dropped. Loading it into a kernel, and drawing destinations from it, are
+//! for others to do.
+
+mod choose;
+mod collect;
+mod error;
+pub mod martians;
+mod read;
+mod source;
+mod stream;
+mod text;
+
+pub use choose::{ChooseOptions, Chosen, Class, LeftOut, Sample, choose};
+pub use error::{Place, ReadError};
+pub use read::{Counts, Progress, ReadOptions, ReadTable, read, read_from};
+pub use source::Source;
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// Distinct prefixes, in order of address and then length, host bits zero. 5 octets an IPv4 prefix,
+/// 17 an IPv6 prefix.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// IPv4, sorted, unique.
+    pub v4: Vec<Ipv4Net>,
+    /// IPv6, sorted, unique.
+    pub v6: Vec<Ipv6Net>,
+}
+
+impl Table {
+    /// The table of these prefixes, in any order, repeated or not, host bits set or not.
+    #[must_use]
+    pub fn of(prefixes: impl IntoIterator<Item = IpNet>) -> Self {
+        let mut collector = collect::Collector::unbounded();
+        for prefix in prefixes {
+            // Without a bound there is nothing to refuse.
+            let _ = collector.add(prefix);
+        }
+        collector.finish().0
+    }
+
+    /// Prefixes of both families.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
+    }
+
+    /// Whether there is no prefix at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.v4.is_empty() && self.v6.is_empty()
+    }
+
+    /// Every prefix, IPv4 first.
+    pub fn iter(&self) -> impl Iterator<Item = IpNet> + '_ {
+        let v4 = self.v4.iter().copied().map(IpNet::V4);
+        v4.chain(self.v6.iter().copied().map(IpNet::V6))
+    }
+
+    /// IPv4 prefixes by length: index 0 to 32.
+    #[must_use]
+    pub fn lengths_v4(&self) -> [u64; 33] {
+        let mut lengths = [0; 33];
+        for prefix in &self.v4 {
+            lengths[usize::from(prefix.prefix_len())] += 1;
+        }
+        lengths
+    }
+
+    /// IPv6 prefixes by length: index 0 to 128.
+    #[must_use]
+    pub fn lengths_v6(&self) -> [u64; 129] {
+        let mut lengths = [0; 129];
+        for prefix in &self.v6 {
+            lengths[usize::from(prefix.prefix_len())] += 1;
+        }
+        lengths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn net(text: &str) -> IpNet {
+        text.parse()
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_table_is_sorted_and_unique_and_without_host_bits() {
+        let table = Table::of(
+            [
+                "2001:db8::/32",
+                "10.0.0.0/9",
+                "10.0.0.0/8",
+                "10.9.8.7/8",
+                "9.0.0.0/8",
+            ]
+            .map(net),
+        );
+        let listed: Vec<String> = table.iter().map(|prefix| prefix.to_string()).collect();
+        assert_eq!(
+            listed,
+            ["9.0.0.0/8", "10.0.0.0/8", "10.0.0.0/9", "2001:db8::/32"]
+        );
+        assert_eq!((table.len(), table.is_empty()), (4, false));
+        assert_eq!((table.lengths_v4()[8], table.lengths_v4()[9]), (2, 1));
+        assert_eq!(table.lengths_v6()[32], 1);
+        assert!(Table::default().is_empty());
+    }
+
+    #[test]
+    fn a_prefix_costs_what_the_table_says() {
+        assert_eq!((size_of::<Ipv4Net>(), size_of::<Ipv6Net>()), (5, 17));
+    }
+}
