@@ -4,8 +4,8 @@
 //! which object and what the reader can do about it. Which namespaces, addresses, CPUs or
 //! priorities are right is for the caller to know.
 //!
-//! The thread rule: a network namespace belongs to a *thread*. [`links`], [`napi`], [`packet`],
-//! [`sysctl`] and [`ethtool`] act in the namespace of the calling thread; use [`netns::NetNs::run`] (one closure
+//! The thread rule: a network namespace belongs to a *thread*. [`links`], [`routes`], [`napi`],
+//! [`packet`], [`sysctl`] and [`ethtool`] act in the namespace of the calling thread; use [`netns::NetNs::run`] (one closure
 //! in a thread of its own) or [`netns::NetNs::enter_thread`] (for good) to choose it.
 //!
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
@@ -25,6 +25,7 @@ pub mod netns;
 pub mod packet;
 pub mod perf;
 pub mod procstat;
+pub mod routes;
 pub mod spawn;
 pub mod sysctl;
 mod sysfs;

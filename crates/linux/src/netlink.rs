@@ -104,6 +104,12 @@ pub(crate) fn transact_generic(request: &GenericRequest) -> Result<Vec<Vec<u8>>,
     Ok(answers.into_iter().map(attributes).collect())
 }
 
+/// Sends one rtnetlink request whose body we wrote ourselves, and returns the bodies that answer it.
+pub(crate) fn transact_raw(kind: u16, body: Vec<u8>, flags: u16) -> Result<Vec<Vec<u8>>, Refusal> {
+    let answers = exchange(NETLINK_ROUTE, Raw { kind, body }, flags)?;
+    Ok(answers.into_iter().map(|answer| answer.body).collect())
+}
+
 /// A netlink message's type and its body as octets.
 #[derive(Debug)]
 struct Raw {
@@ -208,7 +214,7 @@ fn read_datagram<M: NetlinkDeserializable>(
 
 /// The text of `NLMSGERR_ATTR_MSG` in an error's extended acknowledgement. The bytes are the
 /// request's header (16 octets, nothing more of it thanks to NETLINK_CAP_ACK), then attributes.
-fn explanation(after_code: &[u8]) -> Option<String> {
+pub(crate) fn explanation(after_code: &[u8]) -> Option<String> {
     const REQUEST_HEADER: usize = 16;
     const ATTRIBUTE_HEADER: usize = 4;
     const NLMSGERR_ATTR_MSG: u16 = 1;

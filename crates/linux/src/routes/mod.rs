@@ -1,0 +1,62 @@
+//! Routes by the million: our own encoder for many requests a system call, dumps without an
+//! allocation a route, nexthop objects, and what the kernel tells about its tables.
+//!
+//! [`crate::links`] sets up a bed with some dozens of requests, each awaited. A full BGP table is a
+//! million of them: here a batch of messages goes to the kernel in one `send(2)`, which handles
+//! them before it returns. Only refusals and the last message of a batch are answered.
+//!
+//! All of it acts in the network namespace of the calling thread.
+
+mod answer;
+mod attributes;
+mod bulk;
+mod dump;
+pub mod nexthops;
+mod request;
+mod rt6_stats;
+mod socket;
+mod trie_stats;
+
+pub use answer::answer;
+pub use bulk::{Bulk, Refusal, Refusals};
+pub use dump::{Filter, Route, dump};
+pub use request::{Request, Stamp, Via};
+pub use rt6_stats::{Rt6Stats, rt6_stats};
+pub use trie_stats::{LookupCounters, TrieStats, trie_stats};
+
+/// Address family: a FIB of its own each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl Family {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::V4, Self::V6];
+
+    fn number(self) -> u8 {
+        match self {
+            // AF_INET and AF_INET6 are 2 and 10 on every architecture.
+            Self::V4 => 2,
+            Self::V6 => 10,
+        }
+    }
+
+    fn of_number(number: u8) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|family| family.number() == number)
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        })
+    }
+}
