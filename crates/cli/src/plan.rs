@@ -3,27 +3,20 @@
 
 mod calibration;
 mod limits;
+mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use limits::LimitsPlan;
 
 use crate::args::{AcceptArg, NicArg, RssArg, SetUpArgs, ThroughputArgs};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
 use mpps_lab::ceiling::SENDER_MAX;
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::tester::PortKind;
-use mpps_lab::traffic::Traffic;
-use mpps_method::{Accept, Ceiling, Family, FlowPlan, FrameLen, FrameSpec, Goal, Rate, Resolution};
+use mpps_method::{Accept, Ceiling, Goal, Rate, Resolution};
 use std::path::PathBuf;
 
-/// Measured when nothing else is asked for: the smallest frame, Simple IMIX, the largest usual one.
-const SIZES_V4: &str = "64,imix,1518";
-/// The same, with the smallest frame that has room for IPv6, UDP and the tag.
-const SIZES_V6: &str = "78,mix:78=7,594=4,1518=1,1518";
-/// Largest frame of the sender, octets with FCS: what fits the page of a live frame.
-const LIVE_FRAME_MAX: u16 = 3400;
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
 const MIN_RATE_FPS: f64 = 10_000.0;
 /// Frames a receive ring holds when nothing else is asked for, as many a NIC's.
@@ -177,13 +170,13 @@ pub fn bed_name(name: &str) -> Result<String> {
 }
 
 fn measurement(args: &ThroughputArgs) -> Result<ThroughputPlan> {
-    let (sizes, search) = (sizes(args)?, &args.search);
+    let (sizes, search) = (traffic::sizes(&args.traffic)?, &args.search);
     let maximum = search.max_rate;
     let resolution = search
         .step_fps
         .map_or(search.resolution, |step| Resolution::StepFps(step.fps()));
     let plan = ThroughputPlan {
-        traffic: traffic(args, &sizes)?,
+        traffic: traffic::of(&args.traffic, &sizes)?,
         sizes,
         trial: search.time,
         resolution,
@@ -205,69 +198,6 @@ fn minimum_below(maximum: Option<Rate>) -> Rate {
     let usual = Rate::from_fps(MIN_RATE_FPS);
     maximum.map_or(usual, |maximum| {
         usual.min(Rate::from_fps(maximum.fps() / 10.0))
-    })
-}
-
-fn sizes(args: &ThroughputArgs) -> Result<Vec<FrameSpec>> {
-    let family = if args.traffic.ipv6 {
-        Family::V6
-    } else {
-        Family::V4
-    };
-    let usual = if args.traffic.ipv6 {
-        SIZES_V6
-    } else {
-        SIZES_V4
-    };
-    let sizes = FrameSpec::parse_list(args.traffic.frame.as_deref().unwrap_or(usual))?;
-    for frames in &sizes {
-        let (min, least) = (frames.min(), family.frame_min());
-        ensure!(
-            min >= least,
-            "frame size {min}{} is too small for {family}: headers, test tag and FCS need {least} octets; give --frame {least} or larger",
-            within(frames, min),
-        );
-        let max = frames.max();
-        ensure!(
-            max.octets() <= LIVE_FRAME_MAX,
-            "frame size {max}{} is above {LIVE_FRAME_MAX}: larger frames need another port, which this version does not have; \
-             give --frame {LIVE_FRAME_MAX} or smaller",
-            within(frames, max),
-        );
-    }
-    Ok(sizes)
-}
-
-/// Which mix a size stands in, for the reader who wrote its name only.
-fn within(frames: &FrameSpec, frame: FrameLen) -> String {
-    match frames {
-        FrameSpec::Fixed(fixed) if *fixed == frame => String::new(),
-        _ => format!(" (in {frames})"),
-    }
-}
-
-fn traffic(args: &ThroughputArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
-    let typed = &args.traffic;
-    let family = if typed.ipv6 { Family::V6 } else { Family::V4 };
-    let flows = FlowPlan::new(typed.flows, family).with_context(|| "--flows")?;
-    ensure!(
-        typed.dscp <= 63,
-        "--dscp {}: give 0 to 63 (RFC 2474)",
-        typed.dscp
-    );
-    let Some(first) = sizes.first() else {
-        bail!("no frame size: give one such as --frame 64");
-    };
-    Ok(Traffic {
-        frames: first.clone(),
-        flows: flows.count(),
-        ipv6: typed.ipv6,
-        bidirectional: typed.bidirectional,
-        dscp: typed.dscp,
-        seed: typed.seed,
-        batch: Traffic::BATCH,
-        all_timed: false,
-        port: PortKind::Xdp,
     })
 }
 

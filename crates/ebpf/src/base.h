@@ -14,6 +14,7 @@ typedef __u64 u64;
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
+#define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 #define FCS_OCTETS 4
 /* Live frames hold one page less head room and tail room; above this length a frame is refused. */

@@ -48,15 +48,19 @@ fn verdict(program: &libbpf_rs::ProgramMut<'_>, frame: &[u8]) -> (u32, Vec<u8>) 
     (run.return_value, data)
 }
 
-fn loaded_receiver(storage: &mut MaybeUninit<libbpf_rs::OpenObject>) -> receiver::ReceiverSkel<'_> {
+fn loaded_receiver(
+    storage: &mut MaybeUninit<libbpf_rs::OpenObject>,
+    flows: u32,
+) -> receiver::ReceiverSkel<'_> {
     let mut open = receiver::ReceiverSkelBuilder::default()
         .open(storage)
         .expect("open");
     let rodata = open.maps.rodata_data.as_deref_mut().expect("rodata");
-    rodata.flows = 4;
+    rodata.flows = flows;
+    rodata.flow_places = u64::from(flows);
     rodata.sequences_max = 128;
     open.maps.seen.set_max_entries(2).expect("seen");
-    open.maps.expected.set_max_entries(4).expect("expected");
+    open.maps.expected.set_max_entries(flows).expect("expected");
     let skel = open.load().expect("load");
     skel.maps
         .trial
@@ -85,7 +89,7 @@ fn receiver_counts_each_kind_of_frame_once() {
         return;
     }
     let mut storage = MaybeUninit::uninit();
-    let skel = loaded_receiver(&mut storage);
+    let skel = loaded_receiver(&mut storage, 1);
     let program = &skel.progs.receive;
     for (sequence, port) in [
         (0, 1024),
@@ -119,7 +123,7 @@ fn reordering_is_seen_within_a_flow_only() {
         return;
     }
     let mut storage = MaybeUninit::uninit();
-    let skel = loaded_receiver(&mut storage);
+    let skel = loaded_receiver(&mut storage, 4);
     for (sequence, port) in [(5, 1024), (4, 1025), (7, 1026), (6, 1027)] {
         verdict(&skel.progs.receive, &tagged_frame(9, sequence, port));
     }
@@ -144,10 +148,10 @@ fn sender_paces_and_counts_unsent_slots() {
         slots: 2,
         late_max_ns: 1,
         id: 7,
-        delay_ns: 0,
+        ..sender::Order::default()
     };
     skel.maps
-        .state
+        .data_state
         .update(&ZERO, &order.to_value(), MapFlags::ANY)
         .expect("order");
     // No port is set: the redirect is refused, which the sender must count as its own fault.
@@ -174,10 +178,10 @@ fn sender_never_makes_up_for_more_than_the_bound() {
         slots: 1000,
         late_max_ns: 1,
         id: 7,
-        delay_ns: 0,
+        ..sender::Order::default()
     };
     skel.maps
-        .state
+        .data_state
         .update(&ZERO, &order.to_value(), MapFlags::ANY)
         .expect("order");
     for _ in 0..3 {
@@ -193,7 +197,7 @@ fn sender_never_makes_up_for_more_than_the_bound() {
 fn outcome(skel: &sender::SenderSkel<'_>) -> sender::Outcome {
     let value = skel
         .maps
-        .state
+        .data_state
         .lookup(&ZERO, MapFlags::ANY)
         .expect("lookup")
         .expect("one entry");

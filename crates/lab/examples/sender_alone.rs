@@ -5,10 +5,9 @@
 
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Side};
-use mpps_lab::tester::{PortKind, Receiver, ReceiverPlan, Sender, SenderPlan, Template, ways};
+use mpps_lab::tester::{Receiver, ReceiverPlan, Sender, SenderPlan, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_linux::netns::NetNs;
-use mpps_method::{FrameLen, FrameSpec};
 use std::error::Error;
 
 /// Faster than any sender: it is late from the first frame on and never waits.
@@ -29,8 +28,8 @@ fn sink(name: &str) -> Result<(), Box<dyn Error>> {
     let netns = NetNs::open(&format!("mpps-{name}-dut"))?;
     let ifindex = netns.run(|| mpps_linux::links::index("mB"))??;
     let plan = ReceiverPlan {
-        source_first: 0,
-        flows: 1,
+        order: Traffic::default().flow_order(),
+        tcp: false,
         sequences_max: 64,
         all_timed: false,
     };
@@ -42,27 +41,11 @@ fn sink(name: &str) -> Result<(), Box<dyn Error>> {
 
 fn send(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
     let bed: Bed = bed::open(name).map_err(|e| e.to_string())?;
-    let traffic = Traffic {
-        frames: FrameSpec::Fixed(FrameLen::MIN),
-        flows: 1,
-        ipv6: false,
-        bidirectional: false,
-        dscp: 0,
-        seed: 1,
-        batch: Traffic::BATCH,
-        all_timed: false,
-        port: PortKind::Xdp,
-    };
-    let way = ways(false)[0];
-    let template = Template::new(&traffic.frame_template(&bed, way)).map_err(|e| e.to_string())?;
-    let plan = SenderPlan {
-        templates: vec![template],
-        ipv6: false,
-        flows: 1,
-        lengths: vec![FrameLen::MIN.without_fcs()],
-        batch: traffic.batch,
-        cpu,
-    };
+    let traffic = Traffic::default();
+    let plan = traffic
+        .sender_plan(&bed, &ways(false))
+        .map_err(|e| e.to_string())?;
+    let plan = SenderPlan { cpu, ..plan };
     let from = (bed.netns(Side::A), bed.port(Side::A).ifindex);
     let sender = Sender::load(plan, &[from]).map_err(|e| e.to_string())?;
     let order = Order {
@@ -70,7 +53,7 @@ fn send(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
         slots: OFFERED_FPS * seconds,
         late_max_ns: u64::MAX,
         id: 1,
-        delay_ns: 0,
+        ..Order::default()
     };
     let outcome = sender.send(order, from.0).map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;

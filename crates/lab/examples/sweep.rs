@@ -8,7 +8,7 @@ use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{ceiling, rules, trial};
 use mpps_linux::cpu;
-use mpps_method::{FrameLen, FrameSpec, Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -34,17 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         dut_setup: arguments.get(2).map(PathBuf::from),
     };
     let bed = Bed::raise(&plan)?;
-    let traffic = Traffic {
-        frames: FrameSpec::Fixed(FrameLen::MIN),
-        flows: 1,
-        ipv6: false,
-        bidirectional: false,
-        dscp: 0,
-        seed: 1,
-        batch: Traffic::BATCH,
-        all_timed: false,
-        port: mpps_lab::tester::PortKind::Xdp,
-    };
+    let traffic = Traffic::default();
     let duration = Span::from_secs_f64(seconds);
     let frames_max = ceiling::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;

@@ -1,11 +1,11 @@
 //! What is sent: frame sizes, flows, addresses, directions.
 
 use crate::bed::Bed;
-use crate::tester::{PortKind, ReceiverPlan, SenderPlan, Template, TesterError, Way};
+use crate::tester::{Far, PortKind, ReceiverPlan, SenderPlan, Template, TesterError, Way};
 use mpps_ebpf::instruments::sender::SIZES_MAX;
-use mpps_method::FrameSpec;
+use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use mpps_wire::ether::MacAddr;
-use mpps_wire::template::{Addresses, FrameTemplate};
+use mpps_wire::template::{self, Addresses, FrameTemplate};
 
 /// Hops a frame may still make; RFC 2544 names no value, 64 is the Internet's habit.
 const TTL: u8 = 64;
@@ -17,6 +17,10 @@ pub struct Traffic {
     pub frames: FrameSpec,
     /// Flows in each direction, sent round robin.
     pub flows: u32,
+    /// Frames each flow lives before a new one takes its place; `None`: for ever.
+    pub flow_length: Option<u32>,
+    /// What the frames look like behind their IP header.
+    pub transport: Transport,
     /// IPv6 instead of IPv4.
     pub ipv6: bool,
     /// Both ways at once; the offered rate is the sum of both.
@@ -32,6 +36,28 @@ pub struct Traffic {
     /// What carries the frames at the tester's ports.
     pub port: PortKind,
 }
+
+impl Default for Traffic {
+    /// The plainest there is: 64 octets, one flow, IPv4 and UDP, one way.
+    fn default() -> Self {
+        Self {
+            frames: FrameSpec::Fixed(FrameLen::MIN),
+            flows: 1,
+            flow_length: None,
+            transport: Transport::Udp,
+            ipv6: false,
+            bidirectional: false,
+            dscp: 0,
+            seed: 1,
+            batch: Self::BATCH,
+            all_timed: false,
+            port: PortKind::Xdp,
+        }
+    }
+}
+
+/// Frames sent on one reading of the clock where all of them are late anyway: it costs 30 ns.
+const CLOCK_FRAMES: u32 = 8;
 
 impl Traffic {
     /// Pages handed on at once in throughput trials. Below the 64 frames a NAPI poll takes (its weight), so
@@ -58,12 +84,31 @@ impl Traffic {
             } else {
                 Addresses::V4(from.v4, to.v4)
             },
+            transport: if self.transport.is_tcp() {
+                template::Transport::Tcp
+            } else {
+                template::Transport::Udp
+            },
             dscp: self.dscp,
             ttl: TTL,
         }
     }
 
-    pub(crate) fn sender_plan(&self, bed: &Bed, ways: &[Way]) -> Result<SenderPlan, TesterError> {
+    /// Which flow each frame of a direction belongs to.
+    #[must_use]
+    pub fn flow_order(&self) -> FlowOrder {
+        FlowOrder {
+            flows: self.flows,
+            flow_length: self.flow_length,
+            destinations: 1,
+        }
+    }
+
+    /// The sender of this traffic along these ways.
+    ///
+    /// # Errors
+    /// A schedule of sizes that does not fit.
+    pub fn sender_plan(&self, bed: &Bed, ways: &[Way]) -> Result<SenderPlan, TesterError> {
         let lengths = match &self.frames {
             FrameSpec::Fixed(length) => vec![length.without_fcs()],
             FrameSpec::Mix(_) => self
@@ -76,26 +121,24 @@ impl Traffic {
         Ok(SenderPlan {
             templates: ways
                 .iter()
-                .map(|way| Template::new(&self.frame_template(bed, *way)))
+                .zip([Far::Destination, Far::Source])
+                .map(|(way, far)| Template::new(&self.frame_template(bed, *way), far))
                 .collect::<Result<_, _>>()?,
             ipv6: self.ipv6,
+            transport: self.transport,
             flows: self.flows,
+            flow_length: self.flow_length,
+            clock_frames: if self.all_timed { 1 } else { CLOCK_FRAMES },
             lengths,
             batch: self.batch,
             cpu: bed.plan().cpus.sender(),
         })
     }
 
-    pub(crate) fn receiver_plan(&self, bed: &Bed, way: Way, frames_max: u64) -> ReceiverPlan {
-        let from = bed.port(way.from);
-        let source_first = if self.ipv6 {
-            u128::from(from.v6) as u32
-        } else {
-            u32::from(from.v4)
-        };
+    pub(crate) fn receiver_plan(&self, frames_max: u64) -> ReceiverPlan {
         ReceiverPlan {
-            source_first,
-            flows: self.flows,
+            order: self.flow_order(),
+            tcp: self.transport.is_tcp(),
             sequences_max: frames_max,
             all_timed: self.all_timed,
         }

@@ -35,7 +35,7 @@ pub mod verdict;
 
 pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
-pub use flows::{Family, Flow, FlowPlan};
+pub use flows::{Family, Flow, FlowOrder, FlowPlan, Transport};
 pub use frame_spec::FrameSpec;
 pub use goal::{Accept, Ceiling, Goal, LimitedBy, Resolution};
 pub use histogram::Histogram;

@@ -20,6 +20,7 @@ mod field;
 pub mod ipv4;
 pub mod ipv6;
 pub mod tag;
+pub mod tcp;
 pub mod template;
 pub mod toeplitz;
 pub mod udp;

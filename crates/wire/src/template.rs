@@ -1,5 +1,9 @@
-//! The frame a tester sends: Ethernet, IPv4 or IPv6, UDP, tag, zeros. Lengths here are without FCS,
+//! The frame a tester sends: Ethernet, IPv4 or IPv6, UDP or TCP, tag, zeros. Lengths here are without FCS,
 //! as in a buffer.
+
+mod received;
+
+pub use received::TestFrame;
 
 use std::net::IpAddr;
 
@@ -9,6 +13,7 @@ use crate::ether::{self, Ether, MacAddr};
 use crate::ipv4::{self, Ipv4};
 use crate::ipv6::{self, Ipv6};
 use crate::tag::{TAG_LEN, Tag};
+use crate::tcp::{self, Tcp};
 use crate::udp::{self, Udp};
 
 /// Internet Protocol version.
@@ -20,21 +25,51 @@ pub enum Family {
     V6,
 }
 
-impl Family {
-    /// Octets before the tag: Ethernet, IP and UDP headers (42 or 62).
+/// What stands behind the IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// A datagram.
+    #[default]
+    Udp,
+    /// A segment in the middle of a connection: ACK, no options.
+    Tcp,
+}
+
+impl Transport {
+    /// Octets of its header.
     #[must_use]
-    pub const fn headers_len(self) -> usize {
+    pub const fn header_len(self) -> usize {
+        match self {
+            Self::Udp => udp::HEADER_LEN,
+            Self::Tcp => tcp::HEADER_LEN,
+        }
+    }
+
+    /// IP protocol number.
+    #[must_use]
+    pub const fn protocol(self) -> u8 {
+        match self {
+            Self::Udp => udp::PROTOCOL,
+            Self::Tcp => tcp::PROTOCOL,
+        }
+    }
+}
+
+impl Family {
+    /// Octets before the tag: Ethernet, IP and UDP (42 or 62) or TCP headers (54 or 74).
+    #[must_use]
+    pub const fn headers_len(self, transport: Transport) -> usize {
         let ip = match self {
             Self::V4 => ipv4::HEADER_LEN,
             Self::V6 => ipv6::HEADER_LEN,
         };
-        ether::HEADER_LEN + ip + udp::HEADER_LEN
+        ether::HEADER_LEN + ip + transport.header_len()
     }
 
-    /// Shortest frame without FCS: Ethernet's 60, or 74 where headers and tag need more.
+    /// Shortest frame without FCS: Ethernet's 60, or what headers and tag need where that is more.
     #[must_use]
-    pub const fn frame_min(self) -> usize {
-        let needs = self.headers_len() + TAG_LEN;
+    pub const fn frame_min(self, transport: Transport) -> usize {
+        let needs = self.headers_len(transport) + TAG_LEN;
         if needs > ETHERNET_MIN {
             needs
         } else {
@@ -45,6 +80,8 @@ impl Family {
 
 /// Shortest Ethernet frame without FCS.
 const ETHERNET_MIN: usize = 60;
+/// Where a TCP-shaped frame stands in its stream, both ways, unless its sender moves it on.
+pub const STREAM_START: u32 = 1;
 /// Longest frame without FCS whose IPv4 total length fits its 16 bits.
 const FRAME_MAX: usize = 0xffff;
 
@@ -95,6 +132,8 @@ pub struct FrameTemplate {
     pub dst_mac: MacAddr,
     /// Addresses, and thereby the family.
     pub addresses: Addresses,
+    /// What stands behind the IP header.
+    pub transport: Transport,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
     /// Time to live, or hop limit.
@@ -116,7 +155,7 @@ impl FrameTemplate {
         let family = self.addresses.family();
         let wrong = FrameLength {
             length,
-            min: family.frame_min(),
+            min: family.frame_min(self.transport),
             max: FRAME_MAX,
         };
         if length < wrong.min || length > wrong.max {
@@ -135,7 +174,9 @@ impl FrameTemplate {
     ) -> Result<(), TooShort> {
         let family = self.addresses.family();
         let ip_len = (frame.len() - ether::HEADER_LEN) as u16;
-        let udp_len = (frame.len() - family.headers_len() + udp::HEADER_LEN) as u16;
+        let headers_len = family.headers_len(self.transport);
+        let l4_len = (frame.len() - headers_len + self.transport.header_len()) as u16;
+        let protocol = self.transport.protocol();
         let ethertype = match family {
             Family::V4 => ether::TYPE_IPV4,
             Family::V6 => ether::TYPE_IPV6,
@@ -151,33 +192,61 @@ impl FrameTemplate {
                 dscp: self.dscp & 0x3f,
                 total_length: ip_len,
                 ttl: self.ttl,
-                protocol: udp::PROTOCOL,
+                protocol,
                 source,
                 destination,
             }
             .emit(rest)?,
             Addresses::V6(source, destination) => Ipv6 {
                 dscp: self.dscp & 0x3f,
-                payload_length: udp_len,
-                next_header: udp::PROTOCOL,
+                payload_length: l4_len,
+                next_header: protocol,
                 hop_limit: self.ttl,
                 source,
                 destination,
             }
             .emit(rest)?,
         };
-        let mut header = Udp {
-            source,
-            destination,
-            length: udp_len,
-            checksum: 0,
-        };
-        tag.emit(header.emit(datagram)?)?;
         let (from, to) = (self.addresses.source(), self.addresses.destination());
-        let sum =
-            checksum::pseudo_header(from, to, udp::PROTOCOL, udp_len) + checksum::sum(datagram);
-        header.checksum = udp::checksum_on_wire(checksum::finish(sum));
-        header.emit(datagram)?;
+        let pseudo = checksum::pseudo_header(from, to, protocol, l4_len);
+        self.write_l4(datagram, (source, destination), tag, pseudo)
+    }
+
+    /// `pseudo` is the sum of the pseudo header.
+    fn write_l4(
+        &self,
+        datagram: &mut [u8],
+        (source, destination): (u16, u16),
+        tag: &Tag,
+        pseudo: u32,
+    ) -> Result<(), TooShort> {
+        match self.transport {
+            Transport::Udp => {
+                let mut header = Udp {
+                    source,
+                    destination,
+                    length: datagram.len() as u16,
+                    checksum: 0,
+                };
+                tag.emit(header.emit(datagram)?)?;
+                let computed = checksum::finish(pseudo + checksum::sum(datagram));
+                header.checksum = udp::checksum_on_wire(computed);
+                header.emit(datagram)?;
+            }
+            Transport::Tcp => {
+                let mut header = Tcp {
+                    source,
+                    destination,
+                    sequence: STREAM_START,
+                    acknowledgement: STREAM_START,
+                    window: u16::MAX,
+                    checksum: 0,
+                };
+                tag.emit(header.emit(datagram)?)?;
+                header.checksum = checksum::finish(pseudo + checksum::sum(datagram));
+                header.emit(datagram)?;
+            }
+        }
         Ok(())
     }
 }
@@ -204,91 +273,6 @@ impl std::fmt::Display for FrameLength {
 }
 
 impl std::error::Error for FrameLength {}
-
-/// A received frame that is shaped like ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TestFrame {
-    /// What it shares with its stream.
-    pub template: FrameTemplate,
-    /// Source and destination port.
-    pub ports: (u16, u16),
-    /// Its tag.
-    pub tag: Tag,
-    /// Whether the lengths in IP and UDP header agree with the frame.
-    pub lengths_right: bool,
-    /// Whether the IPv4 header checksum is right (true for IPv6, which has none).
-    pub ip_checksum_right: bool,
-    /// Whether the UDP checksum is right, or absent over IPv4.
-    pub udp_checksum_right: bool,
-}
-
-impl TestFrame {
-    /// Reads a frame without FCS; `None` when it is not UDP over plain IPv4 or IPv6 with room for a
-    /// tag. Wrong lengths and checksums are reported, not refused.
-    #[must_use]
-    pub fn parse(frame: &[u8]) -> Option<Self> {
-        let (link, packet) = Ether::parse(frame).ok()?;
-        match link.ethertype {
-            ether::TYPE_IPV4 => {
-                let (ip, datagram) = Ipv4::parse(packet).ok()??;
-                let ip_checksum_right = Ipv4::is_checksum_right(packet).ok()?;
-                let addresses = Addresses::V4(ip.source, ip.destination);
-                let length_right = usize::from(ip.total_length) == packet.len();
-                let template = template(&link, addresses, ip.dscp, ip.ttl);
-                (ip.protocol == udp::PROTOCOL)
-                    .then(|| Self::finish(template, ip_checksum_right, length_right, datagram))?
-            }
-            ether::TYPE_IPV6 => {
-                let (ip, datagram) = Ipv6::parse(packet).ok()??;
-                let addresses = Addresses::V6(ip.source, ip.destination);
-                let length_right = usize::from(ip.payload_length) == datagram.len();
-                let template = template(&link, addresses, ip.dscp, ip.hop_limit);
-                (ip.next_header == udp::PROTOCOL)
-                    .then(|| Self::finish(template, true, length_right, datagram))?
-            }
-            _ => None,
-        }
-    }
-
-    fn finish(
-        template: FrameTemplate,
-        ip_checksum_right: bool,
-        ip_length_right: bool,
-        datagram: &[u8],
-    ) -> Option<Self> {
-        let (header, payload) = Udp::parse(datagram).ok()?;
-        let (tag, _) = Tag::parse(payload).ok()?;
-        let addresses = template.addresses;
-        let (from, to) = (addresses.source(), addresses.destination());
-        let sum = checksum::pseudo_header(from, to, udp::PROTOCOL, header.length)
-            + checksum::sum(datagram);
-        let absent = header.checksum == 0 && addresses.family() == Family::V4;
-        Some(Self {
-            template,
-            ports: (header.source, header.destination),
-            tag,
-            lengths_right: ip_length_right && usize::from(header.length) == datagram.len(),
-            ip_checksum_right,
-            udp_checksum_right: absent || (header.checksum != 0 && checksum::finish(sum) == 0),
-        })
-    }
-
-    /// Whether all lengths and checksums are right.
-    #[must_use]
-    pub const fn is_right(&self) -> bool {
-        self.lengths_right && self.ip_checksum_right && self.udp_checksum_right
-    }
-}
-
-fn template(link: &Ether, addresses: Addresses, dscp: u8, ttl: u8) -> FrameTemplate {
-    FrameTemplate {
-        src_mac: link.source,
-        dst_mac: link.destination,
-        addresses,
-        dscp,
-        ttl,
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,12 +6,14 @@ mod limits;
 pub mod quantity;
 mod recover;
 mod throughput;
+mod traffic;
 
 pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
 pub use calibrate::CalibrateArgs;
 pub use limits::LimitsArgs;
 pub use recover::RecoverArgs;
 pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
+pub use traffic::{TrafficArgs, TransportArg};
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;

@@ -1,7 +1,7 @@
 //! `mpps throughput`.
 
-use super::SetUpArgs;
 use super::quantity::{link_speed, rate, resolution, trial_length};
+use super::{SetUpArgs, TrafficArgs};
 use clap::{Args, ValueEnum};
 use mpps_method::{LinkSpeed, Rate, Resolution, Span};
 use std::path::PathBuf;
@@ -25,36 +25,6 @@ pub struct ThroughputArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// What is sent.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Traffic")]
-pub struct TrafficArgs {
-    /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9): sizes
-    /// (64,512), sweeps (64-1518/128), mixes by name (imix, ams-ix-2015, intel-2016, internet-2009,
-    /// internet-2009-approx) or of your own (mix:64=7,594=4,1518=1)
-    /// [default: 64,imix,1518; with IPv6 78,mix:78=7,594=4,1518=1,1518]
-    #[arg(long, value_name = "SIZES")]
-    pub frame: Option<String>,
-    /// Flows in each direction, taking turns; ports from 1024, source and destination moving together
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub flows: u32,
-    /// Send IPv4 (198.18.0.0/15, RFC 2544 C.2.2); the default
-    #[arg(short = '4', long, conflicts_with = "ipv6")]
-    pub ipv4: bool,
-    /// Send IPv6 (2001:2::/48, RFC 5180)
-    #[arg(short = '6', long)]
-    pub ipv6: bool,
-    /// Send both ways at once (RFC 2544 section 14); rates are the sum of both
-    #[arg(long)]
-    pub bidirectional: bool,
-    /// Differentiated services code point, 0 to 63 (RFC 2474)
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub dscp: u8,
-    /// Seed of everything drawn at random
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
 }
 
 /// When a load has passed.

@@ -4,7 +4,6 @@ use super::{BedChoice, BedWish, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
-use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
 use std::ops::RangeInclusive;
@@ -42,13 +41,7 @@ impl CalibrationPlan {
             traffic: Traffic {
                 frames: FrameSpec::parse_list(FRAME)?.remove(0),
                 flows: FLOWS,
-                ipv6: false,
-                bidirectional: false,
-                dscp: 0,
-                seed: 1,
-                batch: Traffic::BATCH,
-                all_timed: false,
-                port: PortKind::Xdp,
+                ..Traffic::default()
             },
         })
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The virtual NIC before the DUT. It does what the hardware would: hash the frame (Toeplitz over
- * addresses and UDP ports), look up the queue in an indirection table, put the frame into that
+ * addresses and UDP or TCP ports), look up the queue in an indirection table, put the frame into that
  * queue's ring. The ring is a CPUMAP entry: its size is the receive ring, its pinned kthread the
  * DUT's core. A CPUMAP's key is a CPU number, so each queue has a map of its own.
  * Runs on the tester's CPU. A full ring is seen by the ledger's tracepoint, not here.
@@ -47,6 +47,11 @@ static __always_inline u32 hash_octets(const u8 *from, u32 count, u32 place)
 	return hash;
 }
 
+static __always_inline int has_ports(u8 protocol)
+{
+	return protocol == PROTOCOL_UDP || protocol == PROTOCOL_TCP;
+}
+
 static __always_inline u32 frame_hash(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
@@ -59,13 +64,13 @@ static __always_inline u32 frame_hash(struct xdp_md *ctx)
 	if (ether->type == bpf_htons(ETHERTYPE_IPV4)) {
 		u32 hash = hash_octets((u8 *)&ip4->source, 8, 0);
 
-		if (ip4->version_ihl == 0x45 && ip4->protocol == PROTOCOL_UDP)
+		if (ip4->version_ihl == 0x45 && has_ports(ip4->protocol))
 			hash ^= hash_octets((u8 *)(ip4 + 1), 4, 8);
 		return hash;
 	}
 	if (ether->type != bpf_htons(ETHERTYPE_IPV6) || (void *)(ip6 + 1) + sizeof(struct udp) > end)
 		return 0;
-	if (ip6->next_header != PROTOCOL_UDP)
+	if (!has_ports(ip6->next_header))
 		return hash_octets(ip6->source, 32, 0);
 	return hash_octets(ip6->source, 32, 0) ^ hash_octets((u8 *)(ip6 + 1), 4, 32);
 }

@@ -3,13 +3,23 @@
  * The receiver: counts every frame that reaches the tester's port and drops it. A frame counts for
  * the trial only by its tag. Loss follows from a bit for every sequence number (so a duplicate can
  * never hide a loss), reordering from the highest sequence seen in the frame's flow: over all flows
- * together two queues would show reordering that no flow has.
+ * together two queues would show reordering that no flow has. Which flow a frame belongs to follows from
+ * its sequence, for flows and destinations take turns: that holds behind address translation too, and
+ * costs the same for one flow and for millions.
  */
 #include "receiver.h"
 
-/* The address and port of flow 0 as the receiver meets them: flow numbers are read off the headers. */
-const volatile u32 source_first = 0;
+const volatile u32 tcp = 0;
 const volatile u32 flows = 1;
+/* Frames after which flows are others, one for each of the flows that take turns; 0: never. */
+const volatile u64 flow_frames = 0;
+/*
+ * Places in `expected`: frames whose numbers are the same modulo this share one. The number is the frame's
+ * sequence, or where flows have a length their flow's.
+ */
+const volatile u64 flow_places = 1;
+/* The list of far addresses has some more than once: `place_flow` says which flow is at a place. */
+const volatile u32 places_repeat = 0;
 const volatile u64 sequences_max = 64;
 /*
  * Frames whose sequence has none of these bits are timed. Taking the time costs 20-30 ns a frame: all
@@ -49,54 +59,80 @@ struct {
 	__type(value, u64);
 } seen SEC(".maps");
 
-/* Next sequence expected in each flow. Sized before loading. */
+/*
+ * Next sequence expected in each flow, below the tag id of the trial that wrote it: what another trial
+ * wrote counts as nothing, and so need not be cleared. Sized before loading.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u64);
 } expected SEC(".maps");
 
-struct parsed {
-	const struct tag *tag;
-	u32 flow;
-};
+/* Sized before loading, where the list repeats itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} place_flow SEC(".maps");
 
-#define PORT_FIRST 1024
-#define PORT_COUNT 64512
+#define TCP_OCTETS 20
+/* Data offset of a TCP header without options, as the whole octet. */
+#define TCP_PLAIN 0x50
+
+/* The tag behind these headers; 0 when there is none. */
+static __always_inline const struct tag *tag_behind(void *l4, void *end)
+{
+	u32 octets = tcp ? TCP_OCTETS : sizeof(struct udp);
+
+	if (l4 + octets + sizeof(struct tag) > end || (tcp && ((u8 *)l4)[12] != TCP_PLAIN))
+		return 0;
+	return l4 + octets;
+}
 
 /* Finds the tag; 0 when the frame is not shaped like ours. */
-static __always_inline int parse(struct xdp_md *ctx, struct parsed *p)
+static __always_inline const struct tag *find_tag(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	u8 protocol = tcp ? PROTOCOL_TCP : PROTOCOL_UDP;
 	struct ether *ether = data;
 	struct ipv4 *ip4 = data + sizeof(*ether);
 	struct ipv6 *ip6 = data + sizeof(*ether);
-	struct udp *udp;
-	u32 source;
 
-	if ((void *)(ip4 + 1) + sizeof(*udp) + sizeof(struct tag) > end)
+	if ((void *)(ip4 + 1) > end)
 		return 0;
 	if (ether->type == bpf_htons(ETHERTYPE_IPV4)) {
-		if (ip4->version_ihl != 0x45 || ip4->protocol != PROTOCOL_UDP)
+		if (ip4->version_ihl != 0x45 || ip4->protocol != protocol)
 			return 0;
-		source = bpf_ntohl(ip4->source);
-		udp = (void *)(ip4 + 1);
-	} else if (ether->type == bpf_htons(ETHERTYPE_IPV6)) {
-		if ((void *)(ip6 + 1) + sizeof(*udp) + sizeof(struct tag) > end || ip6->next_header != PROTOCOL_UDP)
-			return 0;
-		source = bpf_ntohl(*(u32 *)&ip6->source[12]);
-		udp = (void *)(ip6 + 1);
-	} else {
-		return 0;
+		return tag_behind(ip4 + 1, end);
 	}
-	/* A translated source (NAT) makes no sense as a flow number: such frames share flow 0. */
-	p->flow = (source - source_first) * PORT_COUNT + (u32)bpf_ntohs(udp->destination) - PORT_FIRST;
-	if (p->flow >= flows)
-		p->flow = 0;
-	p->tag = (void *)(udp + 1);
-	return 1;
+	if (ether->type != bpf_htons(ETHERTYPE_IPV6) || (void *)(ip6 + 1) > end || ip6->next_header != protocol)
+		return 0;
+	return tag_behind(ip6 + 1, end);
+}
+
+/* A quotient costs half as much with 32 bits; the compiler does not know that they are enough. */
+static __always_inline u64 quotient(u64 sequence, u64 by)
+{
+	return sequences_max >> 32 ? sequence / by : (u32)sequence / (u32)by;
+}
+
+static __always_inline u32 flow_place(u64 sequence)
+{
+	u64 number = sequence;
+	u32 place, *flow;
+
+	if (flow_places == 1)
+		return 0;
+	if (flow_frames)
+		number = quotient(sequence, flow_frames) * flows + (sequence - quotient(sequence, flows) * flows);
+	place = number - quotient(number, flow_places) * flow_places;
+	if (!places_repeat)
+		return place;
+	flow = bpf_map_lookup_elem(&place_flow, &place);
+	return flow ? *flow : 0;
 }
 
 /* 1 when the sequence was seen before. */
@@ -108,15 +144,19 @@ static __always_inline int mark_seen(u64 sequence)
 	return bits && (__sync_fetch_and_or(bits, bit) & bit);
 }
 
-static __always_inline int is_reordered(u32 flow, u64 sequence)
+#define SEQUENCE_BITS 40
+
+static __always_inline int is_reordered(const struct tag *tag, u64 sequence)
 {
-	u64 *next = bpf_map_lookup_elem(&expected, &flow);
+	u32 place = flow_place(sequence);
+	u64 *next = bpf_map_lookup_elem(&expected, &place);
+	u64 mine = (u64)tag_id(tag) << SEQUENCE_BITS | sequence;
 
 	if (!next)
 		return 0;
-	if (sequence < *next)
+	if (*next >> SEQUENCE_BITS == tag_id(tag) && mine < *next)
 		return 1;
-	*next = sequence + 1;
+	*next = mine + 1;
 	return 0;
 }
 
@@ -130,9 +170,9 @@ static __always_inline void count_time(struct receiver_counts *c, const struct t
 	c->last_ns = now;
 }
 
-static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_counts *c, struct parsed *p)
+static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_counts *c, const struct tag *tag)
 {
-	u64 sequence = tag_sequence(p->tag), *by_length;
+	u64 sequence = tag_sequence(tag), *by_length;
 	u32 length = ctx->data_end - ctx->data;
 
 	if (sequence >= sequences_max) {
@@ -141,12 +181,12 @@ static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_cou
 	}
 	c->tagged++;
 	if (!(sequence & untimed_bits))
-		count_time(c, p->tag);
+		count_time(c, tag);
 	if (mark_seen(sequence)) {
 		c->duplicated++;
 		return;
 	}
-	if (is_reordered(p->flow, sequence))
+	if (is_reordered(tag, sequence))
 		c->reordered++;
 	by_length = bpf_map_lookup_elem(&received_by_length, &length);
 	if (by_length)
@@ -159,18 +199,19 @@ int receive(struct xdp_md *ctx)
 	u32 zero = 0, one = 1;
 	struct receiver_counts *c = bpf_map_lookup_elem(&counts, &zero);
 	u64 *now_id = bpf_map_lookup_elem(&trial, &zero), *canary_id = bpf_map_lookup_elem(&trial, &one);
-	struct parsed p = {};
+	const struct tag *tag;
 	u16 id;
 
 	if (!c || !now_id || !canary_id)
 		return XDP_ABORTED;
-	if (!parse(ctx, &p)) {
+	tag = find_tag(ctx);
+	if (!tag) {
 		c->foreign++;
 		return XDP_DROP;
 	}
-	id = tag_id(p.tag);
+	id = tag_id(tag);
 	if (id == (u16)*now_id)
-		count_tagged(ctx, c, &p);
+		count_tagged(ctx, c, tag);
 	else if (id == (u16)*canary_id)
 		c->canary++;
 	else if ((u16)(*now_id - id) < 0x4000)

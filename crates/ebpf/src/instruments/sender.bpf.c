@@ -9,31 +9,49 @@
  * Rule 4.2 of the design: a slot later than late_max_ns is not made up for. It is counted unsent, and
  * so no load is ever claimed that was not offered.
  */
-#include "sender.h"
+#include "sender_frame.h"
 
 const volatile struct sender_template templates[DIRECTIONS];
 const volatile u32 directions = 1;
 const volatile u32 ipv6 = 0;
+const volatile u32 tcp = 0;
+/* TCP: frames of a flow continue one another's stream (and may be merged), or all stand at its start. */
+const volatile u32 tcp_stream = 0;
 const volatile u32 flows = 1;
+/* Frames a flow lives before a new one takes its place; 0: for ever. */
+const volatile u32 flow_length = 0;
 /* Frame lengths without FCS, in the order they are sent; one entry: all frames alike. */
 const volatile u16 sizes[SIZES_MAX];
 const volatile u32 sizes_count = 1;
 const volatile u32 size_largest = 60;
+/* Frames sent on one reading of the clock at most, where that reading says all of them are due. */
+const volatile u32 clock_frames = 1;
+/*
+ * Far addresses: entries of the list (0: the template's address is the only one), and how often it is
+ * passed, each time with another offset of so many bits added to every entry.
+ */
+const volatile u32 far_count = 0;
+const volatile u32 far_laps = 1;
+const volatile u32 far_bits = 0;
+const volatile u32 far_seed = 0;
+
+/* In a section of its own: a place known when loading, without a look-up. */
+struct sender_state state SEC(".data.state");
+
+/* The list of far addresses; of the two the one of the family in use is sized before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} far_ipv4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct sender_state);
-} state SEC(".maps");
-
-/* Frames handed over by length without FCS: [direction * (FRAME_OCTETS_MAX + 1) + length]. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, DIRECTIONS * (FRAME_OCTETS_MAX + 1));
-	__type(key, u32);
-	__type(value, u64);
-} sent_by_length SEC(".maps");
+	__type(value, struct far_address);
+} far_ipv6 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
@@ -42,147 +60,239 @@ struct {
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* Writes headers and tag; 0 when the page is too short (cannot be: the verifier wants the test). */
-static __always_inline int write_frame(struct xdp_md *ctx, struct sender_state *s, u32 way, u32 length, u64 now)
+/*
+ * The lap-th offset: a permutation of the numbers of far_bits bits (each step can be undone), so that
+ * no offset comes twice before all have come.
+ */
+static __always_inline u32 lap_offset(u32 lap)
 {
-	struct sender_direction *d = &s->direction[way];
-	const volatile struct sender_template *t = &templates[way];
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	u16 port = PORT_FIRST + d->port;
-	u32 sum, header = ipv6 ? 62 : 42, udp_length = length - (ipv6 ? 54 : 34);
-	struct udp *udp;
-	int i;
+	u32 mask = (u32)((1ULL << far_bits) - 1), half = (far_bits + 1) / 2;
 
-	if (data + header + sizeof(struct tag) > end)
-		return 0;
-	/* 64-bit words: the templates are padded, and what is copied too far is overwritten by the tag. */
-	for (i = 0; i < (ipv6 ? 8 : 6); i++)
-		((u64 *)data)[i] = ((const volatile u64 *)t->header)[i];
+	lap = (lap * 0x9e3779b1 + far_seed) & mask;
+	lap ^= lap >> half;
+	lap = (lap * 0x85ebca6b + (far_seed >> 7)) & mask;
+	lap ^= lap >> half;
+	return lap;
+}
+
+/* The next far address; 0 when there is none in the list (cannot be). */
+static __always_inline int find_far(struct frame_fields *f, const struct sender_direction *d)
+{
+	u32 at = d->far_at;
+
 	if (ipv6) {
-		struct ipv6 *ip = data + sizeof(struct ether);
-		u32 *host = (u32 *)&ip->source[12];
+		struct far_address *far = bpf_map_lookup_elem(&far_ipv6, &at);
 
-		ip->payload_length = bpf_htons(udp_length);
-		*host = bpf_htonl(bpf_ntohl(*host) + (u32)d->host);
+		if (!far)
+			return 0;
+		f->far = *far;
 	} else {
-		struct ipv4 *ip = data + sizeof(struct ether);
+		u32 *far = bpf_map_lookup_elem(&far_ipv4, &at);
 
-		ip->total_length = bpf_htons(length - sizeof(struct ether));
-		ip->source = bpf_htonl(bpf_ntohl(ip->source) + (u32)d->host);
-		ip->checksum = bpf_htons(checksum_finish(t->ip_sum + length - sizeof(struct ether) + (u32)d->host));
+		if (!far)
+			return 0;
+		f->far.low = *far;
 	}
-	udp = data + header - sizeof(struct udp);
-	udp->source = bpf_htons(port);
-	udp->destination = bpf_htons(port);
-	udp->length = bpf_htons(udp_length);
-	sum = tag_write(data + header, s->id, d->sequence, now);
-	/* The length stands in the pseudo header and in the UDP header. */
-	sum = checksum_finish(sum + t->udp_sum + 2 * udp_length + 2 * (u32)port + (u32)d->host);
-	udp->checksum = bpf_htons(sum ? sum : 0xffff);
+	if (far_bits)
+		f->far.low += lap_offset(d->lap);
+	f->far_sum = address_sum(&f->far);
 	return 1;
 }
 
+static __always_inline int write_next(struct xdp_md *ctx, u32 way, u32 length, u64 now)
+{
+	const struct sender_direction *d = &state.direction[way];
+	const volatile struct sender_template *t = &templates[way];
+	struct frame_fields f = {
+		.length = length,
+		.host = d->host,
+		.port = PORT_FIRST + (u32)d->port,
+		.id = state.id,
+		.sequence = d->sequence,
+		.now = now,
+		.far_sum = t->far_sum,
+	};
+
+	if (far_count && !state.plain) {
+		if (!find_far(&f, d))
+			return 0;
+		f.with_far = 1;
+		/* In the second direction it is the source, which then has no offset. */
+		if (way)
+			f.host = 0;
+	}
+	if (tcp) {
+		u32 payload = length - sizeof(struct ether) - TCP_OCTETS -
+			      (ipv6 ? sizeof(struct ipv6) : sizeof(struct ipv4));
+
+		f.position = tcp_stream ? 1 + (u32)d->round * payload : 1;
+		return ipv6 ? write_frame(ctx, t, &f, way, 1, 1) : write_frame(ctx, t, &f, way, 0, 1);
+	}
+	return ipv6 ? write_frame(ctx, t, &f, way, 1, 0) : write_frame(ctx, t, &f, way, 0, 0);
+}
+
+static __always_inline void next_far(struct sender_direction *d)
+{
+	if (++d->far_at < far_count)
+		return;
+	d->far_at = 0;
+	if (far_bits && ++d->lap == far_laps)
+		d->lap = 0;
+}
+
+static __always_inline void next_port(struct sender_direction *d)
+{
+	if (++d->port < PORT_COUNT)
+		return;
+	d->port = 0;
+	/* The offset stays within the 16 bits of hosts that the network of the tester's port has. */
+	if (++d->host == HOST_COUNT)
+		d->host = 0;
+}
+
+/*
+ * Flows take turns. For ever: the same ones, whatever far addresses do. With a length: a far address
+ * belongs to its flow, and when all have had their frames, as many new ones begin.
+ */
 static __always_inline void next_flow(struct sender_direction *d)
 {
-	if (flows == 1)
+	if (far_count && !flow_length)
+		next_far(d);
+	if (flows > 1 || flow_length)
+		next_port(d);
+	if (far_count && flow_length)
+		next_far(d);
+	if (++d->flow < flows)
 		return;
-	if (d->host * PORT_COUNT + d->port + 1 >= flows) {
-		d->port = 0;
-		d->host = 0;
-	} else if (++d->port == PORT_COUNT) {
-		d->port = 0;
-		d->host++;
+	d->flow = 0;
+	d->round++;
+	if (flow_length && d->round == flow_length) {
+		d->round = 0;
+		d->port_first = d->port;
+		d->host_first = d->host;
+		d->far_first = d->far_at;
+		d->lap_first = d->lap;
+		return;
+	}
+	if (flows == 1 && !flow_length)
+		return;
+	d->port = d->port_first;
+	d->host = d->host_first;
+	if (far_count && flow_length) {
+		d->far_at = d->far_first;
+		d->lap = d->lap_first;
 	}
 }
 
 /* Passes slots without a frame; with two directions every other slot belongs to the second. */
-static __always_inline void count_unsent(struct sender_state *s, u64 skip)
+static __always_inline void count_unsent(u64 skip)
 {
-	u64 second = directions == 2 ? (skip + (s->slot & 1)) >> 1 : 0;
+	u64 second = directions == 2 ? (skip + (state.slot & 1)) >> 1 : 0;
 
-	s->direction[0].unsent += skip - second;
-	s->direction[1].unsent += second;
-	s->slot += skip;
+	state.direction[0].unsent += skip - second;
+	state.direction[1].unsent += second;
+	state.slot += skip;
+	state.slot_fp += skip * state.gap_fp;
 }
 
 /* Gives up the slots whose time has passed the bound; returns how late the next one is, in ns. */
-static __always_inline u64 skip_overdue(struct sender_state *s, u64 now)
+static __always_inline u64 skip_overdue(u64 now, u64 late)
 {
-	u64 due = s->started_ns + ((s->slot * s->gap_fp) >> PACE_SHIFT);
-	u64 late = now - due, skip;
+	u64 skip = (((late - state.late_max_ns) << PACE_SHIFT) / state.gap_fp) + 1, due;
 
-	if (late <= s->late_max_ns)
-		return late;
-	skip = (((late - s->late_max_ns) << PACE_SHIFT) / s->gap_fp) + 1;
-	if (skip > s->slots - s->slot)
-		skip = s->slots - s->slot;
-	count_unsent(s, skip);
-	due = s->started_ns + ((s->slot * s->gap_fp) >> PACE_SHIFT);
+	if (skip > state.slots - state.slot)
+		skip = state.slots - state.slot;
+	count_unsent(skip);
+	due = state.started_ns + (state.slot_fp >> PACE_SHIFT);
 	return now > due ? now - due : 0;
 }
 
-static __always_inline void count_sent(struct sender_state *s, u32 way, u32 length, u64 now, u64 late)
+static __always_inline void count_sent(u64 now, u64 late)
 {
-	u32 key = way * (FRAME_OCTETS_MAX + 1) + length;
-	u64 *sent = bpf_map_lookup_elem(&sent_by_length, &key);
+	histogram_add(state.lateness, late);
+	if (late > state.late_largest_ns)
+		state.late_largest_ns = late;
+	if (!state.first_ns)
+		state.first_ns = now;
+	state.last_ns = now;
+	if (++state.burst > state.burst_largest)
+		state.burst_largest = state.burst;
+}
 
-	if (sent)
-		(*sent)++;
-	histogram_add(s->lateness, late);
-	if (late > s->late_largest_ns)
-		s->late_largest_ns = late;
-	if (!s->first_ns)
-		s->first_ns = now;
-	s->last_ns = now;
-	if (++s->burst > s->burst_largest)
-		s->burst_largest = s->burst;
+/* The next frame's length, the page cut to it; 0 when it could not be. */
+static __always_inline u32 cut_page(struct xdp_md *ctx, struct sender_direction *d)
+{
+	u32 length = size_largest;
+
+	if (sizes_count > 1) {
+		length = sizes[bounded(d->size_at, SIZES_MAX)];
+		if (length != size_largest && bpf_xdp_adjust_tail(ctx, (int)length - (int)size_largest))
+			return 0;
+	}
+	return length;
+}
+
+/*
+ * The clock costs as much as writing a frame. Who is behind knows by the last reading that the next frame
+ * is due: some frames then share a reading. On time each frame has its own, for the last says "not yet".
+ */
+static __always_inline u64 read_clock(u64 due)
+{
+	if (state.clock_left && due <= state.clock_ns) {
+		state.clock_left--;
+	} else {
+		state.clock_ns = bpf_ktime_get_ns();
+		state.clock_left = clock_frames - 1;
+	}
+	return state.clock_ns;
+}
+
+/* The frame of a slot that is due. */
+static __always_inline int send_frame(struct xdp_md *ctx, u32 way, u64 now, u64 late)
+{
+	struct sender_direction *d = &state.direction[way];
+	u32 length = cut_page(ctx, d);
+
+	state.slot++;
+	state.slot_fp += state.gap_fp;
+	if (!length || !write_next(ctx, way, length, now) || bpf_redirect_map(&ports, way, 0) != XDP_REDIRECT) {
+		state.refused++;
+		return XDP_DROP;
+	}
+	d->sequence++;
+	if (sizes_count > 1 && ++d->size_at == sizes_count)
+		d->size_at = 0;
+	next_flow(d);
+	count_sent(now, late);
+	return XDP_REDIRECT;
 }
 
 SEC("xdp")
 int send(struct xdp_md *ctx)
 {
-	u32 zero = 0, way, length, at;
-	u64 now = bpf_ktime_get_ns(), late = 0;
-	struct sender_state *s = bpf_map_lookup_elem(&state, &zero);
-	struct sender_direction *d;
+	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due), late;
 
-	if (!s || s->ended_ns)
+	if (state.ended_ns)
 		return XDP_DROP;
-	if (!s->started_ns)
-		s->started_ns = now + s->delay_ns;
-	if (now < s->started_ns + ((s->slot * s->gap_fp) >> PACE_SHIFT)) {
-		s->burst = 0;
-		return XDP_DROP;
+	if (!state.started_ns) {
+		state.started_ns = now + state.delay_ns;
+		due = state.started_ns;
 	}
-	if (s->gap_fp)
-		late = skip_overdue(s, now);
-	if (s->slot >= s->slots) {
-		s->ended_ns = now;
+	if (now < due) {
+		state.burst = 0;
 		return XDP_DROP;
 	}
-	way = directions == 2 ? s->slot & 1 : 0;
-	d = &s->direction[way];
-	length = size_largest;
-	if (sizes_count > 1) {
-		at = d->size_at;
-		if (at >= SIZES_MAX)
-			return XDP_ABORTED;
-		length = sizes[at];
-		d->size_at = at + 1 < sizes_count ? at + 1 : 0;
-		if (length != size_largest && bpf_xdp_adjust_tail(ctx, (int)length - (int)size_largest)) {
-			s->refused++;
-			return XDP_DROP;
-		}
-	}
-	s->slot++;
-	if (!write_frame(ctx, s, way, length, now) || bpf_redirect_map(&ports, way, 0) != XDP_REDIRECT) {
-		s->refused++;
+	late = now - due;
+	if (late > state.late_max_ns)
+		late = skip_overdue(now, late);
+	if (state.slot >= state.slots) {
+		state.ended_ns = now;
 		return XDP_DROP;
 	}
-	d->sequence++;
-	next_flow(d);
-	count_sent(s, way, length, now, late);
-	return XDP_REDIRECT;
+	/* Two copies of the code: with one direction all its places are known when loading. */
+	if (directions == 1)
+		return send_frame(ctx, 0, now, late);
+	return send_frame(ctx, state.slot & 1, now, late);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -11,14 +11,27 @@
 #define SIZES_MAX 4093
 #define PORT_FIRST 1024
 #define PORT_COUNT 64512
+/* Hosts of the tester's /16 from its own address (host 2) on; see mpps_method::flows. */
+#define HOST_COUNT 65533
+/* Octets of headers at most: Ethernet, IPv6, TCP, padded to 64-bit words. */
+#define HEADER_OCTETS_MAX 80
+#define TCP_OCTETS 20
 
 /* Where one direction stands. All members u64: user space reads the state as words. */
 struct sender_direction {
-	u64 sequence; /* frames handed to redirect so far = next sequence number */
-	u64 unsent;   /* slots passed without a frame */
-	u64 port;     /* next flow's port, less PORT_FIRST */
-	u64 host;     /* next flow's offset to the source address */
-	u64 size_at;  /* next place in the schedule of sizes */
+	u64 sequence;	 /* frames handed to redirect so far = next sequence number */
+	u64 unsent;	 /* slots passed without a frame */
+	u64 size_at;	 /* next place in the schedule of sizes */
+	u64 port;	 /* next flow's port, less PORT_FIRST */
+	u64 host;	 /* next flow's offset to the source address */
+	u64 flow;	 /* its place among the flows that take turns */
+	u64 round;	 /* frames each of these has had */
+	u64 port_first;	 /* port and host of the first of these */
+	u64 host_first;
+	u64 far_at;	 /* next place in the list of far addresses */
+	u64 lap;	 /* times the list has been passed */
+	u64 far_first;	 /* both, of the first of the flows that take turns */
+	u64 lap_first;
 };
 
 /* The order of one trial, then what became of it. The words' order is fixed by sender.rs. */
@@ -29,9 +42,11 @@ struct sender_state {
 	u64 late_max_ns; /* bound of catching up: a slot later than this stays unsent */
 	u64 id;		 /* tag id */
 	u64 delay_ns;	 /* from the first call of the program to the first slot */
+	u64 plain;	 /* all frames to the template's addresses, whatever the list says (canaries) */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
+	u64 slot_fp;	   /* when the next slot is due, after started_ns, ns << PACE_SHIFT */
 	u64 first_ns;	   /* first frame handed over */
 	u64 last_ns;	   /* last frame handed over */
 	u64 ended_ns;	   /* all slots passed (0: still at it) */
@@ -39,15 +54,28 @@ struct sender_state {
 	u64 burst_largest;
 	u64 refused;	   /* frames the program could not build or redirect: a fault of ours */
 	u64 late_largest_ns;
+	u64 clock_ns;	   /* last reading of the clock */
+	u64 clock_left;	   /* frames it may still serve */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };
 
-/* What is the same in every frame of one direction. */
+/*
+ * What is the same in every frame of one direction. The far address is the one beyond the DUT: the first
+ * direction's destination, the second direction's source.
+ */
 struct sender_template {
-	u8 header[64];	/* Ethernet, IP, UDP: 42 octets (IPv4) or 62 (IPv6) */
-	u32 ip_sum;	/* IPv4 header sum without total length and without the flow's offset */
-	u32 udp_sum;	/* pseudo header and UDP sum without lengths, ports, offset and tag */
+	u64 header[HEADER_OCTETS_MAX / 8]; /* Ethernet, IP, UDP or TCP: 42, 54 (IPv4) or 62, 74 octets (IPv6) */
+	u32 source;  /* last 32 bits of flow 0's source address */
+	u32 ip_sum;  /* IPv4 header sum without total length, flow's offset and far address */
+	u32 l4_sum;  /* pseudo header and UDP or TCP header sum without lengths, ports, offset, tag, far address */
+	u32 far_sum; /* of the far address in the header */
+};
+
+/* An address in the machine's order; IPv4 has its 32 bits in low. */
+struct far_address {
+	u64 high;
+	u64 low;
 };
 
 #endif

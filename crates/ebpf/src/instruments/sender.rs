@@ -20,12 +20,23 @@ pub const SIZES_MAX: usize = 4093;
 /// Longest frame without FCS on live frames.
 pub const FRAME_OCTETS_MAX: usize = 3400;
 /// Octets of headers kept in a template.
-pub const TEMPLATE_OCTETS: usize = 64;
+pub const TEMPLATE_OCTETS: usize = 80;
 /// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 14;
-const DIRECTION_WORDS: usize = 5;
+const FIXED_WORDS: usize = 18;
+const DIRECTION_WORDS: usize = 13;
+const WORDS: usize = FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS;
+
+/// Ports of flows, from 1024 on.
+const PORT_COUNT: u32 = 64_512;
+/// Words of `struct sender_direction`.
+const SEQUENCE: usize = 0;
+const UNSENT: usize = 1;
+const PORT: usize = 3;
+const HOST: usize = 4;
+const PORT_FIRST: usize = 7;
+const HOST_FIRST: usize = 8;
 
 /// What the sender is to do in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +51,10 @@ pub struct Order {
     pub id: u16,
     /// From the call to the first slot, ns.
     pub delay_ns: u64,
+    /// All frames to the template's addresses, whatever the list of far addresses says (canaries).
+    pub plain: bool,
+    /// Number of the flow to begin with.
+    pub flow_first: u32,
 }
 
 impl Order {
@@ -52,9 +67,22 @@ impl Order {
             self.late_max_ns,
             u64::from(self.id),
             self.delay_ns,
+            u64::from(self.plain),
         ];
-        let mut words = vec![0u64; FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS];
+        let mut words = vec![0u64; WORDS];
         words[..order.len()].copy_from_slice(&order);
+        let (port, host) = (self.flow_first % PORT_COUNT, self.flow_first / PORT_COUNT);
+        for way in 0..DIRECTIONS {
+            let direction = &mut words[FIXED_WORDS + way * DIRECTION_WORDS..];
+            for (place, value) in [
+                (PORT, port),
+                (HOST, host),
+                (PORT_FIRST, port),
+                (HOST_FIRST, host),
+            ] {
+                direction[place] = u64::from(value);
+            }
+        }
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 }
@@ -91,24 +119,23 @@ impl Outcome {
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
         let words = crate::to_words(value);
-        if words.len() != FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS {
+        if words.len() != WORDS {
             return None;
         }
+        let of = |way: usize, place: usize| words[FIXED_WORDS + way * DIRECTION_WORDS + place];
+        let by_way = |place: usize| std::array::from_fn(|way| of(way, place));
         Some(Self {
-            started_ns: words[5],
-            slots: words[6],
-            first_ns: words[7],
-            last_ns: words[8],
-            ended_ns: words[9],
-            burst_largest: words[11],
-            refused: words[12],
-            late_largest_ns: words[13],
-            unsent: [
-                words[FIXED_WORDS + 1],
-                words[FIXED_WORDS + DIRECTION_WORDS + 1],
-            ],
-            sent: [words[FIXED_WORDS], words[FIXED_WORDS + DIRECTION_WORDS]],
-            lateness: words[FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS..].to_vec(),
+            started_ns: words[6],
+            slots: words[7],
+            first_ns: words[9],
+            last_ns: words[10],
+            ended_ns: words[11],
+            burst_largest: words[13],
+            refused: words[14],
+            late_largest_ns: words[15],
+            unsent: by_way(UNSENT),
+            sent: by_way(SEQUENCE),
+            lateness: words[WORDS - BUCKETS..].to_vec(),
         })
     }
 }

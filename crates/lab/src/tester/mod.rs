@@ -26,7 +26,7 @@ pub use polling::ReceiverMode;
 pub use port::{PortKind, TrafficReceiver, TrafficSender};
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
-pub use template::Template;
+pub use template::{Far, Template};
 pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
 pub use wire::Wire;
 
@@ -35,6 +35,7 @@ use crate::traffic::Traffic;
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
+use mpps_method::flows::FLOWS_MAX;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -58,6 +59,7 @@ pub struct Tester<'bed> {
     pub crowd: Crowd,
     threads: Vec<(i32, usize)>,
     next_id: u16,
+    flow_next: u32,
 }
 
 /// The way of one direction through the bed.
@@ -117,7 +119,7 @@ impl<'bed> Tester<'bed> {
         for way in &ways {
             let (netns, ifindex) = end(way.to);
             receivers.push(Box::new(Receiver::attach(
-                traffic.receiver_plan(bed, *way, frames_max),
+                traffic.receiver_plan(frames_max),
                 netns,
                 ifindex,
             )?));
@@ -151,7 +153,24 @@ impl<'bed> Tester<'bed> {
             crowd: Crowd::watch(&cpus, &kernel_threads)?,
             threads,
             next_id: first_id(traffic.seed),
+            flow_next: 0,
         })
+    }
+
+    /// Number of the flow the next trial begins with. Flows that last begin with the first each time; where
+    /// they have a length, flows of this trial must be as new to the DUT as those of the last.
+    #[must_use]
+    pub fn flow_first(&self) -> u32 {
+        self.flow_next
+    }
+
+    /// Notes that a trial has sent so many frames in its fuller direction.
+    pub fn pass_flows(&mut self, frames: u64) {
+        if self.traffic.flow_length.is_some() {
+            let begun = self.traffic.flow_order().begun(frames);
+            let next = (u64::from(self.flow_next) + begun) % u64::from(FLOWS_MAX);
+            self.flow_next = u32::try_from(next).unwrap_or(0);
+        }
     }
 
     /// The next trial's tag ids: its own and its canaries'.

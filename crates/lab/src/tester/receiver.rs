@@ -6,6 +6,7 @@ use libbpf_rs::{MapCore, MapFlags};
 use mpps_ebpf::instruments::receiver::{Received, ReceiverSkel, ReceiverSkelBuilder};
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::netns::NetNs;
+use mpps_method::FlowOrder;
 use std::os::fd::{AsFd, OwnedFd};
 
 const KEY: [u8; 4] = [0; 4];
@@ -15,10 +16,10 @@ const BATCH: u32 = 65_536;
 /// What the receiver must know of the traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverPlan {
-    /// Last four octets of the first flow's source address.
-    pub source_first: u32,
-    /// Flows.
-    pub flows: u32,
+    /// Which flow each frame belongs to.
+    pub order: FlowOrder,
+    /// TCP instead of UDP.
+    pub tcp: bool,
     /// Most frames one trial sends in this direction.
     pub sequences_max: u64,
     /// Whether to take every frame's time (20-30 ns a frame), or one frame's in 16.
@@ -46,17 +47,20 @@ impl Receiver {
             .rodata_data
             .as_deref_mut()
             .ok_or(TesterError::Layout("receiver rodata"))?;
-        rodata.source_first = plan.source_first;
-        rodata.flows = plan.flows;
+        rodata.tcp = u32::from(plan.tcp);
+        rodata.flows = plan.order.flows;
+        rodata.flow_frames = plan.order.flow_frames();
+        rodata.flow_places = plan.order.places();
         rodata.sequences_max = plan.sequences_max;
         rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
         let words = u32::try_from(plan.sequences_max.div_ceil(64))
             .map_err(|_| TesterError::TooManyFrames)?;
+        let places = u32::try_from(plan.order.places()).unwrap_or(u32::MAX);
         let sized = open
             .maps
             .seen
             .set_max_entries(words.max(1))
-            .and(open.maps.expected.set_max_entries(plan.flows));
+            .and(open.maps.expected.set_max_entries(places));
         sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
         let skel = open
             .load()
@@ -107,8 +111,7 @@ impl Receiver {
         clear(
             &maps.seen,
             u32::try_from(words).map_err(|_| TesterError::TooManyFrames)?,
-        )?;
-        clear(&maps.expected, self.plan.flows)
+        )
     }
 
     /// What arrived since the receiver was armed.

@@ -4,13 +4,14 @@ use super::TesterError;
 use super::template::Template;
 use crate::clock::wait_until;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::instruments::sender::{
     FRAME_OCTETS_MAX, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder,
 };
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{bpf, clock, cpu};
+use mpps_method::Transport;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
@@ -29,12 +30,18 @@ pub struct SenderPlan {
     pub templates: Vec<Template>,
     /// IPv6 instead of IPv4.
     pub ipv6: bool,
+    /// What the frames look like behind their IP header.
+    pub transport: Transport,
     /// Flows, sent round robin.
     pub flows: u32,
+    /// Frames a flow lives before a new one takes its place.
+    pub flow_length: Option<u32>,
     /// Frame lengths without FCS in the order they are sent; one entry: all alike.
     pub lengths: Vec<u16>,
     /// Pages handed on at once, 1 to 256: few for latency, many for rate.
     pub batch: u32,
+    /// Frames sent on one reading of the clock at most, where it says that all are due: 1 for latency.
+    pub clock_frames: u32,
     /// The sender's CPU.
     pub cpu: usize,
 }
@@ -69,11 +76,17 @@ impl Sender {
         rodata.flows = plan.flows;
         rodata.sizes_count = u32::try_from(plan.lengths.len()).unwrap_or(1);
         rodata.size_largest = u32::from(largest);
+        rodata.tcp = u32::from(plan.transport != Transport::Udp);
+        rodata.tcp_stream = u32::from(plan.transport == Transport::TcpStream);
+        rodata.flow_length = plan.flow_length.unwrap_or(0);
+        rodata.clock_frames = plan.clock_frames;
         rodata.sizes[..plan.lengths.len()].copy_from_slice(&plan.lengths);
         for (to, from) in rodata.templates.iter_mut().zip(&plan.templates) {
-            to.header.copy_from_slice(&from.header);
+            to.header = from.header;
+            to.source = from.source;
             to.ip_sum = from.ip_sum;
-            to.udp_sum = from.udp_sum;
+            to.l4_sum = from.l4_sum;
+            to.far_sum = from.far_sum;
         }
         let skel = open
             .load()
@@ -107,12 +120,7 @@ impl Sender {
     /// The call was refused, or Ctrl-C. A sender that did not end in time is an outcome with
     /// `ended_ns` 0, not an error.
     pub fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
-        self.clear_lengths()?;
-        self.skel
-            .maps
-            .state
-            .update(&KEY, &order.to_value(), MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("order a trial", &e))?;
+        self.order(order)?;
         let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
             .unwrap_or(u64::MAX);
         let due = clock::monotonic_ns() + order.delay_ns + length_ns;
@@ -141,6 +149,44 @@ impl Sender {
         self.outcome()
     }
 
+    /// The first frames of a trial as the program writes them (without FCS), in order and without sending
+    /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
+        let order = Order {
+            gap_fp: 0,
+            slots: u64::MAX,
+            late_max_ns: u64::MAX,
+            ..order
+        };
+        self.order(order)?;
+        let one = || {
+            let mut written = vec![0; FRAME_OCTETS_MAX];
+            let input = ProgramInput {
+                data_in: Some(&self.first_content),
+                data_out: Some(&mut written),
+                repeat: 1,
+                ..ProgramInput::default()
+            };
+            let run = self.skel.progs.send.test_run(input);
+            let run = run.map_err(|e| TesterError::bpf("preview frames", &e))?;
+            let length = run.data.map_or(0, |data| data.len());
+            written.truncate(length);
+            Ok(written)
+        };
+        (0..frames).map(|_| one()).collect()
+    }
+
+    fn order(&self, order: Order) -> Result<(), TesterError> {
+        self.skel
+            .maps
+            .data_state
+            .update(&KEY, &order.to_value(), MapFlags::ANY)
+            .map_err(|e| TesterError::bpf("order a trial", &e))
+    }
+
     /// Waits until all slots have passed, the grace is over, the thread failed or Ctrl-C came.
     fn watch_end(&self, due: u64, finished: impl Fn() -> bool) -> Result<(), TesterError> {
         let last = due + GRACE_NS + SET_UP_NS;
@@ -164,7 +210,7 @@ impl Sender {
         let value = self
             .skel
             .maps
-            .state
+            .data_state
             .lookup(&KEY, MapFlags::ANY)
             .map_err(|e| TesterError::bpf("read the sender", &e))?;
         value
@@ -172,50 +218,19 @@ impl Sender {
             .ok_or(TesterError::Layout("sender state"))
     }
 
-    fn clear_lengths(&self) -> Result<(), TesterError> {
-        for (key, _) in self.length_keys() {
-            let cleared =
-                self.skel
-                    .maps
-                    .sent_by_length
-                    .update(&key.to_ne_bytes(), &[0; 8], MapFlags::ANY);
-            cleared.map_err(|e| TesterError::bpf("clear the sender", &e))?;
-        }
-        Ok(())
-    }
-
-    /// Keys of `sent_by_length` in use, with their length.
-    fn length_keys(&self) -> impl Iterator<Item = (u32, u16)> + '_ {
-        let ways = 0..u32::try_from(self.plan.templates.len()).unwrap_or(1);
-        let lengths = self.distinct_lengths();
-        ways.flat_map(move |way| {
-            let of_way = move |length: &u16| {
-                (
-                    way * (FRAME_OCTETS_MAX as u32 + 1) + u32::from(*length),
-                    *length,
-                )
-            };
-            lengths.iter().map(of_way).collect::<Vec<_>>()
-        })
-    }
-
-    /// Frames handed over in the last trial by length without FCS, all directions.
+    /// Frames handed over in the last trial by length without FCS, all directions. The schedule is passed
+    /// in order, one place a frame: how many frames had a length follows from how many were sent.
     ///
     /// # Errors
     /// What the kernel said.
     pub fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+        let sent = self.outcome()?.sent;
+        let schedule = &self.plan.lengths;
         let mut sums = std::collections::BTreeMap::new();
-        for (key, length) in self.length_keys() {
-            let value = self
-                .skel
-                .maps
-                .sent_by_length
-                .lookup(&key.to_ne_bytes(), MapFlags::ANY);
-            let value = value
-                .map_err(|e| TesterError::bpf("read the sender", &e))?
-                .unwrap_or_default();
-            *sums.entry(length).or_insert(0) +=
-                mpps_ebpf::to_words(&value).first().copied().unwrap_or(0);
+        for (place, length) in (0..).zip(schedule) {
+            let passed =
+                |sent: &u64| (sent + schedule.len() as u64 - 1 - place) / schedule.len() as u64;
+            *sums.entry(*length).or_insert(0) += sent.iter().map(passed).sum::<u64>();
         }
         Ok(sums.into_iter().collect())
     }

@@ -45,8 +45,8 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
         gap_fp: gap_fp(offer.rate.fps()),
         slots,
         late_max_ns: late_max_ns(offer.rate.fps(), tester.bed.plan().rx_ring),
-        id: 0,
         delay_ns: DELAY_NS,
+        ..Order::default()
     };
     conduct(tester, offer, order)
 }
@@ -60,8 +60,8 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         gap_fp: 0,
         slots: frames,
         late_max_ns: u64::MAX,
-        id: 0,
         delay_ns: DELAY_NS,
+        ..Order::default()
     };
     let offer = Offer {
         rate: mpps_method::Rate::default(),
@@ -85,9 +85,13 @@ fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial
     let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
     tester.watch.clear()?;
     tester.crowd.clear()?;
-    let sent = tester
-        .sender
-        .send(Order { id, ..order }, sending_netns(tester))?;
+    let order = Order {
+        id,
+        flow_first: tester.flow_first(),
+        ..order
+    };
+    let sent = tester.sender.send(order, sending_netns(tester))?;
+    tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     let sizes_sent = tester.sender.by_length()?;
     drain(tester, &sent, &before)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
@@ -121,7 +125,8 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         // A canary may be as late as it likes: it only has to arrive.
         late_max_ns: CANARY_LIMIT_NS,
         id,
-        delay_ns: 0,
+        plain: true,
+        ..Order::default()
     };
     let sent = tester.sender.send(order, sending_netns(tester))?;
     let read = || -> Result<Vec<Canaries>, TesterError> {

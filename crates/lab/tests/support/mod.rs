@@ -2,10 +2,8 @@
 #![allow(dead_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, RssKey};
-use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::{cpu, kernel};
-use mpps_method::{FrameLen, FrameSpec};
 
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
 pub fn can_run() -> bool {
@@ -39,15 +37,5 @@ pub fn bed() -> Bed {
 }
 
 pub fn traffic() -> Traffic {
-    Traffic {
-        frames: FrameSpec::Fixed(FrameLen::MIN),
-        flows: 1,
-        ipv6: false,
-        bidirectional: false,
-        dscp: 0,
-        seed: 1,
-        batch: Traffic::BATCH,
-        all_timed: false,
-        port: PortKind::Xdp,
-    }
+    Traffic::default()
 }

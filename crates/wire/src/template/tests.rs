@@ -5,6 +5,7 @@ fn v4() -> FrameTemplate {
         src_mac: MacAddr([0x02, 0x6d, 0x70, 0x70, 0, 0x0a]),
         dst_mac: MacAddr([0x02, 0x6d, 0x70, 0x70, 0, 0x0b]),
         addresses: Addresses::V4("198.18.0.2".parse().unwrap(), "198.19.0.2".parse().unwrap()),
+        transport: Transport::Udp,
         dscp: 46,
         ttl: 64,
     }
@@ -18,6 +19,14 @@ fn v6() -> FrameTemplate {
     FrameTemplate { addresses, ..v4() }
 }
 
+fn over_tcp(template: FrameTemplate) -> FrameTemplate {
+    let transport = Transport::Tcp;
+    FrameTemplate {
+        transport,
+        ..template
+    }
+}
+
 const TAG: Tag = Tag {
     id: 7,
     sequence: 123_456_789_012,
@@ -26,8 +35,8 @@ const TAG: Tag = Tag {
 
 #[test]
 fn frames_of_every_length_survive_the_wire() {
-    for template in [v4(), v6()] {
-        let min = template.addresses.family().frame_min();
+    for template in [v4(), v6(), over_tcp(v4()), over_tcp(v6())] {
+        let min = template.addresses.family().frame_min(template.transport);
         for length in (min..min + 9).chain([508, 1514, 1515, 3396, 9212, 65_535]) {
             let frame = template.frame(length, (1024, 1055), &TAG).unwrap();
             assert_eq!(frame.len(), length);
@@ -42,12 +51,14 @@ fn frames_of_every_length_survive_the_wire() {
 }
 
 #[test]
-fn the_shortest_frames_are_60_and_74() {
-    assert_eq!((Family::V4.frame_min(), Family::V6.frame_min()), (60, 74));
-    assert_eq!(
-        (Family::V4.headers_len(), Family::V6.headers_len()),
-        (42, 62)
-    );
+fn the_shortest_frames_hold_headers_and_tag() {
+    let octets =
+        |family: Family, transport| (family.headers_len(transport), family.frame_min(transport));
+    assert_eq!(octets(Family::V4, Transport::Udp), (42, 60));
+    assert_eq!(octets(Family::V6, Transport::Udp), (62, 74));
+    assert_eq!(octets(Family::V4, Transport::Tcp), (54, 66));
+    assert_eq!(octets(Family::V6, Transport::Tcp), (74, 86));
+    assert!(over_tcp(v4()).frame(65, (1, 1), &TAG).is_err());
     let error = v6().frame(73, (1, 1), &TAG).unwrap_err().to_string();
     assert_eq!(
         error,
@@ -92,7 +103,7 @@ fn what_a_router_changes_is_told_apart_from_damage() {
         TestFrame::parse(&frame).unwrap()
     };
     assert!(!damaged(22).ip_checksum_right);
-    assert!(!damaged(50).udp_checksum_right, "in the tag");
+    assert!(!damaged(50).l4_checksum_right, "in the tag");
     assert!(!damaged(17).lengths_right);
     assert!(!damaged(39).lengths_right);
 }
@@ -101,10 +112,10 @@ fn what_a_router_changes_is_told_apart_from_damage() {
 fn a_checksum_may_be_absent_over_ipv4_alone() {
     let mut frame = v4().frame(60, (1, 1), &TAG).unwrap();
     frame[40..42].fill(0);
-    assert!(TestFrame::parse(&frame).unwrap().udp_checksum_right);
+    assert!(TestFrame::parse(&frame).unwrap().l4_checksum_right);
     let mut frame = v6().frame(74, (1, 1), &TAG).unwrap();
     frame[60..62].fill(0);
-    assert!(!TestFrame::parse(&frame).unwrap().udp_checksum_right);
+    assert!(!TestFrame::parse(&frame).unwrap().l4_checksum_right);
 }
 
 #[test]
@@ -112,7 +123,7 @@ fn other_frames_are_none_of_ours() {
     let frame = v4().frame(60, (1, 1), &TAG).unwrap();
     assert_eq!(TestFrame::parse(&[]), None);
     assert_eq!(TestFrame::parse(&frame[..53]), None, "no room for the tag");
-    for (place, value) in [(12, 0x88), (14, 0x46), (23, 6)] {
+    for (place, value) in [(12, 0x88), (14, 0x46), (23, 50), (23, 6)] {
         let mut other = frame.clone();
         other[place] = value;
         assert_eq!(TestFrame::parse(&other), None, "{place}");

@@ -1,0 +1,101 @@
+//! What is sent, as meant: frame sizes that fit, flows that can be told apart.
+
+use crate::args::{TrafficArgs, TransportArg};
+use anyhow::{Context, Result, bail, ensure};
+use mpps_lab::traffic::Traffic;
+use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec, Transport};
+
+/// Measured when nothing else is asked for: the smallest frame, Simple IMIX, the largest usual one; with
+/// the smallest frame that has room for the headers and the tag.
+const LARGER: [u16; 2] = [594, 1518];
+/// Largest frame of the sender, octets with FCS: what fits the page of a live frame.
+const LIVE_FRAME_MAX: u16 = 3400;
+
+/// The frame sizes to measure one after the other.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn sizes(typed: &TrafficArgs) -> Result<Vec<FrameSpec>> {
+    let (family, transport) = (family(typed), transport(typed));
+    let least = family.frame_min(transport);
+    let usual = usual_sizes(least);
+    let sizes = FrameSpec::parse_list(typed.frame.as_deref().unwrap_or(&usual))?;
+    for frames in &sizes {
+        let min = frames.min();
+        let over = if transport.is_tcp() { " and TCP" } else { "" };
+        ensure!(
+            min >= least,
+            "frame size {min}{} is too small for {family}{over}: headers, test tag and FCS need {least} octets; give --frame {least} or larger",
+            within(frames, min),
+        );
+        let max = frames.max();
+        ensure!(
+            max.octets() <= LIVE_FRAME_MAX,
+            "frame size {max}{} is above {LIVE_FRAME_MAX}: larger frames need another port, which this version does not have; \
+             give --frame {LIVE_FRAME_MAX} or smaller",
+            within(frames, max),
+        );
+    }
+    Ok(sizes)
+}
+
+/// Simple IMIX by its name where its smallest frame fits, else with the smallest that does.
+fn usual_sizes(least: FrameLen) -> String {
+    let [middle, large] = LARGER;
+    if least == FrameLen::MIN {
+        format!("{least},imix,{large}")
+    } else {
+        format!("{least},mix:{least}=7,{middle}=4,{large}=1,{large}")
+    }
+}
+
+/// Which mix a size stands in, for the reader who wrote its name only.
+fn within(frames: &FrameSpec, frame: FrameLen) -> String {
+    match frames {
+        FrameSpec::Fixed(fixed) if *fixed == frame => String::new(),
+        _ => format!(" (in {frames})"),
+    }
+}
+
+fn family(typed: &TrafficArgs) -> Family {
+    if typed.ipv6 { Family::V6 } else { Family::V4 }
+}
+
+fn transport(typed: &TrafficArgs) -> Transport {
+    match typed.l4 {
+        TransportArg::Udp => Transport::Udp,
+        TransportArg::Tcp => Transport::Tcp,
+        TransportArg::TcpStream => Transport::TcpStream,
+    }
+}
+
+/// All that stays the same over the sizes.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn of(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
+    let flows = FlowPlan::new(typed.flows, family(typed)).with_context(|| "--flows")?;
+    ensure!(
+        typed.dscp <= 63,
+        "--dscp {}: give 0 to 63 (RFC 2474)",
+        typed.dscp
+    );
+    ensure!(
+        typed.flow_length != Some(0),
+        "--flow-length 0: give the frames each flow lives, at least 1"
+    );
+    let Some(first) = sizes.first() else {
+        bail!("no frame size: give one such as --frame 64");
+    };
+    Ok(Traffic {
+        frames: first.clone(),
+        flows: flows.count(),
+        flow_length: typed.flow_length,
+        transport: transport(typed),
+        ipv6: typed.ipv6,
+        bidirectional: typed.bidirectional,
+        dscp: typed.dscp,
+        seed: typed.seed,
+        ..Traffic::default()
+    })
+}

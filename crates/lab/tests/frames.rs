@@ -1,0 +1,149 @@
+//! The frames the sender's program writes, read back by another implementation: every field, every checksum.
+
+mod support;
+
+use mpps_ebpf::instruments::sender::Order;
+use mpps_lab::bed::{Bed, Side};
+use mpps_lab::tester::{Sender, ways};
+use mpps_lab::traffic::Traffic;
+use mpps_method::{FlowPlan, FrameSpec, Transport};
+use mpps_wire::TestFrame;
+use mpps_wire::template;
+
+/// The first frames of this traffic on the bed.
+fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec<u8>> {
+    let ways = ways(traffic.bidirectional);
+    let plan = traffic.sender_plan(bed, &ways).expect("a plan");
+    let ports: Vec<_> = ways
+        .iter()
+        .map(|way| (bed.netns(way.from), bed.port(way.from).ifindex))
+        .collect();
+    let sender = Sender::load(plan, &ports).unwrap_or_else(|error| panic!("load: {error}"));
+    let written = sender.preview(order, frames);
+    written.unwrap_or_else(|error| panic!("preview: {error}"))
+}
+
+fn parse(frame: &[u8]) -> TestFrame {
+    let parsed = TestFrame::parse(frame).unwrap_or_else(|| panic!("not ours: {frame:02x?}"));
+    assert!(parsed.is_right(), "{parsed:?}");
+    parsed
+}
+
+#[test]
+fn every_frame_is_right_whatever_its_family_transport_size_and_direction() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let family = |ipv6| {
+        if ipv6 {
+            mpps_method::Family::V6
+        } else {
+            mpps_method::Family::V4
+        }
+    };
+    for transport in Transport::ALL {
+        for (ipv6, bidirectional) in [(false, false), (true, false), (false, true), (true, true)] {
+            let least = family(ipv6).frame_min(transport);
+            let sizes = format!("mix:{least}=1,{least}-200=3,1518=1,3400=1");
+            let traffic = Traffic {
+                frames: FrameSpec::parse_list(&sizes).expect("sizes").remove(0),
+                flows: 5,
+                transport,
+                ipv6,
+                bidirectional,
+                dscp: 46,
+                ..support::traffic()
+            };
+            let order = Order {
+                id: 0xbeef,
+                ..Order::default()
+            };
+            let ways = ways(bidirectional);
+            for (number, frame) in preview(&bed, &traffic, order, 200).iter().enumerate() {
+                let parsed = parse(frame);
+                let (way, sequence) = (ways[number % ways.len()], (number / ways.len()) as u64);
+                let template = traffic.frame_template(&bed, way);
+                assert_eq!(parsed.template, template, "{traffic:?} {number}");
+                assert_eq!((parsed.tag.id, parsed.tag.sequence), (0xbeef, sequence));
+                assert!(parsed.tag.time_ns > 0);
+                let port = 1024 + u16::try_from(sequence % 5).expect("a port");
+                assert_eq!(parsed.ports, (port, port));
+                let payload =
+                    frame.len() - template.addresses.family().headers_len(template.transport);
+                let position = match transport {
+                    Transport::Udp => 0,
+                    Transport::Tcp => template::STREAM_START,
+                    // Each flow has had one segment a round.
+                    Transport::TcpStream => 1 + (sequence / 5) as u32 * payload as u32,
+                };
+                assert_eq!(parsed.position, position, "{traffic:?} {number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn flows_beyond_64512_move_the_source_address_and_its_checksums() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    for ipv6 in [false, true] {
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            flows: 200_000,
+            ipv6,
+            ..support::traffic()
+        };
+        let plan = FlowPlan::new(traffic.flows, mpps_method::Family::V4).expect("flows");
+        // The program begins where it is told: just before each change of address.
+        for first in [64_510, 129_022, 193_534] {
+            let order = Order {
+                flow_first: first,
+                ..Order::default()
+            };
+            for (number, frame) in (first..).zip(preview(&bed, &traffic, order, 4)) {
+                let flow = mpps_method::Flow {
+                    port: plan.flow(u64::from(number)).port,
+                    host_offset: number / mpps_method::flows::PORT_COUNT,
+                };
+                let parsed = parse(&frame);
+                let from = bed.port(Side::A);
+                let source = parsed.template.addresses.source();
+                let wanted: std::net::IpAddr = if ipv6 {
+                    flow.source_v6(from.v6).into()
+                } else {
+                    flow.source_v4(from.v4).into()
+                };
+                assert_eq!((source, parsed.ports.0), (wanted, flow.port), "{number}");
+            }
+        }
+    }
+}
+
+#[test]
+fn flows_with_a_length_are_followed_by_new_ones() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let traffic = Traffic {
+        flows: 3,
+        flow_length: Some(4),
+        ..support::traffic()
+    };
+    let order = Order {
+        flow_first: 64_508,
+        ..Order::default()
+    };
+    for (number, frame) in preview(&bed, &traffic, order, 60).iter().enumerate() {
+        let flow = 64_508 + traffic.flow_order().flow(number as u64) as u32;
+        let parsed = parse(frame);
+        let port = 1024 + u16::try_from(flow % 64_512).expect("a port");
+        assert_eq!(parsed.ports, (port, port), "{number}");
+        let host = u32::from(bed.port(Side::A).v4) + flow / 64_512;
+        let source = std::net::Ipv4Addr::from(host);
+        assert_eq!(parsed.template.addresses.source(), source, "{number}");
+    }
+}
