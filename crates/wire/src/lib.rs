@@ -1,5 +1,5 @@
-//! Bytes <-> values: Ethernet, IPv4, IPv6, UDP, checksums, the test tag, Toeplitz, and the frame a
-//! tester sends.
+//! Bytes <-> values: Ethernet, IPv4, IPv6, UDP, checksums, the test tag, Toeplitz, the frame a tester
+//! sends, and MRT.
 //!
 //! Parsers look at what they are given and never judge it; emitters write into the caller's buffer.
 //! Knows no I/O, no clock and none of our other crates.
@@ -19,6 +19,7 @@ pub mod ether;
 mod field;
 pub mod ipv4;
 pub mod ipv6;
+pub mod mrt;
 pub mod tag;
 pub mod tcp;
 pub mod template;

@@ -12,6 +12,7 @@ mod read;
 mod source;
 mod stream;
 mod text;
+mod unpack;
 
 pub use choose::{ChooseOptions, Chosen, Class, LeftOut, Sample, choose};
 pub use error::{Place, ReadError};

@@ -1,15 +1,17 @@
 //! Reads a table from a file or from standard input: streaming, whatever it is packed with.
 
 mod lines;
+mod records;
 
 use super::collect::Collector;
 use super::error::{Place, ReadError};
 use super::stream::Stream;
-use super::{Source, Table};
+use super::unpack::{Position, unpack};
+use super::{Source, Table, text};
 use ipnet::IpNet;
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// How to read.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +71,11 @@ pub struct Counts {
     pub records: u64,
     /// Prefixes found, repeated ones as often as they came.
     pub prefixes: u64,
-    /// Of those: repeated.
+    /// Paths to them: what the collector's peers told, or lines.
+    pub paths: u64,
+    /// Of the prefixes: repeated.
     pub duplicates: u64,
-    /// Of those: with host bits, which were cut.
+    /// Of the prefixes: with host bits, which were cut.
     pub host_bits: u64,
     /// Well-formed records or lines that hold no unicast route, by what they are. Only those there were.
     pub skipped: Vec<(&'static str, u64)>,
@@ -107,7 +111,7 @@ pub fn read_from<'a>(
     options: &ReadOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ReadTable, ReadError> {
-    let octets_read = Arc::new(AtomicU64::new(0));
+    let octets_read = Position::default();
     let counted = Counted {
         inner: octets,
         octets: Arc::clone(&octets_read),
@@ -121,15 +125,37 @@ pub fn read_from<'a>(
         octets_total,
         progress,
     };
-    let mut stream = Stream::new(Box::new(counted));
-    lines::read(&mut stream, &mut reading)?;
+    let position = Arc::clone(&reading.octets_read);
+    let unpacked = unpack(counted, position)
+        .map_err(|error| ReadError::Open(reading.source.clone(), error))?;
+    reading.counts.packed = unpacked.0;
+    let mut stream = Stream::new(unpacked.1);
+    match stream.window(FORMAT_OCTETS) {
+        Ok(head) if records::looks_like_mrt(head) => records::read(&mut stream, &mut reading)?,
+        Ok(head) if !looks_like_text(head) => {
+            let head = text::excerpt(head);
+            let seen = format!("it begins with `{head}`, which is neither MRT nor text");
+            return Err(ReadError::UnknownFormat(reading.source, seen));
+        }
+        _ => lines::read(&mut stream, &mut reading)?,
+    }
     reading.finish(&stream)
+}
+
+/// Octets that tell the format.
+const FORMAT_OCTETS: usize = 512;
+
+fn looks_like_text(head: &[u8]) -> bool {
+    !head
+        .iter()
+        .take(FORMAT_OCTETS)
+        .any(|&octet| octet < b' ' && !octet.is_ascii_whitespace())
 }
 
 /// Counts what is read of the file itself.
 struct Counted<R> {
     inner: R,
-    octets: Arc<AtomicU64>,
+    octets: Position,
 }
 
 impl<R: Read> Read for Counted<R> {
@@ -146,14 +172,15 @@ struct Reading<'a> {
     options: &'a ReadOptions,
     collector: Collector,
     counts: Counts,
-    octets_read: Arc<AtomicU64>,
+    octets_read: Position,
     octets_total: Option<u64>,
     progress: &'a mut dyn FnMut(Progress),
 }
 
 impl Reading<'_> {
-    /// A route to this prefix.
-    fn take(&mut self, prefix: IpNet, place: Place) -> Result<(), ReadError> {
+    /// A prefix, and how many paths there are to it.
+    fn take(&mut self, prefix: IpNet, paths: u64, place: Place) -> Result<(), ReadError> {
+        self.counts.paths += paths;
         self.collector
             .add(prefix)
             .map_err(|_| ReadError::TooMany(self.source.clone(), place, self.options.most_prefixes))
@@ -182,9 +209,13 @@ impl Reading<'_> {
     }
 
     /// The source gave out: the end, or what came before is all there is.
-    fn failed(&mut self, place: Place, error: io::Error) -> Result<(), ReadError> {
+    fn failed(&mut self, place: Place, error: &io::Error) -> Result<(), ReadError> {
         if !self.options.lenient {
-            return Err(ReadError::Read(self.source.clone(), place, error));
+            return Err(ReadError::Read(
+                self.source.clone(),
+                place,
+                io::Error::new(error.kind(), error.to_string()),
+            ));
         }
         self.note_damage(place, &error.to_string());
         Ok(())
@@ -243,3 +274,6 @@ fn seen(counts: &Counts) -> String {
     }
     parts.join(", ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ pub(super) fn read(stream: &mut Stream<'_>, reading: &mut Reading<'_>) -> Result
         let length = match length_of_line(stream) {
             Ok(Some(length)) => length,
             Ok(None) => return Ok(()),
-            Err(error) => return reading.failed(place, error),
+            Err(error) => return reading.failed(place, &error),
         };
         reading.counts.records += 1;
         if reading.counts.records.is_multiple_of(REPORT_EVERY) {
@@ -42,7 +42,7 @@ pub(super) fn read(stream: &mut Stream<'_>, reading: &mut Reading<'_>) -> Result
         }
         let line = match stream.window(length) {
             Ok(window) => window.get(..length).unwrap_or(window),
-            Err(error) => return reading.failed(place, error),
+            Err(error) => return reading.failed(place, &error),
         };
         let read = format.unwrap_or_else(|| format_of(line));
         let found = read(line);
@@ -52,7 +52,7 @@ pub(super) fn read(stream: &mut Stream<'_>, reading: &mut Reading<'_>) -> Result
         }
         stream.consume(length + 1);
         match found {
-            Line::Route(prefix) => reading.take(prefix, place)?,
+            Line::Route(prefix) => reading.take(prefix, 1, place)?,
             Line::Nothing => {}
             Line::Other => reading.skip("updates"),
             Line::Damaged(what) => reading.damage(place, what)?,
