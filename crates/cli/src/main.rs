@@ -27,6 +27,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
         Verb::Bed(args) => verbs::bed::run(args),
+        Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
     };
     ended.unwrap_or_else(|error| {

@@ -10,6 +10,7 @@ const VERBS: &[&str] = &[
     "throughput",
     "calibrate",
     "limits",
+    "doctor",
     "bed",
     "bed up",
     "bed down",

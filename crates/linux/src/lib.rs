@@ -31,5 +31,6 @@ pub mod sysctl;
 mod sysfs;
 pub mod task;
 pub mod xdp;
+pub mod xsk;
 
 pub use error::{Error, Result};

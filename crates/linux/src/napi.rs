@@ -77,7 +77,10 @@ fn describe(attributes: &[u8], ifindex: u32) -> Option<Napi> {
     }
     Some(Napi {
         id: number(NETDEV_A_NAPI_ID)?,
-        thread: number(NETDEV_A_NAPI_PID).and_then(|pid| i32::try_from(pid).ok()),
+        // 0: a thread that our process namespace does not show. To the scheduler 0 would be ourselves.
+        thread: number(NETDEV_A_NAPI_PID)
+            .and_then(|pid| i32::try_from(pid).ok())
+            .filter(|&pid| pid > 0),
     })
 }
 
@@ -150,6 +153,8 @@ mod tests {
                 thread: None
             })
         );
+        let hidden = answer(&[(1, 7), (2, 8196), (4, 0)]);
+        assert_eq!(describe(&hidden, 7).unwrap().thread, None);
         assert_eq!(describe(&other, 7), None);
         assert_eq!(describe(&answer(&[(1, 7)]), 7), None);
         assert_eq!(describe(&[1, 2, 3], 7), None);

@@ -119,8 +119,19 @@ pub fn current_pid() -> i32 {
     nix::unistd::getpid().as_raw()
 }
 
+/// Time that a process and its threads have run, clock ticks (user and system; `proc_pid_stat(5)`).
+///
+/// # Errors
+/// No such task (ENOENT or ESRCH).
+pub fn run_ticks(pid: i32) -> Result<u64> {
+    Ok(stat_field(pid, 14)? + stat_field(pid, 15)?)
+}
+
 /// All process ids, rising.
-pub(crate) fn all_pids() -> Result<Vec<i32>> {
+///
+/// # Errors
+/// /proc cannot be read.
+pub fn all_pids() -> Result<Vec<i32>> {
     let fail = |e: std::io::Error| Error::from_io("list", "/proc", &e);
     let mut pids = Vec::new();
     for entry in std::fs::read_dir("/proc").map_err(fail)? {

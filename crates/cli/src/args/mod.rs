@@ -2,6 +2,7 @@
 
 mod bed;
 mod calibrate;
+mod doctor;
 mod limits;
 pub mod quantity;
 mod recover;
@@ -10,6 +11,7 @@ mod traffic;
 
 pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
 pub use calibrate::CalibrateArgs;
+pub use doctor::DoctorArgs;
 pub use limits::LimitsArgs;
 pub use recover::RecoverArgs;
 pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
@@ -45,6 +47,8 @@ pub enum Verb {
     Limits(LimitsArgs),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
+    /// Say what this machine has and lacks for each job, what each lack costs, what to do about it
+    Doctor(DoctorArgs),
     /// Put the host back after a crash: undo what runs that are dead had changed
     Recover(RecoverArgs),
 }

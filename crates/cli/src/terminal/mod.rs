@@ -2,6 +2,7 @@
 
 mod beds;
 mod calibration;
+mod doctor;
 mod doubts;
 mod limits;
 pub mod plan;
@@ -11,6 +12,7 @@ mod table;
 
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
+pub use doctor::{doctor, doctor_json};
 pub use doubts::doubts;
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;

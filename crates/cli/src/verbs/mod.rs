@@ -3,6 +3,7 @@
 pub mod bed;
 mod begin;
 pub mod calibrate;
+pub mod doctor;
 pub mod limits;
 pub mod recover;
 pub mod throughput;

@@ -15,6 +15,7 @@ mod reading;
 pub use config::Configuration;
 pub use cpu::{Cache, Cpu, Idle, IdleState, Node};
 pub use kernel::{Kernel, Mitigation};
+pub(crate) use lack::KERNEL_MIN;
 pub use lack::{Lack, check};
 pub use nic::{ChannelFacts, CoalescingFacts, DriverFacts, Nic, PcieLink, RingFacts};
 pub use platform::{Memory, Platform};
@@ -132,5 +133,7 @@ fn has_flag(cpuinfo: &str, flag: &str) -> Reading<bool> {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod planted;
 #[cfg(test)]
 mod tests;

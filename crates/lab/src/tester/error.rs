@@ -52,7 +52,8 @@ impl fmt::Display for TesterError {
             ),
             Self::NoKthread(name) => write!(
                 f,
-                "kernel thread {name} did not appear: is the DUT's CPU online?"
+                "kernel thread {name} did not appear: is its CPU online, and does this process namespace show \
+                 kernel threads (docker: --pid host)?"
             ),
             Self::NoTimer(cpu) => write!(
                 f,

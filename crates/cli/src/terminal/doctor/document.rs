@@ -1,0 +1,72 @@
+//! The examination as one JSON object.
+
+use crate::record::SCHEMA;
+use mpps_lab::doctor::{Examination, Subject};
+use mpps_lab::facts::{Facts, Nic, Reading};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    /// Whether the main job can run: the exit code is 0 then.
+    main_job_can_run: bool,
+    jobs: Vec<JobEntry>,
+    checks: Vec<CheckEntry<'a>>,
+    nics: &'a Reading<Vec<Nic>>,
+    facts: &'a Facts,
+}
+
+#[derive(Serialize)]
+struct JobEntry {
+    job: &'static str,
+    planned: bool,
+    state: &'static str,
+    lacks: Vec<&'static str>,
+    costs: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct CheckEntry<'a> {
+    check: &'static str,
+    state: &'static str,
+    seen: &'a str,
+    cost: &'static str,
+    remedy: &'static str,
+}
+
+/// What [`super::doctor`] says, and every fact.
+///
+/// # Errors
+/// None that can happen: all of it is text and numbers.
+pub fn doctor_json(examination: &Examination) -> serde_json::Result<String> {
+    let names = |subjects: &[Subject]| subjects.iter().map(|one| one.name()).collect();
+    let document = Document {
+        schema: SCHEMA,
+        main_job_can_run: examination.main_job_can_run(),
+        jobs: examination
+            .outlooks()
+            .iter()
+            .map(|outlook| JobEntry {
+                job: outlook.job.command,
+                planned: outlook.job.planned,
+                state: outlook.state.name(),
+                lacks: names(&outlook.lacks),
+                costs: names(&outlook.costs),
+            })
+            .collect(),
+        checks: examination
+            .checks
+            .iter()
+            .map(|check| CheckEntry {
+                check: check.subject.name(),
+                state: check.state.name(),
+                seen: &check.seen,
+                cost: check.subject.cost(),
+                remedy: check.subject.remedy(),
+            })
+            .collect(),
+        nics: &examination.nics,
+        facts: &examination.facts,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}

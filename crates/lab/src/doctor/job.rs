@@ -1,0 +1,227 @@
+//! The jobs, and what each must have and would like.
+
+use super::{Check, State, Subject};
+
+/// A job of this program, by what it needs.
+#[derive(Debug)]
+pub struct Job {
+    /// As typed after `mpps`.
+    pub command: &'static str,
+    /// Whether this version has it.
+    pub planned: bool,
+    /// Without one of these it cannot run.
+    pub must: &'static [&'static [Subject]],
+    /// Without these it runs, and says less or is disturbed.
+    pub wish: &'static [Subject],
+}
+
+/// Whether a job can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// Everything it must have is there.
+    CanRun,
+    /// Something is not.
+    Cannot,
+    /// Not found out.
+    Unknown,
+}
+
+impl JobState {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CanRun => "can run",
+            Self::Cannot => "cannot",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a job can hope for here.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// The job.
+    pub job: &'static Job,
+    /// Whether it can run.
+    pub state: JobState,
+    /// What it must have and has not, or nobody knows.
+    pub lacks: Vec<Subject>,
+    /// What it would like to have and has not.
+    pub costs: Vec<Subject>,
+}
+
+/// What every measurement on a bed needs.
+const BED: &[Subject] = &[
+    Subject::Rights,
+    Subject::Kernel,
+    Subject::Btf,
+    Subject::KernelThreads,
+    Subject::Bed,
+    Subject::NativeXdp,
+    Subject::Tracepoints,
+    Subject::Timers,
+    Subject::LiveFrames,
+];
+/// What disturbs a measurement, whatever it is.
+const QUIET: &[Subject] = &[
+    Subject::Cpus,
+    Subject::Siblings,
+    Subject::Memory,
+    Subject::Steal,
+    Subject::Stalls,
+    Subject::Others,
+    Subject::Leftovers,
+    Subject::RealTime,
+    Subject::Jit,
+    Subject::BpfStatistics,
+    Subject::Clock,
+    Subject::Governor,
+    Subject::IdleStates,
+    Subject::DebugKernel,
+];
+
+const fn job(
+    command: &'static str,
+    must: &'static [&'static [Subject]],
+    wish: &'static [Subject],
+) -> Job {
+    Job {
+        command,
+        planned: false,
+        must,
+        wish,
+    }
+}
+
+const fn planned(
+    command: &'static str,
+    must: &'static [&'static [Subject]],
+    wish: &'static [Subject],
+) -> Job {
+    Job {
+        command,
+        planned: true,
+        must,
+        wish,
+    }
+}
+
+/// Every job, the main one first.
+pub static JOBS: [Job; 12] = [
+    job("throughput", &[BED, &[Subject::Cpumap]], QUIET),
+    job(
+        "throughput --ipv6",
+        &[BED, &[Subject::Cpumap, Subject::Ipv6]],
+        QUIET,
+    ),
+    job("throughput --nic napi", &[BED, &[Subject::Napi]], QUIET),
+    job(
+        "throughput --nic softirq",
+        &[BED, &[Subject::Softirq]],
+        QUIET,
+    ),
+    job("calibrate", &[BED, &[Subject::Cpumap]], QUIET),
+    job("limits --measure", &[], &[Subject::Steal, Subject::Others]),
+    planned(
+        "table",
+        &[&[Subject::Rights, Subject::Bed]],
+        &[Subject::Memory],
+    ),
+    planned(
+        "throughput --external",
+        &[&[Subject::Rights, Subject::PacketSocket, Subject::Nics]],
+        QUIET,
+    ),
+    planned("explain", &[BED, &[Subject::Cpumap]], &[Subject::Cycles]),
+    planned(
+        "plane",
+        &[BED, &[Subject::Cpumap]],
+        &[
+            Subject::XdpSocket,
+            Subject::PacketSocket,
+            Subject::Hugepages,
+        ],
+    ),
+    planned("stream", &[&[Subject::Rights, Subject::Bed]], QUIET),
+    job("(building mpps)", &[&[Subject::Clang]], &[]),
+];
+
+impl Job {
+    /// What it can hope for, after these checks.
+    #[must_use]
+    pub fn outlook(&'static self, checks: &[Check]) -> Outlook {
+        let state_of = |subject: Subject| {
+            let check = checks.iter().find(|check| check.subject == subject);
+            check.map_or(State::Unknown, |check| check.state)
+        };
+        let of = |subjects: &[Subject], states: &[State]| -> Vec<Subject> {
+            let with = |subject: &&Subject| states.contains(&state_of(**subject));
+            subjects.iter().filter(with).copied().collect()
+        };
+        let must = self.must.concat();
+        let missing = of(&must, &[State::Lacks]);
+        let unknown = of(&must, &[State::Unknown]);
+        let (state, lacks) = match (missing.is_empty(), unknown.is_empty()) {
+            (false, _) => (JobState::Cannot, missing),
+            (true, false) => (JobState::Unknown, unknown),
+            (true, true) => (JobState::CanRun, Vec::new()),
+        };
+        Outlook {
+            job: self,
+            state,
+            lacks,
+            costs: of(self.wish, &[State::Costs, State::Lacks]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks(with: &[(Subject, State)]) -> Vec<Check> {
+        let state = |subject| {
+            let found = with.iter().find(|(one, _)| *one == subject);
+            found.map_or(State::Good, |(_, state)| *state)
+        };
+        let all = [BED, &[Subject::Cpumap], QUIET].concat();
+        all.into_iter()
+            .map(|subject| Check::new(subject, state(subject), ""))
+            .collect()
+    }
+
+    #[test]
+    fn a_job_runs_only_with_all_it_must_have() {
+        let main = &JOBS[0];
+        let outlook = |with: &[(Subject, State)]| {
+            let outlook = main.outlook(&checks(with));
+            (outlook.state, outlook.lacks, outlook.costs)
+        };
+        assert_eq!(outlook(&[]), (JobState::CanRun, vec![], vec![]));
+        for must in main.must.concat() {
+            assert_eq!(
+                outlook(&[(must, State::Lacks)]),
+                (JobState::Cannot, vec![must], vec![])
+            );
+            assert_eq!(
+                outlook(&[(must, State::Unknown)]),
+                (JobState::Unknown, vec![must], vec![])
+            );
+        }
+        for &wish in QUIET {
+            assert_eq!(
+                outlook(&[(wish, State::Costs)]),
+                (JobState::CanRun, vec![], vec![wish])
+            );
+        }
+        // What is known to be missing says more than what is not known.
+        let both = [(Subject::Btf, State::Lacks), (Subject::Bed, State::Unknown)];
+        assert_eq!(outlook(&both).1, [Subject::Btf]);
+        assert_eq!(
+            main.outlook(&[]).state,
+            JobState::Unknown,
+            "nothing was checked"
+        );
+    }
+}

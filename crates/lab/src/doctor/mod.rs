@@ -1,0 +1,83 @@
+//! What this machine has and lacks for each job: looked at where looking is enough, tried where it is not.
+//!
+//! What is tried is the tester itself: the very programs that measure are loaded, attached and run on beds
+//! of their own, journalled and lowered as every bed. So a check cannot say yes where a job says no.
+//! Without root only what can be read is checked, and the rest says that it was not tried.
+
+mod job;
+mod look;
+mod settings;
+mod subject;
+mod tried;
+mod watched;
+
+pub use job::{JOBS, Job, JobState, Outlook};
+pub use subject::{Check, State, Subject};
+
+use crate::bed::BedError;
+use crate::facts::{Facts, Nic, Reading, Root};
+
+/// All that was found.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The machine.
+    pub facts: Facts,
+    /// One check a subject, in the order of the subjects.
+    pub checks: Vec<Check>,
+    /// Network interfaces with a device behind them.
+    pub nics: Reading<Vec<Nic>>,
+}
+
+impl Examination {
+    /// What became of this subject.
+    #[must_use]
+    pub fn of(&self, subject: Subject) -> Option<&Check> {
+        self.checks.iter().find(|check| check.subject == subject)
+    }
+
+    /// What each job can hope for.
+    #[must_use]
+    pub fn outlooks(&self) -> Vec<Outlook> {
+        JOBS.iter().map(|job| job.outlook(&self.checks)).collect()
+    }
+
+    /// Whether the main job can run: `mpps throughput` as it is without flags.
+    #[must_use]
+    pub fn main_job_can_run(&self) -> bool {
+        JOBS.iter()
+            .take(1)
+            .all(|job| job.outlook(&self.checks).state == JobState::CanRun)
+    }
+}
+
+/// Examines the machine: about three seconds as root, none without.
+///
+/// # Errors
+/// Only that a bed raised here could not be lowered; every other failure is a finding.
+pub fn examine() -> Result<Examination, BedError> {
+    // What the loader has to say goes into our findings, not to stderr.
+    libbpf_rs::set_print(None);
+    let root = Root::here();
+    let facts = Facts::gather();
+    let mut checks = look::all(&root, &facts);
+    checks.extend(settings::all(&facts));
+    let rights = checks.iter().find(|check| check.subject == Subject::Rights);
+    if rights.is_some_and(|rights| rights.state == State::Good) {
+        checks.extend(tried::all()?);
+        checks.extend(watched::with_programs());
+    } else {
+        let untried = |subject| Check::untried(subject, "not tried: rights first");
+        checks.extend(tried::SUBJECTS.map(untried));
+        checks.extend(watched::without_programs());
+    }
+    checks.sort_by_key(|check| check.subject);
+    let nics = Nic::names(&root).map(|names| {
+        let nic = |name: &String| Nic::read(&root, name);
+        names.iter().map(nic).collect()
+    });
+    Ok(Examination {
+        facts,
+        checks,
+        nics,
+    })
+}

@@ -1,0 +1,197 @@
+//! What is tried: the tester's own parts on beds of their own.
+
+use super::{Check, State, Subject};
+use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, RssKey, Side};
+use crate::probe::{ProbeError, probe};
+use crate::tester::{
+    Crowd, LedgerProbe, Receiver, ReceiverMode, Sender, Tester, TesterError, Watch, ways,
+};
+use crate::traffic::Traffic;
+use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
+use mpps_linux::packet::{TxRing, TxSpec};
+use mpps_linux::{cpu, interrupt, perf, xsk};
+
+/// What this file finds out.
+pub(super) const SUBJECTS: [Subject; 11] = [
+    Subject::Bed,
+    Subject::NativeXdp,
+    Subject::Tracepoints,
+    Subject::Timers,
+    Subject::LiveFrames,
+    Subject::Cpumap,
+    Subject::Napi,
+    Subject::Softirq,
+    Subject::PacketSocket,
+    Subject::XdpSocket,
+    Subject::Cycles,
+];
+/// Frames that the sender tries itself with.
+const FRAMES: u64 = 64;
+/// Time between two of them, ns.
+const GAP_NS: u64 = 10_000;
+/// Frames a receiver has to be ready for.
+const FRAMES_MAX: u64 = 1 << 16;
+
+/// Tries everything.
+///
+/// # Errors
+/// A bed could not be lowered.
+pub(super) fn all() -> Result<Vec<Check>, BedError> {
+    let home = cpu::available()?;
+    let mut checks = vec![cycles()];
+    checks.extend(parts()?);
+    let bed = checks.iter().find(|check| check.subject == Subject::Bed);
+    let stands = bed.is_some_and(|bed| bed.state == State::Good);
+    for (subject, front) in [
+        (Subject::Cpumap, Front::Cpumap),
+        (Subject::Napi, Front::Napi),
+        (Subject::Softirq, Front::Softirq),
+    ] {
+        checks.push(if stands {
+            whole(subject, front)?
+        } else {
+            Check::untried(subject, "not tried: no bed")
+        });
+    }
+    // The tester moved this thread to its own CPUs.
+    cpu::pin_current_thread(&home)?;
+    Ok(checks)
+}
+
+fn plan(nic: Front) -> Result<BedPlan, BedError> {
+    Ok(BedPlan {
+        name: None,
+        nic,
+        queues: 1,
+        rx_ring: 1024,
+        rss: RssKey::Default,
+        cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
+        dut_setup: None,
+    })
+}
+
+/// Each part alone, on one bed: which one it is that does not work.
+fn parts() -> Result<Vec<Check>, BedError> {
+    let bed = match plan(Front::Cpumap).and_then(|plan| Bed::raise(&plan)) {
+        Ok(bed) => bed,
+        Err(error @ BedError::NotRestored(..)) => return Err(error),
+        Err(error) => {
+            let others = SUBJECTS.into_iter().filter(|subject| {
+                !matches!(subject, Subject::Bed | Subject::Cycles)
+                    && !matches!(subject, Subject::Cpumap | Subject::Napi | Subject::Softirq)
+            });
+            let mut checks = vec![Check::new(Subject::Bed, State::Lacks, error.to_string())];
+            checks.extend(others.map(|subject| Check::untried(subject, "not tried: no bed")));
+            return Ok(checks);
+        }
+    };
+    let stood = "three namespaces, two links, raised and lowered".to_owned();
+    let mut checks = vec![
+        Check::tried(Subject::NativeXdp, &native_xdp(&bed)),
+        Check::tried(Subject::Tracepoints, &tracepoints(&bed)),
+        Check::tried(Subject::Timers, &timers(&bed)),
+        Check::tried(Subject::LiveFrames, &live_frames(&bed)),
+        Check::tried(Subject::PacketSocket, &packet_socket(&bed)),
+        Check::tried(Subject::XdpSocket, &xdp_socket(&bed)),
+    ];
+    bed.lower()?;
+    checks.push(Check::new(Subject::Bed, State::Good, stood));
+    Ok(checks)
+}
+
+/// The whole tester on a bed with this front: frames come through.
+fn whole(subject: Subject, front: Front) -> Result<Check, BedError> {
+    if interrupt::requested() {
+        return Ok(Check::untried(subject, "not tried: interrupted"));
+    }
+    let bed = match plan(front).and_then(|plan| Bed::raise(&plan)) {
+        Ok(bed) => bed,
+        Err(error @ BedError::NotRestored(..)) => return Err(error),
+        Err(error) => return Ok(Check::new(subject, State::Lacks, error.to_string())),
+    };
+    let came = || -> Result<String, ProbeError> {
+        let mut tester =
+            Tester::raise(&bed, &Traffic::default(), FRAMES_MAX, ReceiverMode::Polled)?;
+        probe(&mut tester)?;
+        Ok("frames come through the router".to_owned())
+    };
+    let check = Check::tried(subject, &came());
+    bed.lower()?;
+    Ok(check)
+}
+
+fn native_xdp(bed: &Bed) -> Result<String, TesterError> {
+    let plan = Traffic::default().receiver_plan(FRAMES_MAX);
+    let port = bed.port(Side::D);
+    Receiver::attach(plan, bed.netns(Side::D), port.ifindex)
+        .map(|_| "on veth, in its driver".to_owned())
+}
+
+fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
+    let port = (bed.netns(Side::A).inode(), bed.port(Side::A).ifindex);
+    LedgerProbe::attach(&[port])?;
+    Crowd::watch(&bed.plan().cpus.all(), &[])?;
+    Ok("ports, rings and task switches are watched".to_owned())
+}
+
+fn timers(bed: &Bed) -> Result<String, TesterError> {
+    let watch = Watch::start(&bed.plan().cpus.all())?;
+    watch.clear()?;
+    Ok("tick on every CPU of the bed".to_owned())
+}
+
+fn live_frames(bed: &Bed) -> Result<String, TesterError> {
+    let plan = Traffic::default().sender_plan(bed, &ways(false))?;
+    let netns = bed.netns(Side::A);
+    let sender = Sender::load(plan, &[(netns, bed.port(Side::A).ifindex)])?;
+    let order = Order {
+        gap_fp: GAP_NS << PACE_SHIFT,
+        slots: FRAMES,
+        late_max_ns: u64::MAX,
+        id: 1,
+        ..Order::default()
+    };
+    let outcome = sender.send(order, netns)?;
+    match outcome.sent[0] {
+        0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
+            "send live frames from",
+            &bed.port(Side::A).name,
+            format!("none of {FRAMES} was handed over"),
+        ))),
+        sent => Ok(format!("{sent} of {FRAMES} sent")),
+    }
+}
+
+fn packet_socket(bed: &Bed) -> Result<String, mpps_linux::Error> {
+    let spec = TxSpec {
+        slots: 16,
+        frame_max: 9014,
+    };
+    let port = &bed.port(Side::A).name;
+    bed.netns(Side::A)
+        .run(|| TxRing::open(port, spec).map(drop))??;
+    Ok("ring of frames of 9018 octets, past the queueing discipline".to_owned())
+}
+
+fn xdp_socket(bed: &Bed) -> Result<String, mpps_linux::Error> {
+    let port = &bed.port(Side::A).name;
+    bed.netns(Side::A).run(|| xsk::try_bind(port))??;
+    Ok("binds with a copy; without one only where a NIC's driver can".to_owned())
+}
+
+fn cycles() -> Check {
+    let spin = || {
+        for turn in 0..1_000_000u32 {
+            std::hint::black_box(turn);
+        }
+    };
+    let counted = perf::cycles(spin).and_then(|counted| match counted {
+        0 => Err(mpps_linux::Error::from_text(
+            "count",
+            "CPU cycles",
+            "none in a million turns",
+        )),
+        some => Ok(format!("{some} in a million turns of a loop")),
+    });
+    Check::tried(Subject::Cycles, &counted)
+}

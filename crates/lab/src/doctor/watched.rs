@@ -1,0 +1,178 @@
+//! What is watched for a second: what the hypervisor and other programs take, and how long CPUs stand still.
+
+use super::{Check, Subject};
+use crate::clock::wait_until;
+use crate::tester::{TesterError, Watch};
+use mpps_linux::clock::monotonic_ns;
+use mpps_linux::procstat::{self, CpuTimes};
+use mpps_linux::{cpu, interrupt, task};
+use std::collections::BTreeMap;
+
+/// How long, ns.
+const SECOND_NS: u64 = 1_000_000_000;
+/// How often to look whether somebody wants us to stop, ns.
+const STEP_NS: u64 = 50_000_000;
+/// Steal above this share disturbs; a trial is voided from 2 % on.
+const STEAL_SHARE: f64 = 0.005;
+/// A stop longer than this overflows small rings, ns.
+const STALL_NS: u64 = 2_000_000;
+/// Other programs above this share of a CPU disturb.
+const OTHERS_SHARE: f64 = 0.05;
+
+/// Steal and other programs from /proc/stat; stalls by the tester's own watch.
+pub(super) fn with_programs() -> Vec<Check> {
+    let watch = watch();
+    let mut checks = a_second();
+    let stalls = watch.and_then(|watch| longest(&watch));
+    checks.push(match stalls {
+        Ok((cpu, longest_ns)) => Check::good_if(
+            Subject::Stalls,
+            longest_ns < STALL_NS,
+            format!(
+                "longest stop within a second: {:.1} ms, of CPU {cpu}",
+                longest_ns as f64 / 1e6
+            ),
+        ),
+        Err(error) => Check::untried(Subject::Stalls, &error.to_string()),
+    });
+    checks
+}
+
+/// Without rights for the watch.
+pub(super) fn without_programs() -> Vec<Check> {
+    let mut checks = a_second();
+    checks.push(Check::untried(
+        Subject::Stalls,
+        "not tried: needs what a bed needs",
+    ));
+    checks
+}
+
+fn watch() -> Result<Watch, TesterError> {
+    let cpus: Vec<usize> = cpu::available()?.iter().collect();
+    let watch = Watch::start(&cpus)?;
+    watch.clear()?;
+    Ok(watch)
+}
+
+fn longest(watch: &Watch) -> Result<(usize, u64), TesterError> {
+    let seen = watch.read()?;
+    let gaps = seen.iter().map(|(cpu, watched)| (*cpu, watched.longest_ns));
+    Ok(gaps.max_by_key(|(_, longest)| *longest).unwrap_or((0, 0)))
+}
+
+fn a_second() -> Vec<Check> {
+    let programs = programs();
+    let before = procstat::cpu_times();
+    let end = monotonic_ns() + SECOND_NS;
+    while monotonic_ns() < end && !interrupt::requested() {
+        wait_until((monotonic_ns() + STEP_NS).min(end));
+    }
+    match before.and_then(|before| Ok((before, procstat::cpu_times()?))) {
+        Ok((before, after)) => weigh(&before, &after, SECOND_NS, busiest(&programs).as_deref()),
+        Err(error) => {
+            let why = error.to_string();
+            [Subject::Steal, Subject::Others]
+                .map(|subject| Check::untried(subject, &why))
+                .to_vec()
+        }
+    }
+}
+
+/// Every program with the time it has run, ticks.
+fn programs() -> BTreeMap<i32, u64> {
+    let pids = task::all_pids().unwrap_or_default();
+    // One that is gone meanwhile takes nothing.
+    let ran = pids
+        .into_iter()
+        .filter_map(|pid| Some((pid, task::run_ticks(pid).ok()?)));
+    ran.collect()
+}
+
+/// Name of the program that has run longest since.
+fn busiest(before: &BTreeMap<i32, u64>) -> Option<String> {
+    let own = task::current_pid();
+    let since = programs()
+        .into_iter()
+        .filter(|(pid, _)| *pid != own)
+        .map(|(pid, ran)| {
+            let then = before.get(&pid).copied().unwrap_or(0);
+            (ran.saturating_sub(then), pid)
+        });
+    let (ran, pid) = since.max()?;
+    (ran > 0).then(|| task::comm(pid).ok()).flatten()
+}
+
+/// What was taken of the CPUs between two looks.
+fn weigh(
+    before: &[CpuTimes],
+    after: &[CpuTimes],
+    span_ns: u64,
+    busiest: Option<&str>,
+) -> Vec<Check> {
+    let since: Vec<CpuTimes> = after
+        .iter()
+        .filter_map(|now| {
+            let then = before.iter().find(|then| then.cpu == now.cpu)?;
+            Some(now.since(then))
+        })
+        .collect();
+    let most = |of: fn(&CpuTimes) -> u64| {
+        let worst = since.iter().max_by_key(|times| of(times));
+        worst.map_or((0, 0.0), |times| {
+            (times.cpu, of(times) as f64 / span_ns as f64)
+        })
+    };
+    let (stolen_from, stolen) = most(|times| times.steal_ns);
+    let (busy, share) = most(CpuTimes::busy_ns);
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    vec![
+        Check::good_if(
+            Subject::Steal,
+            stolen <= STEAL_SHARE,
+            format!("{} of a second, most of CPU {stolen_from}", percent(stolen)),
+        ),
+        Check::good_if(
+            Subject::Others,
+            share <= OTHERS_SHARE,
+            format!(
+                "CPU {busy} was {} busy within a second{}",
+                percent(share.min(1.0)),
+                busiest.map_or(String::new(), |name| format!(", most with {name}"))
+            ),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn the_worst_cpu_is_told() {
+        let times = |cpu, steal_ns, user_ns| CpuTimes {
+            cpu,
+            steal_ns,
+            user_ns,
+            ..CpuTimes::default()
+        };
+        let before = [times(0, 5, 5), times(1, 0, 0)];
+        let quiet = weigh(&before, &before, 1000, None);
+        assert!(
+            quiet.iter().all(|check| check.state == State::Good),
+            "{quiet:?}"
+        );
+        let after = [times(0, 15, 5), times(1, 0, 300)];
+        let seen = weigh(&before, &after, 1000, Some("rustc"));
+        assert_eq!(seen[0].seen, "1.0 % of a second, most of CPU 0");
+        assert_eq!(
+            seen[1].seen,
+            "CPU 1 was 30.0 % busy within a second, most with rustc"
+        );
+        assert!(
+            seen.iter().all(|check| check.state == State::Costs),
+            "{seen:?}"
+        );
+    }
+}
