@@ -29,6 +29,8 @@ fn run(cli: &Cli) -> Exit {
         Verb::Bed(args) => verbs::bed::run(args),
         Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Recover(args) => verbs::recover::run(args),
+        Verb::Man(args) => verbs::generate::man(args),
+        Verb::Completions(args) => verbs::generate::completions(args),
     };
     ended.unwrap_or_else(|error| {
         terminal::error(&format!("{error:#}"));

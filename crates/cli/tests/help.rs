@@ -17,6 +17,8 @@ const VERBS: &[&str] = &[
     "bed shell",
     "bed list",
     "recover",
+    "man",
+    "completions",
 ];
 
 #[test]

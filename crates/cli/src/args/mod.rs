@@ -3,6 +3,7 @@
 mod bed;
 mod calibrate;
 mod doctor;
+mod generate;
 mod limits;
 pub mod quantity;
 mod recover;
@@ -12,6 +13,7 @@ mod traffic;
 pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
 pub use calibrate::CalibrateArgs;
 pub use doctor::DoctorArgs;
+pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use recover::RecoverArgs;
 pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
@@ -51,6 +53,10 @@ pub enum Verb {
     Doctor(DoctorArgs),
     /// Put the host back after a crash: undo what runs that are dead had changed
     Recover(RecoverArgs),
+    /// Write man pages, one a verb
+    Man(ManArgs),
+    /// Print completions for a shell
+    Completions(CompletionsArgs),
 }
 
 /// Reads the command line. `Err` when there is nothing to run: help was asked for, or the input is bad.

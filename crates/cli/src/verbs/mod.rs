@@ -4,6 +4,7 @@ pub mod bed;
 mod begin;
 pub mod calibrate;
 pub mod doctor;
+pub mod generate;
 pub mod limits;
 pub mod recover;
 pub mod throughput;

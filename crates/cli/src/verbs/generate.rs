@@ -1,0 +1,33 @@
+//! `mpps man` and `mpps completions`.
+
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::exit::Exit;
+use crate::terminal;
+use anyhow::{Context, Result};
+use clap::CommandFactory;
+
+/// Writes a man page for the program and for each verb.
+///
+/// # Errors
+/// The folder cannot be made or written to.
+pub fn man(args: &ManArgs) -> Result<Exit> {
+    let folder = &args.folder;
+    std::fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .with_context(|| {
+            let folder = folder.display();
+            format!("write man pages to {folder} (name a folder that can be written to)")
+        })?;
+    Ok(Exit::Measured)
+}
+
+/// Prints a shell's completions.
+///
+/// # Errors
+/// None.
+pub fn completions(args: &CompletionsArgs) -> Result<Exit> {
+    let (mut command, mut text) = (Cli::command(), Vec::new());
+    clap_complete::generate(args.shell, &mut command, "mpps", &mut text);
+    terminal::out(&String::from_utf8_lossy(&text));
+    Ok(Exit::Measured)
+}
