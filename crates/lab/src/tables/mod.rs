@@ -1,12 +1,13 @@
 //! Routing tables: read from a file ([`read()`]), chosen from ([`choose()`]).
 //!
 //! A table here is prefixes alone: what a forwarding table has to find. Paths, next hops and attributes
-//! of the file are counted and dropped. Loading it into a kernel, and drawing destinations from it, are
-//! for others to do.
+//! of the file are counted and dropped. [`fib`] loads it into a kernel and counts it back. Drawing
+//! destinations from it is for others to do.
 
 mod choose;
 mod collect;
 mod error;
+pub mod fib;
 pub mod martians;
 mod read;
 mod source;
