@@ -337,7 +337,7 @@ fn addresses(table: &Table) -> Vec<IpAddr> {
         let inside = all[(word % all.len() as u64) as usize];
         match (n % 4, inside) {
             (0, _) => IpAddr::from(((word >> 32) as u32).to_be_bytes()),
-            (1, _) => IpAddr::from((0x2400_u128 << 112 | u128::from(word) << 32).to_be_bytes()),
+            (1, _) => IpAddr::from((0x2400_u128 << 112 | u128::from(word) << 48).to_be_bytes()),
             (_, IpNet::V4(net)) => {
                 let bits = u32::from(net.addr()) | (low as u32 & u32::from(net.hostmask()));
                 IpAddr::from(bits.to_be_bytes())
