@@ -511,13 +511,7 @@ fn a_full_table_is_loaded_counted_and_cleared() {
     }
     let read = |list: &str| {
         let source = Source::File(folder.join(list));
-        let unpacked = Command::new("xz")
-            .arg("-dc")
-            .arg(folder.join(list))
-            .output()
-            .expect("xz");
-        let octets = Box::new(std::io::Cursor::new(unpacked.stdout));
-        tables::read_from(source, octets, None, &ReadOptions::default(), &mut |_| {})
+        tables::read(source, &ReadOptions::default(), &mut |_| {})
             .unwrap_or_else(|error| panic!("{error}"))
             .table
     };

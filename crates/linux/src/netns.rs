@@ -5,6 +5,10 @@
 //! Unlike `ip netns exec` we never remount /sys for the caller, because that hides /sys/fs/bpf
 //! and every pinned object; see [`NetNs::with_sysfs`] and [`crate::spawn`].
 
+mod find;
+
+pub use find::own_inode;
+
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::ErrorKind;

@@ -5,7 +5,7 @@ mod scratch;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use mpps_linux::netns::{DIRECTORY, NetNs};
+use mpps_linux::netns::{self, DIRECTORY, NetNs};
 use mpps_linux::{links, sysctl};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
@@ -256,4 +256,20 @@ fn a_deleted_namespace_frees_its_links() {
     wait_for("mC to go with its peer", || {
         c.run(|| !links::exists("mC").unwrap()).then_some(())
     });
+}
+
+#[test]
+fn a_namespace_is_found_by_its_number() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let inode = scratch.0.inode();
+    let found = NetNs::find(inode).unwrap().expect("it is there");
+    assert_eq!(found.inode(), inode);
+    assert_eq!(found.run(|| netns::own_inode().unwrap()).unwrap(), inode);
+    assert_ne!(netns::own_inode().unwrap(), inode);
+    let own = netns::own_inode().unwrap();
+    assert_eq!(NetNs::find(own).unwrap().expect("our own").inode(), own);
+    assert!(NetNs::find(1).unwrap().is_none());
 }

@@ -3,6 +3,7 @@
 use super::{Bed, BedError, BedPlan, Port, Side, names, ports};
 use crate::clock::wait_for;
 use crate::journal::{self, Claim, Entry, Journal, is_kept};
+use crate::tables::fib;
 use mpps_linux::netns::NetNs;
 use std::io;
 use std::path::Path;
@@ -92,6 +93,9 @@ pub fn down(name: &str) -> Result<(), BedError> {
 pub fn list() -> Result<Vec<BedState>, BedError> {
     let mut beds = Vec::new();
     for name in journal::names()? {
+        if fib::is_journal(&name) {
+            continue;
+        }
         let folder = Path::new(journal::ROOT).join(&name);
         let plan = read_plan(&folder).ok();
         let kept = match journal::peek(&name) {

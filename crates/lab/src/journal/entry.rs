@@ -28,6 +28,11 @@ pub enum Entry {
         /// Its name.
         name: String,
     },
+    /// Routes are loaded into a network namespace that is none of ours.
+    Routes {
+        /// Its inode number.
+        netns: u64,
+    },
     /// The bed stands and shall stay when its maker ends.
     Kept,
     /// The bed is being taken down: no longer kept.

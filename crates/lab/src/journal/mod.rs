@@ -6,7 +6,7 @@
 //! "can the file be locked?", with no process id that could be another's by now.
 //!
 //! Only what outlives our processes is journalled: namespaces (their interfaces, routes, sysctls and
-//! attached programs go with them) and folders. eBPF objects are held by file descriptors alone.
+//! attached programs go with them), folders, and routes in namespaces that are none of ours. eBPF objects are held by file descriptors alone.
 
 mod entry;
 pub mod fault;

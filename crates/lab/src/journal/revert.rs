@@ -19,6 +19,8 @@ pub struct Reverted {
     pub netns: Vec<String>,
     /// Processes killed in them.
     pub processes: usize,
+    /// Routes taken out of namespaces that are none of ours.
+    pub routes: u64,
 }
 
 /// Puts everything back and ends the journal. Done again it does no harm.
@@ -32,6 +34,7 @@ pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
             Entry::NetNs { name } => remove_netns(name, &mut reverted)?,
             // Others may use it by now: only an empty one goes.
             Entry::Folder { path } => drop(std::fs::remove_dir(path)),
+            Entry::Routes { netns } => reverted.routes += crate::tables::fib::put_back(*netns)?,
             Entry::Run { .. } | Entry::Kept | Entry::Lowering => {}
         }
         fault::kill_if(fault::KILL_AT_REVERT, step);

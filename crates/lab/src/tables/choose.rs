@@ -229,7 +229,7 @@ fn draw(table: &mut Table, sample: Sample) {
 }
 
 /// A prefix and a seed, mixed to 64 bits that look random: the finaliser of splitmix64, twice.
-fn hash(prefix: IpNet, seed: u64) -> u64 {
+pub(super) fn hash(prefix: IpNet, seed: u64) -> u64 {
     let (high, low) = match prefix {
         IpNet::V4(prefix) => (0, u64::from(u32::from(prefix.addr())) | 1 << 40),
         IpNet::V6(prefix) => {

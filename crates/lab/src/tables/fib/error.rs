@@ -24,6 +24,12 @@ pub enum FibError {
     NoNexthopLeft,
     /// So many routes of ours are left after clearing.
     Left(usize),
+    /// Somebody loads or clears here now.
+    InUse,
+    /// A load was killed here and left routes.
+    LeftBehind,
+    /// The journal could not be kept: nothing was changed without it.
+    Journal(std::io::Error),
     /// Ctrl-C or SIGTERM; so many requests had been handled.
     Interrupted(u64),
 }
@@ -70,6 +76,17 @@ impl fmt::Display for FibError {
                  ours); stop it and clear again",
                 super::PROTOCOL
             ),
+            Self::InUse => f.write_str(
+                "another mpps loads or clears routes in this namespace: wait for it",
+            ),
+            Self::LeftBehind => f.write_str(
+                "a load that was killed left routes here: run `mpps recover` first",
+            ),
+            Self::Journal(error) => write!(
+                f,
+                "write the journal below {}: {error} (run as root)",
+                crate::journal::ROOT
+            ),
             Self::Interrupted(done) => write!(f, "interrupted after {done} routes"),
         }
     }
@@ -80,5 +97,11 @@ impl std::error::Error for FibError {}
 impl From<mpps_linux::Error> for FibError {
     fn from(error: mpps_linux::Error) -> Self {
         Self::Linux(error)
+    }
+}
+
+impl From<std::io::Error> for FibError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Journal(error)
     }
 }

@@ -1,6 +1,7 @@
 //! Gateways: as given, as found on a link, and which prefix goes by which.
 
 use super::{Family, FibError};
+use crate::tables::choose::hash;
 use ipnet::IpNet;
 use mpps_linux::{links, routes};
 use std::fmt;
@@ -75,7 +76,7 @@ impl Spread {
         match self {
             Self::RoundRobin => place % gateways.max(1),
             Self::Hash => {
-                let share = hash(prefix) % u64::try_from(gateways.max(1)).unwrap_or(1);
+                let share = hash(prefix, 0) % u64::try_from(gateways.max(1)).unwrap_or(1);
                 usize::try_from(share).unwrap_or(0)
             }
         }
@@ -89,33 +90,6 @@ impl Spread {
             Self::Hash => "hash",
         }
     }
-}
-
-/// The finaliser of SplitMix64 over address and length: the same on every machine, for ever.
-fn hash(prefix: IpNet) -> u64 {
-    let mix = |mut word: u64| {
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ (word >> 31)
-    };
-    let length = u64::from(prefix.prefix_len());
-    match prefix {
-        IpNet::V4(v4) => mix(u64::from(u32::from(v4.addr())) << 8 | length),
-        IpNet::V6(v6) => {
-            let [high, low] = halves(u128::from(v6.addr()));
-            mix(mix(high) ^ low.rotate_left(1) ^ length)
-        }
-    }
-}
-
-fn halves(bits: u128) -> [u64; 2] {
-    let octets = bits.to_be_bytes();
-    let half = |at: usize| {
-        let mut half = [0; 8];
-        half.copy_from_slice(&octets[at..at + 8]);
-        u64::from_be_bytes(half)
-    };
-    [half(0), half(8)]
 }
 
 /// The index of the interface a gateway is behind.

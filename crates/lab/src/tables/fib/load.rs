@@ -112,8 +112,8 @@ struct Job<'a> {
 /// A refused route is no error here: it stands in the result.
 ///
 /// # Errors
-/// Nothing was loaded: no gateway for a family, a gateway that is no neighbour, no room. Or loading ended
-/// early, by the kernel or by the user: [`super::clear`] takes away what is there.
+/// No gateway for a family, a gateway that is no neighbour, no room; or loading ended early, by the kernel
+/// or by the user. Nothing stays loaded then, unless something of ours was there before.
 pub fn load(
     table: &Table,
     plan: &LoadPlan,
@@ -136,19 +136,37 @@ pub fn load(
         Pointing::Best => nexthops::supported(),
         Pointing::Objects => true,
     };
+    let none_before = is_empty()?;
     nexthop::point(&mut jobs, objects)?;
+    let loaded = send_and_count(&jobs, table, progress);
+    if loaded.is_err() && none_before {
+        // The first error is the one to tell.
+        let _cleared = super::clear();
+    }
+    loaded.map(|loaded| Loaded { objects, ..loaded })
+}
+
+/// Whether nothing of ours is there.
+fn is_empty() -> Result<bool, FibError> {
+    Ok(super::clear::objects()?.is_empty()
+        && super::ours(Family::V4)?.is_empty()
+        && super::ours(Family::V6)?.is_empty())
+}
+
+fn send_and_count(
+    jobs: &[Job<'_>],
+    table: &Table,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, FibError> {
     let before = room::kernel_octets();
     let begun = monotonic_ns();
-    let mut loaded = Loaded {
-        objects,
-        ..Loaded::default()
-    };
-    send_all(&jobs, table, progress, &mut loaded)?;
+    let mut loaded = Loaded::default();
+    send_all(jobs, table, progress, &mut loaded)?;
     let ended = monotonic_ns();
     loaded.loading_ns = ended - begun;
     let grown = |after: u64| before.map(|before| after.saturating_sub(before));
     loaded.memory_octets = room::kernel_octets().and_then(grown);
-    count::count_back(&jobs, table, &mut loaded)?;
+    count::count_back(jobs, table, &mut loaded)?;
     loaded.counting_ns = monotonic_ns() - ended;
     Ok(loaded)
 }

@@ -11,6 +11,7 @@ mod clear;
 mod contents;
 mod error;
 mod gateway;
+mod host;
 mod load;
 mod order;
 mod room;
@@ -20,6 +21,8 @@ pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;
 pub use gateway::{Gateway, Spread};
+pub(crate) use host::put_back;
+pub use host::{HostRoutes, clear_host, is_journal};
 pub use load::{FamilyLoad, LoadPlan, Loaded, Pointing, load};
 pub use stats::{FibStats, stats};
 

@@ -1,0 +1,109 @@
+//! Routes in a namespace that is none of ours: journalled, so that `mpps recover` takes away what a
+//! killed load left.
+//!
+//! Such a journal is named by the namespace's number, `routes_4026531840`; a bed's name has no `_`. It
+//! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
+
+use super::{Cleared, FibError, clear};
+use crate::journal::{Claim, Entry, Journal, is_kept};
+use mpps_linux::netns::{NetNs, own_inode};
+use std::io;
+
+const PREFIX: &str = "routes_";
+
+/// Whether a journal of this name is about routes, not a bed.
+#[must_use]
+pub fn is_journal(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
+fn name_of(netns: u64) -> String {
+    format!("{PREFIX}{netns}")
+}
+
+/// The right to load routes into the calling thread's namespace. Dropped without [`HostRoutes::keep`] it
+/// leaves the journal as a crash does: for `mpps recover` to put back.
+#[derive(Debug)]
+pub struct HostRoutes {
+    journal: Journal,
+}
+
+impl HostRoutes {
+    /// Announces routes in the calling thread's namespace.
+    ///
+    /// # Errors
+    /// Another load or clearing is under way there, a killed one left routes, or the journal cannot be
+    /// kept: nothing is changed then.
+    pub fn begin() -> Result<Self, FibError> {
+        let netns = own_inode()?;
+        let name = name_of(netns);
+        let journal = match Journal::begin(&name)? {
+            Some(mut journal) => {
+                journal.record(&Entry::Routes { netns })?;
+                journal
+            }
+            None => again(&name)?,
+        };
+        Ok(Self { journal })
+    }
+
+    /// The load is whole: its routes shall stay when this process ends.
+    ///
+    /// # Errors
+    /// It could not be written down.
+    pub fn keep(mut self) -> Result<(), FibError> {
+        Ok(self.journal.record(&Entry::Kept)?)
+    }
+
+    /// Takes everything of ours away again and ends the journal.
+    ///
+    /// # Errors
+    /// Something could not be taken away; the journal stays then.
+    pub fn clear(self) -> Result<Cleared, FibError> {
+        let cleared = clear()?;
+        self.journal.end()?;
+        Ok(cleared)
+    }
+}
+
+/// One more load where one is kept: until it is whole, recovery takes away both.
+fn again(name: &str) -> Result<Journal, FibError> {
+    let Claim::Ours(mut journal) = Journal::claim(name)? else {
+        return Err(FibError::InUse);
+    };
+    if !is_kept(&journal.entries()?) {
+        return Err(FibError::LeftBehind);
+    }
+    journal.record(&Entry::run())?;
+    journal.record(&Entry::Lowering)?;
+    Ok(journal)
+}
+
+/// Clears the calling thread's namespace, and ends the journal of its loads where there is one.
+///
+/// # Errors
+/// As [`clear`]; another load is under way there.
+pub fn clear_host() -> Result<Cleared, FibError> {
+    match Journal::claim(&name_of(own_inode()?)) {
+        Ok(Claim::Ours(mut journal)) => {
+            // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
+            let _noted = journal.record(&Entry::Lowering);
+            HostRoutes { journal }.clear()
+        }
+        Ok(Claim::InUse) => Err(FibError::InUse),
+        // Nothing announced: what is ours all the same, of a journal that was lost, goes too.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => clear(),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes back what [`Entry::Routes`] announced; how many routes that was. A namespace that is gone took
+/// its routes along.
+pub(crate) fn put_back(netns: u64) -> io::Result<u64> {
+    let Some(netns) = NetNs::find(netns).map_err(io::Error::other)? else {
+        return Ok(0);
+    };
+    let cleared = netns.run(clear).map_err(io::Error::other)?;
+    let cleared = cleared.map_err(io::Error::other)?;
+    Ok(cleared.v4 + cleared.v6)
+}
