@@ -7,6 +7,7 @@ mod failure;
 mod install;
 mod measure;
 mod needs;
+mod oracle;
 mod privilege;
 mod tally;
 mod tidy;
@@ -20,6 +21,7 @@ pub const VERBS: &str = "\
   run -- ARGS...         install what is missing, build, run any verb of mpps
   test                   install what is missing, run every check and every test
   tidy                   check the house rules only
+  oracle                 hold our MLRsearch against its authors' package (PyPI) over random trial sets
   setup                  install what building and testing needs, nothing else
   help                   this text";
 
@@ -44,6 +46,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         "run" => measure::run(rest),
         "test" => check::test(),
         "tidy" => tidy::check(),
+        "oracle" => oracle::run(),
         "setup" => install::everything().map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {
             println!("cargo xtask VERB\n\n{VERBS}");

@@ -2,7 +2,7 @@
 
 use mpps_lab::doubt::Finding;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::{Claim, Estimate, LimitedBy, LossRate, Outcome, Rate, Trial};
+use mpps_method::{Claim, Estimate, LimitedBy, LossRate, Outcome, Rate, SearchPlan, Trial};
 
 /// What the found rate says of the DUT.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +48,14 @@ impl Limit {
 pub struct Figures {
     /// The frame sizes as asked for.
     pub frames: String,
+    /// What the row is about: the frame sizes, and the goal where there are several.
+    pub subject: String,
+    /// Lowest load the DUT failed.
+    pub fails_at: Option<Rate>,
+    /// RFC 9971's Conditional Throughput, of a goal that allows loss.
+    pub conditional_throughput: Option<Rate>,
+    /// Trials of the search.
+    pub trials: u32,
     /// The rate, over all directions.
     pub reading: Reading,
     /// What the claim is called: `Throughput` only where the method allows it.
@@ -86,6 +94,12 @@ impl Figures {
         let loss_above = finding.loss_above.as_ref().map(LossRate::ratio);
         Self {
             frames: finding.frames.to_string(),
+            subject: subject(finding, several_goals(&plan.search)),
+            fails_at: fails_at(finding),
+            conditional_throughput: finding
+                .conditional_throughput
+                .filter(|_| finding.goal.is_some_and(|goal| goal.loss_ratio > 0.0)),
+            trials: trials(finding),
             reading,
             label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
             link_share: rate.map(|rate| plan.link.share(rate, on_wire) / directions),
@@ -107,6 +121,35 @@ impl Figures {
     }
 }
 
+/// Whether a search has more than one goal.
+#[must_use]
+pub fn several_goals(search: &SearchPlan) -> bool {
+    matches!(search, SearchPlan::Mlr { goals, .. } if goals.len() > 1)
+}
+
+/// What a finding is about: `64`, or where there are several goals `64 pdr 0.5 %`.
+#[must_use]
+pub fn subject(finding: &Finding, several_goals: bool) -> String {
+    match finding.goal {
+        Some(goal) if several_goals => format!("{} {goal}", finding.frames),
+        _ => finding.frames.to_string(),
+    }
+}
+
+fn fails_at(finding: &Finding) -> Option<Rate> {
+    match finding.outcome {
+        Outcome::Found { lossy, .. } => lossy,
+        Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => None,
+    }
+}
+
+const fn trials(finding: &Finding) -> u32 {
+    let (Outcome::Found { trials, .. }
+    | Outcome::NoneLossless { trials, .. }
+    | Outcome::CouldNotMeasure { trials, .. }) = finding.outcome;
+    trials
+}
+
 fn label(claim: &Claim) -> &'static str {
     match claim {
         Claim::Throughput(_) => "Throughput",
@@ -126,7 +169,8 @@ fn reading(finding: &Finding) -> Reading {
             let rate = match &finding.claim {
                 Some(Claim::Throughput(throughput)) => throughput.rate(),
                 Some(Claim::Estimate(estimate)) => estimate.rate(),
-                Some(Claim::LossRate(_)) | None => lossless,
+                Some(Claim::LossRate(loss)) => loss.rate(),
+                None => lossless,
             };
             if limited_by == LimitedBy::Dut {
                 Reading::Is(rate)

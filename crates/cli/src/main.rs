@@ -3,6 +3,7 @@
 
 mod args;
 mod exit;
+mod expectation;
 mod figures;
 mod plan;
 mod record;

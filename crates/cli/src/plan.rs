@@ -3,18 +3,19 @@
 
 mod calibration;
 mod limits;
+mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use limits::LimitsPlan;
 
-use crate::args::{AcceptArg, NicArg, RssArg, SetUpArgs, ThroughputArgs};
+use crate::args::{NicArg, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
-use mpps_lab::ceiling::SENDER_MAX;
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::{Accept, Ceiling, Goal, Rate, Resolution};
+use mpps_method::simulate::Properties;
+use mpps_method::{Rate, Span};
 use std::path::PathBuf;
 
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
@@ -35,6 +36,8 @@ pub struct Plan {
     pub bed: BedChoice,
     /// What.
     pub measurement: ThroughputPlan,
+    /// What every result is expected to reach.
+    pub expect_min: Option<Rate>,
 }
 
 /// The bed to measure on.
@@ -44,6 +47,8 @@ pub enum BedChoice {
     Kept(String),
     /// One of its own, lowered afterwards.
     Own(BedWish),
+    /// None: a simulated tester and router.
+    Simulated(Properties),
 }
 
 /// A bed as wished for; which CPUs that means only the machine can tell.
@@ -73,13 +78,15 @@ impl Plan {
     /// # Errors
     /// One line that names the remedy.
     pub fn of(args: &ThroughputArgs) -> Result<Self> {
-        let bed = match &args.kept_bed {
-            Some(name) => BedChoice::Kept(bed_name(name)?),
-            None => BedChoice::Own(BedWish::of(&args.bed, None)?),
+        let bed = match (&args.kept_bed, args.simulate) {
+            (Some(name), _) => BedChoice::Kept(bed_name(name)?),
+            (None, Some(pair)) => BedChoice::Simulated(pair),
+            (None, None) => BedChoice::Own(BedWish::of(&args.bed, None)?),
         };
         Ok(Self {
             bed,
             measurement: measurement(args)?,
+            expect_min: args.search.expect_min,
         })
     }
 }
@@ -170,27 +177,18 @@ pub fn bed_name(name: &str) -> Result<String> {
 }
 
 fn measurement(args: &ThroughputArgs) -> Result<ThroughputPlan> {
-    let (sizes, search) = (traffic::sizes(&args.traffic)?, &args.search);
-    let maximum = search.max_rate;
-    let resolution = search
-        .step_fps
-        .map_or(search.resolution, |step| Resolution::StepFps(step.fps()));
-    let plan = ThroughputPlan {
+    let (sizes, typed) = (traffic::sizes(&args.traffic)?, &args.search);
+    let maximum = typed.max_rate;
+    let minimum = typed.min_rate.unwrap_or_else(|| minimum_below(maximum));
+    Ok(ThroughputPlan {
         traffic: traffic::of(&args.traffic, &sizes)?,
         sizes,
-        trial: search.time,
-        resolution,
-        trials_per_load: search.trials_per_load,
-        accept: match search.accept {
-            AcceptArg::Any => Accept::Any,
-            AcceptArg::All => Accept::All,
-        },
-        minimum: search.min_rate.unwrap_or_else(|| minimum_below(maximum)),
+        search: search::search(typed, minimum, maximum)?,
+        warm_up: typed.warm_up.unwrap_or(Span::ZERO),
+        minimum,
         maximum,
-        link: search.link_speed,
-    };
-    check_search(&plan)?;
-    Ok(plan)
+        link: typed.link_speed,
+    })
 }
 
 /// The usual lowest load, or a tenth of the highest where that is lower.
@@ -199,39 +197,6 @@ fn minimum_below(maximum: Option<Rate>) -> Rate {
     maximum.map_or(usual, |maximum| {
         usual.min(Rate::from_fps(maximum.fps() / 10.0))
     })
-}
-
-fn check_search(plan: &ThroughputPlan) -> Result<()> {
-    let maximum = plan.maximum.unwrap_or(SENDER_MAX);
-    ensure!(
-        plan.trials_per_load > 0,
-        "--trials-per-load 0: give at least 1"
-    );
-    ensure!(
-        plan.minimum <= maximum,
-        "--min-rate {} is above the highest load, {maximum}: lower it, or raise --max-rate",
-        plan.minimum
-    );
-    ensure!(
-        maximum <= SENDER_MAX,
-        "--max-rate {maximum} is more than this sender can offer: give at most {SENDER_MAX}, or none"
-    );
-    if let Resolution::StepFps(step) = plan.resolution {
-        let step = Rate::from_fps(step);
-        ensure!(
-            step <= maximum,
-            "a step of {step} is above the highest load, {maximum}: give a smaller --step-fps (or --resolution)"
-        );
-    }
-    let goal = Goal {
-        trial: plan.trial,
-        resolution: plan.resolution,
-        trials_per_load: plan.trials_per_load,
-        accept: plan.accept,
-        maximum: Ceiling::Tester(maximum),
-        minimum: plan.minimum,
-    };
-    Ok(goal.check()?)
 }
 
 #[cfg(test)]

@@ -27,6 +27,11 @@ impl Recorder {
         }
     }
 
+    /// Shows a step that is no trial.
+    pub fn step(&self, what: &str) {
+        self.progress.step(what);
+    }
+
     /// Trials so far.
     #[must_use]
     pub fn trials(&self) -> u32 {
@@ -43,9 +48,10 @@ impl Recorder {
             Phase::Ceiling => self.stands.ceiling_trials.push(self.trials),
             _ => {
                 self.stands.search_trials.push(self.trials);
-                if *report.verdict == Verdict::Lossless {
-                    let lossless = (self.trials, report.trial.offered);
-                    self.stands.lossless_trials.push(lossless);
+                if matches!(report.verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
+                    let (trial, lost) = (report.trial, report.trial.counts().lost);
+                    let judged = (self.trials, trial.offered, trial.duration, lost);
+                    self.stands.judged.push(judged);
                 }
             }
         }
@@ -69,7 +75,7 @@ mod tests {
     use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
 
     #[test]
-    fn a_result_stands_on_the_last_lossless_trial_at_its_load() {
+    fn a_result_stands_on_the_last_trial_like_its_own() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
         let record = Record::open(&path, "run").expect("open");
         let mut recorder = Recorder::new(record, Progress::new(true));
@@ -101,8 +107,14 @@ mod tests {
         let stands = recorder.take_stands();
         assert_eq!(stands.ceiling_trials, [1]);
         assert_eq!(stands.search_trials, [2, 3, 4, 5]);
-        assert_eq!(stands.at(Rate::from_fps(1e6)), Some(4));
-        assert_eq!(stands.at(Rate::from_fps(2e6)), None);
+        let trial = |fps, millis| Trial {
+            offered: Rate::from_fps(fps),
+            duration: Span::from_millis(millis),
+            ..Trial::default()
+        };
+        assert_eq!(stands.number_of(&trial(1e6, 1)), Some(4));
+        assert_eq!(stands.number_of(&trial(1e6, 2)), None, "another length");
+        assert_eq!(stands.number_of(&trial(3e6, 1)), None);
         assert_eq!(
             recorder.take_stands(),
             Stands::default(),

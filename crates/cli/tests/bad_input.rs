@@ -27,6 +27,15 @@ fn what_no_plan_can_be_is_refused_without_rights() {
             "smaller --step-fps",
         ),
         ("throughput --max-rate fast", "1.5M"),
+        ("throughput --goal mdr", "pdr:0.5%"),
+        ("throughput --goal ndr --goal ndr", "twice"),
+        ("throughput --goal ndr --accept any", "leave out one"),
+        ("throughput --expect-min 2M --max-rate 1M", "could reach it"),
+        ("throughput --simulate ring=4096", "no capacity"),
+        (
+            "throughput --simulate capacity=1M --nic napi",
+            "cannot be used with",
+        ),
         ("throughput --time 0", "give seconds"),
         ("throughput --resolution 0%", "1%"),
         ("throughput --rx-ring 1000000", "8 to 16384"),
@@ -69,8 +78,7 @@ fn a_dry_run_needs_no_rights_and_prints_the_plan() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     for wanted in [
         "64, imix",
-        "60 s each",
-        "any of 3",
+        "one trial of 60 s at a load",
         "tester's ceiling",
         "cpumap",
     ] {

@@ -157,6 +157,8 @@ fn a_measurement_prints_json_and_records_every_trial() {
         panic!("one run line: {runs:?}")
     };
     for key in [
+        "key",
+        "method_version",
         "bed",
         "nic",
         "rx_ring_frames",
@@ -179,6 +181,11 @@ fn a_measurement_prints_json_and_records_every_trial() {
         panic!("one result line: {results:?}")
     };
     assert_eq!(recorded["rate_fps"], result["rate_fps"]);
+    assert_eq!(
+        (&result["goal"], &result["goal_code"]),
+        (&"ndr".into(), &"0.2f0.4d0l50e".into())
+    );
+    assert_eq!(result["simulated"], false);
     let stands_on = result["stands_on_trial"].as_u64().expect("a trial") as usize;
     let trial = trials[stands_on - 1];
     assert_eq!(
@@ -210,14 +217,15 @@ fn a_person_gets_a_table_and_the_doubts() {
         command
     });
     for wanted in [
-        "Estimate (200 ms trials",
+        "Estimate (ndr: up to 2 trials of 200 ms",
         "frame size",
         "% of link*",
         "max-rate",
         ">= ",
         "own ceiling",
         "Doubts",
-        "next: --time 60",
+        "next: --preset rfc2544",
+        "comparable with: ",
     ] {
         assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
     }

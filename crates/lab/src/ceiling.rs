@@ -41,7 +41,7 @@ pub fn find(
             maximum: Ceiling::Tester(start),
             minimum: Rate::from_fps(start.fps() / 64.0),
         };
-        match throughput::search(tester, goal, Phase::Ceiling, observer)?.outcome {
+        match throughput::search(tester, goal, Phase::Ceiling, observer)? {
             Outcome::Found { lossless, .. } if lossless < start || start >= SENDER_MAX => {
                 return Ok(lossless);
             }

@@ -1,13 +1,13 @@
 //! What to doubt about a result: each doubt says what was seen, why it matters, what to do next.
 
-use crate::bed::{Bed, Front};
-use crate::jobs::throughput::{Searched, ThroughputPlan};
-use crate::rules;
-use crate::traffic::Traffic;
+mod claim;
+
+use crate::jobs::throughput::Searched;
+use crate::measurer::{Measurer, Surroundings};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{
-    Claim, Estimate, FrameSpec, LimitedBy, LossRate, Outcome, Rate, Span, Throughput, Trial,
-    Verdict,
+    Claim, Estimate, FrameSpec, GoalResult, Irregular, LimitedBy, LossRate, Outcome, Rate,
+    SearchGoal, Span, Trial, Verdict,
 };
 use std::fmt;
 
@@ -25,8 +25,14 @@ const UNEVEN: f64 = 1.5;
 pub struct Finding {
     /// Frame sizes sent.
     pub frames: FrameSpec,
+    /// The goal of MLRsearch; `None` for a bisection.
+    pub goal: Option<SearchGoal>,
     /// How the search ended.
     pub outcome: Outcome,
+    /// RFC 9971's Conditional Throughput: the load found, less what is lost there.
+    pub conditional_throughput: Option<Rate>,
+    /// What a regular result (RFC 9971) would have and this one has not.
+    pub irregular: Option<Irregular>,
     /// What may be claimed; `None` when nothing can.
     pub claim: Option<Claim>,
     /// Where the tester ended before the DUT: what the DUT might do, by its busy time.
@@ -103,6 +109,15 @@ pub enum Doubt {
         /// How many, over all trials.
         frames: u64,
     },
+    /// The trials ended before the bounds were as close as asked for.
+    TooWide {
+        /// Their distance, as a share of the upper one.
+        width: f64,
+        /// What was asked for.
+        wanted: f64,
+    },
+    /// Router and tester were simulated: as they were written.
+    Simulated(String),
     /// The bed has no wire.
     NotionalLink,
     /// The virtual NIC hands packets to GRO, which a NIC's driver may do otherwise.
@@ -124,6 +139,8 @@ impl Doubt {
             Self::Contradiction { .. } => "contradiction",
             Self::LossWhileIdle { .. } => "loss-while-idle",
             Self::Foreign { .. } => "foreign",
+            Self::TooWide { .. } => "too-wide",
+            Self::Simulated(_) => "simulated",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
         }
@@ -169,6 +186,11 @@ impl Doubt {
             Self::Foreign { frames } => {
                 format!("{frames} frames that are not ours reached the receiver")
             }
+            Self::TooWide { width, wanted } => {
+                let (width, wanted) = (*width, *wanted);
+                Irregular::TooWide { width, wanted }.to_string()
+            }
+            Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => {
                 "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned()
@@ -196,12 +218,18 @@ impl Doubt {
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => {
-                "the border between loss and none is not sharp; one bisection finds one point of it"
+                "the border between loss and none is not sharp; one search finds one point of it"
             }
             Self::LossWhileIdle { .. } => {
                 "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
             }
             Self::Foreign { .. } => "something besides the tester sends through the DUT",
+            Self::TooWide { .. } => {
+                "the trials allowed were used up: the rate lies somewhere between the two loads"
+            }
+            Self::Simulated(_) => {
+                "a simulation is for trying goals and searches, it says nothing of a router"
+            }
             Self::NotionalLink => {
                 "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
             }
@@ -215,7 +243,9 @@ impl Doubt {
     #[must_use]
     pub fn next(&self) -> &'static str {
         match self {
-            Self::ShortTrial { .. } => "--time 60",
+            Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
+            Self::TooWide { .. } => "a larger --trials-at-most, or --preset csit",
+            Self::Simulated(_) => "the same without --simulate, as root",
             Self::TesterNearCeiling { .. } => {
                 "judge by DUT busy and ns per frame, or give the tester more CPUs"
             }
@@ -226,7 +256,7 @@ impl Doubt {
             Self::RingHides { .. } => "a longer --time or a smaller --rx-ring",
             Self::UnevenQueues { .. } => "more --flows, or --rss default instead of symmetric",
             Self::Contradiction { .. } | Self::LossWhileIdle { .. } => {
-                "--trials-per-load 5 --accept any, or a larger --rx-ring"
+                "--preset csit (up to 21 trials at a load), or a larger --rx-ring"
             }
             Self::Foreign { .. } => "look at what --dut-setup started",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
@@ -240,70 +270,38 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Weighs a finished search.
+/// Weighs what a finished search found for one goal.
 #[must_use]
-pub fn weigh(
-    bed: &Bed,
-    plan: &ThroughputPlan,
-    traffic: &Traffic,
-    ceiling: Rate,
-    searched: Searched,
-) -> Finding {
+pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, searched: Searched) -> Finding {
+    let around = measurer.surroundings();
     let mut doubts = of_trials(&searched.trials);
-    doubts.extend(of_result(&searched.outcome, ceiling));
-    doubts.extend(of_plan(bed, plan, &searched));
+    doubts.extend(of_result(&searched.result, ceiling));
+    doubts.extend(of_surroundings(&around, &searched.result));
     doubts.extend(of_loss(&searched));
-    doubts.extend(of_queues(searched.lossless.as_ref()));
-    let judged = |trial: &Trial| {
-        let offer = mpps_method::Offer {
-            rate: trial.offered,
-            duration: trial.duration,
-        };
-        rules::of(bed, &offer)
-    };
+    doubts.extend(of_queues(searched.evidence.as_ref()));
+    let result = searched.result;
     let tester_limited = matches!(
-        searched.outcome,
+        result.outcome,
         Outcome::Found {
             limited_by: LimitedBy::Tester,
             ..
         }
     );
+    let evidence = searched.evidence.as_ref();
+    let estimate = |trial| Estimate::from_busy_share(trial, &claim::rules(measurer, trial));
     Finding {
-        frames: traffic.frames.clone(),
-        claim: searched
-            .lossless
-            .as_ref()
-            .and_then(|trial| claim(trial, &judged(trial))),
-        estimate: searched
-            .lossless
-            .as_ref()
-            .filter(|_| tester_limited)
-            .and_then(|trial| Estimate::from_busy_share(trial, &judged(trial))),
-        loss_above: loss_above(&searched, judged),
-        outcome: searched.outcome,
-        trial: searched.lossless,
+        frames: measurer.frames().clone(),
+        goal: result.goal,
+        claim: claim::claim(measurer, &searched),
+        estimate: evidence.filter(|_| tester_limited).and_then(estimate),
+        loss_above: claim::loss_above(measurer, &searched),
+        outcome: result.outcome,
+        conditional_throughput: result.conditional_throughput(),
+        irregular: result.irregular,
+        trial: searched.evidence,
         ceiling,
         doubts,
     }
-}
-
-fn claim(trial: &Trial, rules: &mpps_method::Rules) -> Option<Claim> {
-    match Throughput::from_trial(trial, rules) {
-        Ok(throughput) => Some(Claim::Throughput(throughput)),
-        Err(_) => Estimate::from_short_trial(trial, rules).map(Claim::Estimate),
-    }
-}
-
-fn loss_above(
-    searched: &Searched,
-    judged: impl Fn(&Trial) -> mpps_method::Rules,
-) -> Option<LossRate> {
-    let lossy = searched
-        .trials
-        .iter()
-        .filter(|(_, verdict)| matches!(verdict, Verdict::Lossy { .. }));
-    let lowest = lossy.min_by(|(a, _), (b, _)| a.offered.fps().total_cmp(&b.offered.fps()))?;
-    LossRate::from_trial(&lowest.0, &judged(&lowest.0))
 }
 
 fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
@@ -343,8 +341,9 @@ fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     doubts
 }
 
-fn of_result(outcome: &Outcome, ceiling: Rate) -> Vec<Doubt> {
+fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
     let mut doubts = Vec::new();
+    let outcome = &result.outcome;
     let (Outcome::Found { voided, trials, .. }
     | Outcome::NoneLossless { voided, trials, .. }
     | Outcome::CouldNotMeasure { voided, trials, .. }) = *outcome;
@@ -359,15 +358,19 @@ fn of_result(outcome: &Outcome, ceiling: Rate) -> Vec<Doubt> {
             ceiling,
         });
     }
+    if let Some(Irregular::TooWide { width, wanted }) = result.irregular {
+        doubts.push(Doubt::TooWide { width, wanted });
+    }
+    if result.final_trial < FINAL_TRIAL {
+        let trial = result.final_trial;
+        doubts.push(Doubt::ShortTrial { trial });
+    }
     doubts
 }
 
-fn of_plan(bed: &Bed, plan: &ThroughputPlan, searched: &Searched) -> Vec<Doubt> {
+fn of_surroundings(around: &Surroundings, result: &GoalResult) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    if plan.trial < FINAL_TRIAL {
-        doubts.push(Doubt::ShortTrial { trial: plan.trial });
-    }
-    if bed.plan().cpus.shared() {
+    if around.cpus_shared {
         doubts.push(Doubt::CpuShared);
     }
     // Where nothing was lost the ring hid nothing that the result depends on.
@@ -375,16 +378,19 @@ fn of_plan(bed: &Bed, plan: &ThroughputPlan, searched: &Searched) -> Vec<Doubt> 
         lossless,
         lossy: Some(lossy),
         ..
-    } = searched.outcome
+    } = result.outcome
     {
-        let ring = rules::ring(bed);
-        let hidden = Rate::of(u64::from(ring), plan.trial).unwrap_or_default();
+        let ring = around.ring_frames;
+        let hidden = Rate::of(u64::from(ring), result.final_trial).unwrap_or_default();
         if hidden.fps() > lossy.fps() - lossless.fps() {
             doubts.push(Doubt::RingHides { ring, hidden });
         }
     }
-    doubts.push(Doubt::NotionalLink);
-    if bed.plan().nic == Front::Cpumap {
+    match &around.simulated {
+        Some(pair) => doubts.push(Doubt::Simulated(pair.clone())),
+        None => doubts.push(Doubt::NotionalLink),
+    }
+    if around.virtual_nic {
         doubts.push(Doubt::VirtualNic);
     }
     doubts
@@ -396,7 +402,7 @@ fn of_loss(searched: &Searched) -> Option<Doubt> {
         lossy: Some(rate),
         limited_by: LimitedBy::Dut,
         ..
-    } = searched.outcome
+    } = searched.result.outcome
     else {
         return None;
     };

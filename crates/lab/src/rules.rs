@@ -15,8 +15,14 @@ const STALL_MAX: Span = Span::from_millis(10);
 /// The rules for one offer: a stall that alone could fill the ring at this load voids the trial.
 #[must_use]
 pub fn of(bed: &Bed, offer: &Offer) -> Rules {
+    of_ring(ring(bed), offer)
+}
+
+/// As [`of`], for receive rings that hold so many frames together.
+#[must_use]
+pub fn of_ring(ring: u32, offer: &Offer) -> Rules {
     Rules {
-        stall_max: stall_max(ring(bed), offer),
+        stall_max: stall_max(ring, offer),
         ..Rules::default()
     }
 }

@@ -1,8 +1,9 @@
 //! RFC 2544 26.1 as a bisection: the first load is the maximum; then halfway between the highest
 //! load that passed and the lowest that failed, until they are as close as the resolution asks.
 //!
-//! - A load passes by any or all of n trials, decided as soon as it is certain.
-//! - A void trial is run again. Over half of the trials voided, and more than [`VOIDS_PARDONED`]: no
+//! - A load passes by any or all of n trials, decided as soon as it is certain. With loss verification (ETSI
+//!   GS NFV-TST 009, 12.3.3) a trial that lost too much for a passing disturbance fails it at once.
+//! - A void trial is run again. Over half of the trials voided, and more than [`crate::attempts::VOIDS_PARDONED`]: no
 //!   answer.
 //! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or
 //!   as often as a load has trials where any of them decides. A slow moment of the tester's CPU is no
@@ -10,16 +11,13 @@
 //! - Two trials at a load that are no evidence: no answer.
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
 
+use crate::attempts::Attempts;
 use crate::goal::{Accept, Goal, GoalError, LimitedBy};
-use crate::reason::{Invalid, Shortfall, Void};
-use crate::search::{CouldNotMeasure, Offer, Outcome, Search, Step};
+use crate::reason::{Invalid, Shortfall};
+use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::Verdict;
-
-/// So many voided trials say nothing yet of their share: a search that ends after two trials would
-/// otherwise have no answer for one moment's disturbance. Voiding is blind to loss, so repeating favours
-/// nobody; the count is printed with the result.
-pub const VOIDS_PARDONED: u32 = 8;
 
 /// Trials at the load being offered, by what they said.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,9 +48,7 @@ pub struct Bisection {
     lossy: Option<Rate>,
     /// Lowest load that did not pass, and whose fault it was.
     above: Option<(Rate, LimitedBy)>,
-    trials: u32,
-    voided: u32,
-    last_void: Option<Void>,
+    attempts: Attempts,
     done: Option<Outcome>,
 }
 
@@ -70,9 +66,7 @@ impl Bisection {
             passed: None,
             lossy: None,
             above: None,
-            trials: 0,
-            voided: 0,
-            last_void: None,
+            attempts: Attempts::default(),
             done: None,
         })
     }
@@ -81,16 +75,6 @@ impl Bisection {
     #[must_use]
     pub const fn goal(&self) -> &Goal {
         &self.goal
-    }
-
-    fn void(&mut self, why: Void) {
-        self.voided = self.voided.saturating_add(1);
-        self.last_void = Some(why);
-        // Given up while it runs when the pardoned ones cannot make up for it any more.
-        let others = self.trials.saturating_sub(self.voided);
-        if self.voided > VOIDS_PARDONED.saturating_add(others) {
-            self.give_up(CouldNotMeasure::TooManyVoided(why));
-        }
     }
 
     fn invalid(&mut self, why: Invalid) {
@@ -106,7 +90,7 @@ impl Bisection {
     fn not_offered(&mut self, why: Shortfall) {
         self.tally.not_offered += 1;
         let enough = match self.goal.accept {
-            Accept::Any => self.goal.trials_per_load.max(2),
+            Accept::Any | Accept::Verified { .. } => self.goal.trials_per_load.max(2),
             Accept::All => 2,
         };
         if self.tally.not_offered >= enough {
@@ -121,7 +105,7 @@ impl Bisection {
         } = self.tally;
         let all = self.goal.trials_per_load;
         let (passes_at, fails_at) = match self.goal.accept {
-            Accept::Any => (1, all),
+            Accept::Any | Accept::Verified { .. } => (1, all),
             Accept::All => (all, 1),
         };
         if lossless >= passes_at {
@@ -167,7 +151,7 @@ impl Bisection {
                 });
             }
             Decision::Passed | Decision::Failed => {
-                let (trials, voided) = (self.trials, self.voided);
+                let Attempts { trials, voided, .. } = self.attempts;
                 self.finish(Outcome::NoneLossless {
                     lowest,
                     trials,
@@ -178,7 +162,7 @@ impl Bisection {
     }
 
     fn found(&mut self, lossless: Rate, limited_by: LimitedBy) {
-        let (trials, voided) = (self.trials, self.voided);
+        let Attempts { trials, voided, .. } = self.attempts;
         // A load the DUT failed above one the tester could not offer bounds nothing any more.
         let lossy = self.lossy.filter(|_| limited_by == LimitedBy::Dut);
         self.finish(Outcome::Found {
@@ -191,7 +175,7 @@ impl Bisection {
     }
 
     fn give_up(&mut self, why: CouldNotMeasure) {
-        let (trials, voided) = (self.trials, self.voided);
+        let Attempts { trials, voided, .. } = self.attempts;
         self.done = Some(Outcome::CouldNotMeasure {
             why,
             trials,
@@ -201,14 +185,38 @@ impl Bisection {
 
     /// Ends with an answer, unless too many trials were voided for it to count.
     fn finish(&mut self, outcome: Outcome) {
-        match self.last_void {
-            Some(last)
-                if self.voided > VOIDS_PARDONED
-                    && u64::from(self.voided) * 2 > u64::from(self.trials) =>
-            {
-                self.give_up(CouldNotMeasure::TooManyVoided(last));
+        match self.attempts.disturbed() {
+            Some(why) => self.give_up(why),
+            None => self.done = Some(outcome),
+        }
+    }
+
+    fn lossy(&mut self, lost: u64) {
+        match self.goal.accept {
+            Accept::Verified { lost_at_most } if lost > lost_at_most => {
+                self.decided(Decision::Failed);
             }
-            _ => self.done = Some(outcome),
+            _ => {
+                self.tally.lossy += 1;
+                self.judged();
+            }
+        }
+    }
+
+    fn result(&self, outcome: Outcome) -> GoalResult {
+        let irregular = match outcome {
+            Outcome::Found { lossy: Some(_), .. } => None,
+            Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
+            Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {
+                Some(Irregular::NoLowerBound)
+            }
+        };
+        GoalResult {
+            goal: None,
+            outcome,
+            loss_ratio: 0.0,
+            final_trial: self.goal.trial,
+            irregular,
         }
     }
 }
@@ -216,7 +224,7 @@ impl Bisection {
 impl Search for Bisection {
     fn next(&mut self) -> Step {
         match self.done {
-            Some(outcome) => Step::Done(outcome),
+            Some(outcome) => Step::Done(vec![self.result(outcome)]),
             None => Step::Offer(Offer {
                 rate: self.now,
                 duration: self.goal.trial,
@@ -224,23 +232,24 @@ impl Search for Bisection {
         }
     }
 
-    fn learn(&mut self, verdict: &Verdict) {
+    fn learn(&mut self, verdict: &Verdict, _counts: &Counts) {
         if self.done.is_some() {
             return;
         }
-        self.trials = self.trials.saturating_add(1);
+        self.attempts.count();
         match *verdict {
             Verdict::Lossless => {
                 self.tally.lossless += 1;
                 self.judged();
             }
-            Verdict::Lossy { .. } => {
-                self.tally.lossy += 1;
-                self.judged();
-            }
+            Verdict::Lossy { lost } => self.lossy(lost),
             Verdict::NotOffered(why) => self.not_offered(why),
             Verdict::Invalid(why) => self.invalid(why),
-            Verdict::Void(why) => self.void(why),
+            Verdict::Void(why) => {
+                if let Some(why) = self.attempts.void(why) {
+                    self.give_up(why);
+                }
+            }
         }
     }
 }

@@ -36,7 +36,7 @@ impl fmt::Display for NotThroughput {
             Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
             Self::TooShort { trial } => write!(
                 f,
-                "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--time 60)"
+                "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--preset rfc2544)"
             ),
         }
     }
@@ -128,6 +128,12 @@ pub enum Basis {
         /// Its length.
         trial: Span,
     },
+    /// A lossless trial of any length at a load where the goal puts up with others that lose: no throughput,
+    /// which RFC 2544 ties to a load at which nothing is lost.
+    LossTolerated {
+        /// Its length.
+        trial: Span,
+    },
     /// A lossless load, scaled by how busy the DUT was at it: right only if the cost of a frame
     /// stays the same, while in truth it falls with load (larger batches) until caches overflow.
     BusyShare {
@@ -158,6 +164,15 @@ impl Estimate {
                 trial: trial.duration,
             },
         })
+    }
+
+    /// The load of a lossless trial found by a goal that tolerates trials with loss.
+    #[must_use]
+    pub fn from_tolerant_goal(trial: &Trial, rules: &Rules) -> Option<Self> {
+        let basis = Basis::LossTolerated {
+            trial: trial.duration,
+        };
+        Self::from_short_trial(trial, rules).map(|estimate| Self { basis, ..estimate })
     }
 
     /// What the DUT might forward if its busiest CPU were busy all the time, from a lossless trial.

@@ -81,14 +81,24 @@ pub enum Accept {
     Any,
     /// Every trial has to be lossless (RFC 2544 with repeats).
     All,
+    /// As `Any`, but a trial that lost more than so many frames fails its load at once: that is no passing
+    /// disturbance (ETSI GS NFV-TST 009 12.3.3, binary search with loss verification: the trials at a load
+    /// are its max(r), this is its z).
+    Verified {
+        /// Frames a trial may lose and be run again.
+        lost_at_most: u64,
+    },
 }
 
 impl fmt::Display for Accept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Any => "any",
-            Self::All => "all",
-        })
+        match self {
+            Self::Any => f.pad("any"),
+            Self::All => f.pad("all"),
+            Self::Verified { lost_at_most } => {
+                f.pad(&format!("any (verified to {lost_at_most} lost)"))
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@
     )
 )]
 
+pub mod attempts;
 pub mod bisection;
 pub mod claim;
 pub mod flows;
@@ -24,9 +25,11 @@ pub mod histogram;
 pub mod ledger;
 pub mod limits;
 pub mod mix;
+pub mod mlr;
 pub mod random;
 pub mod reason;
 pub mod search;
+pub mod search_plan;
 pub mod simulate;
 pub mod statistics;
 pub mod trial;
@@ -41,8 +44,12 @@ pub use goal::{Accept, Ceiling, Goal, LimitedBy, Resolution};
 pub use histogram::Histogram;
 pub use ledger::{Canaries, Ledger, LedgerGap};
 pub use mix::Mix;
+pub use mlr::goal::SearchGoal;
+pub use mlr::preset::Preset;
+pub use mlr::{Mlr, MlrPlan};
 pub use reason::{Invalid, Moment, Shortfall, Void};
-pub use search::{CouldNotMeasure, Offer, Outcome, Search, Step};
+pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
     Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, TaskName, Trial,
 };

@@ -4,7 +4,9 @@
 use std::fmt;
 
 use crate::goal::LimitedBy;
+use crate::mlr::goal::SearchGoal;
 use crate::reason::{Invalid, Shortfall, Void};
+use crate::trial::Counts;
 use crate::units::{Rate, Span};
 use crate::verdict::Verdict;
 
@@ -18,20 +20,80 @@ pub struct Offer {
 }
 
 /// What to do next.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Run a trial at this load and let the search learn its verdict.
     Offer(Offer),
-    /// Nothing more.
-    Done(Outcome),
+    /// Nothing more: what was found, one for each goal, in their order.
+    Done(Vec<GoalResult>),
 }
 
 /// A search as a state machine. `next` may be asked any number of times between two verdicts.
 pub trait Search {
     /// The trial to run now, or the end.
     fn next(&mut self) -> Step;
-    /// What the trial last offered said. After the end it is ignored.
-    fn learn(&mut self, verdict: &Verdict);
+    /// What the trial last offered said, and what it counted over all directions. After the end it is ignored.
+    fn learn(&mut self, verdict: &Verdict, counts: &Counts);
+}
+
+/// What a search found for one goal (RFC 9971, "Goal Result").
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GoalResult {
+    /// The goal; `None` for a bisection, which has a rule of its own.
+    pub goal: Option<SearchGoal>,
+    /// How it ended. Where the goal allows loss, "lossless" is within the goal, "lossy" is not.
+    pub outcome: Outcome,
+    /// Loss ratio at the load found, 0 to below 1: that of the trial the result stands on.
+    pub loss_ratio: f64,
+    /// No shorter trial is evidence for the result.
+    pub final_trial: Span,
+    /// What a regular result would have and this one has not.
+    pub irregular: Option<Irregular>,
+}
+
+impl GoalResult {
+    /// RFC 9971's Conditional Throughput: the load found, less what is lost there. For a goal without loss it
+    /// is the load. `None` when none was found.
+    #[must_use]
+    pub fn conditional_throughput(&self) -> Option<Rate> {
+        match self.outcome {
+            Outcome::Found { lossless, .. } => {
+                Some(Rate::from_fps(lossless.fps() * (1.0 - self.loss_ratio)))
+            }
+            Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => None,
+        }
+    }
+}
+
+/// Why a result is irregular (RFC 9971, "Irregular Goal Result").
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Irregular {
+    /// The DUT failed at no load: tester or link ended first.
+    NoUpperBound,
+    /// The DUT passed at no load.
+    NoLowerBound,
+    /// The trials ended before the bounds were as close as the goal asks.
+    TooWide {
+        /// Their distance, as a share of the upper one.
+        width: f64,
+        /// What the goal asks for.
+        wanted: f64,
+    },
+}
+
+impl fmt::Display for Irregular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoUpperBound => write!(f, "no load was too high for the DUT"),
+            Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
+            Self::TooWide { width, wanted } => write!(
+                f,
+                "the bounds are {:.1} % apart, the goal asks for {:.1} %",
+                width * 100.0,
+                wanted * 100.0
+            ),
+        }
+    }
 }
 
 /// How a search ended.
@@ -39,9 +101,10 @@ pub trait Search {
 pub enum Outcome {
     /// A load passed.
     Found {
-        /// Highest load that passed.
+        /// Highest load that passed (RFC 9971: relevant lower bound).
         lossless: Rate,
-        /// Lowest load the DUT failed; `None` when tester or link bound the result instead.
+        /// Lowest load the DUT failed (relevant upper bound); `None` when tester or link bound the result
+        /// instead.
         lossy: Option<Rate>,
         /// What keeps the result from being higher.
         limited_by: LimitedBy,
@@ -50,9 +113,9 @@ pub enum Outcome {
         /// Trials voided.
         voided: u32,
     },
-    /// The DUT lost frames at every load, down to the lowest.
+    /// The DUT lost frames at every load tried.
     NoneLossless {
-        /// Lowest load tried.
+        /// Lowest load that failed.
         lowest: Rate,
         /// Trials run, voided ones included.
         trials: u32,
@@ -75,6 +138,11 @@ pub enum Outcome {
 pub enum CouldNotMeasure {
     /// More than half of the trials were voided, or would be at best; the last one's reason.
     TooManyVoided(Void),
+    /// The trials allowed ended before any load was decided.
+    OutOfTrials {
+        /// So many were run.
+        trials: u32,
+    },
     /// Twice no evidence at one load.
     Invalid {
         /// The load.
@@ -99,6 +167,9 @@ impl fmt::Display for CouldNotMeasure {
                 "more than half of the trials were disturbed, the last because {last}: \
                  measure when the machine is quieter"
             ),
+            Self::OutOfTrials { trials } => {
+                write!(f, "{trials} trials decided no load: allow more of them")
+            }
             Self::Invalid { rate, why } => write!(
                 f,
                 "two trials at {rate} were no evidence, the last because {why}"

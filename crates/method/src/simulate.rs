@@ -1,13 +1,15 @@
 //! A simulated tester and router: trials with closed ledgers from a handful of properties, to try
 //! searches on. Seeded: the same router gives the same trials.
 //!
-//! It forwards at a fixed cost a frame, has one ring before it, and may lose frames at random or
-//! stand still. It has no caches, batches or interrupts: it is for tests of the search, no model of
-//! a DUT.
+//! It forwards at a cost a frame that may change from trial to trial, has one ring before it, and may lose
+//! frames at random, pause, or be made to stand still by the machine. It has no caches, batches or
+//! interrupts: it is for trying searches and goals, no model of a DUT.
+
+use std::fmt;
 
 use crate::ledger::{Canaries, Ledger};
 use crate::random::Random;
-use crate::search::{Offer, Outcome, Search, Step};
+use crate::search::{GoalResult, Offer, Search, Step};
 use crate::trial::{Counts, CpuBusy, CpuGap, Direction, Trial};
 use crate::units::{Rate, Span};
 use crate::verdict::{Rules, Verdict};
@@ -25,14 +27,20 @@ pub struct Properties {
     pub capacity: Rate,
     /// Frames its receive ring holds.
     pub ring: u64,
+    /// Largest share of the capacity that is missing in a trial, 0 to 1; how much, is drawn for each.
+    pub noise: f64,
     /// Probability of a frame being lost inside, at any load.
     pub random_loss: f64,
     /// What the tester sends at most; `None`: anything.
     pub tester_ceiling: Option<Rate>,
-    /// Probability of a trial in which the router's CPU stands still once.
+    /// Probability of a trial in which the machine stands still once, and is seen to.
     pub stall_chance: f64,
     /// For how long it then does.
     pub stall: Span,
+    /// Probability of a trial in which the router itself pauses once: nothing but its loss shows it.
+    pub pause_chance: f64,
+    /// For how long it then does.
+    pub pause: Span,
     /// Where chance begins.
     pub seed: u64,
 }
@@ -45,12 +53,46 @@ impl Properties {
         Self {
             capacity,
             ring: 0,
+            noise: 0.0,
             random_loss: 0.0,
             tester_ceiling: None,
             stall_chance: 0.0,
             stall: Span::ZERO,
+            pause_chance: 0.0,
+            pause: Span::ZERO,
             seed: 1,
         }
+    }
+}
+
+/// As `--simulate` takes it, what is not there left out.
+impl fmt::Display for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "capacity={},ring={}", self.capacity.fps(), self.ring)?;
+        let percent = |share: f64| (share * 1e8).round() / 1e6;
+        if self.noise > 0.0 {
+            write!(f, ",noise={}%", percent(self.noise))?;
+        }
+        if self.random_loss > 0.0 {
+            write!(f, ",loss={}", self.random_loss)?;
+        }
+        for (name, chance, length) in [
+            ("stalls", self.stall_chance, self.stall),
+            ("pauses", self.pause_chance, self.pause),
+        ] {
+            if chance > 0.0 {
+                write!(
+                    f,
+                    ",{name}={}ms@{}%",
+                    length.as_secs_f64() * 1e3,
+                    percent(chance)
+                )?;
+            }
+        }
+        if let Some(most) = self.tester_ceiling {
+            write!(f, ",tester={}", most.fps())?;
+        }
+        write!(f, ",seed={}", self.seed)
     }
 }
 
@@ -74,23 +116,24 @@ impl Simulated {
     /// One trial.
     pub fn trial(&mut self, offer: &Offer) -> Trial {
         let Properties {
-            capacity,
             ring,
-            stall_chance,
-            stall,
             tester_ceiling,
             ..
         } = self.properties;
-        let stood = if self.random.chance(stall_chance) {
-            stall.min(offer.duration)
+        let stood = self.stands(|of| (of.stall_chance, of.stall), offer);
+        // Drawn only where it is needed, as noise is: a router without gives the same trials as ever.
+        let paused = if self.properties.pause_chance > 0.0 {
+            self.stands(|of| (of.pause_chance, of.pause), offer)
         } else {
             Span::ZERO
         };
+        let capacity = self.capacity();
         let intended = offer.rate.frames_in(offer.duration);
         let sent = tester_ceiling.map_or(intended, |most| {
             intended.min(most.frames_in(offer.duration))
         });
-        let lost_nic_ring = ring_loss(capacity, ring, sent, offer, stood);
+        let away = Span::from_nanos(stood.as_nanos().saturating_add(paused.as_nanos()));
+        let lost_nic_ring = ring_loss(capacity, ring, sent, offer, away.min(offer.duration));
         let accepted = sent - lost_nic_ring;
         let lost_in_dut = self.random_loss(accepted);
         let lost = lost_nic_ring + lost_in_dut;
@@ -139,6 +182,29 @@ impl Simulated {
         }
     }
 
+    /// What this trial's router forwards at most.
+    fn capacity(&mut self) -> Rate {
+        let Properties {
+            capacity, noise, ..
+        } = self.properties;
+        let missing = if noise > 0.0 {
+            noise * self.random.next_f64()
+        } else {
+            0.0
+        };
+        Rate::from_fps(capacity.fps() * (1.0 - missing))
+    }
+
+    /// How long this trial sees such a standstill.
+    fn stands(&mut self, of: fn(&Properties) -> (f64, Span), offer: &Offer) -> Span {
+        let (chance, length) = of(&self.properties);
+        if self.random.chance(chance) {
+            length.min(offer.duration)
+        } else {
+            Span::ZERO
+        }
+    }
+
     /// How many of `frames` are lost by chance: leaps from one lost frame to the next.
     fn random_loss(&mut self, frames: u64) -> u64 {
         let probability = self.properties.random_loss;
@@ -175,114 +241,43 @@ fn ring_loss(capacity: Rate, ring: u64, sent: u64, offer: &Offer, stood: Span) -
     in_stall
 }
 
-/// Runs a search against the pair to its end, as the main job does against a bed; returns each
-/// load with its verdict, and the outcome. `None` when it took more than `trials_at_most` trials.
+/// One trial of a search, with its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// What was offered.
+    pub offer: Offer,
+    /// What came of it.
+    pub trial: Trial,
+    /// What it says.
+    pub verdict: Verdict,
+}
+
+/// Runs a search against the pair to its end, as the main job does against a bed; returns its trials and
+/// what it found, one for each goal. `None` when it took more than `trials_at_most` trials.
 pub fn run(
     search: &mut dyn Search,
     simulated: &mut Simulated,
     rules: &Rules,
     trials_at_most: usize,
-) -> Option<(Vec<(Rate, Verdict)>, Outcome)> {
+) -> Option<(Vec<Tried>, Vec<GoalResult>)> {
     let mut trials = Vec::new();
     loop {
         match search.next() {
-            Step::Done(outcome) => return Some((trials, outcome)),
+            Step::Done(results) => return Some((trials, results)),
             Step::Offer(_) if trials.len() >= trials_at_most => return None,
             Step::Offer(offer) => {
-                let verdict = simulated.trial(&offer).judge(rules);
-                search.learn(&verdict);
-                trials.push((offer.rate, verdict));
+                let trial = simulated.trial(&offer);
+                let verdict = trial.judge(rules);
+                search.learn(&verdict, &trial.counts());
+                trials.push(Tried {
+                    offer,
+                    trial,
+                    verdict,
+                });
             }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OFFER: Offer = Offer {
-        rate: Rate::ZERO,
-        duration: Span::from_millis(1_000),
-    };
-
-    fn at(fps: f64) -> Offer {
-        Offer {
-            rate: Rate::from_fps(fps),
-            ..OFFER
-        }
-    }
-
-    #[test]
-    fn every_trial_closes_its_ledger() {
-        let properties = Properties {
-            ring: 100,
-            random_loss: 0.01,
-            tester_ceiling: Some(Rate::from_fps(50_000.0)),
-            stall_chance: 0.5,
-            stall: Span::from_millis(20),
-            ..Properties::ideal(Rate::from_fps(10_000.0))
-        };
-        let mut simulated = Simulated::new(properties);
-        for fps in [1.0, 9_000.0, 10_000.0, 20_000.0, 60_000.0] {
-            let trial = simulated.trial(&at(fps));
-            let way = &trial.directions[0];
-            assert_eq!(way.ledger.close(&way.counts), Ok(()), "{fps}");
-        }
-    }
-
-    #[test]
-    fn loss_is_what_exceeds_capacity_and_ring() {
-        let properties = Properties {
-            ring: 100,
-            ..Properties::ideal(Rate::from_fps(10_000.0))
-        };
-        let mut simulated = Simulated::new(properties);
-        let mut lost = |fps| simulated.trial(&at(fps)).counts().lost;
-        assert_eq!(
-            [
-                lost(10_000.0),
-                lost(10_100.0),
-                lost(10_101.0),
-                lost(50_000.0)
-            ],
-            [0, 0, 1, 39_900]
-        );
-    }
-
-    #[test]
-    fn a_stall_shows_and_loses_what_the_ring_cannot_hold() {
-        let stall = Span::from_millis(50);
-        let properties = Properties {
-            ring: 100,
-            stall_chance: 1.0,
-            stall,
-            ..Properties::ideal(Rate::from_fps(10_000.0))
-        };
-        let mut simulated = Simulated::new(properties);
-        let trial = simulated.trial(&at(5_000.0));
-        assert_eq!(trial.counts().lost, 5_000 / 20 - 100);
-        assert!(matches!(trial.judge(&Rules::default()), Verdict::Void(_)));
-        let lossless = simulated.trial(&at(1_000.0));
-        assert_eq!(lossless.counts().lost, 0);
-        assert!(
-            matches!(lossless.judge(&Rules::default()), Verdict::Void(_)),
-            "blind to loss"
-        );
-    }
-
-    #[test]
-    fn random_loss_has_its_probability() {
-        let properties = Properties {
-            random_loss: 0.01,
-            ..Properties::ideal(Rate::from_fps(1e6))
-        };
-        let lost = Simulated::new(properties).trial(&at(1e6)).counts().lost;
-        assert!((9_500..10_500).contains(&lost), "{lost}");
-        let all = Properties {
-            random_loss: 1.0,
-            ..properties
-        };
-        assert_eq!(Simulated::new(all).trial(&at(1e3)).counts().lost, 1_000);
-    }
-}
+mod tests;

@@ -38,6 +38,12 @@ impl Rate {
         (self.0 * span.as_secs_f64()).round() as u64
     }
 
+    /// The larger of two rates.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        if other.0 > self.0 { other } else { self }
+    }
+
     /// The smaller of two rates.
     #[must_use]
     pub fn min(self, other: Self) -> Self {

@@ -4,9 +4,12 @@ mod bed;
 mod calibrate;
 mod doctor;
 mod generate;
+pub mod goal;
 mod limits;
 pub mod quantity;
 mod recover;
+mod search;
+mod simulate;
 mod throughput;
 mod traffic;
 
@@ -16,7 +19,8 @@ pub use doctor::DoctorArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use recover::RecoverArgs;
-pub use throughput::{AcceptArg, OutputArgs, ThroughputArgs};
+pub use search::{AcceptArg, KindArg, SearchArgs};
+pub use throughput::{OutputArgs, ThroughputArgs};
 pub use traffic::{TrafficArgs, TransportArg};
 
 use crate::exit::Exit;

@@ -8,6 +8,9 @@ const TRIAL_MIN: Span = Span::from_millis(10);
 /// Longest trial: the receiver keeps a bit for every frame that could come.
 const TRIAL_MAX: Span = Span::from_millis(600_000);
 
+/// Longest warm-up before a trial.
+const WARM_UP_MAX: Span = Span::from_millis(60_000);
+
 /// A rate in frames/s: `50000`, `50k`, `1.5M`.
 ///
 /// # Errors
@@ -24,15 +27,54 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// # Errors
 /// What to write instead.
 pub fn trial_length(text: &str) -> Result<Span, String> {
-    let seconds = number(
-        text,
-        &[("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("min", 60.0)],
-    );
-    let span = seconds.map(Span::from_secs_f64);
-    span.filter(|span| (TRIAL_MIN..=TRIAL_MAX).contains(span))
+    span(text)
+        .filter(|span| (TRIAL_MIN..=TRIAL_MAX).contains(span))
         .ok_or_else(|| {
             format!("give seconds (1, 0.2) or a unit (200ms, 60s, 5m), {TRIAL_MIN} to {TRIAL_MAX}")
         })
+}
+
+/// How long to send before frames count: as the length of a trial, or 0.
+///
+/// # Errors
+/// What to write instead.
+pub fn warm_up(text: &str) -> Result<Span, String> {
+    span(text)
+        .filter(|span| *span <= WARM_UP_MAX)
+        .ok_or_else(|| format!("give seconds (1, 0.2) or a unit (200ms), {WARM_UP_MAX} at most"))
+}
+
+/// A span of time in seconds, or with a unit (ms, s, m, min); `None` when it is none.
+pub fn span(text: &str) -> Option<Span> {
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("min", 60.0)];
+    number(text, &units).map(Span::from_secs_f64)
+}
+
+/// ETSI GS NFV-TST 009's max(r) and z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossVerification {
+    /// Trials at a load at most.
+    pub trials: u32,
+    /// Frames a trial may lose and be repeated.
+    pub lost_at_most: u64,
+}
+
+/// Loss verification: `2`, or `3:100`.
+///
+/// # Errors
+/// What to write instead.
+pub fn loss_verification(text: &str) -> Result<LossVerification, String> {
+    let wrong = "give how many trials a load may have, 2 or more, and after a colon how many frames one may lose \
+                 and be repeated: 2, or 3:100";
+    let (trials, lost) = text
+        .split_once(':')
+        .map_or((text, None), |(trials, lost)| (trials, Some(lost)));
+    let lost_at_most = lost.map_or(Ok(u64::MAX), str::parse).map_err(|_| wrong)?;
+    let trials = trials.parse().ok().filter(|&trials: &u32| trials >= 2);
+    Ok(LossVerification {
+        trials: trials.ok_or(wrong)?,
+        lost_at_most,
+    })
 }
 
 /// How closely to find a rate: `1%`, or in frames/s `50k`.
@@ -99,7 +141,7 @@ pub fn memory_bandwidth(text: &str) -> Result<MemoryBandwidth, String> {
 }
 
 /// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
-fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
+pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let suffix = &text[digits.len()..];
     let times = if suffix.is_empty() {
@@ -148,6 +190,28 @@ mod tests {
         }
         for text in ["0", "0.001", "1h", "5000", "soon", ""] {
             assert!(trial_length(text).expect_err(text).contains("5m"));
+        }
+    }
+
+    #[test]
+    fn a_warm_up_may_be_none() {
+        assert_eq!(warm_up("0"), Ok(Span::ZERO));
+        assert_eq!(warm_up("200ms"), Ok(Span::from_millis(200)));
+        assert!(warm_up("2m").expect_err("too long").contains("at most"));
+    }
+
+    #[test]
+    fn loss_is_verified_by_repeating() {
+        let of = |trials, lost_at_most| {
+            Ok(LossVerification {
+                trials,
+                lost_at_most,
+            })
+        };
+        assert_eq!(loss_verification("2"), of(2, u64::MAX));
+        assert_eq!(loss_verification("3:100"), of(3, 100));
+        for text in ["1", "0", "", "2:", "2:many", "two"] {
+            assert!(loss_verification(text).expect_err(text).contains("3:100"));
         }
     }
 

@@ -55,6 +55,9 @@ fn finding(limited_by: LimitedBy) -> Finding {
     let (trial, rules) = (trial(), Rules::default());
     Finding {
         frames: plan("--frame 64").sizes.remove(0),
+        goal: None,
+        conditional_throughput: Some(trial.offered),
+        irregular: None,
         outcome: Outcome::Found {
             lossless: trial.offered,
             lossy: (limited_by == LimitedBy::Dut).then(|| Rate::from_fps(1_010_000.0)),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::args::{BedVerb, Cli, Verb};
 use clap::Parser;
-use mpps_method::Span;
+use mpps_method::{Accept, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
 fn args(words: &str) -> ThroughputArgs {
     let typed = ["mpps", "throughput"]
@@ -41,12 +41,14 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
     let plan = plan("");
     assert_eq!(names(&plan), ["64", "imix", "1518"]);
     let measurement = &plan.measurement;
-    assert_eq!(measurement.trial, Span::from_millis(1000));
-    assert_eq!(measurement.resolution, Resolution::Fraction(0.01));
-    assert_eq!(
-        (measurement.trials_per_load, measurement.accept),
-        (3, Accept::Any)
-    );
+    let SearchPlan::Mlr {
+        goals,
+        trials_at_most: 15,
+    } = &measurement.search
+    else {
+        panic!("{:?}", measurement.search)
+    };
+    assert_eq!(goals[..], [Preset::Quick.goal(0.0)]);
     assert_eq!(measurement.minimum.fps(), 10_000.0);
     assert_eq!(measurement.maximum, None);
     let BedChoice::Own(wish) = plan.bed else {
@@ -69,20 +71,106 @@ fn ipv6_has_usual_sizes_that_fit_it() {
 fn the_rfcs_rule_and_published_steps_can_be_asked_for() {
     let plan = plan("--trials-per-load 1 --accept all --step-fps 50000 --time 30 --flows 32");
     let measurement = &plan.measurement;
-    assert_eq!(measurement.resolution, Resolution::StepFps(50_000.0));
-    assert_eq!(
-        (measurement.trials_per_load, measurement.accept),
-        (1, Accept::All)
-    );
+    let expected = SearchPlan::Bisection {
+        trial: Span::from_millis(30_000),
+        resolution: Resolution::StepFps(50_000.0),
+        trials_per_load: 1,
+        accept: Accept::All,
+    };
+    assert_eq!(measurement.search, expected);
     assert_eq!(measurement.traffic.flows, 32);
 }
 
+fn search_of(words: &str) -> SearchPlan {
+    plan(words).measurement.search
+}
+
+fn goals(words: &str) -> Vec<SearchGoal> {
+    match search_of(words) {
+        SearchPlan::Mlr { goals, .. } => goals,
+        other => panic!("{words}: {other:?}"),
+    }
+}
+
 #[test]
-fn a_resolution_in_frames_a_second_is_a_step() {
-    assert_eq!(
-        plan("--resolution 20k").measurement.resolution,
-        Resolution::StepFps(20_000.0)
-    );
+fn what_only_a_bisection_has_implies_it() {
+    for words in [
+        "--search bisection",
+        "--resolution 20k",
+        "--step-fps 20k",
+        "--trials-per-load 2",
+        "--accept all",
+        "--verify-loss 2",
+    ] {
+        let search = search_of(words);
+        assert!(matches!(search, SearchPlan::Bisection { .. }), "{words}");
+    }
+    let usual = SearchPlan::Bisection {
+        trial: Span::from_millis(1_000),
+        resolution: Resolution::Fraction(0.01),
+        trials_per_load: 3,
+        accept: Accept::Any,
+    };
+    assert_eq!(search_of("--search bisection"), usual);
+    let SearchPlan::Bisection {
+        trials_per_load,
+        accept,
+        ..
+    } = search_of("--verify-loss 4:100")
+    else {
+        panic!("bisection")
+    };
+    let verified = Accept::Verified { lost_at_most: 100 };
+    assert_eq!((trials_per_load, accept), (4, verified));
+}
+
+#[test]
+fn presets_and_goals_say_what_the_flags_do_not() {
+    assert_eq!(goals("--preset rfc2544"), [Preset::Rfc2544.goal(0.0)]);
+    let csit = [Preset::Csit.goal(0.0), Preset::Csit.goal(0.005)];
+    assert_eq!(goals("--preset csit"), csit);
+    assert_eq!(goals("--preset csit --goal ndr --goal pdr:0.5%"), csit);
+    assert_eq!(goals("--preset csit --goal ndr,pdr"), csit);
+    let seconds = Span::from_secs_f64;
+    let [one] = goals("--goal pdr:1%,exceed=20%,final=5s --resolution 2%")[..] else {
+        panic!("one goal")
+    };
+    let expected = SearchGoal {
+        loss_ratio: 0.01,
+        exceed_ratio: 0.2,
+        initial_trial: seconds(1.0),
+        final_trial: seconds(5.0),
+        // As many trials as the preset has at a load.
+        duration_sum: seconds(10.0),
+        width: 0.02,
+    };
+    assert_eq!(one, expected);
+    let [short] = goals("--time 0.2")[..] else {
+        panic!("one goal")
+    };
+    assert_eq!(short.initial_trial, seconds(0.2));
+    assert_eq!(short.duration_sum, seconds(0.4));
+}
+
+#[test]
+fn trials_of_a_minute_ask_for_a_throughput() {
+    let goal = Preset::Rfc2544.goal(0.0);
+    assert_eq!(goals("--time 60"), [goal]);
+    let longer = Span::from_millis(300_000);
+    let five = SearchGoal {
+        final_trial: longer,
+        duration_sum: longer,
+        ..goal
+    };
+    assert_eq!(goals("--time 5m"), [five]);
+    assert!(!goals("--time 60 --preset csit")[0].tolerates_nothing());
+}
+
+#[test]
+fn a_simulated_pair_takes_the_beds_place() {
+    let plan = plan("--simulate capacity=1M --expect-min 900k");
+    assert!(matches!(plan.bed, BedChoice::Simulated(pair) if pair.capacity.fps() == 1e6));
+    assert_eq!(plan.expect_min.map(Rate::fps), Some(900_000.0));
 }
 
 #[test]
@@ -140,6 +228,18 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("--min-rate 2M --max-rate 1M", "raise --max-rate"),
         ("--max-rate 100M", "at most 12.000 Mfps"),
         ("--time 10ms --min-rate 1 --max-rate 10", "no frame is due"),
+        ("--expect-min 2M --max-rate 1M", "no result could reach it"),
+        (
+            "--goal ndr --accept all",
+            "--accept belongs to bisection, --goal to MLRsearch",
+        ),
+        ("--search mlr --step-fps 50k", "--search bisection"),
+        ("--search mlr --resolution 50k", "--search bisection"),
+        ("--search bisection --preset csit", "--search mlr"),
+        ("--goal ndr,ndr", "twice"),
+        ("--goal ndr,sum=0.5", "duration sum"),
+        ("--goal ndr,initial=2", "shorten the one"),
+        ("--trials-at-most 0", "at least 1"),
         ("--bed Lab/1", "lower-case"),
         ("--bed a-name-that-is-by-far-too-long", "1 to 24"),
         ("--frame 1518-64/128", "first-last/step"),
@@ -158,6 +258,9 @@ fn what_excludes_each_other_is_refused_by_the_parser() {
         "--bed lab1 --queues 2",
         "-4 -6",
         "--resolution 2% --step-fps 50k",
+        "--verify-loss 2 --accept all",
+        "--simulate capacity=1M --bed lab1",
+        "--simulate capacity=1M --rx-ring 512",
     ] {
         let typed = ["mpps", "throughput"]
             .into_iter()

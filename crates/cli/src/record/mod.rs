@@ -5,12 +5,14 @@
 //! apart. Names of counts and rates end with their unit. `docs/records.md` lists the members.
 
 mod calibration;
+mod comparability;
 mod path;
 mod result;
 mod run;
 mod trial;
 
 pub use calibration::CalibrationLine;
+pub use comparability::Comparability;
 pub use path::Clock;
 use path::default_path;
 pub use result::{ResultLine, Stands};

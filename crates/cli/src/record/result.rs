@@ -2,7 +2,7 @@
 
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
-use mpps_method::{Outcome, Rate};
+use mpps_method::{Irregular, Outcome, Rate, Span, Trial};
 use serde::Serialize;
 
 /// Numbers of the trials behind a result.
@@ -14,17 +14,19 @@ pub struct Stands {
     pub search_trials: Vec<u32>,
     /// The one the figures come from.
     pub stands_on_trial: Option<u32>,
-    /// Lossless ones of the search with their load.
+    /// Those of the search that say something of the DUT: load, length, frames lost.
     #[serde(skip)]
-    pub lossless_trials: Vec<(u32, Rate)>,
+    pub judged: Vec<(u32, Rate, Span, u64)>,
 }
 
 impl Stands {
-    /// The trial a result at this load stands on: the last lossless one there.
+    /// The number of the trial a result stands on: the last such.
     #[must_use]
-    pub fn at(&self, rate: Rate) -> Option<u32> {
-        let mut trials = self.lossless_trials.iter().rev();
-        trials.find(|(_, at)| *at == rate).map(|(trial, _)| *trial)
+    pub fn number_of(&self, trial: &Trial) -> Option<u32> {
+        let wanted = (trial.offered, trial.duration, trial.counts().lost);
+        let found = self.judged.iter().rev();
+        let mut found = found.filter(|(_, rate, span, lost)| (*rate, *span, *lost) == wanted);
+        found.next().map(|(number, ..)| *number)
     }
 }
 
@@ -33,6 +35,12 @@ impl Stands {
 pub struct ResultLine {
     frame: String,
     frame_mean_octets: f64,
+    /// Goal of MLRsearch, and its dense code (RFC 9971); null for a bisection.
+    goal: Option<String>,
+    goal_code: Option<String>,
+    goal_loss_ratio: Option<f64>,
+    /// Whether tester and router were simulated: nothing was measured.
+    simulated: bool,
     outcome: &'static str,
     /// Why nothing could be measured.
     why: Option<String>,
@@ -42,6 +50,9 @@ pub struct ResultLine {
     rate_is: Option<&'static str>,
     rate_fps: Option<f64>,
     lossy_fps: Option<f64>,
+    conditional_throughput_fps: Option<f64>,
+    /// What a regular result (RFC 9971) would have and this one has not.
+    irregular: Option<String>,
     limited_by: Option<&'static str>,
     link_share_notional: Option<f64>,
     rate_gbit_per_s: Option<f64>,
@@ -79,47 +90,40 @@ impl ResultLine {
     /// The line of one finding.
     #[must_use]
     pub fn of(finding: &Finding, figures: &Figures, mut stands: Stands) -> Self {
+        let goal = finding.goal;
         let (rate_is, rate) = match figures.reading {
             Reading::Is(rate) => (Some("="), Some(rate)),
             Reading::AtLeast(rate) => (Some(">="), Some(rate)),
             Reading::Below(rate) => (Some("<"), Some(rate)),
             Reading::Nothing => (None, None),
         };
-        let (outcome, why, lossy, trials, voided) = match finding.outcome {
-            Outcome::Found {
-                lossy,
-                trials,
-                voided,
-                ..
-            } => ("found", None, lossy, trials, voided),
-            Outcome::NoneLossless {
-                lowest,
-                trials,
-                voided,
-            } => ("none-lossless", None, Some(lowest), trials, voided),
-            Outcome::CouldNotMeasure {
-                why,
-                trials,
-                voided,
-            } => (
-                "could-not-measure",
-                Some(why.to_string()),
-                None,
-                trials,
-                voided,
-            ),
-        };
+        let Ended {
+            outcome,
+            why,
+            lossy,
+            trials,
+            voided,
+        } = ended(&finding.outcome);
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
-        stands.stands_on_trial = trial.and_then(|trial| stands.at(trial.offered));
+        stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
         Self {
             frame: figures.frames.clone(),
             frame_mean_octets: finding.frames.mean_octets(),
+            goal: goal.map(|goal| goal.to_string()),
+            goal_code: goal.map(|goal| goal.code()),
+            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
+            simulated: finding
+                .doubts
+                .iter()
+                .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
             outcome,
             why,
             claim: figures.label,
             rate_is,
             rate_fps: rate.map(Rate::fps),
             lossy_fps: lossy.map(Rate::fps),
+            conditional_throughput_fps: finding.conditional_throughput.map(Rate::fps),
+            irregular: finding.irregular.as_ref().map(Irregular::to_string),
             limited_by: figures.limited_by.map(crate::figures::Limit::name),
             link_share_notional: figures.link_share,
             rate_gbit_per_s: figures.gbit_per_s,
@@ -139,6 +143,49 @@ impl ResultLine {
             stands,
             doubts: finding.doubts.iter().map(doubt).collect(),
         }
+    }
+}
+
+/// How a search ended, as members of the line.
+struct Ended {
+    outcome: &'static str,
+    why: Option<String>,
+    lossy: Option<Rate>,
+    trials: u32,
+    voided: u32,
+}
+
+fn ended(how: &Outcome) -> Ended {
+    let (outcome, why, lossy, trials, voided) = match *how {
+        Outcome::Found {
+            lossy,
+            trials,
+            voided,
+            ..
+        } => ("found", None, lossy, trials, voided),
+        Outcome::NoneLossless {
+            lowest,
+            trials,
+            voided,
+        } => ("none-lossless", None, Some(lowest), trials, voided),
+        Outcome::CouldNotMeasure {
+            why,
+            trials,
+            voided,
+        } => (
+            "could-not-measure",
+            Some(why.to_string()),
+            None,
+            trials,
+            voided,
+        ),
+    };
+    Ended {
+        outcome,
+        why,
+        lossy,
+        trials,
+        voided,
     }
 }
 

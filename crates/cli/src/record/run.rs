@@ -1,17 +1,19 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
+use super::comparability::Comparability;
 use crate::record::Clock;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
 use mpps_lab::traffic::Traffic;
-use mpps_method::Resolution;
+use mpps_method::simulate::Properties;
+use mpps_method::{Resolution, SearchGoal, SearchPlan};
 use serde::Serialize;
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-const METHOD_VERSION: u32 = 1;
+pub(super) const METHOD_VERSION: u32 = 2;
 
 /// What was asked for.
 #[derive(Clone, Copy)]
@@ -32,9 +34,21 @@ pub struct RunLine {
     /// As typed after the program's name.
     arguments: Vec<String>,
     plan: PlanEntry,
-    bed: BedEntry,
+    bed: PlaceEntry,
     facts: Facts,
     comparability: Comparability,
+}
+
+/// Where it ran.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PlaceEntry {
+    Bed(BedEntry),
+    /// Nowhere.
+    Simulated {
+        kind: &'static str,
+        pair: String,
+    },
 }
 
 #[derive(Serialize)]
@@ -59,16 +73,35 @@ struct TrafficEntry {
 
 #[derive(Serialize)]
 struct SearchEntry {
+    /// `mlr` (RFC 9971) or `bisection`.
+    search: &'static str,
+    /// Shortest trial a result may stand on.
     trial_ns: u64,
-    /// One of the two is there.
+    goals: Vec<GoalEntry>,
+    trials_at_most: Option<u32>,
+    /// Of a bisection; one of the two is there.
     resolution_share: Option<f64>,
     step_fps: Option<f64>,
-    trials_per_load: u32,
-    accept: String,
+    trials_per_load: Option<u32>,
+    accept: Option<String>,
+    warm_up_ns: u64,
     minimum_fps: f64,
     /// Null: the tester's ceiling.
     maximum_fps: Option<f64>,
     link_bits_per_s: u64,
+}
+
+/// A goal, by RFC 9971's attributes.
+#[derive(Serialize)]
+struct GoalEntry {
+    name: String,
+    code: String,
+    loss_ratio: f64,
+    exceed_ratio: f64,
+    initial_trial_ns: u64,
+    final_trial_ns: u64,
+    duration_sum_ns: u64,
+    width_share: f64,
 }
 
 #[derive(Serialize)]
@@ -86,18 +119,6 @@ struct BedEntry {
     dut_setup: Option<String>,
 }
 
-/// Records whose keys differ were not taken under the same conditions.
-#[derive(Serialize)]
-struct Comparability {
-    bed: &'static str,
-    nic: &'static str,
-    rx_ring_frames: u32,
-    queues: u16,
-    kernel_release: String,
-    mitigations: String,
-    tool_version: &'static str,
-}
-
 /// How a run ended.
 #[derive(Serialize)]
 pub struct EndLine {
@@ -112,12 +133,34 @@ pub struct EndLine {
 }
 
 /// The one kind of bed there is: three network namespaces, joined by veth.
-const BED_KIND: &str = "namespaces";
+pub(super) const BED_KIND: &str = "namespaces";
 
 impl RunLine {
     /// The line of a run that begins now on `bed`.
     #[must_use]
     pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
+        let comparability = Comparability::of_bed(bed, facts);
+        let place = PlaceEntry::Bed(bed_entry(bed));
+        Self::at(begun, job, place, facts, comparability)
+    }
+
+    /// The line of a run that begins now on a simulated pair.
+    #[must_use]
+    pub fn of_simulated(begun: Clock, job: Job<'_>, pair: &Properties, facts: &Facts) -> Self {
+        let place = PlaceEntry::Simulated {
+            kind: "simulated",
+            pair: pair.to_string(),
+        };
+        Self::at(begun, job, place, facts, Comparability::of_simulated(pair))
+    }
+
+    fn at(
+        begun: Clock,
+        job: Job<'_>,
+        bed: PlaceEntry,
+        facts: &Facts,
+        comparability: Comparability,
+    ) -> Self {
         Self {
             begun_utc: begun.utc(),
             job: job.name(),
@@ -128,18 +171,16 @@ impl RunLine {
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
             plan: plan_entry(job),
-            bed: bed_entry(bed),
+            bed,
             facts: facts.clone(),
-            comparability: Comparability {
-                bed: BED_KIND,
-                nic: bed.plan().nic.name(),
-                rx_ring_frames: rules::ring(bed) / u32::from(bed.plan().queues),
-                queues: bed.plan().queues,
-                kernel_release: facts.kernel_release.text().to_owned(),
-                mitigations: facts.mitigations_text(),
-                tool_version: env!("CARGO_PKG_VERSION"),
-            },
+            comparability,
         }
+    }
+
+    /// What the run's results may be compared by.
+    #[must_use]
+    pub const fn comparability(&self) -> &Comparability {
+        &self.comparability
     }
 }
 
@@ -179,19 +220,61 @@ fn traffic_entry(traffic: &Traffic) -> TrafficEntry {
 }
 
 fn search_entry(plan: &ThroughputPlan) -> SearchEntry {
-    let (resolution_share, step_fps) = match plan.resolution {
-        Resolution::Fraction(share) => (Some(share), None),
-        Resolution::StepFps(step) => (None, Some(step)),
-    };
-    SearchEntry {
-        trial_ns: plan.trial.as_nanos(),
-        resolution_share,
-        step_fps,
-        trials_per_load: plan.trials_per_load,
-        accept: plan.accept.to_string(),
+    let entry = SearchEntry {
+        search: "mlr",
+        trial_ns: plan.search.final_trial().as_nanos(),
+        goals: Vec::new(),
+        trials_at_most: None,
+        resolution_share: None,
+        step_fps: None,
+        trials_per_load: None,
+        accept: None,
+        warm_up_ns: plan.warm_up.as_nanos(),
         minimum_fps: plan.minimum.fps(),
         maximum_fps: plan.maximum.map(mpps_method::Rate::fps),
         link_bits_per_s: plan.link.bits_per_second(),
+    };
+    match &plan.search {
+        SearchPlan::Mlr {
+            goals,
+            trials_at_most,
+        } => SearchEntry {
+            goals: goals.iter().map(goal_entry).collect(),
+            trials_at_most: Some(*trials_at_most),
+            ..entry
+        },
+        SearchPlan::Bisection {
+            resolution,
+            trials_per_load,
+            accept,
+            ..
+        } => {
+            let (resolution_share, step_fps) = match *resolution {
+                Resolution::Fraction(share) => (Some(share), None),
+                Resolution::StepFps(step) => (None, Some(step)),
+            };
+            SearchEntry {
+                search: "bisection",
+                resolution_share,
+                step_fps,
+                trials_per_load: Some(*trials_per_load),
+                accept: Some(accept.to_string()),
+                ..entry
+            }
+        }
+    }
+}
+
+fn goal_entry(goal: &SearchGoal) -> GoalEntry {
+    GoalEntry {
+        name: goal.to_string(),
+        code: goal.code(),
+        loss_ratio: goal.loss_ratio,
+        exceed_ratio: goal.exceed_ratio,
+        initial_trial_ns: goal.initial_trial.as_nanos(),
+        final_trial_ns: goal.final_trial.as_nanos(),
+        duration_sum_ns: goal.duration_sum.as_nanos(),
+        width_share: goal.width,
     }
 }
 

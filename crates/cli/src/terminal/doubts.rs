@@ -1,5 +1,6 @@
 //! The doubts: each once, with what was seen, why it matters, and what to do next.
 
+use crate::figures::subject;
 use mpps_lab::doubt::{Doubt, Finding};
 use std::fmt::Write;
 
@@ -13,9 +14,13 @@ struct Raised<'a> {
 #[must_use]
 pub fn doubts(findings: &[Finding]) -> String {
     let mut raised: Vec<Raised<'_>> = Vec::new();
+    let several_goals = findings
+        .windows(2)
+        .any(|two| two[0].frames == two[1].frames);
     for finding in findings {
+        let subject = subject(finding, several_goals);
         for doubt in &finding.doubts {
-            note(&mut raised, doubt, &finding.frames.to_string());
+            note(&mut raised, doubt, &subject);
         }
     }
     if raised.is_empty() {
@@ -68,6 +73,9 @@ mod tests {
         let lowest = Rate::from_fps(10_000.0);
         Finding {
             frames: FrameSpec::parse_list(frames).expect("a size").remove(0),
+            goal: None,
+            conditional_throughput: None,
+            irregular: None,
             outcome: Outcome::NoneLossless {
                 lowest,
                 trials: 1,
@@ -100,7 +108,7 @@ mod tests {
         ]);
         let count = |wanted: &str| text.matches(wanted).count();
         assert_eq!(
-            (count("trials of 200 ms"), count("next: --time 60")),
+            (count("trials of 200 ms"), count("next: --preset rfc2544")),
             (1, 1),
             "{text}"
         );

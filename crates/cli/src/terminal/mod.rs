@@ -8,6 +8,7 @@ mod limits;
 pub mod plan;
 pub mod progress;
 mod recovery;
+mod search;
 mod table;
 
 pub use beds::{beds, beds_json};
@@ -16,10 +17,9 @@ pub use doctor::{doctor, doctor_json};
 pub use doubts::doubts;
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
-pub use table::table;
+pub use search::{closeness, rule};
+pub use table::{comparability, table};
 
-use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::Accept;
 use std::io::{self, Write};
 
 /// Writes a result. A reader who has gone (`| head`) is no fault of the measurement.
@@ -38,17 +38,6 @@ pub fn error(text: &str) {
 /// Writes a line beside the result.
 pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
-}
-
-/// How the trials at a load decide: `any of 3`. Of one trial, any is all.
-#[must_use]
-pub fn rule(plan: &ThroughputPlan) -> String {
-    let accept = if plan.trials_per_load == 1 {
-        Accept::All
-    } else {
-        plan.accept
-    };
-    format!("{accept} of {}", plan.trials_per_load)
 }
 
 /// A count with its thousands apart: `1 550 000`.

@@ -3,7 +3,8 @@
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
-use mpps_method::Resolution;
+use mpps_method::mlr::TRIALS_MAX;
+use mpps_method::{SearchPlan, Span};
 use std::fmt::Write;
 
 /// The bed that would be raised.
@@ -75,20 +76,23 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
         "traffic      {family}, {} flow(s), {ways}, DSCP {}, seed {}",
         traffic.flows, traffic.dscp, traffic.seed
     );
+    let _ = writeln!(text, "search       {}", super::rule(&plan.search));
+    if let SearchPlan::Mlr { trials_at_most, .. } = plan.search
+        && trials_at_most < TRIALS_MAX
+    {
+        let _ = writeln!(
+            text,
+            "trials       {trials_at_most} at most, disturbed ones aside"
+        );
+    }
+    if plan.warm_up > Span::ZERO {
+        let _ = writeln!(text, "warm-up      {} before each trial", plan.warm_up);
+    }
     let _ = writeln!(
         text,
-        "trials       {} each; a load passes when {} lost nothing",
-        plan.trial,
-        super::rule(plan)
-    );
-    let resolution = match plan.resolution {
-        Resolution::Fraction(share) => format!("{} % of the rate", share * 100.0),
-        Resolution::StepFps(step) => format!("steps of {}", mpps_method::Rate::from_fps(step)),
-    };
-    let _ = writeln!(
-        text,
-        "loads        {} to {maximum}, {resolution}",
-        plan.minimum
+        "loads        {} to {maximum}, found to {}",
+        plan.minimum,
+        super::closeness(&plan.search)
     );
     let _ = writeln!(text, "link         {} (notional)", plan.link);
     text

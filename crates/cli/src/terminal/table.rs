@@ -3,8 +3,11 @@
 
 use super::{grouped, rule};
 use crate::figures::{Figures, Limit, Reading};
+use crate::record::Comparability;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::Rate;
 use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::simulate::Properties;
 use std::fmt::Write;
 
 const HEAD: [&str; 8] = [
@@ -18,9 +21,9 @@ const HEAD: [&str; 8] = [
     "limited by",
 ];
 
-/// The whole table, with what its columns mean.
+/// The whole table, with what its columns mean; of a simulated pair, with how that is written.
 #[must_use]
-pub fn table(rows: &[Figures], plan: &ThroughputPlan) -> String {
+pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Properties>) -> String {
     let cells: Vec<[String; 8]> = rows.iter().map(cells).collect();
     let width = |column: usize| {
         let widest = cells
@@ -31,7 +34,10 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan) -> String {
         widest.max(HEAD[column].len())
     };
     let widths: [usize; 8] = std::array::from_fn(width);
-    let mut text = format!("{}\n\n", title(rows, plan));
+    let mut text = simulated.map_or(String::new(), |pair| {
+        format!("SIMULATED, nothing was measured: {pair}\n")
+    });
+    let _ = writeln!(text, "{}\n", title(rows, plan));
     line(&mut text, &HEAD.map(str::to_owned), &widths);
     for row in &cells {
         line(&mut text, row, &widths);
@@ -40,34 +46,36 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan) -> String {
     for row in rows {
         text.extend(remark(row));
     }
-    ceilings(&mut text, rows);
+    ceilings(&mut text, rows, simulated.is_some());
     let both = if plan.traffic.bidirectional {
         " of one direction; rates are the sum of both"
     } else {
         ""
     };
-    let _ = writeln!(
-        text,
-        "* of {}, notional: this bed has no wire{both}",
-        plan.link
-    );
+    let _ = writeln!(text, "* of {}, notional: there is no wire{both}", plan.link);
     text.push_str(
         "** on the wire: frame, preamble and gap (+20 octets); frame sizes include the FCS\n",
     );
     text
 }
 
+/// What results may be compared by.
+#[must_use]
+pub fn comparability(key: &Comparability) -> String {
+    format!("comparable with: {key}\n")
+}
+
 /// `Throughput` only where every row may be called that.
 fn title(rows: &[Figures], plan: &ThroughputPlan) -> String {
     let all = !rows.is_empty() && rows.iter().all(|row| row.label == Some("Throughput"));
-    let trials = format!("{} trials, {}", plan.trial, rule(plan));
+    let trials = rule(&plan.search);
     if all {
-        return format!("Throughput (RFC 2544 section 26.1: zero loss in {trials})");
+        return format!("Throughput (RFC 2544 section 26.1: {trials})");
     }
-    if plan.trial < FINAL_TRIAL {
-        format!("Estimate ({trials}; zero loss, but a Throughput needs {FINAL_TRIAL}: --time 60)")
+    if plan.search.final_trial() < FINAL_TRIAL {
+        format!("Estimate ({trials}; a Throughput needs {FINAL_TRIAL}: --preset rfc2544)")
     } else {
-        format!("Rates at zero loss ({trials})")
+        format!("Rates ({trials})")
     }
 }
 
@@ -90,7 +98,7 @@ fn cells(row: &Figures) -> [String; 8] {
     let percent =
         |share: Option<f64>, digits: usize| number(share.map(|share| share * 100.0), digits);
     [
-        row.frames.clone(),
+        row.subject.clone(),
         percent(row.link_share, 1),
         number(row.gbit_per_s, 2),
         rate(row.reading),
@@ -102,7 +110,7 @@ fn cells(row: &Figures) -> [String; 8] {
 }
 
 fn rate(reading: Reading) -> String {
-    let frames = |rate: mpps_method::Rate| grouped(rate.fps().round() as u64);
+    let frames = |rate: Rate| grouped(rate.fps().round() as u64);
     match reading {
         Reading::Is(rate) => frames(rate),
         Reading::AtLeast(rate) => format!(">= {}", frames(rate)),
@@ -123,11 +131,27 @@ fn loss(ratio: f64) -> String {
     }
 }
 
-/// What a row that the tester ended says beyond its rate.
+/// What a row says beyond its figures: where the DUT fails, or what ended the search before that.
 fn remark(row: &Figures) -> Option<String> {
-    let Reading::AtLeast(rate) = row.reading else {
-        return None;
+    let what = match row.reading {
+        Reading::Is(rate) => is(row, rate),
+        Reading::AtLeast(rate) => at_least(row, rate)?,
+        Reading::Below(_) | Reading::Nothing => return None,
     };
+    Some(format!("{}: {what}; {} trials\n", row.subject, row.trials))
+}
+
+fn is(row: &Figures, rate: Rate) -> String {
+    let fails = row
+        .fails_at
+        .map_or(String::new(), |fails| format!(", fails {fails}"));
+    let conditional = row.conditional_throughput.map_or(String::new(), |rate| {
+        format!(", Conditional Throughput {rate}")
+    });
+    format!("passes {rate}{fails}{conditional}")
+}
+
+fn at_least(row: &Figures, rate: Rate) -> Option<String> {
     let busy = row.busy_share.map_or(String::new(), |busy| {
         format!(", DUT {:.0} % busy", busy * 100.0)
     });
@@ -140,22 +164,22 @@ fn remark(row: &Figures) -> Option<String> {
         Limit::MaxRate => "--max-rate allowed no more",
         Limit::Dut => return None,
     };
-    Some(format!(
-        "{}: >= {rate}{busy}{estimate}; {limit}\n",
-        row.frames
-    ))
+    Some(format!(">= {rate}{busy}{estimate}; {limit}"))
 }
 
-fn ceilings(text: &mut String, rows: &[Figures]) {
-    let each: Vec<String> = rows
+fn ceilings(text: &mut String, rows: &[Figures], simulated: bool) {
+    // Of a size with several goals once.
+    let mut each: Vec<String> = rows
         .iter()
         .map(|row| format!("{}: {}", row.frames, row.ceiling))
         .collect();
-    let _ = writeln!(
-        text,
-        "tester's own ceiling: {} (a wire in place of the router)",
-        each.join(", ")
-    );
+    each.dedup();
+    let how = if simulated {
+        "as simulated"
+    } else {
+        "a wire in place of the router"
+    };
+    let _ = writeln!(text, "tester's own ceiling: {} ({how})", each.join(", "));
 }
 
 #[cfg(test)]

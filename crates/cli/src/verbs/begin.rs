@@ -7,7 +7,7 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Error, Result};
+use anyhow::{Error, Result, bail};
 use mpps_lab::bed::{self, Bed};
 use mpps_lab::{facts, interrupt};
 
@@ -29,15 +29,14 @@ impl Stage {
     pub fn set(output: &OutputArgs, choice: &BedChoice) -> Result<Self> {
         facts::check()?;
         interrupt::install()?;
-        let begun = Clock::now();
-        let record = Record::open_for(&begun.run_name(), output.record.as_deref())?;
-        let progress = Progress::new(output.quiet);
+        let (begun, recorder) = open_record(output)?;
         let bed = match choice {
             BedChoice::Kept(name) => bed::open(name)?,
             BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
+            BedChoice::Simulated(_) => bail!("a simulated pair stands on no bed"),
         };
-        progress.step(&format!("record: {}", record.path().display()));
-        progress.step(&format!(
+        recorder.step(&format!("record: {}", recorder.record.path().display()));
+        recorder.step(&format!(
             "bed: {}, front {}",
             bed.name(),
             bed.plan().nic.name()
@@ -45,9 +44,19 @@ impl Stage {
         Ok(Self {
             begun,
             bed,
-            recorder: Recorder::new(record, progress),
+            recorder,
         })
     }
+}
+
+/// Opens the record of a run that begins now.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
+    let begun = Clock::now();
+    let record = Record::open_for(&begun.run_name(), output.record.as_deref())?;
+    Ok((begun, Recorder::new(record, Progress::new(output.quiet))))
 }
 
 /// Lowers a bed of its own; a kept one stays.
@@ -83,6 +92,9 @@ pub fn describe(choice: &BedChoice) -> Result<()> {
     match choice {
         BedChoice::Kept(name) => terminal::out(&format!("bed          {name}, kept\n")),
         BedChoice::Own(wish) => terminal::out(&words::bed(&wish.on_this_machine()?)),
+        BedChoice::Simulated(pair) => {
+            terminal::out(&format!("bed          none: simulated {pair}\n"))
+        }
     }
     Ok(())
 }

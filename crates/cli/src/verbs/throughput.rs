@@ -1,17 +1,21 @@
-//! `mpps throughput`: plan, bed, record, measure, show, lower.
+//! `mpps throughput`: plan, bed, record, measure, show, lower. With `--simulate` the bed is left out.
 
 use super::begin::{self, Stage};
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
+use crate::expectation;
 use crate::figures::{Figures, Reading};
-use crate::plan::Plan;
-use crate::record::{Job, ResultLine, RunLine};
+use crate::plan::{BedChoice, Plan};
+use crate::record::{Comparability, Job, ResultLine, RunLine};
 use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::doubt::Finding;
 use mpps_lab::facts::Facts;
+use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
+use mpps_method::Rate;
+use mpps_method::simulate::Properties;
 use serde::Serialize;
 
 /// Runs the verb.
@@ -25,16 +29,44 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         terminal::out(&words::measurement(&plan.measurement));
         return Ok(Exit::Measured);
     }
+    if let BedChoice::Simulated(pair) = plan.bed {
+        return simulate(args, &plan, pair);
+    }
     let mut stage = Stage::set(&args.output, &plan.bed)?;
-    let measured = measure(&mut stage, &plan.measurement);
-    let shown = show(args, &plan.measurement, &measured, stage.recorder);
+    let Stage {
+        begun,
+        bed,
+        recorder,
+    } = &mut stage;
+    let job = Job::Throughput(&plan.measurement);
+    let line = RunLine::of(*begun, job, bed, &Facts::gather());
+    let measured = measure(recorder, line, &plan, |one, recorder| {
+        throughput::measure(bed, one, recorder)
+    });
+    let shown = show(args, &plan, &measured, stage.recorder);
     begin::leave(stage.bed, &plan.bed)?;
     shown
+}
+
+/// The same without a bed: needs no rights, touches nothing.
+fn simulate(args: &ThroughputArgs, plan: &Plan, pair: Properties) -> Result<Exit> {
+    let (begun, mut recorder) = begin::open_record(&args.output)?;
+    recorder.step(&format!("record: {}", recorder.record.path().display()));
+    recorder.step(&format!("simulated: {pair}"));
+    let job = Job::Throughput(&plan.measurement);
+    let line = RunLine::of_simulated(begun, job, &pair, &Facts::gather());
+    let measured = measure(&mut recorder, line, plan, |one, recorder| {
+        throughput::simulate(pair, one, recorder)
+    });
+    show(args, plan, &measured, recorder)
 }
 
 /// What was found up to the end, and what ended it early.
 struct Measured {
     findings: Vec<(Finding, Figures, ResultLine)>,
+    /// A line for each result that falls short of what was expected.
+    unmet: Vec<String>,
+    comparability: Comparability,
     error: Option<Error>,
 }
 
@@ -45,46 +77,65 @@ impl Measured {
             Reading::Below(_) => Exit::NotMet,
             Reading::Nothing => Exit::CouldNotMeasure,
         };
+        let met = if self.unmet.is_empty() {
+            Exit::Measured
+        } else {
+            Exit::NotMet
+        };
         let worst = self
             .findings
             .iter()
-            .fold(Exit::Measured, |worst, (_, figures, _)| {
-                worst.worse(of(figures))
-            });
+            .fold(met, |worst, (_, figures, _)| worst.worse(of(figures)));
         if self.error.is_some() {
             worst.worse(Exit::CouldNotMeasure)
         } else {
             worst
         }
     }
+
+    fn figures(&self) -> Vec<&Figures> {
+        self.findings
+            .iter()
+            .map(|(_, figures, _)| figures)
+            .collect()
+    }
 }
 
 /// One frame size after the other, so that a size that fails takes no other's result away.
-fn measure(stage: &mut Stage, plan: &ThroughputPlan) -> Measured {
-    let mut findings = Vec::new();
-    let error = measure_all(stage, plan, &mut findings).err();
-    Measured { findings, error }
+fn measure(
+    recorder: &mut Recorder,
+    line: RunLine,
+    plan: &Plan,
+    one_size: impl FnMut(&ThroughputPlan, &mut Recorder) -> Result<Vec<Finding>, JobError>,
+) -> Measured {
+    let mut measured = Measured {
+        findings: Vec::new(),
+        unmet: Vec::new(),
+        comparability: line.comparability().clone(),
+        error: None,
+    };
+    let begun = recorder.record.write("run", &line);
+    let findings = &mut measured.findings;
+    measured.error = begun
+        .and_then(|()| measure_all(recorder, &plan.measurement, findings, one_size))
+        .err();
+    measured.unmet = expectation::unmet(plan.expect_min, &measured.figures());
+    measured
 }
 
 fn measure_all(
-    stage: &mut Stage,
+    recorder: &mut Recorder,
     plan: &ThroughputPlan,
     findings: &mut Vec<(Finding, Figures, ResultLine)>,
+    mut one_size: impl FnMut(&ThroughputPlan, &mut Recorder) -> Result<Vec<Finding>, JobError>,
 ) -> Result<()> {
-    let Stage {
-        begun,
-        bed,
-        recorder,
-    } = stage;
-    let line = RunLine::of(*begun, Job::Throughput(plan), bed, &Facts::gather());
-    recorder.record.write("run", &line)?;
     let mut disturbed = None;
     for frames in &plan.sizes {
         let one = ThroughputPlan {
             sizes: vec![frames.clone()],
             ..plan.clone()
         };
-        let measured = match throughput::measure(bed, &one, recorder) {
+        let measured = match one_size(&one, recorder) {
             Ok(measured) => measured,
             // The next size may find the machine quieter.
             Err(error) if error.is_disturbance() => {
@@ -95,9 +146,11 @@ fn measure_all(
             }
             Err(error) => return Err(error.into()),
         };
+        // All goals of a size stand on the same trials.
+        let stands = recorder.take_stands();
         for finding in measured {
             let figures = Figures::of(&finding, plan);
-            let line = ResultLine::of(&finding, &figures, recorder.take_stands());
+            let line = ResultLine::of(&finding, &figures, stands.clone());
             recorder.record.write("result", &line)?;
             findings.push((finding, figures, line));
         }
@@ -108,7 +161,7 @@ fn measure_all(
 /// Results to stdout, the end to the record, the error to the caller.
 fn show(
     args: &ThroughputArgs,
-    plan: &ThroughputPlan,
+    plan: &Plan,
     measured: &Measured,
     mut recorder: Recorder,
 ) -> Result<Exit> {
@@ -117,24 +170,15 @@ fn show(
     if args.output.json {
         terminal::out(&json(&recorder, plan, measured)?);
     } else if !measured.findings.is_empty() {
-        let rows: Vec<Figures> = measured
-            .findings
-            .iter()
-            .map(|(_, figures, _)| figures.clone())
-            .collect();
-        let findings: Vec<Finding> = measured
-            .findings
-            .iter()
-            .map(|(finding, ..)| finding.clone())
-            .collect();
-        terminal::out(&terminal::table(&rows, plan));
-        terminal::out(&terminal::doubts(&findings));
-        terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
+        table(&recorder, plan, measured);
     }
     for (finding, figures, _) in &measured.findings {
         if let mpps_method::Outcome::CouldNotMeasure { why, .. } = finding.outcome {
-            terminal::error(&format!("{}: could not measure: {why}", figures.frames));
+            terminal::error(&format!("{}: could not measure: {why}", figures.subject));
         }
+    }
+    for line in &measured.unmet {
+        terminal::error(line);
     }
     // Only the first thing that went wrong is worth a line.
     match &measured.error {
@@ -142,6 +186,27 @@ fn show(
         None => ended?,
     }
     Ok(exit)
+}
+
+fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
+    let rows: Vec<Figures> = measured.figures().into_iter().cloned().collect();
+    let findings: Vec<Finding> = measured
+        .findings
+        .iter()
+        .map(|(finding, ..)| finding.clone())
+        .collect();
+    let simulated = match &plan.bed {
+        BedChoice::Simulated(pair) => Some(pair),
+        BedChoice::Kept(_) | BedChoice::Own(_) => None,
+    };
+    terminal::out(&terminal::table(&rows, &plan.measurement, simulated));
+    terminal::out(&terminal::doubts(&findings));
+    let record = recorder.record.path().display();
+    terminal::out(&format!(
+        "\n{}",
+        terminal::comparability(&measured.comparability)
+    ));
+    terminal::out(&format!("record: {record}\n"));
 }
 
 /// The result as one JSON object.
@@ -152,19 +217,29 @@ struct Document<'a> {
     record: String,
     exit_code: u8,
     error: Option<String>,
-    /// When a load has passed: `any of 3`.
+    /// Whether tester and router were simulated: nothing was measured.
+    simulated: bool,
+    /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
     lossless_trials: String,
+    comparability: &'a Comparability,
+    expected_min_fps: Option<f64>,
+    /// A line for each result that falls short of it.
+    expectation_unmet: &'a [String],
     results: Vec<&'a ResultLine>,
 }
 
-fn json(recorder: &Recorder, plan: &ThroughputPlan, measured: &Measured) -> Result<String> {
+fn json(recorder: &Recorder, plan: &Plan, measured: &Measured) -> Result<String> {
     let document = Document {
         schema: crate::record::SCHEMA,
         run: recorder.record.run(),
         record: recorder.record.path().to_string_lossy().into_owned(),
         exit_code: measured.exit().code(),
         error: measured.error.as_ref().map(|error| format!("{error:#}")),
-        lossless_trials: terminal::rule(plan),
+        simulated: matches!(plan.bed, BedChoice::Simulated(_)),
+        lossless_trials: terminal::rule(&plan.measurement.search),
+        comparability: &measured.comparability,
+        expected_min_fps: plan.expect_min.map(Rate::fps),
+        expectation_unmet: &measured.unmet,
         results: measured.findings.iter().map(|(.., line)| line).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")

@@ -184,7 +184,7 @@ fn policed(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, 
         maximum: Ceiling::Tester(Rate::from_fps(400_000.0)),
         minimum: Rate::from_fps(200_000.0),
     };
-    let found = match throughput::search(tester, goal, Phase::Calibration, observer)?.outcome {
+    let found = match throughput::search(tester, goal, Phase::Calibration, observer)? {
         Outcome::Found { lossless, .. } => lossless.fps(),
         // Everything from two thirds of the rate on was lost: found, and wrong.
         Outcome::NoneLossless { .. } => 0.0,

@@ -77,8 +77,8 @@ pub enum JobError {
     Disturbed(u32),
     /// A search without an answer.
     CouldNotMeasure(mpps_method::CouldNotMeasure),
-    /// The goal makes no sense.
-    Goal(mpps_method::goal::GoalError),
+    /// What to search for makes no sense.
+    Goal(mpps_method::SearchPlanError),
     /// The record could not be written.
     Record(io::Error),
 }
@@ -153,6 +153,12 @@ impl From<ProbeError> for JobError {
 
 impl From<mpps_method::goal::GoalError> for JobError {
     fn from(error: mpps_method::goal::GoalError) -> Self {
+        Self::Goal(error.into())
+    }
+}
+
+impl From<mpps_method::SearchPlanError> for JobError {
+    fn from(error: mpps_method::SearchPlanError) -> Self {
         Self::Goal(error)
     }
 }

@@ -7,15 +7,18 @@ use super::{JobError, Observer, Phase, Report};
 use crate::bed::Bed;
 use crate::ceiling;
 use crate::doubt::{self, Finding};
+use crate::measurer::Measurer;
 use crate::probe;
-use crate::rules;
+use crate::simulated::SimulatedPair;
 use crate::tester::{ReceiverMode, Tester};
 use crate::traffic::Traffic;
-use crate::trial;
+use mpps_method::mlr::goal::SearchGoalError;
+use mpps_method::simulate::Properties;
 use mpps_method::{
-    Accept, Bisection, Ceiling, FrameSpec, Goal, LinkSpeed, Outcome, Rate, Resolution, Search,
+    Bisection, Ceiling, FrameSpec, Goal, GoalResult, LinkSpeed, Outcome, Rate, Search, SearchPlan,
     Span, Step, Trial, Verdict,
 };
+use std::rc::Rc;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -24,14 +27,10 @@ pub struct ThroughputPlan {
     pub sizes: Vec<FrameSpec>,
     /// All other properties of the traffic (its frame sizes are replaced).
     pub traffic: Traffic,
-    /// Length of each trial.
-    pub trial: Span,
-    /// How closely to find the rate.
-    pub resolution: Resolution,
-    /// Trials at each load.
-    pub trials_per_load: u32,
-    /// How these decide.
-    pub accept: Accept,
+    /// What to search for, and how.
+    pub search: SearchPlan,
+    /// How long frames are sent at a trial's load before its own, uncounted.
+    pub warm_up: Span,
     /// Lowest load.
     pub minimum: Rate,
     /// Highest load, where the user gave one.
@@ -40,15 +39,15 @@ pub struct ThroughputPlan {
     pub link: LinkSpeed,
 }
 
-/// A search with the trials its result stands on.
+/// What a search found for one goal, with the trials it stands on.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// How the search ended.
-    pub outcome: Outcome,
-    /// The last lossless trial at the highest lossless load.
-    pub lossless: Option<Trial>,
-    /// Every trial, in order, with its verdict.
-    pub trials: Vec<(Trial, Verdict)>,
+    /// What was found.
+    pub result: GoalResult,
+    /// The trial the result stands on.
+    pub evidence: Option<Trial>,
+    /// Every trial of the search, in order, with its verdict: all goals'.
+    pub trials: Rc<[(Trial, Verdict)]>,
 }
 
 /// Measures one frame size after the other on the bed.
@@ -67,17 +66,52 @@ pub fn measure(
             frames: frames.clone(),
             ..plan.traffic.clone()
         };
-        let frames_max = ceiling::SENDER_MAX.frames_in(plan.trial).max(1);
+        let longest = plan.search.longest_trial();
+        let frames_max = ceiling::SENDER_MAX
+            .frames_in(longest.max(plan.warm_up))
+            .max(1);
         let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
         probe::probe(&mut tester)?;
-        let ceiling = ceiling::find(&mut tester, plan.trial, observer)?;
-        let searched = search(&mut tester, goal(plan, ceiling), Phase::Search, observer)?;
-        findings.push(doubt::weigh(bed, plan, &traffic, ceiling, searched));
+        let ceiling = ceiling::find(&mut tester, longest, observer)?;
+        tester.warm_up = plan.warm_up;
+        findings.extend(find(&mut tester, plan, ceiling, observer)?);
     }
     Ok(findings)
 }
 
-/// Searches for the goal through whatever is between the tester's ports.
+/// The same on a simulated pair, whose tester's ceiling is known.
+///
+/// # Errors
+/// The goal or the record.
+pub fn simulate(
+    router: Properties,
+    plan: &ThroughputPlan,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Finding>, JobError> {
+    let ceiling = router.tester_ceiling.unwrap_or(ceiling::SENDER_MAX);
+    let mut findings = Vec::new();
+    for frames in &plan.sizes {
+        let mut pair = SimulatedPair::new(frames.clone(), router);
+        findings.extend(find(&mut pair, plan, ceiling, observer)?);
+    }
+    Ok(findings)
+}
+
+/// Searches by the plan below the tester's ceiling; one finding for each goal.
+fn find(
+    measurer: &mut dyn Measurer,
+    plan: &ThroughputPlan,
+    ceiling: Rate,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Finding>, JobError> {
+    let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
+    let mut search = plan.search.begin(plan.minimum, Ceiling::Tester(highest))?;
+    let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
+    let weigh = |searched| doubt::weigh(measurer, ceiling, searched);
+    Ok(found.into_iter().map(weigh).collect())
+}
+
+/// Bisects for one goal through whatever is between the tester's ports.
 ///
 /// # Errors
 /// The goal, the tester or the record.
@@ -86,62 +120,69 @@ pub fn search(
     goal: Goal,
     phase: Phase,
     observer: &mut dyn Observer,
-) -> Result<Searched, JobError> {
+) -> Result<Outcome, JobError> {
     let mut search = Bisection::new(goal)?;
+    let found = run(tester, &mut search, phase, observer)?;
+    found
+        .first()
+        .map(|searched| searched.result.outcome)
+        .ok_or(JobError::Goal(SearchGoalError::None.into()))
+}
+
+/// The loop.
+fn run(
+    measurer: &mut dyn Measurer,
+    search: &mut dyn Search,
+    phase: Phase,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Searched>, JobError> {
     let mut trials: Vec<(Trial, Verdict)> = Vec::new();
     loop {
         match search.next() {
             Step::Offer(offer) => {
-                let trial = trial::run(tester, &offer)?;
-                let verdict = trial.judge(&rules::of(tester.bed, &offer));
-                let frames = &tester.traffic.frames;
+                let trial = measurer.trial(&offer)?;
+                let verdict = trial.judge(&measurer.rules(&offer));
                 let report = Report {
-                    frames,
+                    frames: measurer.frames(),
                     phase,
                     offer,
                     trial: &trial,
                     verdict: &verdict,
                 };
                 observer.trial(&report).map_err(JobError::Record)?;
-                search.learn(&verdict);
+                search.learn(&verdict, &trial.counts());
                 trials.push((trial, verdict));
             }
-            Step::Done(outcome) => {
-                let lossless = evidence(&outcome, &trials);
-                return Ok(Searched {
-                    outcome,
-                    lossless,
-                    trials,
-                });
-            }
+            Step::Done(results) => return Ok(each(results, trials)),
         }
     }
 }
 
-/// The last lossless trial at the load the search found: a higher load may have had one too, and have
-/// failed all the same (`--accept all`).
-fn evidence(outcome: &Outcome, trials: &[(Trial, Verdict)]) -> Option<Trial> {
-    let Outcome::Found { lossless: rate, .. } = *outcome else {
-        return None;
+fn each(results: Vec<GoalResult>, trials: Vec<(Trial, Verdict)>) -> Vec<Searched> {
+    let trials: Rc<[(Trial, Verdict)]> = trials.into();
+    let searched = |result: GoalResult| Searched {
+        evidence: evidence(&result, &trials),
+        result,
+        trials: Rc::clone(&trials),
     };
-    let lossless = trials
-        .iter()
-        .rev()
-        .filter(|(_, verdict)| *verdict == Verdict::Lossless);
-    lossless
-        .map(|(trial, _)| trial)
-        .find(|trial| trial.offered == rate)
-        .cloned()
+    results.into_iter().map(searched).collect()
 }
 
-fn goal(plan: &ThroughputPlan, ceiling: Rate) -> Goal {
-    let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
-    Goal {
-        trial: plan.trial,
-        resolution: plan.resolution,
-        trials_per_load: plan.trials_per_load,
-        accept: plan.accept,
-        maximum: Ceiling::Tester(highest),
-        minimum: plan.minimum,
-    }
+/// The last trial long enough at the load found that lost just the share the result stands on. (A higher load
+/// may have had one too, and have failed all the same.)
+fn evidence(result: &GoalResult, trials: &[(Trial, Verdict)]) -> Option<Trial> {
+    let Outcome::Found { lossless: rate, .. } = result.outcome else {
+        return None;
+    };
+    let stands = |(trial, verdict): &&(Trial, Verdict)| {
+        matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
+            && trial.offered == rate
+            && trial.duration >= result.final_trial
+            && trial.loss_ratio() == Some(result.loss_ratio)
+    };
+    trials
+        .iter()
+        .rev()
+        .find(stands)
+        .map(|(trial, _)| trial.clone())
 }

@@ -35,6 +35,7 @@ use crate::traffic::Traffic;
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
+use mpps_method::Span;
 use mpps_method::flows::FLOWS_MAX;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -57,6 +58,8 @@ pub struct Tester<'bed> {
     pub watch: Watch,
     /// Who else had the bed's CPUs.
     pub crowd: Crowd,
+    /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
+    pub warm_up: Span,
     threads: Vec<(i32, usize)>,
     next_id: u16,
     flow_next: u32,
@@ -151,6 +154,7 @@ impl<'bed> Tester<'bed> {
             ledger,
             watch: Watch::start(&cpus)?,
             crowd: Crowd::watch(&cpus, &kernel_threads)?,
+            warm_up: Span::ZERO,
             threads,
             next_id: first_id(traffic.seed),
             flow_next: 0,

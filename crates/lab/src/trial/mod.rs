@@ -3,6 +3,7 @@
 //! The order of events is the rule "no telemetry during a judged trial": all counters are read before
 //! the opening canaries and after the closing ones, when no frame is under way.
 //!
+//! 0. where asked for, warm-up frames at the trial's load, sent, drained and forgotten;
 //! 1. arm the receivers, read all counters; 2. opening canaries; 3. the load; 4. drain: until every
 //!    frame is accounted for, or nothing has moved for a while; 5. closing canaries: the receiver lived
 //!    to the end; 6. read all counters.
@@ -48,7 +49,31 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
         delay_ns: DELAY_NS,
         ..Order::default()
     };
+    warm_up(tester, offer, order)?;
     conduct(tester, offer, order)
+}
+
+/// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
+/// knows by then. They have an id of their own; one that comes late is counted as late.
+fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), TesterError> {
+    let slots = offer.rate.frames_in(tester.warm_up);
+    if slots == 0 {
+        return Ok(());
+    }
+    let (id, canary_id) = tester.next_ids();
+    arm(tester, id, canary_id, slots)?;
+    let before = Stations::read(tester)?;
+    let order = Order { id, slots, ..order };
+    let sent = tester.sender.send(order, sending_netns(tester))?;
+    drain(tester, &sent, &before)
+}
+
+/// Makes every receiver wait for frames with this id.
+fn arm(tester: &Tester<'_>, id: u16, canary_id: u16, slots: u64) -> Result<(), TesterError> {
+    let per_direction = slots.div_ceil(tester.traffic.directions());
+    let lengths = tester.sender.distinct_lengths();
+    let mut receivers = tester.receivers.iter();
+    receivers.try_for_each(|receiver| receiver.arm(id, canary_id, per_direction, &lengths))
 }
 
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
@@ -72,15 +97,7 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
 
 fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial, TesterError> {
     let (id, canary_id) = tester.next_ids();
-    let per_direction = order.slots.div_ceil(tester.traffic.directions());
-    for receiver in &tester.receivers {
-        receiver.arm(
-            id,
-            canary_id,
-            per_direction,
-            &tester.sender.distinct_lengths(),
-        )?;
-    }
+    arm(tester, id, canary_id, order.slots)?;
     let before = Stations::read(tester)?;
     let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
     tester.watch.clear()?;

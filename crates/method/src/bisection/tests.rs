@@ -1,5 +1,7 @@
 use super::*;
+use crate::attempts::VOIDS_PARDONED;
 use crate::goal::{Ceiling, Resolution};
+use crate::reason::Void;
 use crate::simulate::{Properties, Simulated, run};
 use crate::units::Span;
 use crate::verdict::Rules;
@@ -43,7 +45,7 @@ fn driven(goal: Goal, verdicts: &[Verdict]) -> (Vec<f64>, Step) {
         };
         assert_eq!(offer.duration, goal.trial);
         offered.push(offer.rate.fps() / 1e3);
-        search.learn(verdict);
+        search.learn(verdict, &Counts::default());
     }
     (offered, search.next())
 }
@@ -56,10 +58,13 @@ fn next_kfps(step: &Step) -> f64 {
 }
 
 fn outcome(step: Step) -> Outcome {
-    let Step::Done(outcome) = step else {
+    let Step::Done(results) = step else {
         panic!("not over: {step:?}")
     };
-    outcome
+    let [result] = results[..] else {
+        panic!("one result: {results:?}")
+    };
+    result.outcome
 }
 
 #[test]
@@ -73,9 +78,9 @@ fn the_first_load_is_the_maximum_then_halves() {
 fn asking_again_changes_nothing() {
     let mut search = Bisection::new(goal()).unwrap();
     assert_eq!(search.next(), search.next());
-    search.learn(&Verdict::Lossless);
+    search.learn(&Verdict::Lossless, &Counts::default());
     let end = search.next();
-    search.learn(&LOSSY);
+    search.learn(&LOSSY, &Counts::default());
     assert_eq!(
         search.next(),
         end,
@@ -129,10 +134,10 @@ fn a_void_trial_is_run_again_and_counted() {
     let mut offered = Vec::new();
     let end = loop {
         match search.next() {
-            Step::Done(end) => break end,
+            Step::Done(results) => break results[0].outcome,
             Step::Offer(offer) => offered.push(offer.rate.fps() / 1e3),
         }
-        search.learn(&verdicts.next().unwrap());
+        search.learn(&verdicts.next().unwrap(), &Counts::default());
     };
     assert_eq!(offered[..3], [1_600.0, 805.0, 805.0]);
     let Outcome::Found { trials, voided, .. } = end else {
@@ -169,16 +174,17 @@ fn voids_without_end_do_end() {
     let mut search = Bisection::new(goal()).unwrap();
     let mut trials = 0;
     while let Step::Offer(_) = search.next() {
-        search.learn(&VOID);
+        search.learn(&VOID, &Counts::default());
         trials += 1;
         assert!(trials < 200);
     }
-    let Step::Done(Outcome::CouldNotMeasure {
+    let end = outcome(search.next());
+    let Outcome::CouldNotMeasure {
         why: CouldNotMeasure::TooManyVoided(_),
         ..
-    }) = search.next()
+    } = end
     else {
-        panic!("{:?}", search.next())
+        panic!("{end:?}")
     };
 }
 
@@ -313,4 +319,20 @@ fn a_goal_without_sense_is_refused() {
         .unwrap_err(),
         GoalError::NoTrials
     );
+}
+
+#[test]
+fn loss_verification_repeats_small_losses_only() {
+    let verified = Goal {
+        trials_per_load: 2,
+        accept: Accept::Verified { lost_at_most: 10 },
+        ..goal()
+    };
+    let lost = |lost| Verdict::Lossy { lost };
+    // Ten may be a passing disturbance, eleven are not.
+    let (offered, next) = driven(verified, &[lost(10), lost(10), lost(11)]);
+    assert_eq!(offered, [1_600.0, 1_600.0, 805.0]);
+    assert_eq!(next_kfps(&next), 407.5);
+    let (_, next) = driven(verified, &[lost(10), Verdict::Lossless]);
+    assert!(matches!(outcome(next), Outcome::Found { trials: 2, .. }));
 }

@@ -52,7 +52,7 @@ fn a_nanosecond_too_short_is_none() {
     let error = Throughput::from_trial(&text, &Rules::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no throughput: the trial lasted 1 s, RFC 2544 section 24 asks for 60 s (--time 60)"
+        "no throughput: the trial lasted 1 s, RFC 2544 section 24 asks for 60 s (--preset rfc2544)"
     );
 }
 

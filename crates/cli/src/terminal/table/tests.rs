@@ -17,6 +17,10 @@ fn plan(words: &str) -> ThroughputPlan {
 fn row() -> Figures {
     Figures {
         frames: "64".to_owned(),
+        subject: "64".to_owned(),
+        fails_at: None,
+        conditional_throughput: None,
+        trials: 6,
         reading: Reading::AtLeast(Rate::from_fps(1_550_000.0)),
         label: Some("Estimate"),
         link_share: Some(0.026_04),
@@ -32,7 +36,7 @@ fn row() -> Figures {
 
 #[test]
 fn a_row_holds_every_column() {
-    let text = table(&[row()], &plan(""));
+    let text = table(&[row()], &plan(""), None);
     let (head, first) = (
         text.lines().nth(2).expect("head"),
         text.lines().nth(3).expect("row"),
@@ -62,7 +66,7 @@ fn a_row_holds_every_column() {
 
 #[test]
 fn a_tester_limited_row_says_what_the_dut_might_do() {
-    let text = table(&[row()], &plan(""));
+    let text = table(&[row()], &plan(""), None);
     assert!(
         text.contains("64: >= 1.550 Mfps, DUT 77 % busy, Estimate 2.013 Mfps"),
         "{text}"
@@ -75,25 +79,27 @@ fn a_tester_limited_row_says_what_the_dut_might_do() {
 
 #[test]
 fn the_name_throughput_is_for_rows_that_are_one() {
-    let estimate = table(&[row()], &plan(""));
+    let estimate = table(&[row()], &plan(""), None);
     assert!(
-        estimate.starts_with("Estimate (1 s trials, any of 3; zero loss, but"),
+        estimate.starts_with("Estimate (ndr: up to 2 trials of 1 s at a load, half of them without loss; a Throughput needs"),
         "{estimate}"
     );
     for (words, wanted) in [
         ("--trials-per-load 1", "all of 1"),
         ("--accept all", "all of 3"),
     ] {
-        let text = table(&[row()], &plan(words));
+        let text = table(&[row()], &plan(words), None);
         assert!(text.contains(&format!("(1 s trials, {wanted};")), "{text}");
     }
     let final_row = Figures {
         label: Some("Throughput"),
         ..row()
     };
-    let text = table(std::slice::from_ref(&final_row), &plan("--time 60"));
+    let text = table(std::slice::from_ref(&final_row), &plan("--time 60"), None);
     assert!(
-        text.starts_with("Throughput (RFC 2544 section 26.1: zero loss in 60 s trials, any of 3)"),
+        text.starts_with(
+            "Throughput (RFC 2544 section 26.1: ndr: one trial of 60 s at a load, without loss)"
+        ),
         "{text}"
     );
     let mixed = table(
@@ -105,8 +111,9 @@ fn the_name_throughput_is_for_rows_that_are_one() {
             },
         ],
         &plan("--time 60"),
+        None,
     );
-    assert!(mixed.starts_with("Rates at zero loss"), "{mixed}");
+    assert!(mixed.starts_with("Rates (ndr"), "{mixed}");
 }
 
 #[test]
@@ -133,10 +140,45 @@ fn what_was_not_measured_is_a_dash_and_loss_never_rounds_to_zero() {
 
 #[test]
 fn the_notes_say_what_the_columns_mean() {
-    let text = table(&[row()], &plan("--link-speed 10G --bidirectional"));
+    let text = table(&[row()], &plan("--link-speed 10G --bidirectional"), None);
     assert!(
         text.contains("of 10 Gbit/s, notional") && text.contains("sum of both"),
         "{text}"
     );
     assert!(text.contains("preamble and gap"), "{text}");
+}
+
+#[test]
+fn a_row_of_the_duts_says_where_it_fails_and_a_goal_with_loss_what_comes_through() {
+    let pdr = Figures {
+        subject: "64 pdr 0.5 %".to_owned(),
+        reading: Reading::Is(Rate::from_fps(785_000.0)),
+        fails_at: Some(Rate::from_fps(789_000.0)),
+        conditional_throughput: Some(Rate::from_fps(781_100.0)),
+        limited_by: Some(Limit::Dut),
+        ..row()
+    };
+    let text = table(&[row(), pdr], &plan("--preset csit"), None);
+    assert!(
+        text.contains(
+            "64 pdr 0.5 %: passes 785.0 kfps, fails 789.0 kfps, Conditional Throughput 781.1 kfps; 6 trials"
+        ),
+        "{text}"
+    );
+    assert_eq!(
+        text.matches("64: 1.560 Mfps").count(),
+        1,
+        "one ceiling: {text}"
+    );
+}
+
+#[test]
+fn what_was_simulated_says_so_first() {
+    let pair = Properties::ideal(Rate::from_fps(1e6));
+    let text = table(&[row()], &plan(""), Some(&pair));
+    assert!(
+        text.starts_with("SIMULATED, nothing was measured: capacity=1000000,"),
+        "{text}"
+    );
+    assert!(text.contains("(as simulated)"), "{text}");
 }

@@ -155,14 +155,14 @@ fn golden_table() {
         (row.goal)(&mut goal);
         (row.router)(&mut router);
         let mut search = Bisection::new(goal).unwrap();
-        let (_, outcome) = run(
+        let (_, results) = run(
             &mut search,
             &mut Simulated::new(router),
             &Rules::default(),
             1_000,
         )
         .unwrap();
-        found.push(format!("{}: {}", row.name, written(&outcome)));
+        found.push(format!("{}: {}", row.name, written(&results[0].outcome)));
     }
     let golden: Vec<String> = TABLE
         .iter()

@@ -1,7 +1,6 @@
 //! Laws that hold for every goal and router, tried on random ones.
 
 use super::*;
-use crate::bisection::VOIDS_PARDONED;
 use proptest::prelude::*;
 
 fn resolutions() -> impl Strategy<Value = Resolution> {
@@ -57,8 +56,8 @@ proptest! {
     ) {
         let mut simulated = Simulated::new(Properties::ideal(Rate::from_fps(capacity)));
         let mut search = Bisection::new(goal).unwrap();
-        let (_, end) = run(&mut search, &mut simulated, &Rules::default(), 1_000).expect("ends");
-        match end {
+        let (_, results) = run(&mut search, &mut simulated, &Rules::default(), 1_000).expect("ends");
+        match results[0].outcome {
             Outcome::Found { lossless, lossy: Some(lossy), limited_by, .. } => {
                 prop_assert_eq!(limited_by, LimitedBy::Dut);
                 prop_assert!(lossless.fps() <= capacity + ROUNDING_FPS);
@@ -97,9 +96,9 @@ proptest! {
         let properties = Properties { ring, random_loss, stall_chance, stall, seed, ..Properties::ideal(capacity) };
         let mut search = Bisection::new(goal).unwrap();
         let rules = Rules::default();
-        let (trials, end) = run(&mut search, &mut Simulated::new(properties), &rules, 1_000).expect("ends");
-        if let Outcome::Found { lossless, lossy, .. } = end {
-            let at = |rate: Rate| trials.iter().filter(move |(offered, _)| *offered == rate).map(|(_, verdict)| *verdict);
+        let (trials, results) = run(&mut search, &mut Simulated::new(properties), &rules, 1_000).expect("ends");
+        if let Outcome::Found { lossless, lossy, .. } = results[0].outcome {
+            let at = |rate: Rate| trials.iter().filter(move |tried| tried.offer.rate == rate).map(|tried| tried.verdict);
             let passed = at(lossless).filter(|verdict| *verdict == Verdict::Lossless).count();
             prop_assert_eq!(passed, goal.trials_per_load as usize);
             prop_assert!(!at(lossless).any(|verdict| is_lossy(&verdict)));
@@ -115,8 +114,9 @@ proptest! {
         verdicts in prop::collection::vec(verdicts(), 1..64),
     ) {
         let mut search = Bisection::new(goal).unwrap();
-        // Of each load at most n + 2 trials are not void, and a quarter of these may be, plus one.
-        let most = goal.loads_at_most() * (goal.trials_per_load + 2) * 5 / 4 + 1;
+        // Before a load is decided each of its verdicts may come up once less than would decide it; of all
+        // trials half may be void, and the pardoned ones.
+        let most = goal.loads_at_most() * (2 * goal.trials_per_load.max(2) + 1) * 2 + VOIDS_PARDONED + 1;
         let mut run = 0_u32;
         let mut voided_so_far = 0_u32;
         let mut last: Option<Rate> = None;
@@ -130,12 +130,12 @@ proptest! {
             }
             loads += u32::from(last != Some(offer.rate));
             last = Some(offer.rate);
-            search.learn(verdict);
+            search.learn(verdict, &Counts::default());
             run += 1;
             voided_so_far += u32::from(matches!(verdict, Verdict::Void(_)));
         }
         prop_assert!(loads <= goal.loads_at_most());
-        let Step::Done(end) = search.next() else { panic!("left the loop by the end alone") };
+        let end = outcome(search.next());
         let (Outcome::Found { trials, voided, .. }
         | Outcome::NoneLossless { trials, voided, .. }
         | Outcome::CouldNotMeasure { trials, voided, .. }) = end;

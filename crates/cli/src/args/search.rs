@@ -1,0 +1,109 @@
+//! What is searched for.
+
+use super::goal::{GoalsArg, goals};
+use super::quantity::{
+    LossVerification, link_speed, loss_verification, rate, resolution, trial_length, warm_up,
+};
+use clap::{Args, ValueEnum};
+use mpps_method::{LinkSpeed, Preset, Rate, Resolution, Span};
+
+/// When a load has passed, of a bisection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AcceptArg {
+    /// One lossless trial at a load is enough.
+    Any,
+    /// Every trial at a load has to be lossless.
+    All,
+}
+
+/// Attributes of goals by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PresetArg {
+    /// 1 s trials, 15 at most.
+    Quick,
+    /// As FD.io CSIT measures.
+    Csit,
+    /// RFC 2544 section 24.
+    Rfc2544,
+}
+
+impl PresetArg {
+    /// The preset.
+    #[must_use]
+    pub const fn preset(self) -> Preset {
+        match self {
+            Self::Quick => Preset::Quick,
+            Self::Csit => Preset::Csit,
+            Self::Rfc2544 => Preset::Rfc2544,
+        }
+    }
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KindArg {
+    /// MLRsearch (RFC 9971).
+    Mlr,
+    /// Bisection (RFC 2544 26.1).
+    Bisection,
+}
+
+/// What is searched for.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Search")]
+pub struct SearchArgs {
+    /// What to find: ndr (nothing lost), pdr:LOSS (such as pdr:0.5%), several with commas; each may have
+    /// attributes of RFC 9971 behind it: exceed=, initial=, final=, sum=, width= (ndr,exceed=20%,sum=5s)
+    /// [default: the preset's]
+    #[arg(long, value_name = "GOALS", value_parser = goals)]
+    pub goal: Vec<GoalsArg>,
+    /// Attributes of the goals: quick (1 s trials, up to 2 at a load, 15 in all; an estimate), csit (ndr and
+    /// pdr:0.5%, 1 s trials, up to 21 at a load, half may exceed) or rfc2544 (60 s, nothing tolerated: a
+    /// throughput) [default: quick; from --time 60 on rfc2544]
+    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
+    pub preset: Option<PresetArg>,
+    /// How: mlr (MLRsearch, RFC 9971), or bisection (RFC 2544 section 26.1), which its own flags imply
+    /// [default: mlr]
+    #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
+    pub search: Option<KindArg>,
+    /// Length of the trials a result stands on, in seconds or with a unit (200ms, 5m); RFC 2544 section 24 asks
+    /// for 60, below that the result is an estimate [default: the preset's; bisection 1]
+    #[arg(long, value_name = "SECONDS", value_parser = trial_length)]
+    pub time: Option<Span>,
+    /// How closely to find the rate: a share of it (RFC 9971: goal width), or frames/s, of which a bisection's
+    /// loads are then whole multiples [default: the preset's; bisection 1%]
+    #[arg(long, value_name = "1%|FPS", value_parser = resolution)]
+    pub resolution: Option<Resolution>,
+    /// Undisturbed trials at most, for each frame size [default: quick 15]
+    #[arg(long, value_name = "N")]
+    pub trials_at_most: Option<u32>,
+    /// Bisection: whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS
+    #[arg(long, value_name = "FPS", value_parser = rate, conflicts_with = "resolution")]
+    pub step_fps: Option<Rate>,
+    /// Bisection: trials at each load at most, decided as soon as it is certain [default: 3]
+    #[arg(long, value_name = "N")]
+    pub trials_per_load: Option<u32>,
+    /// Bisection: how many of the trials at a load must be lossless, any or all; RFC 2544 section 26.1 knows one
+    /// trial only (--trials-per-load 1) [default: any]
+    #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
+    pub accept: Option<AcceptArg>,
+    /// Bisection with loss verification (ETSI GS NFV-TST 009 12.3.3): a trial that lost up to Z frames is
+    /// repeated, R trials at a load in all [without Z: whatever it lost]
+    #[arg(long, value_name = "R[:Z]", value_parser = loss_verification, conflicts_with_all = ["trials_per_load", "accept"])]
+    pub verify_loss: Option<LossVerification>,
+    /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
+    #[arg(long, value_name = "SECONDS", value_parser = warm_up)]
+    pub warm_up: Option<Span>,
+    /// Highest load to offer, frames/s (k, M) [default: the tester's own ceiling]
+    #[arg(long, value_name = "FPS", value_parser = rate)]
+    pub max_rate: Option<Rate>,
+    /// Lowest load to offer, frames/s (k, M) [default: 10k]
+    #[arg(long, value_name = "FPS", value_parser = rate)]
+    pub min_rate: Option<Rate>,
+    /// What every result is expected to reach, frames/s (k, M); where one does not, the exit code is 1
+    #[arg(long, value_name = "FPS", value_parser = rate)]
+    pub expect_min: Option<Rate>,
+    /// Speed that "% of link" refers to, bit/s (M, G); notional: the bed has no wire
+    #[arg(long, value_name = "SPEED", default_value = "40G", value_parser = link_speed)]
+    pub link_speed: LinkSpeed,
+}

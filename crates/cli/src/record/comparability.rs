@@ -1,0 +1,148 @@
+//! The comparability key: records whose keys differ were not taken under the same conditions.
+
+use super::run::{BED_KIND, METHOD_VERSION};
+use mpps_lab::bed::Bed;
+use mpps_lab::facts::Facts;
+use mpps_lab::rules;
+use mpps_method::simulate::Properties;
+use serde::Serialize;
+use std::fmt;
+
+/// What two results must have in common to be compared.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparability {
+    /// All that follows, in 8 hexadecimal digits: for the eye, not for security.
+    pub key: String,
+    bed: &'static str,
+    nic: &'static str,
+    rx_ring_frames: u32,
+    queues: u16,
+    kernel_release: String,
+    mitigations: String,
+    tool_version: &'static str,
+    method_version: u32,
+    /// How a simulated pair is written.
+    simulated: Option<String>,
+}
+
+impl Comparability {
+    /// Of results on this bed of this machine.
+    #[must_use]
+    pub fn of_bed(bed: &Bed, facts: &Facts) -> Self {
+        let plan = bed.plan();
+        Self {
+            bed: BED_KIND,
+            nic: plan.nic.name(),
+            rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
+            queues: plan.queues,
+            kernel_release: facts.kernel_release.text().to_owned(),
+            mitigations: facts.mitigations_text(),
+            ..Self::bare()
+        }
+        .keyed()
+    }
+
+    /// Of a simulated pair's: whatever machine it ran on.
+    #[must_use]
+    pub fn of_simulated(pair: &Properties) -> Self {
+        Self {
+            bed: "simulated",
+            nic: "simulated",
+            rx_ring_frames: u32::try_from(pair.ring).unwrap_or(u32::MAX),
+            queues: 1,
+            simulated: Some(pair.to_string()),
+            ..Self::bare()
+        }
+        .keyed()
+    }
+
+    fn bare() -> Self {
+        Self {
+            key: String::new(),
+            bed: "",
+            nic: "",
+            rx_ring_frames: 0,
+            queues: 0,
+            kernel_release: String::new(),
+            mitigations: String::new(),
+            tool_version: env!("CARGO_PKG_VERSION"),
+            method_version: METHOD_VERSION,
+            simulated: None,
+        }
+    }
+
+    fn keyed(self) -> Self {
+        let each = [
+            self.bed.to_owned(),
+            self.nic.to_owned(),
+            self.rx_ring_frames.to_string(),
+            self.queues.to_string(),
+            self.kernel_release.clone(),
+            self.mitigations.clone(),
+            self.tool_version.to_owned(),
+            self.method_version.to_string(),
+            self.simulated.clone().unwrap_or_default(),
+        ];
+        let key = digest(&each.join("\n"));
+        Self { key, ..self }
+    }
+}
+
+/// As a person reads it: `5f3a09c1 (bed namespaces, front cpumap, ...)`.
+impl fmt::Display for Comparability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            key,
+            bed,
+            nic,
+            rx_ring_frames,
+            queues,
+            kernel_release,
+            mitigations,
+            tool_version,
+            method_version,
+            simulated,
+        } = self;
+        if let Some(pair) = simulated {
+            return write!(
+                f,
+                "{key} (simulated {pair}; mpps {tool_version}, method {method_version})"
+            );
+        }
+        write!(
+            f,
+            "{key} (bed {bed}, front {nic}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
+             mpps {tool_version}, method {method_version})",
+            digest(mitigations)
+        )
+    }
+}
+
+/// FNV-1a, 32 bit (RFC 9923): the same text has the same digits everywhere.
+fn digest(text: &str) -> String {
+    let fold = |hash: u32, octet: &u8| (hash ^ u32::from(*octet)).wrapping_mul(0x0100_0193);
+    format!("{:08x}", text.as_bytes().iter().fold(0x811c_9dc5, fold))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_the_published_one() {
+        // RFC 9923, test vectors of FNV-1a 32.
+        assert_eq!(digest(""), "811c9dc5");
+        assert_eq!(digest("a"), "e40c292c");
+        assert_eq!(digest("foobar"), "bf9cf968");
+    }
+
+    #[test]
+    fn what_differs_has_another_key() {
+        let pair = Properties::ideal(mpps_method::Rate::from_fps(1e6));
+        let one = Comparability::of_simulated(&pair);
+        let other = Comparability::of_simulated(&Properties { ring: 8, ..pair });
+        assert_eq!(one.key, Comparability::of_simulated(&pair).key);
+        assert_ne!(one.key, other.key);
+        assert!(other.to_string().contains("ring=8"), "{other}");
+    }
+}

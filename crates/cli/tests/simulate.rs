@@ -1,0 +1,210 @@
+//! `mpps throughput --simulate`: the whole program, from words to exit code, without rights or a bed.
+
+mod door;
+
+use door::{Ended, Scratch, mpps, run};
+use serde_json::Value;
+
+/// The program on a simulated pair, with a record of its own.
+fn simulated(scratch: &Scratch, words: &str) -> Ended {
+    let record = scratch.path("record.jsonl");
+    let mut command = mpps(&["throughput", "--record"]);
+    command.arg(record).args(words.split_whitespace());
+    run(&mut command)
+}
+
+fn json(scratch: &Scratch, words: &str) -> (Ended, Value) {
+    let ended = simulated(scratch, &format!("--json {words}"));
+    let document = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
+    (ended, document)
+}
+
+/// Golden: router, noise and goal; what is found (kfps, as passed and failed), the trials, seconds of trials.
+const TABLE: [(&str, &str, &str); 8] = [
+    (
+        "capacity=777k,ring=0",
+        "",
+        "ndr 777.0..784.8 DUT, 6 trials, 6 s, exit 0",
+    ),
+    (
+        "capacity=777k",
+        "--preset csit",
+        "ndr 781.1..785.0 DUT; pdr 0.5 % 785.0..789.0 DUT, 35 trials, 35 s, exit 0",
+    ),
+    (
+        "capacity=777k,noise=5%",
+        "",
+        "ndr 760.9..768.6 DUT, 6 trials, 6 s, exit 0",
+    ),
+    (
+        "capacity=777k,noise=5%",
+        "--preset rfc2544",
+        "ndr 738.3..745.7 DUT, 9 trials, 102 s, exit 0",
+    ),
+    (
+        "capacity=777k,pauses=20ms@20%",
+        "--goal ndr,pdr:0.5%",
+        "ndr 781.1..789.0 DUT; pdr 0.5 % 781.1..789.0 DUT, 6 trials, 6 s, exit 0",
+    ),
+    (
+        "capacity=777k,stalls=20ms@90%",
+        "",
+        "ndr none..none nobody, 9 trials, 9 s, exit 2",
+    ),
+    (
+        "capacity=2M,tester=1M",
+        "--time 60",
+        "ndr 1000.0..none tester, 3 trials, 69 s, exit 0",
+    ),
+    (
+        "capacity=777k",
+        "--step-fps 50k",
+        "bisection 750.0..800.0 DUT, 22 trials, 22 s, exit 0",
+    ),
+];
+
+fn row(router: &str, words: &str) -> String {
+    let scratch = Scratch::new("golden");
+    let (ended, document) = json(&scratch, &format!("--frame 64 --simulate {router} {words}"));
+    let record = std::fs::read_to_string(scratch.path("record.jsonl")).expect("a record");
+    let lines = record
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let trials: Vec<Value> = lines.filter(|line| line["kind"] == "trial").collect();
+    let time: f64 = trials
+        .iter()
+        .map(|trial| trial["duration_ns"].as_f64().expect("a duration") / 1e9)
+        .sum();
+    let kfps = |value: &Value| {
+        value
+            .as_f64()
+            .map_or("none".to_owned(), |fps| format!("{:.1}", fps / 1e3))
+    };
+    let results = document["results"].as_array().expect("results").iter();
+    let each: Vec<String> = results
+        .map(|result| {
+            let goal = result["goal"].as_str().unwrap_or("bisection");
+            let limit = result["limited_by"].as_str().unwrap_or("nobody");
+            let (passed, failed) = (kfps(&result["rate_fps"]), kfps(&result["lossy_fps"]));
+            format!("{goal} {passed}..{failed} {limit}")
+        })
+        .collect();
+    let exit = ended.code.expect("an exit code");
+    format!(
+        "{}, {} trials, {time:.0} s, exit {exit}",
+        each.join("; "),
+        trials.len()
+    )
+}
+
+#[test]
+fn golden_table() {
+    let found: Vec<String> = TABLE
+        .iter()
+        .map(|(router, words, _)| row(router, words))
+        .collect();
+    let golden: Vec<&str> = TABLE.iter().map(|(.., golden)| *golden).collect();
+    assert_eq!(found, golden, "{found:#?}");
+}
+
+#[test]
+fn everything_says_that_it_is_simulated() {
+    let scratch = Scratch::new("label");
+    let words = "--frame 64,1518 --simulate capacity=1.2M,ring=512,noise=2%";
+    let ended = simulated(&scratch, words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .stdout
+            .starts_with("SIMULATED, nothing was measured: capacity=1200000"),
+        "{ended:?}"
+    );
+    assert!(
+        ended.stderr.contains("\nsimulated: capacity=1200000"),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("as simulated") && ended.stdout.contains("comparable with: "));
+    let (_, document) = json(&scratch, words);
+    assert_eq!(document["simulated"], true);
+    let record = std::fs::read_to_string(scratch.path("record.jsonl")).expect("a record");
+    for line in record.lines() {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        match line["kind"].as_str().expect("a kind") {
+            "run" => {
+                assert_eq!(line["bed"]["kind"], "simulated");
+                let pair = "capacity=1200000,ring=512,noise=2%,seed=1";
+                assert_eq!(line["bed"]["pair"], pair);
+                assert_eq!(line["comparability"]["simulated"], pair);
+                assert_eq!(line["comparability"]["key"].as_str().map(str::len), Some(8));
+                assert_eq!(line["plan"]["goals"][0]["code"], "1f2d0l50e");
+            }
+            "result" => assert_eq!(line["simulated"], true),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn an_expectation_not_met_is_exit_code_1_and_a_line_each() {
+    let scratch = Scratch::new("expected");
+    let router = "--frame 64 --quiet --simulate capacity=1M,ring=0";
+    let met = simulated(&scratch, &format!("{router} --expect-min 950k"));
+    assert_eq!((met.code, met.stderr.as_str()), (Some(0), ""));
+    let unmet = simulated(&scratch, &format!("{router} --expect-min 1.1M"));
+    assert_eq!(unmet.code, Some(1), "{unmet:?}");
+    assert!(
+        unmet
+            .error()
+            .contains("is less than the 1.100 Mfps expected"),
+        "{unmet:?}"
+    );
+    // A tester that cannot offer it has not shown it either.
+    let weak = simulated(&scratch, &format!("{router},tester=500k --expect-min 900k"));
+    assert_eq!(weak.code, Some(1), "{weak:?}");
+    assert!(weak.error().contains("could not be shown"), "{weak:?}");
+    // Loss at every load is none either; an unmeasured one is graver.
+    let none = simulated(
+        &scratch,
+        "--frame 64 --quiet --simulate capacity=5k --expect-min 20k",
+    );
+    assert_eq!(none.code, Some(1), "{none:?}");
+    let disturbed = simulated(
+        &scratch,
+        &format!("{router},stalls=50ms@100% --expect-min 20k"),
+    );
+    assert_eq!(disturbed.code, Some(2), "{disturbed:?}");
+    let (_, document) = json(&scratch, &format!("{router} --expect-min 1.1M"));
+    assert_eq!(document["expected_min_fps"], 1_100_000.0);
+    assert_eq!(
+        document["expectation_unmet"].as_array().map(Vec::len),
+        Some(1)
+    );
+}
+
+#[test]
+fn only_sixty_seconds_with_nothing_tolerated_are_a_throughput() {
+    let scratch = Scratch::new("claim");
+    for (words, claim) in [
+        ("", "Estimate"),
+        ("--preset rfc2544", "Throughput"),
+        ("--time 5m", "Throughput"),
+        ("--preset rfc2544 --time 59", "Estimate"),
+        ("--preset csit --time 60 --goal ndr", "Estimate"),
+        ("--search bisection --time 60 --accept all", "Throughput"),
+        ("--preset rfc2544 --goal pdr:1%", "LossRate"),
+    ] {
+        let (_, document) = json(
+            &scratch,
+            &format!("--frame 64 --simulate capacity=1M {words}"),
+        );
+        assert_eq!(
+            document["results"][0]["claim"], claim,
+            "{words}: {document}"
+        );
+    }
+    // A bisection that takes any of three finds a load at which frames were lost: no throughput.
+    let pauses =
+        "--frame 64 --simulate capacity=1M,pauses=50ms@50%,seed=3 --search bisection --time 60";
+    let (_, document) = json(&scratch, pauses);
+    assert_eq!(document["results"][0]["claim"], "Estimate", "{document}");
+}

@@ -1,0 +1,62 @@
+//! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
+//! its doubts know no more of either than this.
+
+use crate::bed::Front;
+use crate::rules;
+use crate::tester::{Tester, TesterError};
+use crate::trial;
+use mpps_method::{FrameSpec, Offer, Rules, Trial};
+
+/// An offer in, a trial out.
+pub trait Measurer {
+    /// What is sent.
+    fn frames(&self) -> &FrameSpec;
+
+    /// Runs one trial.
+    ///
+    /// # Errors
+    /// The tester failed. No trial came of it.
+    fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError>;
+
+    /// The bounds a trial of this offer is judged by, fixed before it begins.
+    fn rules(&self, offer: &Offer) -> Rules;
+
+    /// What a result must be read with.
+    fn surroundings(&self) -> Surroundings;
+}
+
+/// What surrounds the DUT, as far as it bears on what a result means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Frames the DUT's receive rings hold together.
+    pub ring_frames: u32,
+    /// Tester and DUT share a CPU.
+    pub cpus_shared: bool,
+    /// The DUT receives from a virtual NIC.
+    pub virtual_nic: bool,
+    /// Nothing of it is real: how the simulated pair is written.
+    pub simulated: Option<String>,
+}
+
+impl Measurer for Tester<'_> {
+    fn frames(&self) -> &FrameSpec {
+        &self.traffic.frames
+    }
+
+    fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        trial::run(self, offer)
+    }
+
+    fn rules(&self, offer: &Offer) -> Rules {
+        rules::of(self.bed, offer)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            ring_frames: rules::ring(self.bed),
+            cpus_shared: self.bed.plan().cpus.shared(),
+            virtual_nic: self.bed.plan().nic == Front::Cpumap,
+            simulated: None,
+        }
+    }
+}

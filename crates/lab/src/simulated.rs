@@ -1,0 +1,54 @@
+//! A simulated tester and router in place of a bed: the whole program runs, nothing is touched, and nothing
+//! it prints is true of any router.
+
+use crate::measurer::{Measurer, Surroundings};
+use crate::rules;
+use crate::tester::TesterError;
+use mpps_method::simulate::{Properties, Simulated};
+use mpps_method::{FrameSpec, Offer, Rules, Trial};
+
+/// The pair, with what is sent through it. (A simulated frame has no length.)
+pub struct SimulatedPair {
+    frames: FrameSpec,
+    properties: Properties,
+    pair: Simulated,
+}
+
+impl SimulatedPair {
+    /// A pair at the beginning of its chances.
+    #[must_use]
+    pub fn new(frames: FrameSpec, properties: Properties) -> Self {
+        let pair = Simulated::new(properties);
+        Self {
+            frames,
+            properties,
+            pair,
+        }
+    }
+
+    fn ring(&self) -> u32 {
+        u32::try_from(self.properties.ring).unwrap_or(u32::MAX)
+    }
+}
+
+impl Measurer for SimulatedPair {
+    fn frames(&self) -> &FrameSpec {
+        &self.frames
+    }
+
+    fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        Ok(self.pair.trial(offer))
+    }
+
+    fn rules(&self, offer: &Offer) -> Rules {
+        rules::of_ring(self.ring(), offer)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            ring_frames: self.ring(),
+            simulated: Some(self.properties.to_string()),
+            ..Surroundings::default()
+        }
+    }
+}

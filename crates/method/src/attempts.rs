@@ -1,0 +1,46 @@
+//! How many trials a search has run, and how many of them the machine disturbed: the same rule for every
+//! search, and blind to loss.
+
+use crate::reason::Void;
+use crate::search::CouldNotMeasure;
+
+/// So many voided trials say nothing yet of their share: a search that ends after two trials would
+/// otherwise have no answer for one moment's disturbance. Voiding is blind to loss, so repeating favours
+/// nobody; the count is printed with the result.
+pub const VOIDS_PARDONED: u32 = 8;
+
+/// Trials so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Attempts {
+    /// Trials run, voided ones included.
+    pub trials: u32,
+    /// Trials voided.
+    pub voided: u32,
+    last_void: Option<Void>,
+}
+
+impl Attempts {
+    /// One more trial, whatever it said.
+    pub fn count(&mut self) {
+        self.trials = self.trials.saturating_add(1);
+    }
+
+    /// It was voided (and counted before). `Some` when the pardoned ones cannot make up for it any more.
+    pub fn void(&mut self, why: Void) -> Option<CouldNotMeasure> {
+        self.voided = self.voided.saturating_add(1);
+        self.last_void = Some(why);
+        let others = self.trials.saturating_sub(self.voided);
+        (self.voided > VOIDS_PARDONED.saturating_add(others))
+            .then_some(CouldNotMeasure::TooManyVoided(why))
+    }
+
+    /// Why these trials carry no answer, though one was found: over half of them voided, and more than the
+    /// pardoned ones.
+    #[must_use]
+    pub fn disturbed(&self) -> Option<CouldNotMeasure> {
+        let over_half = u64::from(self.voided) * 2 > u64::from(self.trials);
+        self.last_void
+            .filter(|_| self.voided > VOIDS_PARDONED && over_half)
+            .map(CouldNotMeasure::TooManyVoided)
+    }
+}

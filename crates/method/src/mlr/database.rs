@@ -1,0 +1,68 @@
+//! All loads that were tried, in order, with their trials; and the relevant bounds they give a goal.
+
+use super::goal::Stage;
+use super::load::{Bound, Load, TrialResult};
+use crate::units::Rate;
+
+/// The loads.
+#[derive(Clone, Debug, Default)]
+pub struct Database {
+    loads: Vec<Load>,
+}
+
+/// Relevant bounds (RFC 9971, "Result Terms"): the lowest load that is an upper bound, and the highest lower
+/// bound below it. Without an upper bound the highest lower bound stands in, as the "effective" one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Relevant lower bound.
+    pub lower: Option<Rate>,
+    /// Relevant upper bound.
+    pub upper: Option<Rate>,
+}
+
+impl Database {
+    /// The load, with a place made for it where it is new.
+    pub fn at(&mut self, rate: Rate) -> &mut Load {
+        let place = self.loads.partition_point(|load| load.rate < rate);
+        if self.get(rate).is_none() {
+            self.loads.insert(place, Load::new(rate));
+        }
+        // Just found, or just made.
+        #[allow(clippy::indexing_slicing, reason = "place is below the length by now")]
+        &mut self.loads[place]
+    }
+
+    /// The load, if it was tried.
+    #[must_use]
+    pub fn get(&self, rate: Rate) -> Option<&Load> {
+        self.loads.iter().find(|load| load.rate == rate)
+    }
+
+    /// The loads tried, low to high.
+    pub fn rates(&self) -> impl Iterator<Item = Rate> {
+        self.loads.iter().map(|load| load.rate)
+    }
+
+    /// Adds a trial that says something of the DUT.
+    pub fn add(&mut self, rate: Rate, result: TrialResult) {
+        self.at(rate).add(result);
+    }
+
+    /// The relevant bounds. From low loads to high ones, so that a lower bound above an upper one (loss
+    /// inversion) is taken for the fluke.
+    #[must_use]
+    pub fn bounds(&self, stage: &Stage) -> Bounds {
+        let mut lower = None;
+        for load in &self.loads {
+            match load.classify(stage) {
+                Bound::Undecided => {}
+                Bound::Lower => lower = Some(load.rate),
+                Bound::Upper => {
+                    let upper = Some(load.rate);
+                    return Bounds { lower, upper };
+                }
+            }
+        }
+        Bounds { lower, upper: None }
+    }
+}

@@ -1,0 +1,303 @@
+//! What the search does with each verdict, one at a time.
+
+use super::*;
+use crate::reason::Void;
+
+const VOID: Verdict = Verdict::Void(Void::Steal {
+    cpu: 1,
+    share: 0.1,
+    bound: 0.02,
+});
+const NOT_OFFERED: Verdict = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+const INVALID: Verdict = Verdict::Invalid(Invalid::SenderDidNotEnd);
+
+/// Of a trial that sent a thousand frames and lost so many.
+fn lost(lost: u64) -> (Verdict, Counts) {
+    let counts = Counts {
+        sent: 1_000,
+        lost,
+        received: 1_000 - lost,
+        ..Counts::default()
+    };
+    (Verdict::Lossy { lost }, counts)
+}
+
+fn said(verdict: Verdict) -> (Verdict, Counts) {
+    let counts = Counts {
+        sent: 1_000,
+        received: 1_000,
+        ..Counts::default()
+    };
+    (verdict, counts)
+}
+
+/// Loads offered (kfps) as these were answered, and what comes next.
+fn driven(plan: MlrPlan, answers: &[(Verdict, Counts)]) -> (Vec<f64>, Step) {
+    let mut search = Mlr::new(plan).expect("a plan");
+    let mut offered = Vec::new();
+    for (verdict, counts) in answers {
+        let Step::Offer(offer) = search.next() else {
+            panic!("over after {offered:?}: {:?}", search.next())
+        };
+        offered.push((offer.rate.fps() / 100.0).round() / 10.0);
+        search.learn(verdict, counts);
+    }
+    (offered, search.next())
+}
+
+fn results(step: Step) -> Vec<GoalResult> {
+    let Step::Done(results) = step else {
+        panic!("not over: {step:?}")
+    };
+    results
+}
+
+#[test]
+fn what_came_back_of_the_highest_load_is_offered_next() {
+    let (offered, _) = driven(plan(Preset::Quick), &[lost(500), lost(10)]);
+    assert_eq!(offered, [1_600.0, 800.0]);
+    // A goal that allows loss may lose its share of that again.
+    let pdr = MlrPlan {
+        goals: vec![Preset::Quick.goal(0.2)],
+        ..plan(Preset::Quick)
+    };
+    assert_eq!(driven(pdr, &[lost(500), lost(0)]).0, [1_600.0, 1_000.0]);
+}
+
+#[test]
+fn the_highest_load_passing_is_the_end_and_irregular() {
+    let (_, next) = driven(plan(Preset::Quick), &[said(Verdict::Lossless)]);
+    let [result] = results(next)[..] else {
+        panic!("one goal")
+    };
+    assert_eq!(result.irregular, Some(Irregular::NoUpperBound));
+    let Outcome::Found {
+        lossless,
+        lossy: None,
+        limited_by: LimitedBy::Tester,
+        ..
+    } = result.outcome
+    else {
+        panic!("{result:?}")
+    };
+    assert_eq!(lossless, kfps(1_600.0));
+}
+
+#[test]
+fn a_disturbed_trial_says_nothing_and_does_not_count_against_the_trials_allowed() {
+    let one = MlrPlan {
+        trials_at_most: 1,
+        ..plan(Preset::Quick)
+    };
+    let (offered, next) = driven(one, &[said(VOID), said(VOID), said(Verdict::Lossless)]);
+    assert_eq!(offered, [1_600.0; 3]);
+    let result = results(next)[0];
+    assert!(
+        matches!(
+            result.outcome,
+            Outcome::Found {
+                trials: 3,
+                voided: 2,
+                ..
+            }
+        ),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn voids_without_end_do_end() {
+    let (_, next) = driven(plan(Preset::Csit), &[said(VOID); 9]);
+    for result in results(next) {
+        let Outcome::CouldNotMeasure {
+            why: CouldNotMeasure::TooManyVoided(_),
+            voided: 9,
+            ..
+        } = result.outcome
+        else {
+            panic!("{result:?}")
+        };
+    }
+}
+
+#[test]
+fn a_load_the_tester_cannot_offer_bounds_from_above_as_its_own_limit() {
+    let carried = |sent| {
+        let counts = Counts {
+            sent,
+            received: sent,
+            ..Counts::default()
+        };
+        (NOT_OFFERED, counts)
+    };
+    // What the tester carried of it comes next.
+    let answers = [carried(900_000), carried(1_000_000), carried(700_000)];
+    let (offered, next) = driven(plan(Preset::Quick), &answers);
+    assert_eq!(offered, [1_600.0; 3]);
+    let Step::Offer(offer) = next else {
+        panic!("{next:?}")
+    };
+    assert_eq!(offer.rate, kfps(1_000.0));
+    // One that is offered at last starts the count anew.
+    let answers = [
+        said(NOT_OFFERED),
+        said(NOT_OFFERED),
+        said(Verdict::Lossless),
+    ];
+    let (_, next) = driven(plan(Preset::Quick), &answers);
+    assert!(matches!(
+        results(next)[0].outcome,
+        Outcome::Found { lossy: None, .. }
+    ));
+}
+
+#[test]
+fn the_lowest_load_not_offered_is_no_answer() {
+    let low = MlrPlan {
+        minimum: kfps(1_600.0),
+        ..plan(Preset::Quick)
+    };
+    let (_, next) = driven(low, &[said(NOT_OFFERED); 3]);
+    let Outcome::CouldNotMeasure { why, .. } = results(next)[0].outcome else {
+        panic!("nothing was offered")
+    };
+    assert_eq!(
+        why.to_string(),
+        "the lowest load, 1.600 Mfps, could not be offered: the tester lost 1 frames at its receiver"
+    );
+}
+
+#[test]
+fn no_evidence_twice_in_a_row_at_a_load_is_no_answer() {
+    let (_, next) = driven(
+        plan(Preset::Quick),
+        &[lost(500), said(INVALID), said(INVALID)],
+    );
+    let Outcome::CouldNotMeasure {
+        why: CouldNotMeasure::Invalid { rate, .. },
+        ..
+    } = results(next)[0].outcome
+    else {
+        panic!("twice invalid")
+    };
+    assert_eq!(rate, kfps(800.0));
+    let between = [said(INVALID), lost(500), said(INVALID)];
+    assert!(matches!(
+        driven(plan(Preset::Quick), &between).1,
+        Step::Offer(_)
+    ));
+}
+
+#[test]
+fn out_of_trials_the_bounds_so_far_are_told_and_how_far_apart_they_are() {
+    let few = MlrPlan {
+        trials_at_most: 2,
+        ..plan(Preset::Quick)
+    };
+    let (_, next) = driven(few.clone(), &[lost(500), said(Verdict::Lossless)]);
+    let result = results(next)[0];
+    // The highest load had one trial; a goal that lets half exceed is not decided by that.
+    assert_eq!(
+        result.irregular,
+        Some(Irregular::NoUpperBound),
+        "{result:?}"
+    );
+    let few = MlrPlan {
+        goals: vec![Preset::Rfc2544.goal(0.0)],
+        trials_at_most: 3,
+        ..few
+    };
+    let (_, next) = driven(few, &[lost(500), said(Verdict::Lossless), lost(1)]);
+    let result = results(next)[0];
+    assert_eq!(
+        result.irregular,
+        Some(Irregular::NoLowerBound),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn goals_share_their_trials_and_the_lowest_load_comes_first() {
+    let (trials, found) = searched(&plan(Preset::Csit), Properties::ideal(kfps(777.0)));
+    let alone: usize = [0.0, 0.005]
+        .map(|ratio| {
+            let one = MlrPlan {
+                goals: vec![Preset::Csit.goal(ratio)],
+                ..plan(Preset::Csit)
+            };
+            searched(&one, Properties::ideal(kfps(777.0))).0.len()
+        })
+        .iter()
+        .sum();
+    assert!(trials.len() < alone, "{} of {alone}", trials.len());
+    let rate = |result: &GoalResult| match result.outcome {
+        Outcome::Found { lossless, .. } => lossless,
+        _ => panic!("{result:?}"),
+    };
+    assert!(rate(&found[0]) <= rate(&found[1]), "{found:?}");
+}
+
+#[test]
+fn senseless_plans_are_refused() {
+    let good = plan(Preset::Quick);
+    let goal = good.goals[0];
+    let with = |goal| MlrPlan {
+        goals: vec![goal],
+        ..good.clone()
+    };
+    let refused = [
+        MlrPlan {
+            goals: Vec::new(),
+            ..good.clone()
+        },
+        MlrPlan {
+            goals: vec![goal, goal],
+            ..good.clone()
+        },
+        MlrPlan {
+            minimum: kfps(2_000.0),
+            ..good.clone()
+        },
+        MlrPlan {
+            minimum: Rate::ZERO,
+            ..good.clone()
+        },
+        MlrPlan {
+            trials_at_most: 0,
+            ..good.clone()
+        },
+        with(SearchGoal {
+            loss_ratio: 1.0,
+            ..goal
+        }),
+        with(SearchGoal {
+            loss_ratio: f64::NAN,
+            ..goal
+        }),
+        with(SearchGoal {
+            exceed_ratio: -0.1,
+            ..goal
+        }),
+        with(SearchGoal { width: 0.0, ..goal }),
+        with(SearchGoal {
+            initial_trial: seconds(1.5),
+            ..goal
+        }),
+        with(SearchGoal {
+            duration_sum: seconds(0.5),
+            ..goal
+        }),
+    ];
+    for plan in refused {
+        let error = Mlr::new(plan.clone()).expect_err("senseless");
+        assert!(!error.to_string().contains('\n'), "{plan:?}");
+    }
+}
+
+#[test]
+fn goals_have_their_dense_code() {
+    assert_eq!(Preset::Rfc2544.goal(0.0).code(), "60f60d0l0e");
+    assert_eq!(Preset::Csit.goal(0.005).code(), "1f21d0.5l50e");
+    assert_eq!(Preset::Csit.goal(0.005).to_string(), "pdr 0.5 %");
+    assert_eq!(Preset::Quick.goal(0.0).to_string(), "ndr");
+}
