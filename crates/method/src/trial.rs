@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
+use crate::pattern::Losses;
 use crate::units::{FrameLen, Rate, Span};
 
 /// Frames of one direction (or, added up, of a trial). Only frames with the trial's tag count.
@@ -138,6 +139,8 @@ pub struct Trial {
     pub duration: Span,
     /// One for each direction sent in.
     pub directions: Vec<Direction>,
+    /// Which frames were lost, one for each direction that lost any; empty where the receiver cannot tell.
+    pub losses: Vec<Losses>,
     /// Whether the sender passed all its slots by itself (not cut short by a signal or an error).
     pub sender_ended: bool,
     /// The DUT's busy time, one for each of its CPUs.

@@ -6,6 +6,7 @@
 
 mod calibration;
 mod comparability;
+mod losses;
 mod path;
 mod result;
 mod run;

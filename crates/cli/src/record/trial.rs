@@ -1,5 +1,6 @@
 //! A trial's line: every count it left behind.
 
+use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{Canaries, Counts, Direction, Histogram, Ledger, Verdict};
 use serde::Serialize;
@@ -18,6 +19,7 @@ pub struct TrialLine {
     verdict_text: String,
     sender_ended: bool,
     directions: Vec<DirectionEntry>,
+    losses: Vec<LossesEntry>,
     busy: Vec<BusyEntry>,
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
@@ -126,6 +128,7 @@ impl TrialLine {
             verdict_text: verdict.to_string(),
             sender_ended: raw.sender_ended,
             directions: raw.directions.iter().map(direction).collect(),
+            losses: raw.losses.iter().map(LossesEntry::of).collect(),
             busy: raw
                 .busy
                 .iter()

@@ -69,6 +69,13 @@ pub trait TrafficReceiver {
     /// # Errors
     /// What the kernel said.
     fn by_length(&self, length: u16) -> Result<u64, TesterError>;
+
+    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived. `None` from
+    /// a receiver that does not keep them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError>;
 }
 
 impl TrafficSender for Sender {
@@ -102,5 +109,9 @@ impl TrafficReceiver for Receiver {
 
     fn by_length(&self, length: u16) -> Result<u64, TesterError> {
         Self::by_length(self, length)
+    }
+
+    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
+        Self::seen(self, sequences).map(Some)
     }
 }

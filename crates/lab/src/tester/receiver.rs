@@ -131,6 +131,32 @@ impl Receiver {
         let value = super::read_per_cpu(&self.skel.maps.received_by_length, u32::from(length))?;
         Ok(mpps_ebpf::sum_words(&value).first().copied().unwrap_or(0))
     }
+
+    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError> {
+        let count = sequences.min(self.plan.sequences_max).div_ceil(64);
+        let count = u32::try_from(count).map_err(|_| TesterError::TooManyFrames)?;
+        let mut words = Vec::with_capacity(count as usize);
+        let entries = self
+            .skel
+            .maps
+            .seen
+            .lookup_batch(BATCH.min(count), MapFlags::ANY, MapFlags::ANY)
+            .map_err(|e| TesterError::bpf("read the receiver", &e))?;
+        // An array's entries come in the order of their keys.
+        for (_, value) in entries.take(count as usize) {
+            words.extend(mpps_ebpf::to_words(&value));
+        }
+        // The iterator keeps an error to itself.
+        if words.len() == count as usize {
+            Ok(words)
+        } else {
+            Err(TesterError::Layout("map of frames seen"))
+        }
+    }
 }
 
 /// Zeroes the first `count` words of an array map, many in a call.

@@ -10,7 +10,7 @@ use mpps_ebpf::instruments::sender::{Order, Outcome};
 use mpps_ebpf::instruments::watch::Watched;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Ledger,
-    Offer, SizeCount, Span, TaskName, Trial,
+    Losses, Offer, SizeCount, Span, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -44,10 +44,12 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
             latency.merge(&histogram);
         }
     }
+    let losses = losses(tester, &directions, duration(&parts))?;
     Ok(Trial {
         offered: parts.offer.rate,
         duration: duration(&parts),
         directions,
+        losses,
         sender_ended: parts.sent.ended_ns > 0 && parts.sent.refused == 0,
         busy: busy(tester, &parts),
         steal: steal(tester, &parts),
@@ -75,6 +77,29 @@ fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
         total: Span::from_nanos(crowded.total_ns),
         culprit: TaskName(crowded.longest_comm),
     }
+}
+
+/// Read only where frames were lost: a bit a frame is a lot to read for nothing.
+fn losses(
+    tester: &Tester<'_>,
+    directions: &[Direction],
+    length: Span,
+) -> Result<Vec<Losses>, TesterError> {
+    let mut losses = Vec::new();
+    for (way, receiver) in directions.iter().zip(&tester.receivers) {
+        let sent = way.counts.sent;
+        if way.counts.lost > 0
+            && let Some(words) = receiver.seen(sent)?
+        {
+            losses.extend(
+                Losses::from_bitmap(&words, sent, length).map(|losses| Losses {
+                    at_ring: Some(way.ledger.lost_nic_ring),
+                    ..losses
+                }),
+            );
+        }
+    }
+    Ok(losses)
 }
 
 /// A burst has no schedule: it lasts from its first to its last frame.

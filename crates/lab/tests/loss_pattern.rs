@@ -1,0 +1,185 @@
+//! What a trial's lost frames say of why they were lost: causes planted on a real bed, each told apart.
+
+mod support;
+
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::clock::wait_until;
+use mpps_lab::tester::{Fault, PlantedFault, ReceiverMode, Tester};
+use mpps_lab::{rules, trial};
+use mpps_linux::clock;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_method::{LossPattern, Losses, Offer, Rate, Span, Trial, Verdict};
+use std::process::{Command, Stdio};
+
+/// A machine may disturb so many trials in a row before it is too restless to test on.
+const ATTEMPTS: u32 = 40;
+
+/// A small ring shows a stall; a large one hides the machine's own from what else is looked for.
+fn bed(rx_ring: u32) -> Bed {
+    let plan = BedPlan {
+        rx_ring,
+        ..support::plan()
+    };
+    Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"))
+}
+
+fn tester(bed: &Bed) -> Tester<'_> {
+    Tester::raise(bed, &support::traffic(), 1 << 20, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"))
+}
+
+fn offer(fps: f64, millis: u64) -> Offer {
+    Offer {
+        rate: Rate::from_fps(fps),
+        duration: Span::from_millis(millis),
+    }
+}
+
+fn run(tester: &mut Tester<'_>, offer: &Offer) -> Trial {
+    trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"))
+}
+
+/// The loss of a trial that nothing disturbed.
+fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
+    let _planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0]).expect("plant");
+    for _ in 0..ATTEMPTS {
+        let trial = run(tester, offer);
+        if let Verdict::Lossy { lost } = trial.judge(&rules::of(tester.bed, offer)) {
+            let losses = trial.losses.first().expect("what was lost").clone();
+            assert_eq!((losses.lost, losses.sent), (lost, trial.counts().sent));
+            return losses;
+        }
+    }
+    panic!("{ATTEMPTS} trials in a row were disturbed: this machine is too restless to test on");
+}
+
+#[test]
+fn one_in_a_thousand_is_periodic_and_every_lost_frame_is_known() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = bed(4096);
+    let mut tester = tester(&bed);
+    for every in [1_000, 100, 7] {
+        let fault = Fault {
+            drop_every: every,
+            ..Fault::default()
+        };
+        let losses = loss_of(&mut tester, fault, &offer(50_000.0, 400));
+        let expected = LossPattern::Periodic { every };
+        assert_eq!(losses.pattern(), expected, "{losses:?}");
+        // Nothing but the frames that the planting program takes: the middle of each stretch of N.
+        let planted =
+            |run: &mpps_method::pattern::Run| run.frames == 1 && run.first % every == every / 2;
+        assert!(losses.first_runs.iter().all(planted), "{losses:?}");
+    }
+}
+
+#[test]
+fn a_policer_and_a_ring_overflow() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = bed(4096);
+    let mut tester = tester(&bed);
+    let policer = Fault {
+        police_fps: 50_000,
+        police_burst: 64,
+        ..Fault::default()
+    };
+    let slow = Fault {
+        delay_ns: 40_000,
+        ..Fault::default()
+    };
+    // Of a policer's loss the ring knows nothing; of a slow DUT's it is the place.
+    for (what, fault, fps, at_ring) in [
+        ("policer", policer, 60_000.0, false),
+        ("policer", policer, 100_000.0, false),
+        ("slow DUT", slow, 50_000.0, true),
+        ("slow DUT", slow, 100_000.0, true),
+    ] {
+        let losses = loss_of(&mut tester, fault, &offer(fps, 400));
+        assert_eq!(
+            losses.pattern(),
+            LossPattern::Overflow,
+            "{what}: {losses:?}"
+        );
+        let refused = losses.at_ring.expect("a ledger");
+        assert_eq!(refused > losses.lost / 2, at_ring, "{what}: {losses:?}");
+    }
+}
+
+#[test]
+fn an_overload_overflows() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = bed(512);
+    let mut tester = tester(&bed);
+    // The sender need not reach this load, nor the machine be quiet, for more to come than is taken.
+    let trial = run(&mut tester, &offer(3_000_000.0, 300));
+    let losses = trial.losses.first().expect("loss");
+    assert_eq!(losses.lost, trial.counts().lost);
+    assert_eq!(losses.pattern(), LossPattern::Overflow, "{losses:?}");
+}
+
+/// A trial in whose middle another program has the DUT's CPU at the highest real-time priority.
+fn hogged(tester: &mut Tester<'_>, for_ns: u64, offer: &Offer) -> Trial {
+    let mut hog = Command::new("sh")
+        .args(["-c", "read go; while :; do :; done"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let pid = i32::try_from(hog.id()).expect("a pid");
+    cpu::pin_task(pid, &CpuSet::single(tester.bed.plan().cpus.dut[0])).expect("pin");
+    cpu::set_fifo(pid, 99).expect("FIFO");
+    std::thread::scope(|scope| {
+        let middle = clock::monotonic_ns() + 300_000_000;
+        scope.spawn(move || {
+            wait_until(middle);
+            drop(hog.stdin.take());
+            wait_until(middle + for_ns);
+            hog.kill().expect("kill");
+            hog.wait().expect("wait");
+        });
+        run(tester, offer)
+    })
+}
+
+#[test]
+fn a_dut_that_loses_its_cpu_for_a_while_has_stalled() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = bed(512);
+    if bed.plan().cpus.shared() {
+        println!("SKIP: needs two CPUs");
+        return;
+    }
+    let mut tester = tester(&bed);
+    // 60 ms at 50 000 frames/s are 3000 frames, of which the ring holds 512: what it took is hidden.
+    let offer = offer(50_000.0, 500);
+    let hidden_ns = 512 * 20_000;
+    let mut seen = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let trial = hogged(&mut tester, 60_000_000, &offer);
+        // The hog voids the trial, as it must; the pattern is there all the same.
+        assert!(matches!(
+            trial.judge(&rules::of(&bed, &offer)),
+            Verdict::Void(_) | Verdict::NotOffered(_)
+        ));
+        let Some(losses) = trial.losses.first() else {
+            seen.push("no loss: the hog came outside the load".to_owned());
+            continue;
+        };
+        match losses.pattern() {
+            LossPattern::Stall { longest, .. }
+                if (50_000_000..80_000_000).contains(&(longest.as_nanos() + hidden_ns)) =>
+            {
+                return;
+            }
+            other => seen.push(format!("{other:?} {losses:?}")),
+        }
+        assert!(seen.len() < 5, "{seen:#?}");
+    }
+}

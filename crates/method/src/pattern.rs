@@ -1,0 +1,259 @@
+//! The pattern of a trial's loss: which frames, by their sequence numbers, never arrived, and what that says
+//! of why. A ring that overflows, a DUT that stands still, and frames lost at random leave different traces;
+//! `docs/method.md` states the rule.
+
+mod rule;
+mod runs;
+
+pub use rule::LossPattern;
+pub use runs::Run;
+
+use crate::units::Span;
+use runs::Runs;
+
+/// Runs kept one by one; the rest is in the histogram.
+pub const RUNS_KEPT: usize = 100;
+/// Parts of a trial for [`Losses::dispersion`].
+pub const WINDOWS: usize = 100;
+/// Runs closer than this belong to one episode ...
+const EPISODE_GAP: Span = Span::from_millis(1);
+/// ... and so do those with fewer frames between them than one NAPI poll takes at once (NAPI_POLL_WEIGHT).
+const POLL_FRAMES: u64 = 64;
+
+/// What one direction of a trial lost, by sequence. "When" is by the sender's schedule: the share of the
+/// frames sent before, of the trial's length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Losses {
+    /// Frames sent.
+    pub sent: u64,
+    /// Of these, frames that never arrived.
+    pub lost: u64,
+    /// Of these, frames that the DUT's receive ring refused; `None` where nobody counts them.
+    pub at_ring: Option<u64>,
+    /// Length of the trial.
+    pub length: Span,
+    /// Runs of frames lost one after the other.
+    pub runs: u64,
+    /// The first [`RUNS_KEPT`] of them.
+    pub first_runs: Vec<Run>,
+    /// The longest.
+    pub longest: Run,
+    /// The last.
+    pub last: Run,
+    /// Runs by length: `[n]` counts those of 2^n to 2^(n+1) - 1 frames.
+    pub run_lengths: Vec<u64>,
+    /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
+    pub episodes: u64,
+    /// Of these, episodes that lost [`rule::BUNCH`] frames or more.
+    pub bunches: u64,
+    /// Frames lost in bunches.
+    pub lost_in_bunches: u64,
+    /// Frames lost in the longest run of each bunch.
+    pub lost_in_lumps: u64,
+    /// Frames from the start of one run to the start of the next: mean, 0 with fewer than two runs.
+    pub spacing_mean: f64,
+    /// Standard deviation of the same over its mean.
+    pub spacing_cv: f64,
+    /// The most frequent of these distances, frames, and how many runs are so far from the one before.
+    pub spacing_commonest: (u64, u64),
+    /// Frames lost in each of [`WINDOWS`] equal parts of the trial.
+    pub windows: Vec<u64>,
+    /// Variance over mean of these: about 1 when each frame is lost by chance, near 0 when loss is even, large
+    /// when it comes in lumps.
+    pub dispersion: f64,
+}
+
+impl Losses {
+    /// From the receiver's bitmap (bit `s % 64` of word `s / 64` is set when sequence `s` arrived); `None` when
+    /// nothing was lost. A bitmap knows no places: [`Losses::at_ring`] is for who does.
+    #[must_use]
+    pub fn from_bitmap(words: &[u64], sent: u64, length: Span) -> Option<Self> {
+        let mut tally = Tally::new(sent, length);
+        Runs::of(words, sent).for_each(|run| tally.add(run));
+        let commonest = tally.candidate;
+        let mut losses = tally.conclude()?;
+        let starts = Runs::of(words, sent).map(|run| run.first);
+        let spaced = starts.clone().skip(1).zip(starts);
+        let as_often = spaced
+            .filter(|(next, this)| next - this == commonest)
+            .count();
+        losses.spacing_commonest = (commonest, as_often as u64);
+        Some(losses)
+    }
+
+    /// When a sequence was sent, since the first.
+    #[must_use]
+    pub fn at(&self, sequence: u64) -> Span {
+        share(self.length, sequence, self.sent)
+    }
+
+    /// How long the sender needs for so many frames.
+    #[must_use]
+    pub fn lasting(&self, frames: u64) -> Span {
+        share(self.length, frames, self.sent)
+    }
+
+    /// From the first frame lost to the last.
+    #[must_use]
+    pub fn extent(&self) -> Span {
+        let first = self.first_runs.first().map_or(0, |run| run.first);
+        self.lasting((self.last.first + self.last.frames).saturating_sub(first))
+    }
+
+    /// What all this looks like.
+    #[must_use]
+    pub fn pattern(&self) -> LossPattern {
+        rule::pattern(self)
+    }
+}
+
+fn share(length: Span, part: u64, whole: u64) -> Span {
+    let ns = u128::from(length.as_nanos()) * u128::from(part) / u128::from(whole.max(1));
+    Span::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+}
+
+/// One pass over the runs.
+struct Tally {
+    losses: Losses,
+    /// Frames between two runs that end an episode.
+    pause: u64,
+    /// Of the episode under way: frames lost, longest run.
+    episode: (u64, u64),
+    /// Where the run before began and ended.
+    before: Option<Run>,
+    /// Sum of the distances and of their squares.
+    spacing: (f64, f64),
+    /// The only distance that can be over half of all (Boyer and Moore), and its lead.
+    candidate: u64,
+    lead: u64,
+}
+
+impl Tally {
+    fn new(sent: u64, length: Span) -> Self {
+        let nothing = Run {
+            first: 0,
+            frames: 0,
+        };
+        let losses = Losses {
+            sent,
+            lost: 0,
+            at_ring: None,
+            length,
+            runs: 0,
+            first_runs: Vec::new(),
+            longest: nothing,
+            last: nothing,
+            run_lengths: Vec::new(),
+            episodes: 0,
+            bunches: 0,
+            lost_in_bunches: 0,
+            lost_in_lumps: 0,
+            spacing_mean: 0.0,
+            spacing_cv: 0.0,
+            spacing_commonest: (0, 0),
+            windows: vec![0; WINDOWS],
+            dispersion: 0.0,
+        };
+        let in_gap = u128::from(EPISODE_GAP.as_nanos()) * u128::from(sent)
+            / u128::from(length.as_nanos().max(1));
+        Self {
+            losses,
+            pause: u64::try_from(in_gap).unwrap_or(u64::MAX).max(POLL_FRAMES),
+            episode: (0, 0),
+            before: None,
+            spacing: (0.0, 0.0),
+            candidate: 0,
+            lead: 0,
+        }
+    }
+
+    fn add(&mut self, run: Run) {
+        if let Some(before) = self.before {
+            if run.first - (before.first + before.frames) > self.pause {
+                self.end_episode();
+            }
+            self.add_spacing(run.first - before.first);
+        }
+        let (lost, longest) = &mut self.episode;
+        *lost += run.frames;
+        *longest = run.frames.max(*longest);
+        self.before = Some(run);
+        self.fill_windows(run);
+        let losses = &mut self.losses;
+        losses.lost += run.frames;
+        losses.runs += 1;
+        losses.last = run;
+        if losses.first_runs.len() < RUNS_KEPT {
+            losses.first_runs.push(run);
+        }
+        if run.frames > losses.longest.frames {
+            losses.longest = run;
+        }
+        let place = run.frames.ilog2() as usize;
+        if losses.run_lengths.len() <= place {
+            losses.run_lengths.resize(place + 1, 0);
+        }
+        if let Some(count) = losses.run_lengths.get_mut(place) {
+            *count += 1;
+        }
+    }
+
+    fn add_spacing(&mut self, frames: u64) {
+        self.spacing.0 += frames as f64;
+        self.spacing.1 += (frames as f64).powi(2);
+        if self.lead == 0 {
+            self.candidate = frames;
+        }
+        if self.candidate == frames {
+            self.lead += 1;
+        } else {
+            self.lead -= 1;
+        }
+    }
+
+    fn fill_windows(&mut self, run: Run) {
+        let (sent, mut at) = (self.losses.sent.max(1), run.first);
+        let end = run.first + run.frames;
+        while at < end {
+            let place = u128::from(at) * WINDOWS as u128 / u128::from(sent);
+            let next = ((place + 1) * u128::from(sent)).div_ceil(WINDOWS as u128);
+            let upto = end.min(u64::try_from(next).unwrap_or(u64::MAX)).max(at + 1);
+            if let Some(window) = self.losses.windows.get_mut(place as usize) {
+                *window += upto - at;
+            }
+            at = upto;
+        }
+    }
+
+    fn end_episode(&mut self) {
+        let (lost, longest) = std::mem::take(&mut self.episode);
+        let losses = &mut self.losses;
+        losses.episodes += 1;
+        if lost >= rule::BUNCH {
+            losses.bunches += 1;
+            losses.lost_in_bunches += lost;
+            losses.lost_in_lumps += longest;
+        }
+    }
+
+    fn conclude(mut self) -> Option<Losses> {
+        self.before?;
+        self.end_episode();
+        let mut losses = self.losses;
+        if losses.runs > 1 {
+            let distances = (losses.runs - 1) as f64;
+            let mean = self.spacing.0 / distances;
+            let variance = (self.spacing.1 / distances - mean * mean).max(0.0);
+            losses.spacing_mean = mean;
+            losses.spacing_cv = variance.sqrt() / mean;
+        }
+        let mean = losses.lost as f64 / WINDOWS as f64;
+        let off = |&lost: &u64| (lost as f64 - mean).powi(2);
+        let squares: f64 = losses.windows.iter().map(off).sum();
+        losses.dispersion = squares / WINDOWS as f64 / mean;
+        Some(losses)
+    }
+}
+
+#[cfg(test)]
+mod tests;

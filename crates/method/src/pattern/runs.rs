@@ -1,0 +1,103 @@
+//! Runs of zero bits in a bitmap of sequences.
+
+/// Frames lost one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Sequence of the first.
+    pub first: u64,
+    /// How many.
+    pub frames: u64,
+}
+
+/// Finds them, a word of 64 sequences at a time.
+#[derive(Clone, Debug)]
+pub(super) struct Runs<'a> {
+    words: &'a [u64],
+    sent: u64,
+    at: u64,
+}
+
+impl<'a> Runs<'a> {
+    /// Of the first `sent` sequences; words that are not there count as arrived.
+    pub(super) fn of(words: &'a [u64], sent: u64) -> Self {
+        Self { words, sent, at: 0 }
+    }
+
+    /// The next sequence from `at` on that is lost (or arrived), or the end.
+    fn seek(&self, mut at: u64, lost: bool) -> u64 {
+        while at < self.sent {
+            let Some(word) = self.words.get((at / 64) as usize) else {
+                return self.sent;
+            };
+            let wanted = if lost { !word } else { *word };
+            let ahead = wanted >> (at % 64);
+            if ahead != 0 {
+                return (at + u64::from(ahead.trailing_zeros())).min(self.sent);
+            }
+            at = (at / 64 + 1) * 64;
+        }
+        self.sent
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let first = self.seek(self.at, true);
+        if first >= self.sent {
+            return None;
+        }
+        self.at = self.seek(first, false);
+        Some(Run {
+            first,
+            frames: self.at - first,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bitmap of `sent` sequences without those lost.
+    fn bitmap(sent: u64, lost: &[u64]) -> Vec<u64> {
+        let mut words = vec![0; sent.div_ceil(64) as usize];
+        for sequence in (0..sent).filter(|sequence| !lost.contains(sequence)) {
+            words[(sequence / 64) as usize] |= 1_u64 << (sequence % 64);
+        }
+        words
+    }
+
+    fn runs(sent: u64, lost: &[u64]) -> Vec<(u64, u64)> {
+        let words = bitmap(sent, lost);
+        Runs::of(&words, sent)
+            .map(|run| (run.first, run.frames))
+            .collect()
+    }
+
+    #[test]
+    fn runs_are_found_at_the_ends_of_words_and_of_the_trial() {
+        assert_eq!(runs(200, &[]), []);
+        assert_eq!(runs(0, &[]), []);
+        assert_eq!(runs(200, &[0, 63, 64, 199]), [(0, 1), (63, 2), (199, 1)]);
+        let all: Vec<u64> = (0..130).collect();
+        assert_eq!(runs(130, &all), [(0, 130)]);
+        // What lies behind the last sequence is no loss.
+        assert_eq!(runs(65, &[64]), [(64, 1)]);
+        assert_eq!(Runs::of(&[u64::MAX], 200).count(), 0);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_lost_frame_is_in_exactly_one_run(words in proptest::collection::vec(proptest::num::u64::ANY, 1..6), short in 0_u64..64) {
+            let sent = words.len() as u64 * 64 - short;
+            let lost = (0..sent).filter(|s| words[(s / 64) as usize] >> (s % 64) & 1 == 0);
+            let listed = Runs::of(&words, sent).flat_map(|run| run.first..run.first + run.frames);
+            proptest::prop_assert!(lost.eq(listed));
+            let mut ends = Runs::of(&words, sent).map(|run| (run.first, run.first + run.frames));
+            let mut before = None;
+            proptest::prop_assert!(ends.all(|(first, end)| before.replace(end).is_none_or(|b| b < first)));
+        }
+    }
+}
