@@ -243,3 +243,22 @@ fn nic_counts_by_queue_of_the_toeplitz_hash() {
         XDP_REDIRECT
     );
 }
+
+#[test]
+fn the_tap_lets_frames_up_to_the_socket_and_no_further() {
+    if !is_root() {
+        return;
+    }
+    const TCX_DROP: u32 = 2;
+    let mut storage = MaybeUninit::uninit();
+    let open = mpps_ebpf::instruments::tap::TapSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    let frame = tagged_frame(9, 0, 1024);
+    assert_eq!(
+        verdict(&skel.progs.admit, &frame),
+        (XDP_PASS, frame.clone())
+    );
+    assert_eq!(verdict(&skel.progs.end, &frame).0, TCX_DROP);
+}

@@ -6,5 +6,6 @@ pub mod ledger;
 pub mod nic;
 pub mod receiver;
 pub mod sender;
+pub mod tap;
 pub mod watch;
 pub mod wire;

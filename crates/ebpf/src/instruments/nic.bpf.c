@@ -85,7 +85,7 @@ static __always_inline u32 frame_queue(struct xdp_md *ctx)
 	return queue < QUEUES_MAX ? queue : 0;
 }
 
-SEC("xdp")
+SEC("xdp.frags")
 int nic(struct xdp_md *ctx)
 {
 	u32 queue = frame_queue(ctx);
@@ -99,7 +99,7 @@ int nic(struct xdp_md *ctx)
 	return bpf_redirect_map(ring, queue_cpu[bounded(queue, QUEUES_MAX)], 0);
 }
 
-SEC("xdp")
+SEC("xdp.frags")
 int pass(struct xdp_md *ctx)
 {
 	u32 queue = frame_queue(ctx);

@@ -8,7 +8,9 @@ mod error;
 mod fault;
 mod front;
 mod ledger;
+mod mtu;
 mod nic;
+mod packet;
 mod polling;
 mod port;
 mod receiver;
@@ -22,8 +24,9 @@ pub use error::TesterError;
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
 pub use nic::{Nic, NicPlan, queue_of};
+pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use polling::ReceiverMode;
-pub use port::{PortKind, TrafficReceiver, TrafficSender};
+pub use port::{PortKind, RingCount, TrafficReceiver, TrafficSender};
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
 pub use template::{Far, Template};
@@ -116,30 +119,28 @@ impl<'bed> Tester<'bed> {
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
         let ways = ways(traffic.bidirectional);
-        let end = |side: Side| (bed.netns(side), bed.port(side).ifindex);
+        mtu::fit(bed, traffic.frames.max())?;
         let mut nics = Vec::new();
-        let mut receivers: Vec<Box<dyn TrafficReceiver>> = Vec::new();
+        let mut receivers = Vec::new();
         for way in &ways {
-            let (netns, ifindex) = end(way.to);
-            receivers.push(Box::new(Receiver::attach(
-                traffic.receiver_plan(frames_max),
-                netns,
-                ifindex,
-            )?));
-            let (netns, ifindex) = end(way.dut_in);
-            nics.push(Nic::attach(&nic_plan(bed), netns, ifindex)?);
+            receivers.push(receiver(bed, traffic, *way, frames_max)?);
+            let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
+            nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
         }
-        let sending: Vec<_> = ways.iter().map(|way| end(way.from)).collect();
+        let sending: Vec<_> = ways
+            .iter()
+            .map(|way| (bed.netns(way.from), bed.port(way.from)))
+            .collect();
         let ledger = LedgerProbe::attach(
             &sending
                 .iter()
-                .map(|(n, i)| (n.inode(), *i))
+                .map(|(netns, port)| (netns.inode(), port.ifindex))
                 .collect::<Vec<_>>(),
         )?;
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = Sender::load(traffic.sender_plan(bed, &ways)?, &sending)?;
+        let sender = sender(bed, traffic, &ways)?;
         let receiving = polling::serve(bed, &ways, mode)?;
         let threads = front::set_up(bed, &ways, &nics)?;
         let cpus: Vec<usize> = bed.plan().cpus.all();
@@ -148,7 +149,7 @@ impl<'bed> Tester<'bed> {
         Ok(Self {
             bed,
             traffic: traffic.clone(),
-            sender: Box::new(sender),
+            sender,
             nics,
             receivers,
             ledger,
@@ -194,6 +195,52 @@ impl<'bed> Tester<'bed> {
     pub fn dut_threads(&self) -> &[(i32, usize)] {
         &self.threads
     }
+}
+
+/// The receiver at the end of a way.
+fn receiver(
+    bed: &Bed,
+    traffic: &Traffic,
+    way: Way,
+    frames_max: u64,
+) -> Result<Box<dyn TrafficReceiver>, TesterError> {
+    let plan = traffic.receiver_plan(frames_max);
+    let (netns, port) = (bed.netns(way.to), bed.port(way.to));
+    Ok(match traffic.port {
+        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
+        PortKind::AfPacket => {
+            let tap = Tap::attach(netns, port.ifindex)?;
+            let cpus = bed.plan().cpus.receivers();
+            let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, Some(tap))?;
+            Box::new(receiver)
+        }
+    })
+}
+
+/// The sender of all ways.
+fn sender(
+    bed: &Bed,
+    traffic: &Traffic,
+    ways: &[Way],
+) -> Result<Box<dyn TrafficSender>, TesterError> {
+    let plan = traffic.sender_plan(bed, ways)?;
+    let ports = || {
+        ways.iter()
+            .map(|way| (bed.netns(way.from), bed.port(way.from)))
+    };
+    Ok(match traffic.port {
+        PortKind::Xdp => {
+            let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
+            Box::new(Sender::load(plan, &ports)?)
+        }
+        PortKind::AfPacket => {
+            let ports: Vec<_> = ports()
+                .map(|(netns, port)| (netns, port.name.as_str()))
+                .collect();
+            // A veth's queue is the ring of its other end, where a NIC would lose the frame.
+            Box::new(PacketSender::open(plan, &ports, OnRefusal::Lose)?)
+        }
+    })
 }
 
 fn nic_plan(bed: &Bed) -> NicPlan {

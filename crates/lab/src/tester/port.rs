@@ -12,6 +12,8 @@ pub enum PortKind {
     /// eBPF: live XDP frames out, an XDP program in.
     #[default]
     Xdp,
+    /// Packet sockets with rings (packet(7)): any Ethernet port, any frame its MTU allows.
+    AfPacket,
 }
 
 impl PortKind {
@@ -20,8 +22,18 @@ impl PortKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Xdp => "xdp",
+            Self::AfPacket => "af-packet",
         }
     }
+}
+
+/// What a receiver's own ring took, as the kernel counted it, since the receiver was attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingCount {
+    /// Frames that came to the ring.
+    pub seen: u64,
+    /// Of these, frames it had no room for.
+    pub dropped: u64,
 }
 
 /// Sends what a trial orders, in all directions.
@@ -76,6 +88,12 @@ pub trait TrafficReceiver {
     /// # Errors
     /// What the kernel said.
     fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError>;
+
+    /// What the receiver's own ring took; `None` for one that has no ring beside the port's.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn ring(&self) -> Result<Option<RingCount>, TesterError>;
 }
 
 impl TrafficSender for Sender {
@@ -113,5 +131,9 @@ impl TrafficReceiver for Receiver {
 
     fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
         Self::seen(self, sequences).map(Some)
+    }
+
+    fn ring(&self) -> Result<Option<RingCount>, TesterError> {
+        Ok(None)
     }
 }

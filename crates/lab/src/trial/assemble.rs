@@ -3,7 +3,7 @@
 
 use super::stations::{Stations, WayStations};
 use crate::bed::Front;
-use crate::tester::{Tester, TesterError};
+use crate::tester::{PortKind, Tester, TesterError};
 use mpps_ebpf::instruments::crowd::Crowded;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome};
@@ -30,9 +30,9 @@ pub struct Parts<'a> {
 
 /// Puts the trial together.
 pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError> {
-    let front = tester.bed.plan().nic;
+    let path = (tester.bed.plan().nic, tester.traffic.port);
     let directions: Vec<Direction> = (0..parts.received.len())
-        .map(|way| direction(front, &parts, way))
+        .map(|way| direction(path, &parts, way))
         .collect();
     let mut lateness = Histogram::from_counts(parts.sent.lateness.clone()).unwrap_or_default();
     let mut latency = Histogram::default();
@@ -111,7 +111,7 @@ fn duration(parts: &Parts<'_>) -> Span {
     }
 }
 
-fn direction(front: Front, parts: &Parts<'_>, way: usize) -> Direction {
+fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize) -> Direction {
     let received = &parts.received[way];
     let unique = received.tagged - received.duplicated;
     let sent = parts.sent.sent[way];
@@ -131,7 +131,7 @@ fn direction(front: Front, parts: &Parts<'_>, way: usize) -> Direction {
         late: received.late,
         beyond: received.beyond,
     };
-    let mut ledger = stations(front, &parts.before.ways[way], &parts.after.ways[way]);
+    let mut ledger = stations(path, &parts.before.ways[way], &parts.after.ways[way]);
     ledger.opening = parts.opening[way];
     ledger.closing = parts.closing[way];
     ledger.sent = sent + ledger.opening.sent + ledger.closing.sent;
@@ -144,18 +144,11 @@ fn direction(front: Front, parts: &Parts<'_>, way: usize) -> Direction {
 /// counted the same is the test.
 ///
 /// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
-fn stations(front: Front, before: &WayStations, after: &WayStations) -> Ledger {
+fn stations((front, port): (Front, PortKind), before: &WayStations, after: &WayStations) -> Ledger {
     let port_taken = after.taken.port_taken - before.taken.port_taken;
     let port_refused = after.taken.port_refused - before.taken.port_refused;
     let seen = after.nic.iter().sum::<u64>() - before.nic.iter().sum::<u64>();
-    let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
-    let receiver_refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
-    let receiver = Ledger {
-        dut_transmitted: transmitted + receiver_refused,
-        lost_receiver_ring: receiver_refused,
-        receiver_total: transmitted,
-        ..Ledger::default()
-    };
+    let receiver = receiver_stations(port, before, after);
     match front {
         Front::Cpumap => Ledger {
             lost_before_nic: port_refused + (port_taken - seen.min(port_taken)),
@@ -165,14 +158,42 @@ fn stations(front: Front, before: &WayStations, after: &WayStations) -> Ledger {
             ..receiver
         },
         Front::Napi | Front::Softirq => {
-            // The port's statistics hold what the veth's ring refused as well.
             let dropped = after.dut_in.rx_dropped - before.dut_in.rx_dropped;
-            let backlog_refused = dropped.saturating_sub(port_refused);
+            let backlog_refused = match port {
+                // The statistics hold the redirected frames that the veth's ring refused as well.
+                PortKind::Xdp => dropped.saturating_sub(port_refused),
+                PortKind::AfPacket => dropped,
+            };
             Ledger {
                 nic_received: port_taken + port_refused,
                 lost_nic_ring: port_refused + backlog_refused,
                 nic_accepted: seen - backlog_refused.min(seen),
                 ..receiver
+            }
+        }
+    }
+}
+
+/// The stations behind the DUT. A packet socket has a ring of its own behind the port's.
+fn receiver_stations(port: PortKind, before: &WayStations, after: &WayStations) -> Ledger {
+    let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
+    let refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
+    let dut_transmitted = transmitted + refused;
+    match port {
+        PortKind::Xdp => Ledger {
+            dut_transmitted,
+            lost_receiver_ring: refused,
+            receiver_total: transmitted,
+            ..Ledger::default()
+        },
+        PortKind::AfPacket => {
+            let seen = after.ring.seen - before.ring.seen;
+            let dropped = after.ring.dropped - before.ring.dropped;
+            Ledger {
+                dut_transmitted,
+                lost_receiver_ring: refused + dropped + transmitted.saturating_sub(seen),
+                receiver_total: seen - dropped,
+                ..Ledger::default()
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The counters along the frames' way, read when no frame is under way.
 
 use crate::bed::{Front, Side};
-use crate::tester::{Tester, TesterError, Way};
+use crate::tester::{PortKind, RingCount, Tester, TesterError, Way};
 use mpps_ebpf::instruments::ledger::Taken;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::procstat::{self, CpuTimes};
@@ -12,6 +12,8 @@ use mpps_linux::task::{self, SchedStat};
 pub struct WayStations {
     /// What the sending port and the virtual NIC's rings took and refused.
     pub taken: Taken,
+    /// What the receiver's own ring took, where it has one.
+    pub ring: RingCount,
     /// Frames the virtual NIC's program saw, by queue.
     pub nic: Vec<u64>,
     /// The kernel's counters of the DUT's incoming port.
@@ -55,32 +57,52 @@ impl Stations {
     /// What the kernel said.
     pub fn refused_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
         let mut refused = 0;
-        for (number, before) in (0..).zip(&self.ways) {
-            let now = tester.ledger.read(number)?;
-            refused += now.port_refused + now.ring_refused
+        for ((number, way), before) in (0..).zip(tester.ways()).zip(&self.ways) {
+            let (taken, ring) = read_taken(tester, number, way)?;
+            refused += taken.port_refused + taken.ring_refused + ring.dropped
                 - before.taken.port_refused
-                - before.taken.ring_refused;
+                - before.taken.ring_refused
+                - before.ring.dropped;
         }
         Ok(refused)
     }
 }
 
 fn read_way(tester: &Tester<'_>, number: u32, way: Way) -> Result<WayStations, TesterError> {
-    let stats = |side: Side| -> Result<LinkStats, TesterError> {
-        let name = &tester.bed.port(side).name;
-        Ok(tester.bed.netns(side).run(|| links::stats(name))??)
-    };
+    let (taken, ring) = read_taken(tester, number, way)?;
     Ok(WayStations {
-        taken: tester.ledger.read(number)?,
+        taken,
+        ring,
         nic: tester
             .nics
             .get(number as usize)
             .map(|nic| nic.received())
             .transpose()?
             .unwrap_or_default(),
-        dut_in: stats(way.dut_in)?,
-        dut_out: stats(way.dut_out)?,
+        dut_in: read_port(tester, way.dut_in)?,
+        dut_out: read_port(tester, way.dut_out)?,
     })
+}
+
+/// What the rings and ports around the DUT took and refused.
+fn read_taken(
+    tester: &Tester<'_>,
+    number: u32,
+    way: Way,
+) -> Result<(Taken, RingCount), TesterError> {
+    let mut taken = tester.ledger.read(number)?;
+    if tester.traffic.port == PortKind::AfPacket {
+        // No redirect, no tracepoint: the port's own statistics have what it took and refused.
+        let port = read_port(tester, way.from)?;
+        (taken.port_taken, taken.port_refused) = (port.tx_packets, port.tx_dropped);
+    }
+    let ring = tester.receivers[number as usize].ring()?;
+    Ok((taken, ring.unwrap_or_default()))
+}
+
+fn read_port(tester: &Tester<'_>, side: Side) -> Result<LinkStats, TesterError> {
+    let name = &tester.bed.port(side).name;
+    Ok(tester.bed.netns(side).run(|| links::stats(name))??)
 }
 
 fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterError> {

@@ -1,0 +1,150 @@
+//! The frames of one direction, each by its sequence number: the same octets as `sender.bpf.c` writes.
+
+use crate::tester::{SenderPlan, Template};
+use mpps_ebpf::instruments::sender::{Order, TEMPLATE_OCTETS};
+use mpps_method::flows::{PORT_COUNT, PORT_FIRST};
+use mpps_method::{FlowOrder, Transport};
+use mpps_wire::checksum;
+use mpps_wire::tag::{TAG_LEN, Tag};
+
+/// Offsets of the source address go round after so many (`HOST_COUNT` of `sender.h`).
+const HOST_COUNT: u64 = 65_533;
+const ETHER: usize = 14;
+const UDP: usize = 8;
+const TCP: usize = 20;
+
+/// All frames of one direction.
+#[derive(Clone, Debug)]
+pub struct Frames {
+    template: Template,
+    header: [u8; TEMPLATE_OCTETS],
+    ipv6: bool,
+    transport: Transport,
+    order: FlowOrder,
+    lengths: Vec<u16>,
+    /// Where UDP or TCP begins, and where the tag does.
+    l4: usize,
+    tag: usize,
+    /// Tag id and first flow of this trial.
+    id: u16,
+    flow_first: u32,
+}
+
+impl Frames {
+    /// The frames of direction `way` of the plan in one trial.
+    pub fn new(plan: &SenderPlan, way: usize, order: &Order) -> Self {
+        let template = plan.templates[way].clone();
+        let octets = template.header.iter().flat_map(|word| word.to_ne_bytes());
+        let mut header = [0; TEMPLATE_OCTETS];
+        for (to, from) in header.iter_mut().zip(octets) {
+            *to = from;
+        }
+        let l4 = ETHER + if plan.ipv6 { 40 } else { 20 };
+        Self {
+            template,
+            header,
+            ipv6: plan.ipv6,
+            transport: plan.transport,
+            order: FlowOrder {
+                flows: plan.flows,
+                flow_length: plan.flow_length,
+                destinations: 1,
+            },
+            lengths: plan.lengths.clone(),
+            l4,
+            tag: l4 + if plan.transport.is_tcp() { TCP } else { UDP },
+            id: order.id,
+            flow_first: order.flow_first,
+        }
+    }
+
+    /// Length of frame `sequence`, octets without FCS.
+    pub fn length(&self, sequence: u64) -> u16 {
+        match self.lengths[..] {
+            [only] => only,
+            _ => self.lengths[(sequence % self.lengths.len() as u64) as usize],
+        }
+    }
+
+    /// Writes frame `sequence` into a slot of its length, whose payload behind the tag is left as it is
+    /// (zero in a new ring).
+    pub fn write(&self, sequence: u64, time_ns: u64, frame: &mut [u8]) {
+        let (port, host) = self.flow(sequence);
+        let length = (frame.len() - self.l4) as u32;
+        frame[..self.tag].copy_from_slice(&self.header[..self.tag]);
+        let (headers, payload) = frame.split_at_mut(self.tag);
+        let (ip, l4) = headers.split_at_mut(self.l4);
+        self.write_ip(ip, length, host);
+        let fields = Tag {
+            id: self.id,
+            sequence,
+            time_ns,
+        };
+        // No frame is too short for its tag.
+        let _rest = fields.emit(payload);
+        l4[0..2].copy_from_slice(&port.to_be_bytes());
+        l4[2..4].copy_from_slice(&port.to_be_bytes());
+        // The offset of the source address joins the sum as it is: its last 16 bits never carry.
+        let sum = checksum::sum(&payload[..TAG_LEN])
+            + self.template.l4_sum
+            + self.template.far_sum
+            + length
+            + 2 * u32::from(port)
+            + host;
+        if self.transport.is_tcp() {
+            let position = self.position(sequence, length - TCP as u32);
+            l4[4..8].copy_from_slice(&position.to_be_bytes());
+            let sum = checksum::finish(sum + (position >> 16) + (position & 0xffff));
+            l4[16..18].copy_from_slice(&sum.to_be_bytes());
+        } else {
+            l4[4..6].copy_from_slice(&(length as u16).to_be_bytes());
+            // The length stands in the pseudo header and in the UDP header.
+            let sum = mpps_wire::udp::checksum_on_wire(checksum::finish(sum + length));
+            l4[6..8].copy_from_slice(&sum.to_be_bytes());
+        }
+    }
+
+    fn write_ip(&self, headers: &mut [u8], length: u32, host: u32) {
+        let ip = &mut headers[ETHER..];
+        let source = self.template.source.wrapping_add(host).to_be_bytes();
+        if self.ipv6 {
+            ip[4..6].copy_from_slice(&(length as u16).to_be_bytes());
+            ip[20..24].copy_from_slice(&source);
+        } else {
+            let length = length + 20;
+            ip[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+            ip[12..16].copy_from_slice(&source);
+            let sum = self.template.ip_sum + length + host + self.template.far_sum;
+            ip[10..12].copy_from_slice(&checksum::finish(sum).to_be_bytes());
+        }
+    }
+
+    /// Port and offset of the source address.
+    fn flow(&self, sequence: u64) -> (u16, u32) {
+        let number = if self.order.flows == 1 && self.order.flow_length.is_none() {
+            0
+        } else {
+            self.order.flow(sequence)
+        };
+        let number = number + u64::from(self.flow_first);
+        let (host, port) = (
+            number / u64::from(PORT_COUNT),
+            number % u64::from(PORT_COUNT),
+        );
+        (PORT_FIRST + port as u16, (host % HOST_COUNT) as u32)
+    }
+
+    /// Where the frame's octets stand in their flow's stream.
+    fn position(&self, sequence: u64, payload: u32) -> u32 {
+        if self.transport != Transport::TcpStream {
+            return mpps_wire::template::STREAM_START;
+        }
+        let since = sequence
+            .checked_rem(self.order.flow_frames())
+            .unwrap_or(sequence);
+        let round = since / u64::from(self.order.flows);
+        (round as u32)
+            .wrapping_mul(payload)
+            .wrapping_add(mpps_wire::template::STREAM_START)
+    }
+}

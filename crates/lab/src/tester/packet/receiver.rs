@@ -1,0 +1,185 @@
+//! The receiver at one of the tester's ports: the kernel fills a ring, a thread of ours counts.
+//!
+//! The thread has real-time priority, like the one that polls the port, or the ring would overflow while
+//! the sender spins; it sleeps until a block of frames is there, so that it takes a few percent of the CPU.
+
+use super::Tap;
+use super::counter::{Counter, SNAP_OCTETS};
+use crate::tester::port::{RingCount, TrafficReceiver};
+use crate::tester::{ReceiverPlan, TesterError};
+use mpps_ebpf::instruments::receiver::Received;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::netns::NetNs;
+use mpps_linux::packet::{RxRing, RxSpec, RxWaiter};
+use mpps_linux::{clock, task};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// SCHED_FIFO priority of the counting thread: below the thread that polls the port.
+const PRIORITY: u8 = 50;
+/// The ring: 8 MiB, of small frames 50 000, of which a few at a time are in the CPU's caches.
+const BLOCKS: usize = 64;
+const BLOCK_OCTETS: usize = 1 << 17;
+/// Frames wait in a block that does not fill at most so long, ms.
+const RETIRE_MS: u32 = 2;
+/// How soon the thread sees that it shall end, ms.
+const WAIT_MS: i32 = 20;
+
+struct State {
+    ring: RxRing,
+    counter: Counter,
+    /// What ended the counting, if anything did.
+    error: Option<mpps_linux::Error>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    stop: AtomicBool,
+}
+
+/// A receiver at work; it ends when this is dropped.
+pub struct PacketReceiver {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    _tap: Option<Tap>,
+}
+
+impl PacketReceiver {
+    /// Receives at this port, counting on these CPUs; the tap is there for as long as the receiver.
+    ///
+    /// # Errors
+    /// What the ring, or the thread's placement, said.
+    pub fn attach(
+        plan: ReceiverPlan,
+        netns: &NetNs,
+        port: &str,
+        cpus: &CpuSet,
+        tap: Option<Tap>,
+    ) -> Result<Self, TesterError> {
+        let spec = RxSpec {
+            blocks: BLOCKS,
+            block_octets: BLOCK_OCTETS,
+            retire_ms: RETIRE_MS,
+            snap_octets: SNAP_OCTETS,
+        };
+        let ring = netns.run(|| RxRing::open(port, spec))??;
+        let waiter = ring.waiter()?;
+        let state = State {
+            ring,
+            counter: Counter::new(plan),
+            error: None,
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            stop: AtomicBool::new(false),
+        });
+        let (placed, cpus) = (std::sync::mpsc::channel(), cpus.clone());
+        let thread = std::thread::Builder::new().name("mpps-receive".into());
+        let (theirs, tell) = (Arc::clone(&shared), placed.0);
+        let thread = thread
+            .spawn(move || {
+                let place = cpu::pin_current_thread(&cpus)
+                    .and_then(|()| cpu::set_fifo(task::current_tid(), PRIORITY));
+                let is_placed = place.is_ok();
+                // Nobody listens only when the receiver was given up.
+                let _told = tell.send(place);
+                if is_placed {
+                    theirs.keep_counting(&waiter);
+                }
+            })
+            .map_err(|e| mpps_linux::Error::from_io("start thread", "mpps-receive", &e))?;
+        let receiver = Self {
+            shared,
+            thread: Some(thread),
+            _tap: tap,
+        };
+        let ended = || mpps_linux::Error::from_text("start thread", "mpps-receive", "it ended");
+        placed.1.recv().map_err(|_| ended())??;
+        Ok(receiver)
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>, TesterError> {
+        let state = self.shared.lock();
+        match &state.error {
+            Some(error) => Err(error.clone().into()),
+            None => Ok(state),
+        }
+    }
+}
+
+impl Shared {
+    /// A panic of the counting thread is its own; what it counted so far is whole.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep_counting(&self, waiter: &RxWaiter) {
+        while !self.stop.load(Ordering::Acquire) {
+            let counted = match waiter.wait(WAIT_MS) {
+                Ok(false) => continue,
+                Ok(true) => self.lock().drain(),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = counted {
+                self.lock().error = Some(error);
+                return;
+            }
+        }
+    }
+}
+
+impl State {
+    /// Counts what lies in the ring. The frames' time is the realtime clock's, the tag's the monotonic:
+    /// the two are held against each other at every draining, for the first may be set.
+    fn drain(&mut self) -> Result<(), mpps_linux::Error> {
+        let ahead = clock::realtime_ns().wrapping_sub(clock::monotonic_ns());
+        let counter = &mut self.counter;
+        self.ring
+            .drain(|arrival| {
+                let now_ns = arrival.realtime_ns.wrapping_sub(ahead);
+                counter.count(arrival.octets, arrival.length, now_ns);
+            })
+            .map(drop)
+    }
+}
+
+impl TrafficReceiver for PacketReceiver {
+    fn arm(&self, id: u16, canary_id: u16, sequences: u64, _: &[u16]) -> Result<(), TesterError> {
+        let mut state = self.state()?;
+        // What lies there was sent before.
+        state.drain()?;
+        state.counter.arm(id, canary_id, sequences);
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Received, TesterError> {
+        Ok(self.state()?.counter.received())
+    }
+
+    fn by_length(&self, length: u16) -> Result<u64, TesterError> {
+        Ok(self.state()?.counter.by_length(length))
+    }
+
+    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
+        Ok(Some(self.state()?.counter.seen(sequences)))
+    }
+
+    fn ring(&self) -> Result<Option<RingCount>, TesterError> {
+        let counts = self.state()?.ring.counts()?;
+        Ok(Some(RingCount {
+            seen: counts.seen,
+            dropped: counts.dropped,
+        }))
+    }
+}
+
+impl Drop for PacketReceiver {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // A panic of its own was told on stderr; here only its end matters.
+            let _ended = thread.join();
+        }
+    }
+}

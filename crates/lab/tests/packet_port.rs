@@ -1,0 +1,355 @@
+//! Trials over packet sockets: the same ledger, to the frame, and frames that live frames cannot carry.
+
+mod support;
+
+use mpps_ebpf::instruments::sender::Order;
+use mpps_lab::bed::{Bed, BedPlan, Front, Side};
+use mpps_lab::tester::{
+    Fault, PacketSender, PlantedFault, PortKind, ReceiverMode, Sender, Tester, ways,
+};
+use mpps_lab::traffic::Traffic;
+use mpps_lab::{clock, probe, trial};
+use mpps_linux::{links, sysctl};
+use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Transport, Trial, Verdict};
+use mpps_wire::TestFrame;
+
+const FRAMES_MAX: u64 = 1 << 22;
+
+fn traffic(frames: &str) -> Traffic {
+    Traffic {
+        frames: FrameSpec::parse_list(frames).expect("a size").remove(0),
+        port: PortKind::AfPacket,
+        ..support::traffic()
+    }
+}
+
+fn tester<'a>(bed: &'a Bed, traffic: &Traffic) -> Tester<'a> {
+    Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"))
+}
+
+fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
+    let offer = Offer {
+        rate: Rate::from_fps(fps),
+        duration: Span::from_millis(millis),
+    };
+    trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"))
+}
+
+/// Every identity of the ledger holds, whatever else the machine did to the trial.
+fn assert_closed(trial: &Trial, what: &str) {
+    for way in &trial.directions {
+        way.ledger
+            .close(&way.counts)
+            .unwrap_or_else(|gap| panic!("{what}: {gap}\n{way:?}"));
+    }
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        !matches!(verdict, Verdict::Invalid(_)),
+        "{what}: {verdict}\n{trial:?}"
+    );
+    assert!(trial.counts().sent > 0, "{what}");
+}
+
+#[test]
+fn ledger_closes_from_idle_to_overload() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &traffic("64"));
+    probe::probe(&mut tester).unwrap_or_else(|error| panic!("{error}"));
+    for fps in [1_000.0, 30_000.0, 100_000.0, 1_000_000.0, 8_000_000.0] {
+        let trial = run(&mut tester, fps, 300);
+        assert_closed(&trial, &format!("{fps}"));
+        let counts = trial.counts();
+        assert_eq!(
+            (counts.foreign, counts.duplicated, counts.reordered),
+            (0, 0, 0),
+            "{fps}"
+        );
+        assert_eq!(trial.lateness.count(), counts.sent, "{fps}");
+        assert!(
+            trial.latency.count() >= counts.received,
+            "every frame is timed"
+        );
+    }
+    // Slow enough for any machine: at the pace asked for, and every frame there.
+    let trial = run(&mut tester, 1_000.0, 500);
+    let counts = trial.counts();
+    assert_eq!(counts.intended, 500);
+    assert_eq!((counts.sent, counts.lost), (500 - counts.unsent, 0));
+    let median = trial.latency.quantile(0.5).expect("timed").as_nanos();
+    assert!((1_000..50_000_000).contains(&median), "{median} ns");
+}
+
+#[test]
+fn ledger_closes_for_every_front_family_direction_and_mix_up_to_jumbo_frames() {
+    if !support::can_run() {
+        return;
+    }
+    for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
+        let bed = Bed::raise(&BedPlan {
+            nic,
+            ..support::plan()
+        })
+        .unwrap_or_else(|e| panic!("{nic:?}: {e}"));
+        for (ipv6, bidirectional, frames) in [
+            (false, false, "64"),
+            (false, false, "9000"),
+            (true, false, "mix:78=7,594=4,9018=1"),
+            (false, true, "mix:64=3,1518=2,4000=1,9216=1"),
+            (true, true, "90"),
+        ] {
+            let traffic = Traffic {
+                ipv6,
+                bidirectional,
+                flows: 32,
+                transport: if frames == "90" {
+                    Transport::Tcp
+                } else {
+                    Transport::Udp
+                },
+                ..traffic(frames)
+            };
+            let mut tester = tester(&bed, &traffic);
+            let trial = run(&mut tester, 20_000.0, 200);
+            let what = format!("{nic:?} {frames} ipv6 {ipv6} both ways {bidirectional}");
+            assert_closed(&trial, &what);
+            let counts = trial.counts();
+            assert_eq!(
+                (counts.intended, counts.foreign, counts.reordered),
+                (4_000, 0, 0),
+                "{what}"
+            );
+            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
+            assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
+            let by_size = trial.per_size.iter().map(|size| size.received);
+            assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
+            assert!(
+                trial
+                    .ns_per_frame()
+                    .is_some_and(|ns| ns > 10.0 && ns < 200_000.0),
+                "{what}: {:?}",
+                trial.ns_per_frame()
+            );
+        }
+    }
+}
+
+/// Frame by frame but for the time, and so for the checksum it is in.
+#[test]
+fn both_ports_send_the_same_frames() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    for transport in Transport::ALL {
+        for (ipv6, bidirectional, flow_length) in [
+            (false, false, None),
+            (true, true, None),
+            (false, true, Some(4)),
+            (true, false, Some(7)),
+        ] {
+            let traffic = Traffic {
+                transport,
+                ipv6,
+                bidirectional,
+                flow_length,
+                flows: 5,
+                dscp: 46,
+                ..traffic("mix:90=2,91-200=3,1518=1,3400=1")
+            };
+            let ways = ways(bidirectional);
+            let plan = traffic.sender_plan(&bed, &ways).expect("a plan");
+            let order = Order {
+                id: 0xbeef,
+                // The source address moves within these frames.
+                flow_first: if flow_length.is_some() { 64_510 } else { 0 },
+                ..Order::default()
+            };
+            let ports: Vec<_> = ways
+                .iter()
+                .map(|way| (bed.netns(way.from), bed.port(way.from).ifindex))
+                .collect();
+            let ours = PacketSender::preview(&plan, &order, 300);
+            let theirs = Sender::load(plan, &ports)
+                .expect("load")
+                .preview(order, 300);
+            let theirs = theirs.expect("preview");
+            for (number, (mine, other)) in ours.iter().zip(&theirs).enumerate() {
+                let parsed = TestFrame::parse(mine).expect("a frame of ours");
+                assert!(parsed.is_right(), "{traffic:?} {number}: {parsed:?}");
+                assert_eq!(timeless(mine), timeless(other), "{traffic:?} {number}");
+            }
+        }
+    }
+}
+
+fn timeless(frame: &[u8]) -> Vec<u8> {
+    let parsed = TestFrame::parse(frame).expect("a frame of ours");
+    let template = parsed.template;
+    let tag = template.addresses.family().headers_len(template.transport);
+    let checksum = match template.transport {
+        mpps_wire::template::Transport::Udp => tag - 2,
+        mpps_wire::template::Transport::Tcp => tag - 4,
+    };
+    let mut frame = frame.to_vec();
+    frame[tag + 7..tag + 12].fill(0);
+    frame[checksum..checksum + 2].fill(0);
+    frame
+}
+
+/// After jumbo frames the same bed carries live frames again, whose programs want a small MTU.
+#[test]
+fn the_ports_take_turns_on_one_bed() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mtu = || {
+        let name = &bed.port(Side::B).name;
+        let link = bed.netns(Side::B).run(|| links::get(name));
+        link.expect("netns").expect("mB").mtu
+    };
+    for (port, frames, expected) in [
+        (PortKind::AfPacket, "9000", 8982),
+        (PortKind::Xdp, "64", 1500),
+        (PortKind::Xdp, "3400", 3382),
+        (PortKind::AfPacket, "64", 1500),
+    ] {
+        let traffic = Traffic {
+            port,
+            ..traffic(frames)
+        };
+        let mut tester = tester(&bed, &traffic);
+        assert_eq!(mtu(), expected, "{port:?}");
+        let trial = run(&mut tester, 10_000.0, 100);
+        assert_closed(&trial, &format!("{port:?} {frames}"));
+        assert!(
+            trial.counts().received > 500,
+            "{port:?} {:?}",
+            trial.counts()
+        );
+    }
+}
+
+/// The DUT's own ring is what overflows: never the tester's loss, and never ignored.
+#[test]
+fn a_slow_dut_loses_frames_at_its_ring() {
+    if !support::can_run() {
+        return;
+    }
+    for nic in [Front::Cpumap, Front::Napi] {
+        let bed = Bed::raise(&BedPlan {
+            nic,
+            rx_ring: 256,
+            ..support::plan()
+        })
+        .expect("bed");
+        let mut tester = tester(&bed, &traffic("64"));
+        let slow = Fault {
+            delay_ns: 100_000,
+            ..Fault::default()
+        };
+        let planted = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("fault");
+        let trial = trial::run_burst(&mut tester, 5_000).expect("burst");
+        assert_closed(&trial, &format!("{nic:?}"));
+        let (ledger, counts) = (trial.ledger(), trial.counts());
+        assert!(ledger.lost_nic_ring > 1_000, "{nic:?}: {ledger:?}");
+        assert_eq!(
+            (ledger.lost_before_nic, ledger.lost_receiver_ring),
+            (0, 0),
+            "{nic:?}: {ledger:?}"
+        );
+        assert_eq!(counts.lost, ledger.lost_nic_ring + ledger.lost_in_dut);
+        drop(planted);
+    }
+}
+
+#[test]
+fn a_dut_that_drops_is_lossy_and_a_dead_one_is_named() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &traffic("64"));
+    let netns = bed.netns(Side::B);
+    let forward = |value: &str| {
+        let wrote = netns.run(|| sysctl::write("net.ipv4.ip_forward", value));
+        wrote.expect("netns").expect("sysctl");
+    };
+    forward("0");
+    let error = probe::probe(&mut tester).expect_err("no router");
+    assert!(error.to_string().contains("did not forward"), "{error}");
+    forward("1");
+    probe::probe(&mut tester).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn ports_that_go_down_or_away_are_errors_not_rates() {
+    if !support::can_run() {
+        return;
+    }
+    for (side, gone, named) in [
+        (Side::A, false, "send on mA"),
+        (Side::D, false, "receive on mD"),
+        (Side::A, true, "mA"),
+        (Side::D, true, "mD"),
+    ] {
+        let bed = support::bed();
+        let mut tester = tester(&bed, &traffic("64"));
+        let (netns, port) = (bed.netns(side), &bed.port(side).name);
+        let begun = mpps_linux::clock::monotonic_ns();
+        let result = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                clock::wait_until(begun + 300_000_000);
+                let done = netns.run(|| {
+                    if gone {
+                        links::delete(port)
+                    } else {
+                        links::set_down(port)
+                    }
+                });
+                done.expect("netns").expect("gone or down");
+            });
+            let offer = Offer {
+                rate: Rate::from_fps(20_000.0),
+                duration: Span::from_millis(600),
+            };
+            trial::run(&mut tester, &offer)
+        });
+        let error = result
+            .map(|trial| trial.judge(&Rules::default()))
+            .expect_err("no port, no trial");
+        assert!(error.to_string().contains(named), "{side:?}: {error}");
+        assert!(!error.to_string().contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_frame_that_nobody_counts_makes_the_trial_invalid() {
+    if !support::can_run() {
+        return;
+    }
+    // What the port sent and nobody ordered: the tester's own counters disagree.
+    let bed = support::bed();
+    let mut tester = tester(&bed, &traffic("64"));
+    let begun = mpps_linux::clock::monotonic_ns();
+    let trial = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let nothing = mpps_linux::packet::Filter::first_octets(0);
+            let (netns, port) = (bed.netns(Side::A), &bed.port(Side::A).name);
+            let socket = netns.run(|| mpps_linux::packet::PacketSocket::open(port, &nothing, &[]));
+            let socket = socket.expect("netns").expect("socket");
+            clock::wait_until(begun + 200_000_000);
+            socket.send(&[0xff; 60]).expect("send");
+        });
+        run(&mut tester, 10_000.0, 500)
+    });
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        matches!(verdict, Verdict::Invalid(Invalid::LedgerOpen(_))),
+        "{verdict}"
+    );
+}
