@@ -9,11 +9,13 @@ mod traffic;
 pub use calibration::CalibrationPlan;
 pub use limits::LimitsPlan;
 
-use crate::args::{NicArg, RssArg, SetUpArgs, ThroughputArgs};
+use crate::args::{NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, Front, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::tester::PortKind;
+use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Rate, Span};
 use std::path::PathBuf;
@@ -176,12 +178,24 @@ pub fn bed_name(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
+/// What carries the frames.
+fn port(typed: &PortArgs) -> PortKind {
+    match typed.port {
+        Some(PortArg::AfPacket) => PortKind::AfPacket,
+        Some(PortArg::Xdp) | None => PortKind::Xdp,
+    }
+}
+
 fn measurement(args: &ThroughputArgs) -> Result<ThroughputPlan> {
-    let (sizes, typed) = (traffic::sizes(&args.traffic)?, &args.search);
+    let (port, typed) = (port(&args.ports), &args.search);
+    let sizes = traffic::sizes(&args.traffic, port)?;
     let maximum = typed.max_rate;
     let minimum = typed.min_rate.unwrap_or_else(|| minimum_below(maximum));
     Ok(ThroughputPlan {
-        traffic: traffic::of(&args.traffic, &sizes)?,
+        traffic: Traffic {
+            port,
+            ..traffic::of(&args.traffic, &sizes)?
+        },
         sizes,
         search: search::search(typed, minimum, maximum)?,
         warm_up: typed.warm_up.unwrap_or(Span::ZERO),

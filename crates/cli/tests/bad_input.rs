@@ -18,6 +18,9 @@ fn what_no_plan_can_be_is_refused_without_rights() {
     for (words, wanted) in [
         ("throughput -6 --frame 64", "give --frame 78 or larger"),
         ("throughput --frame 9000", "give --frame 3400 or smaller"),
+        ("throughput --frame 9000 --port xdp", "--port af-packet"),
+        ("throughput --frame 9217 --port af-packet", "9216"),
+        ("throughput --port raw", "af-packet"),
         ("throughput --frame mixed", "the mixes are imix"),
         ("throughput --flows 0", "give 1 to"),
         ("throughput --flows many", "--help"),

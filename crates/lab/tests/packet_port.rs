@@ -226,10 +226,11 @@ fn the_ports_take_turns_on_one_bed() {
         assert_eq!(mtu(), expected, "{port:?}");
         let trial = run(&mut tester, 10_000.0, 100);
         assert_closed(&trial, &format!("{port:?} {frames}"));
+        // What a busy machine leaves unsent is not the question here.
+        let counts = trial.counts();
         assert!(
-            trial.counts().received > 500,
-            "{port:?} {:?}",
-            trial.counts()
+            counts.sent > 0 && counts.received > counts.sent / 2,
+            "{port:?} {counts:?}"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::search::SearchArgs;
 use super::simulate::simulated;
-use super::{SetUpArgs, TrafficArgs};
+use super::{PortArgs, SetUpArgs, TrafficArgs};
 use clap::Args;
 use mpps_method::simulate::Properties;
 use std::path::PathBuf;
@@ -30,6 +30,9 @@ pub struct ThroughputArgs {
     /// The bed it raises for itself.
     #[command(flatten)]
     pub bed: SetUpArgs,
+    /// What carries the frames.
+    #[command(flatten)]
+    pub ports: PortArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

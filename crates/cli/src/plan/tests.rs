@@ -199,10 +199,14 @@ fn a_frame_too_small_for_its_protocol_is_refused() {
 fn a_frame_that_needs_another_port_is_refused() {
     let line = refusal("--frame 9000");
     assert!(
-        line.contains("another port") && line.contains("--frame 3400"),
+        line.contains("--port af-packet") && line.contains("--frame 3400"),
         "{line}"
     );
     assert_eq!(names(&plan("--frame 3400")), ["3400"]);
+    let jumbo = plan("--frame 9000,mix:64=1,9216=1 --port af-packet");
+    assert_eq!(names(&jumbo), ["9000", "mix:64=1,9216=1"]);
+    assert_eq!(jumbo.measurement.traffic.port, PortKind::AfPacket);
+    assert_eq!(plan("").measurement.traffic.port, PortKind::Xdp);
 }
 
 #[test]

@@ -2,20 +2,21 @@
 
 use crate::args::{TrafficArgs, TransportArg};
 use anyhow::{Context, Result, bail, ensure};
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec, Transport};
 
 /// Measured when nothing else is asked for: the smallest frame, Simple IMIX, the largest usual one; with
 /// the smallest frame that has room for the headers and the tag.
 const LARGER: [u16; 2] = [594, 1518];
-/// Largest frame of the sender, octets with FCS: what fits the page of a live frame.
+/// Largest frame of the eBPF sender, octets with FCS: what fits the page of a live frame.
 const LIVE_FRAME_MAX: u16 = 3400;
 
 /// The frame sizes to measure one after the other.
 ///
 /// # Errors
 /// One line that names the remedy.
-pub fn sizes(typed: &TrafficArgs) -> Result<Vec<FrameSpec>> {
+pub fn sizes(typed: &TrafficArgs, port: PortKind) -> Result<Vec<FrameSpec>> {
     let (family, transport) = (family(typed), transport(typed));
     let least = family.frame_min(transport);
     let usual = usual_sizes(least);
@@ -30,9 +31,9 @@ pub fn sizes(typed: &TrafficArgs) -> Result<Vec<FrameSpec>> {
         );
         let max = frames.max();
         ensure!(
-            max.octets() <= LIVE_FRAME_MAX,
-            "frame size {max}{} is above {LIVE_FRAME_MAX}: larger frames need another port, which this version does not have; \
-             give --frame {LIVE_FRAME_MAX} or smaller",
+            port == PortKind::AfPacket || max.octets() <= LIVE_FRAME_MAX,
+            "frame size {max}{} is above {LIVE_FRAME_MAX}, what live XDP frames carry: give --frame {LIVE_FRAME_MAX} or smaller, \
+             or --port af-packet",
             within(frames, max),
         );
     }

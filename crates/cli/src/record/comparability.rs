@@ -4,6 +4,7 @@ use super::run::{BED_KIND, METHOD_VERSION};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::rules;
+use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
 use std::fmt;
@@ -15,6 +16,8 @@ pub struct Comparability {
     pub key: String,
     bed: &'static str,
     nic: &'static str,
+    /// What carries the frames: batches make them cheaper.
+    port: &'static str,
     rx_ring_frames: u32,
     queues: u16,
     kernel_release: String,
@@ -28,11 +31,12 @@ pub struct Comparability {
 impl Comparability {
     /// Of results on this bed of this machine.
     #[must_use]
-    pub fn of_bed(bed: &Bed, facts: &Facts) -> Self {
+    pub fn of_bed(bed: &Bed, port: PortKind, facts: &Facts) -> Self {
         let plan = bed.plan();
         Self {
             bed: BED_KIND,
             nic: plan.nic.name(),
+            port: port.name(),
             rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
             queues: plan.queues,
             kernel_release: facts.kernel_release.text().to_owned(),
@@ -48,6 +52,7 @@ impl Comparability {
         Self {
             bed: "simulated",
             nic: "simulated",
+            port: "simulated",
             rx_ring_frames: u32::try_from(pair.ring).unwrap_or(u32::MAX),
             queues: 1,
             simulated: Some(pair.to_string()),
@@ -61,6 +66,7 @@ impl Comparability {
             key: String::new(),
             bed: "",
             nic: "",
+            port: "",
             rx_ring_frames: 0,
             queues: 0,
             kernel_release: String::new(),
@@ -75,6 +81,7 @@ impl Comparability {
         let each = [
             self.bed.to_owned(),
             self.nic.to_owned(),
+            self.port.to_owned(),
             self.rx_ring_frames.to_string(),
             self.queues.to_string(),
             self.kernel_release.clone(),
@@ -95,6 +102,7 @@ impl fmt::Display for Comparability {
             key,
             bed,
             nic,
+            port,
             rx_ring_frames,
             queues,
             kernel_release,
@@ -111,7 +119,7 @@ impl fmt::Display for Comparability {
         }
         write!(
             f,
-            "{key} (bed {bed}, front {nic}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
+            "{key} (bed {bed}, front {nic}, port {port}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
              mpps {tool_version}, method {method_version})",
             digest(mitigations)
         )

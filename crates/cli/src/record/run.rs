@@ -69,6 +69,7 @@ struct TrafficEntry {
     dscp: u8,
     seed: u64,
     sender_batch_frames: u32,
+    port: &'static str,
 }
 
 #[derive(Serialize)]
@@ -139,7 +140,7 @@ impl RunLine {
     /// The line of a run that begins now on `bed`.
     #[must_use]
     pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
-        let comparability = Comparability::of_bed(bed, facts);
+        let comparability = Comparability::of_bed(bed, job.traffic().port, facts);
         let place = PlaceEntry::Bed(bed_entry(bed));
         Self::at(begun, job, place, facts, comparability)
     }
@@ -185,6 +186,13 @@ impl RunLine {
 }
 
 impl Job<'_> {
+    fn traffic(&self) -> &Traffic {
+        match self {
+            Self::Throughput(plan) => &plan.traffic,
+            Self::Calibrate(traffic) => traffic,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
@@ -216,6 +224,7 @@ fn traffic_entry(traffic: &Traffic) -> TrafficEntry {
         dscp: traffic.dscp,
         seed: traffic.seed,
         sender_batch_frames: traffic.batch,
+        port: traffic.port.name(),
     }
 }
 

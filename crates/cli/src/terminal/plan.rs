@@ -76,6 +76,7 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
         "traffic      {family}, {} flow(s), {ways}, DSCP {}, seed {}",
         traffic.flows, traffic.dscp, traffic.seed
     );
+    let _ = writeln!(text, "ports        {}", traffic.port.name());
     let _ = writeln!(text, "search       {}", super::rule(&plan.search));
     if let SearchPlan::Mlr { trials_at_most, .. } = plan.search
         && trials_at_most < TRIALS_MAX

@@ -141,11 +141,12 @@ impl<'bed> Tester<'bed> {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
         let sender = sender(bed, traffic, &ways)?;
-        let receiving = polling::serve(bed, &ways, mode)?;
+        let mut polling = polling::serve(bed, &ways, mode)?;
+        polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
         let threads = front::set_up(bed, &ways, &nics)?;
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
-        let kernel_threads: Vec<i32> = receiving.into_iter().chain(working).collect();
+        let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
         Ok(Self {
             bed,
             traffic: traffic.clone(),

@@ -1,8 +1,8 @@
 //! How the receiving ports are served: always in a thread of its own at real-time priority, or their 256
 //! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
 
-use super::{TesterError, Way};
-use crate::bed::Bed;
+use super::{PortKind, TesterError, Way};
+use crate::bed::{Bed, Front, Side};
 use crate::clock::wait_for;
 use mpps_linux::{cpu, napi};
 use std::path::Path;
@@ -21,53 +21,110 @@ pub enum ReceiverMode {
     Interrupt,
 }
 
+/// From one look at a polled port to the next, ns.
+pub const POLL_NS: u64 = 50_000;
+
 impl ReceiverMode {
     /// gro_flush_timeout (ns) and napi_defer_hard_irqs: deferred for ever, only the timer polls.
-    fn settings(self) -> [(&'static str, &'static str); 2] {
-        match self {
-            Self::Polled => [
-                ("gro_flush_timeout", "50000"),
-                ("napi_defer_hard_irqs", "2000000000"),
-            ],
-            Self::Interrupt => [("gro_flush_timeout", "0"), ("napi_defer_hard_irqs", "0")],
-        }
+    fn settings(self) -> [(&'static str, String); 2] {
+        let (timeout_ns, deferred) = match self {
+            Self::Polled => (POLL_NS, 2_000_000_000),
+            Self::Interrupt => (0, 0),
+        };
+        [
+            ("gro_flush_timeout", timeout_ns.to_string()),
+            ("napi_defer_hard_irqs", deferred.to_string()),
+        ]
     }
 }
 
-/// Serves the receiving ports of these ways so and returns the threads that do it; their receivers must be attached (a veth has no NAPI
-/// before).
+/// How a port's NAPI is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    /// In a thread of its own, on the tester's CPUs.
+    Thread,
+    /// In softirq, in the context of whatever task runs.
+    Softirq,
+}
+
+/// Serves the receiving ports of these ways so and returns the threads that do it; their receivers must be
+/// attached (a veth has no NAPI before).
 ///
 /// # Errors
 /// What the kernel said; a thread that did not appear.
 pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
     let mut threads = Vec::new();
     for way in ways {
-        let (port, netns) = (&bed.port(way.to).name, bed.netns(way.to));
-        netns.with_sysfs(|sys: &Path| {
-            let device = sys.join("class/net").join(port);
-            for (file, value) in mode.settings().into_iter().chain([("threaded", "1")]) {
-                std::fs::write(device.join(file), value).map_err(|e| {
-                    mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
-                })?;
-            }
-            Ok::<_, mpps_linux::Error>(())
-        })??;
-        for tid in napi_threads(bed, way.to, 1)? {
-            cpu::pin_task(tid, &bed.plan().cpus.receivers())?;
-            cpu::set_fifo(tid, PRIORITY)?;
-            threads.push(tid);
+        threads.extend(serve_port(bed, way.to, mode, Served::Thread)?);
+    }
+    Ok(threads)
+}
+
+/// Serves the ports before the DUT as far as that is the tester's doing, and returns the tester's threads
+/// that do it; their NICs must be attached.
+///
+/// Live frames come in bulks that are polled within the sender's call. Single frames would each be an
+/// interrupt of their own and a wake-up of the DUT, which no NIC does at such rates: the timer stands in for
+/// its moderation. In a thread, for in softirq it would run in the context of any task of the
+/// machine, and some kernels (6.18 seen) call no tracepoint there: the ledger would be open by those
+/// frames. Where the DUT's own thread polls (napi) nothing is moderated: it finds more frames the busier it is.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_nics(
+    bed: &Bed,
+    ways: &[Way],
+    port: PortKind,
+    mode: ReceiverMode,
+) -> Result<Vec<i32>, TesterError> {
+    let (mode, served) = match (port, bed.plan().nic) {
+        (_, Front::Napi) => return Ok(Vec::new()),
+        (PortKind::Xdp, _) => (ReceiverMode::Interrupt, Served::Softirq),
+        (PortKind::AfPacket, Front::Cpumap) => (mode, Served::Thread),
+        (PortKind::AfPacket, Front::Softirq) => (mode, Served::Softirq),
+    };
+    let mut threads = Vec::new();
+    for way in ways {
+        threads.extend(serve_port(bed, way.dut_in, mode, served)?);
+    }
+    Ok(threads)
+}
+
+fn serve_port(
+    bed: &Bed,
+    side: Side,
+    mode: ReceiverMode,
+    served: Served,
+) -> Result<Vec<i32>, TesterError> {
+    let (port, netns) = (&bed.port(side).name, bed.netns(side));
+    let threaded = match served {
+        Served::Thread => "1",
+        Served::Softirq => "0",
+    };
+    netns.with_sysfs(|sys: &Path| {
+        let device = sys.join("class/net").join(port);
+        let threaded = ("threaded", threaded.to_owned());
+        for (file, value) in mode.settings().into_iter().chain([threaded]) {
+            std::fs::write(device.join(file), value).map_err(|e| {
+                mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
+            })?;
         }
+        Ok::<_, mpps_linux::Error>(())
+    })??;
+    if served == Served::Softirq {
+        return Ok(Vec::new());
+    }
+    let threads = napi_threads(bed, side, 1)?;
+    for &tid in &threads {
+        cpu::pin_task(tid, &bed.plan().cpus.receivers())?;
+        cpu::set_fifo(tid, PRIORITY)?;
     }
     Ok(threads)
 }
 
 /// The threads of a port's NAPI, at least so many. By the device's own list: a thread's name (napi/mD-7)
 /// does not say in which namespace mD is.
-pub(super) fn napi_threads(
-    bed: &Bed,
-    side: crate::bed::Side,
-    least: usize,
-) -> Result<Vec<i32>, TesterError> {
+pub(super) fn napi_threads(bed: &Bed, side: Side, least: usize) -> Result<Vec<i32>, TesterError> {
     let port = &bed.port(side).name;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {

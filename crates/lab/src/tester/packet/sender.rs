@@ -161,6 +161,9 @@ struct Way<'a> {
     /// Next frame's sequence number: frames handed over so far, and those staged.
     sequence: u64,
     staged: Vec<Staged>,
+    /// Frames staged at once now: few after a refusal, for what stands behind the refused one was written
+    /// in vain.
+    some: usize,
     ended: bool,
 }
 
@@ -184,6 +187,7 @@ impl<'a> Run<'a> {
             pace: Pace::new(order, way as u64, directions as u64, started_ns),
             sequence: 0,
             staged: Vec::with_capacity(sender.plan.batch as usize),
+            some: 1,
             ended: false,
         };
         Self {
@@ -207,7 +211,7 @@ impl<'a> Run<'a> {
             let mut idle = true;
             for at in 0..self.ways.len() {
                 let way = &mut self.ways[at];
-                way.stage(now_ns, self.batch);
+                way.stage(now_ns);
                 if !way.staged.is_empty() {
                     idle = false;
                     self.hand_over(at)?;
@@ -235,6 +239,10 @@ impl<'a> Run<'a> {
         let way = &mut self.ways[at];
         let flushed = way.ring.flush()?;
         let mut handed = flushed.taken;
+        way.some = match flushed.end {
+            FlushEnd::Done => (2 * way.some).min(self.batch),
+            FlushEnd::Refused | FlushEnd::Busy => 1,
+        };
         if flushed.end == FlushEnd::Refused && self.on_refusal == OnRefusal::Lose {
             handed += 1;
         }
@@ -262,9 +270,9 @@ impl<'a> Run<'a> {
 }
 
 impl Way<'_> {
-    /// Writes the frames that are due into the ring, `batch` at most.
-    fn stage(&mut self, now_ns: u64, batch: usize) {
-        while self.staged.len() < batch {
+    /// Writes some of the frames that are due into the ring.
+    fn stage(&mut self, now_ns: u64) {
+        while self.staged.len() < self.some {
             let late_ns = match self.pace.due(now_ns) {
                 Due::Frame(late_ns) => late_ns,
                 Due::Wait => return,
