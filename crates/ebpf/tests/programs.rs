@@ -2,7 +2,7 @@
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
-use mpps_ebpf::instruments::{nic, receiver, sender};
+use mpps_ebpf::instruments::{nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
 const XDP_DROP: u32 = 1;
@@ -261,4 +261,19 @@ fn the_tap_lets_frames_up_to_the_socket_and_no_further() {
         (XDP_PASS, frame.clone())
     );
     assert_eq!(verdict(&skel.progs.end, &frame).0, TCX_DROP);
+}
+
+#[test]
+fn the_sink_drops_whatever_comes() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let open = sink::SinkSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    for frame in [tagged_frame(1, 0, 1024), vec![0xff; 1514]] {
+        assert_eq!(verdict(&skel.progs.sink, &frame).0, XDP_DROP);
+    }
 }

@@ -1,13 +1,21 @@
-//! For bench/sender: our sender flat out on a kept bed, or the sink that drops what any sender sends.
-//! `sender_alone sink BED` holds an XDP program that drops at mB until stdin ends;
-//! `sender_alone send BED CPU SECONDS` sends and prints frames and seconds.
+//! For bench/sender: our sender flat out on a kept bed, the sink that drops what any sender sends, and the
+//! window that counts it and says whether the machine disturbed it.
+//!
+//! - `sender_alone sink BED` drops at mB until stdin ends.
+//! - `sender_alone send BED CPU SECONDS` sends; prints frames and seconds.
+//! - `sender_alone window BED CPU SECONDS PID` counts for so long what reaches mB while process PID sends from
+//!   CPU; prints one JSON object. `void` says why the window is no evidence, by the rules of trials.
 #![forbid(unsafe_code)]
 
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Side};
-use mpps_lab::tester::{Receiver, ReceiverPlan, Sender, SenderPlan, ways};
+use mpps_lab::clock::wait_until;
+use mpps_lab::tester::{Crowd, Sender, SenderPlan, Sink, Watch, ways};
 use mpps_lab::traffic::Traffic;
+use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
+use mpps_linux::{links, procstat};
+use mpps_method::Rules;
 use std::error::Error;
 
 /// Faster than any sender: it is late from the first frame on and never waits.
@@ -19,21 +27,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words[..] {
         ["sink", bed] => sink(bed),
         ["send", bed, cpu, seconds] => send(bed, cpu.parse()?, seconds.parse()?),
-        _ => Err("usage: sender_alone sink BED | send BED CPU SECONDS".into()),
+        ["window", bed, cpu, seconds, pid] => {
+            window(bed, cpu.parse()?, seconds.parse()?, pid.parse()?)
+        }
+        _ => Err(
+            "usage: sender_alone sink BED | send BED CPU SECONDS | window BED CPU SECONDS PID"
+                .into(),
+        ),
     }
 }
 
-fn sink(name: &str) -> Result<(), Box<dyn Error>> {
-    // By name: the bed itself is the sender's to own.
-    let netns = NetNs::open(&format!("mpps-{name}-dut"))?;
-    let ifindex = netns.run(|| mpps_linux::links::index("mB"))??;
-    let plan = ReceiverPlan {
-        order: Traffic::default().flow_order(),
-        tcp: false,
-        sequences_max: 64,
-        all_timed: false,
-    };
-    let _receiver = Receiver::attach(plan, &netns, ifindex).map_err(|e| e.to_string())?;
+/// By name: the bed itself is the sender's to own.
+fn netns_of(bed: &str, end: &str) -> Result<NetNs, Box<dyn Error>> {
+    Ok(NetNs::open(&format!("mpps-{bed}-{end}"))?)
+}
+
+fn sink(bed: &str) -> Result<(), Box<dyn Error>> {
+    let netns = netns_of(bed, "dut")?;
+    let ifindex = netns.run(|| links::index("mB"))??;
+    let _sink = Sink::attach(&netns, ifindex).map_err(|e| e.to_string())?;
     println!("ready");
     std::io::stdin().read_line(&mut String::new())?;
     Ok(())
@@ -59,4 +71,63 @@ fn send(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);
     Ok(())
+}
+
+fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn Error>> {
+    let netns = netns_of(bed, "dut")?;
+    let received =
+        || -> Result<u64, Box<dyn Error>> { Ok(netns.run(|| links::stats("mB"))??.rx_packets) };
+    let stolen = || -> Result<u64, Box<dyn Error>> {
+        let times = procstat::cpu_times()?;
+        let own = times.iter().find(|times| times.cpu == cpu);
+        Ok(own.ok_or("no such CPU")?.steal_ns)
+    };
+    let watch = Watch::start(&[cpu])?;
+    let crowd = Crowd::watch(&[cpu], &threads(bed, pid)?)?;
+    watch.clear()?;
+    crowd.clear()?;
+    let (steal_before, before, began) = (stolen()?, received()?, monotonic_ns());
+    wait_until(began + (seconds * 1e9) as u64);
+    let (after, ended) = (received()?, monotonic_ns());
+    let stall_ns = watch.read()?[0].1.longest_ns;
+    let other = crowd.read()?[0].1;
+    let window_ns = ended - began;
+    let steal_share = (stolen()? - steal_before) as f64 / window_ns as f64;
+    let text = String::from_utf8_lossy(&other.longest_comm);
+    let other_by = text.split('\0').next().unwrap_or_default();
+    let (rules, other_ns) = (Rules::default(), other.longest_ns);
+    let stall_max = rules.stall_max.as_nanos();
+    let void = if steal_share > rules.steal_max {
+        Some(format!("steal {:.1} %", steal_share * 100.0))
+    } else if stall_ns > stall_max {
+        Some(format!("stall {:.1} ms", stall_ns as f64 / 1e6))
+    } else if other_ns > stall_max {
+        Some(format!("{other_by} ran {:.1} ms", other_ns as f64 / 1e6))
+    } else {
+        None
+    };
+    let object = serde_json::json!({
+        "received_frames": after - before, "window_ns": window_ns, "steal_share": steal_share,
+        "stall_longest_ns": stall_ns, "other_longest_ns": other_ns, "other_longest_by": other_by, "void": void,
+    });
+    println!("{object}");
+    Ok(())
+}
+
+/// All threads of the sender: its own process's, and those of whatever lives in its namespace.
+fn threads(bed: &str, pid: i32) -> Result<Vec<i32>, Box<dyn Error>> {
+    let mut pids = netns_of(bed, "out")?.pids()?;
+    pids.push(pid);
+    let mut threads = Vec::new();
+    for pid in pids {
+        for entry in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+            threads.extend(
+                entry?
+                    .file_name()
+                    .to_str()
+                    .and_then(|tid| tid.parse::<i32>().ok()),
+            );
+        }
+    }
+    Ok(threads)
 }

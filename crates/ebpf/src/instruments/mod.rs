@@ -6,6 +6,7 @@ pub mod ledger;
 pub mod nic;
 pub mod receiver;
 pub mod sender;
+pub mod sink;
 pub mod tap;
 pub mod watch;
 pub mod wire;
