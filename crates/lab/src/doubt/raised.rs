@@ -1,0 +1,152 @@
+//! The rules that raise doubts, each from what it needs and nothing else.
+
+use super::Doubt;
+use crate::jobs::throughput::Searched;
+use crate::measurer::Surroundings;
+use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Trial, Verdict};
+
+/// Near its ceiling the tester itself may lose what the DUT did not.
+const NEAR_CEILING: f64 = 0.95;
+/// Steal above this share can move a result (the quiet machine's bound).
+const STEAL_SHARE: f64 = 0.005;
+/// A DUT that has no time left is about as busy as this.
+const BUSY: f64 = 0.95;
+/// The fullest queue may hold so many times its fair share.
+const UNEVEN: f64 = 1.5;
+
+/// Every doubt about a finished search.
+pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
+    let mut doubts = of_trials(&searched.trials);
+    doubts.extend(of_result(&searched.result, ceiling));
+    doubts.extend(of_surroundings(around, &searched.result));
+    doubts.extend(of_loss(searched));
+    doubts.extend(of_queues(searched.evidence.as_ref()));
+    doubts
+}
+
+fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let share = |trial: &Trial| {
+        let most = trial
+            .steal
+            .iter()
+            .map(|cpu| cpu.steal_ns)
+            .max()
+            .unwrap_or(0);
+        most as f64 / (trial.duration.as_nanos().max(1)) as f64
+    };
+    let steal = trials
+        .iter()
+        .map(|(trial, _)| share(trial))
+        .fold(0.0, f64::max);
+    if steal > STEAL_SHARE {
+        doubts.push(Doubt::Steal { share: steal });
+    }
+    let passed = |rate: Rate| {
+        trials
+            .iter()
+            .any(|(t, v)| t.offered == rate && *v == Verdict::Lossless)
+    };
+    let failed = trials
+        .iter()
+        .filter(|(_, v)| matches!(v, Verdict::Lossy { .. }))
+        .map(|(t, _)| t.offered);
+    if let Some(rate) = failed.into_iter().find(|&rate| passed(rate)) {
+        doubts.push(Doubt::Contradiction { rate });
+    }
+    let frames = trials.iter().map(|(trial, _)| trial.counts().foreign).sum();
+    if frames > 0 {
+        doubts.push(Doubt::Foreign { frames });
+    }
+    doubts
+}
+
+fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let outcome = &result.outcome;
+    let (Outcome::Found { voided, trials, .. }
+    | Outcome::NoneLossless { voided, trials, .. }
+    | Outcome::CouldNotMeasure { voided, trials, .. }) = *outcome;
+    if voided > 0 {
+        doubts.push(Doubt::Voided { voided, trials });
+    }
+    if let Outcome::Found { lossless, .. } = *outcome
+        && lossless.fps() > NEAR_CEILING * ceiling.fps()
+    {
+        doubts.push(Doubt::TesterNearCeiling {
+            result: lossless,
+            ceiling,
+        });
+    }
+    if let Some(Irregular::TooWide { width, wanted }) = result.irregular {
+        doubts.push(Doubt::TooWide { width, wanted });
+    }
+    if result.final_trial < FINAL_TRIAL {
+        let trial = result.final_trial;
+        doubts.push(Doubt::ShortTrial { trial });
+    }
+    doubts
+}
+
+fn of_surroundings(around: &Surroundings, result: &GoalResult) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    if around.cpus_shared {
+        doubts.push(Doubt::CpuShared);
+    }
+    // Where nothing was lost the ring hid nothing that the result depends on.
+    if let Outcome::Found {
+        lossless,
+        lossy: Some(lossy),
+        ..
+    } = result.outcome
+    {
+        let ring = around.ring_frames;
+        let hidden = Rate::of(u64::from(ring), result.final_trial).unwrap_or_default();
+        if hidden.fps() > lossy.fps() - lossless.fps() {
+            doubts.push(Doubt::RingHides { ring, hidden });
+        }
+    }
+    match &around.simulated {
+        Some(pair) => doubts.push(Doubt::Simulated(pair.clone())),
+        None => doubts.push(Doubt::NotionalLink),
+    }
+    if around.virtual_nic {
+        doubts.push(Doubt::VirtualNic);
+    }
+    doubts
+}
+
+/// Only where the DUT's loss bounds the result.
+fn of_loss(searched: &Searched) -> Option<Doubt> {
+    let Outcome::Found {
+        lossy: Some(rate),
+        limited_by: LimitedBy::Dut,
+        ..
+    } = searched.result.outcome
+    else {
+        return None;
+    };
+    let lossy = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
+    };
+    let busy = searched
+        .trials
+        .iter()
+        .find(lossy)
+        .and_then(|(trial, _)| trial.busiest_share())?;
+    (busy < BUSY).then_some(Doubt::LossWhileIdle { rate, busy })
+}
+
+fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
+    let queues = &trial?.per_queue;
+    let (fullest, sum) = (*queues.iter().max()?, queues.iter().sum::<u64>());
+    let fair = sum as f64 / queues.len() as f64;
+    let ratio = fullest as f64 / fair.max(1.0);
+    let empty = queues.iter().filter(|&&frames| frames == 0).count();
+    (queues.len() > 1 && (ratio > UNEVEN || empty > 0)).then_some(Doubt::UnevenQueues {
+        ratio,
+        empty,
+        queues: queues.len(),
+    })
+}

@@ -1,0 +1,152 @@
+//! Each doubt in words: what was seen, why it matters, what to do next.
+
+use super::Doubt;
+use mpps_method::Irregular;
+use mpps_method::claim::FINAL_TRIAL;
+use std::fmt;
+
+impl Doubt {
+    /// Short name, for records.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ShortTrial { .. } => "short-trial",
+            Self::TesterNearCeiling { .. } => "tester-near-ceiling",
+            Self::CpuShared => "cpu-shared",
+            Self::Steal { .. } => "steal",
+            Self::Voided { .. } => "voided",
+            Self::RingHides { .. } => "ring-hides",
+            Self::UnevenQueues { .. } => "uneven-queues",
+            Self::Contradiction { .. } => "contradiction",
+            Self::LossWhileIdle { .. } => "loss-while-idle",
+            Self::Foreign { .. } => "foreign",
+            Self::TooWide { .. } => "too-wide",
+            Self::Simulated(_) => "simulated",
+            Self::NotionalLink => "notional-link",
+            Self::VirtualNic => "virtual-nic",
+        }
+    }
+
+    /// What was seen.
+    #[must_use]
+    pub fn seen(&self) -> String {
+        match self {
+            Self::ShortTrial { trial } => {
+                format!("trials of {trial}, RFC 2544 asks for {FINAL_TRIAL}")
+            }
+            Self::TesterNearCeiling { result, ceiling } => {
+                format!("{result} is at or near the tester's own ceiling of {ceiling}")
+            }
+            Self::CpuShared => "tester and DUT share a CPU".to_owned(),
+            Self::Steal { share } => format!(
+                "the hypervisor took {:.1} % of a CPU during a trial",
+                share * 100.0
+            ),
+            Self::Voided { voided, trials } => {
+                format!("{voided} of {trials} trials were disturbed and run again")
+            }
+            Self::RingHides { ring, hidden } => {
+                format!("a ring of {ring} frames hides an overload of {hidden} in one trial")
+            }
+            Self::UnevenQueues {
+                ratio,
+                empty,
+                queues,
+            } => {
+                format!(
+                    "the fullest of {queues} queues got {ratio:.1} times its share, {empty} got none"
+                )
+            }
+            Self::Contradiction { rate } => {
+                format!("{rate} passed in one trial and failed in another")
+            }
+            Self::LossWhileIdle { rate, busy } => format!(
+                "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
+                busy * 100.0
+            ),
+            Self::Foreign { frames } => {
+                format!("{frames} frames that are not ours reached the receiver")
+            }
+            Self::TooWide { width, wanted } => {
+                let (width, wanted) = (*width, *wanted);
+                Irregular::TooWide { width, wanted }.to_string()
+            }
+            Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
+            Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
+            Self::VirtualNic => {
+                "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned()
+            }
+        }
+    }
+
+    /// Why it matters.
+    #[must_use]
+    pub fn why(&self) -> &'static str {
+        match self {
+            Self::ShortTrial { .. } => {
+                "rare stalls of the DUT may not have happened yet: an Estimate, not a Throughput"
+            }
+            Self::TesterNearCeiling { .. } => {
+                "the DUT may well do more, and the tester may lose what the DUT did not"
+            }
+            Self::CpuShared => {
+                "the DUT gets what the tester leaves: the rate is the pair's, not the router's"
+            }
+            Self::Steal { .. } => {
+                "the DUT had less of its CPU than it will have on a machine of its own"
+            }
+            Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
+            Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
+            Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
+            Self::Contradiction { .. } => {
+                "the border between loss and none is not sharp; one search finds one point of it"
+            }
+            Self::LossWhileIdle { .. } => {
+                "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
+            }
+            Self::Foreign { .. } => "something besides the tester sends through the DUT",
+            Self::TooWide { .. } => {
+                "the trials allowed were used up: the rate lies somewhere between the two loads"
+            }
+            Self::Simulated(_) => {
+                "a simulation is for trying goals and searches, it says nothing of a router"
+            }
+            Self::NotionalLink => {
+                "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
+            }
+            Self::VirtualNic => {
+                "a hardware NIC's driver costs more or less than that; compare like with like"
+            }
+        }
+    }
+
+    /// What to run or change next.
+    #[must_use]
+    pub fn next(&self) -> &'static str {
+        match self {
+            Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
+            Self::TooWide { .. } => "a larger --trials-at-most, or --preset csit",
+            Self::Simulated(_) => "the same without --simulate, as root",
+            Self::TesterNearCeiling { .. } => {
+                "judge by DUT busy and ns per frame, or give the tester more CPUs"
+            }
+            Self::CpuShared => "--tester-cpus and --dut-cpus with different CPUs",
+            Self::Steal { .. } | Self::Voided { .. } => {
+                "run again when the machine is quieter; compare in pairs only"
+            }
+            Self::RingHides { .. } => "a longer --time or a smaller --rx-ring",
+            Self::UnevenQueues { .. } => "more --flows, or --rss default instead of symmetric",
+            Self::Contradiction { .. } | Self::LossWhileIdle { .. } => {
+                "--preset csit (up to 21 trials at a load), or a larger --rx-ring"
+            }
+            Self::Foreign { .. } => "look at what --dut-setup started",
+            Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} (next: {})", self.seen(), self.why(), self.next())
+    }
+}
