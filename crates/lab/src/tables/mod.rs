@@ -1,4 +1,4 @@
-//! Routing tables: read from a file ([`read()`]), chosen from ([`choose()`]).
+//! Routing tables: read from a file ([`read()`]), chosen from ([`choose()`]), made up ([`synthesize()`]).
 //!
 //! A table here is prefixes alone: what a forwarding table has to find. Paths, next hops and attributes
 //! of the file are counted and dropped. [`fib`] loads it into a kernel and counts it back. Drawing
@@ -8,17 +8,21 @@ mod choose;
 mod collect;
 mod error;
 pub mod fib;
+mod histogram;
 pub mod martians;
 mod read;
 mod source;
 mod stream;
+mod synthetic;
 mod text;
 mod unpack;
 
 pub use choose::{ChooseOptions, Chosen, Class, LeftOut, Sample, choose};
 pub use error::{Place, ReadError};
+pub use histogram::Histogram;
 pub use read::{Counts, Progress, ReadOptions, ReadTable, read, read_from};
 pub use source::Source;
+pub use synthetic::{SynthesizeError, synthesize};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
@@ -61,26 +65,6 @@ impl Table {
         let v4 = self.v4.iter().copied().map(IpNet::V4);
         v4.chain(self.v6.iter().copied().map(IpNet::V6))
     }
-
-    /// IPv4 prefixes by length: index 0 to 32.
-    #[must_use]
-    pub fn lengths_v4(&self) -> [u64; 33] {
-        let mut lengths = [0; 33];
-        for prefix in &self.v4 {
-            lengths[usize::from(prefix.prefix_len())] += 1;
-        }
-        lengths
-    }
-
-    /// IPv6 prefixes by length: index 0 to 128.
-    #[must_use]
-    pub fn lengths_v6(&self) -> [u64; 129] {
-        let mut lengths = [0; 129];
-        for prefix in &self.v6 {
-            lengths[usize::from(prefix.prefix_len())] += 1;
-        }
-        lengths
-    }
 }
 
 #[cfg(test)]
@@ -110,8 +94,6 @@ mod tests {
             ["9.0.0.0/8", "10.0.0.0/8", "10.0.0.0/9", "2001:db8::/32"]
         );
         assert_eq!((table.len(), table.is_empty()), (4, false));
-        assert_eq!((table.lengths_v4()[8], table.lengths_v4()[9]), (2, 1));
-        assert_eq!(table.lengths_v6()[32], 1);
         assert!(Table::default().is_empty());
     }
 
