@@ -6,7 +6,7 @@
 mod layer3;
 mod stats;
 
-pub use layer3::{add_address, add_neighbour, add_route};
+pub use layer3::{Address, add_address, add_neighbour, add_route, addresses};
 pub use stats::{LinkStats, stats};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};

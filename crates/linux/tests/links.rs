@@ -300,3 +300,42 @@ fn a_driver_says_what_it_is_and_what_it_has() {
         xsk::try_bind("mD").unwrap();
     });
 }
+
+#[test]
+fn addresses_are_listed_with_their_networks() {
+    if !privileged() {
+        return;
+    }
+    let (c, _d) = joined(1);
+    c.run(|| sysctl::write("net.ipv6.conf.all.disable_ipv6", "0").unwrap());
+    c.run(|| {
+        links::add_address("mC", ip("192.0.2.1"), 24).unwrap();
+        links::add_address("mC", ip("2001:db8::1"), 64).unwrap();
+    });
+    // A point-to-point address: the network is the peer's.
+    c.run(|| {
+        let words = [
+            "addr",
+            "add",
+            "198.51.100.1",
+            "peer",
+            "203.0.113.0/30",
+            "dev",
+            "mC",
+        ];
+        assert!(Command::new("ip").args(words).status().unwrap().success());
+    });
+    let listed = c.run(|| links::addresses().unwrap());
+    for (own, network, prefix_len) in [
+        ("192.0.2.1", "192.0.2.1", 24),
+        ("2001:db8::1", "2001:db8::1", 64),
+        ("198.51.100.1", "203.0.113.0", 30),
+    ] {
+        let wanted = links::Address {
+            own: ip(own),
+            network: ip(network),
+            prefix_len,
+        };
+        assert!(listed.contains(&wanted), "{wanted:?} in {listed:?}");
+    }
+}

@@ -65,7 +65,7 @@ pub struct Sample {
 }
 
 /// What to leave out. The default leaves out the default route and martians; what is local, and who is
-/// logged in, has to be told.
+/// logged in, has to be told: [`Surroundings`](super::Surroundings).
 #[derive(Clone, Debug)]
 pub struct ChooseOptions {
     /// Use IPv4.
@@ -104,33 +104,66 @@ impl Default for ChooseOptions {
     }
 }
 
-/// How many were left out, by class.
+/// How many were left out, by class and family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut([u64; Class::ALL.len()]);
+pub struct LeftOut([Families; Class::ALL.len()]);
+
+/// Prefixes of each family.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Families {
+    /// IPv4.
+    pub v4: u64,
+    /// IPv6.
+    pub v6: u64,
+}
+
+impl Families {
+    /// Of a table.
+    #[must_use]
+    pub fn of(table: &Table) -> Self {
+        Self {
+            v4: table.v4.len() as u64,
+            v6: table.v6.len() as u64,
+        }
+    }
+
+    /// Of both.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        self.v4 + self.v6
+    }
+}
 
 impl LeftOut {
     /// Prefixes of this class.
     #[must_use]
-    pub fn count(&self, class: Class) -> u64 {
+    pub fn count(&self, class: Class) -> Families {
         self.0[class as usize]
     }
 
     /// Prefixes of all classes.
     #[must_use]
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
+    pub fn total(&self) -> Families {
+        let sum = |sum: Families, more: &Families| Families {
+            v4: sum.v4 + more.v4,
+            v6: sum.v6 + more.v6,
+        };
+        self.0.iter().fold(Families::default(), sum)
     }
 
     /// Classes and counts, only those there are.
-    pub fn iter(&self) -> impl Iterator<Item = (Class, u64)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (Class, Families)> + '_ {
         let all = Class::ALL
             .into_iter()
             .map(|class| (class, self.count(class)));
-        all.filter(|(_, count)| *count > 0)
+        all.filter(|(_, count)| count.total() > 0)
     }
 
-    fn add(&mut self, class: Class, prefixes: usize) {
-        self.0[class as usize] += prefixes as u64;
+    /// All that the second table lacks of the first.
+    fn add(&mut self, class: Class, before: Families, after: Families) {
+        let count = &mut self.0[class as usize];
+        count.v4 += before.v4 - after.v4;
+        count.v6 += before.v6 - after.v6;
     }
 }
 
@@ -147,27 +180,30 @@ pub struct Chosen {
 #[must_use]
 pub fn choose(table: Table, options: &ChooseOptions) -> Chosen {
     let mut left_out = LeftOut::default();
-    let mut keep = |prefix: IpNet| {
-        let class = class_of(prefix, options);
-        if let Some(class) = class {
-            left_out.add(class, 1);
-        }
-        class.is_none()
-    };
     let mut table = table;
-    table.v4.retain(|&prefix| keep(prefix.into()));
-    table.v6.retain(|&prefix| keep(prefix.into()));
+    table.v4.retain(|&prefix| {
+        let class = class_of(prefix.into(), options);
+        class
+            .inspect(|&class| left_out.0[class as usize].v4 += 1)
+            .is_none()
+    });
+    table.v6.retain(|&prefix| {
+        let class = class_of(prefix.into(), options);
+        class
+            .inspect(|&class| left_out.0[class as usize].v6 += 1)
+            .is_none()
+    });
+    let before = Families::of(&table);
     if let Some(sample) = options.sample {
-        let before = table.len();
         draw(&mut table, sample);
-        left_out.add(Class::NotSampled, before - table.len());
     }
+    let sampled = Families::of(&table);
+    left_out.add(Class::NotSampled, before, sampled);
     if let Some(max) = options.max {
-        let before = table.len();
         table.v4.truncate(max);
         table.v6.truncate(max - table.v4.len());
-        left_out.add(Class::BeyondMaximum, before - table.len());
     }
+    left_out.add(Class::BeyondMaximum, sampled, Families::of(&table));
     table.v4.shrink_to_fit();
     table.v6.shrink_to_fit();
     Chosen { table, left_out }

@@ -13,15 +13,17 @@ pub mod martians;
 mod read;
 mod source;
 mod stream;
+mod surroundings;
 mod synthetic;
 mod text;
 mod unpack;
 
-pub use choose::{ChooseOptions, Chosen, Class, LeftOut, Sample, choose};
+pub use choose::{ChooseOptions, Chosen, Class, Families, LeftOut, Sample, choose};
 pub use error::{Place, ReadError};
 pub use histogram::Histogram;
 pub use read::{Counts, Progress, ReadOptions, ReadTable, read, read_from};
 pub use source::Source;
+pub use surroundings::Surroundings;
 pub use synthetic::{SynthesizeError, synthesize};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE};
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::address::{
     AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage,
 };
@@ -55,6 +55,49 @@ pub fn add_address(link: &str, address: IpAddr, prefix_len: u8) -> Result<()> {
             }
             _ => error,
         }
+    })
+}
+
+/// An address of a link, and the network that the kernel reaches through the link for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    /// The machine's own.
+    pub own: IpAddr,
+    /// An address of the network: the peer's on a point-to-point link, else the same.
+    pub network: IpAddr,
+    /// Bits of the network's prefix.
+    pub prefix_len: u8,
+}
+
+/// Every address of every link of the namespace.
+///
+/// # Errors
+/// The kernel's answer could not be read.
+pub fn addresses() -> Result<Vec<Address>> {
+    let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+    let answers = transact(request, NLM_F_DUMP)
+        .map_err(|refusal| refusal.of("list", format!("addresses{}", netns::place())))?;
+    let described = answers.iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewAddress(message) => describe(message),
+        _ => None,
+    });
+    Ok(described.collect())
+}
+
+fn describe(message: &AddressMessage) -> Option<Address> {
+    let (mut local, mut address) = (None, None);
+    for attribute in &message.attributes {
+        match attribute {
+            AddressAttribute::Local(ip) => local = Some(*ip),
+            AddressAttribute::Address(ip) => address = Some(*ip),
+            _ => {}
+        }
+    }
+    // The kernel gives both, or (IPv6 without a peer) only the second.
+    Some(Address {
+        own: local.or(address)?,
+        network: address.or(local)?,
+        prefix_len: message.header.prefix_len,
     })
 }
 
