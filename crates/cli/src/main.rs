@@ -27,6 +27,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Throughput(args) => verbs::throughput::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
+        Verb::Table(args) => verbs::table::run(args),
         Verb::Bed(args) => verbs::bed::run(args),
         Verb::Doctor(args) => verbs::doctor::run(args),
         Verb::Recover(args) => verbs::recover::run(args),

@@ -3,11 +3,13 @@
 
 mod calibration;
 mod limits;
+mod routes;
 mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use limits::LimitsPlan;
+pub use routes::{choose_options, read_options};
 
 use crate::args::{NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Result, ensure};

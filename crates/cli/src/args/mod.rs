@@ -11,6 +11,7 @@ pub mod quantity;
 mod recover;
 mod search;
 mod simulate;
+mod table;
 mod throughput;
 mod traffic;
 
@@ -22,6 +23,7 @@ pub use limits::LimitsArgs;
 pub use port::{PortArg, PortArgs};
 pub use recover::RecoverArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
+pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
 pub use traffic::{TrafficArgs, TransportArg};
 
@@ -53,6 +55,8 @@ pub enum Verb {
     Calibrate(CalibrateArgs),
     /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
     Limits(LimitsArgs),
+    /// Read routing tables from files, or make them up
+    Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
     /// Say what this machine has and lacks for each job, what each lack costs, what to do about it

@@ -1,7 +1,9 @@
 //! Numbers with units, as people type them: `1.5M`, `5m`, `1%`, `40G`.
 
+use ipnet::IpNet;
 use mpps_method::limits::{Bus, MemoryBandwidth};
 use mpps_method::{LinkSpeed, Rate, Resolution, Span};
+use std::net::IpAddr;
 
 /// Shortest trial: below it the set-up of a trial is all there is to see.
 const TRIAL_MIN: Span = Span::from_millis(10);
@@ -140,6 +142,30 @@ pub fn memory_bandwidth(text: &str) -> Result<MemoryBandwidth, String> {
     }
 }
 
+/// A count: `1000`, `10k`, `4M`.
+///
+/// # Errors
+/// What to write instead.
+pub fn count(text: &str) -> Result<u64, String> {
+    number(text, &[("k", 1e3), ("K", 1e3), ("M", 1e6)])
+        .filter(|value| value.fract() == 0.0 && *value < 1e15)
+        .map(|value| value as u64)
+        .ok_or("give a whole number, such as 1000, 10k or 4M".to_owned())
+}
+
+/// A network: `192.0.2.0/24`, `2001:db8::/32`; an address is one of its own.
+///
+/// # Errors
+/// What to write instead.
+pub fn prefix(text: &str) -> Result<IpNet, String> {
+    let network = text.parse::<IpNet>().ok();
+    let address = || text.parse::<IpAddr>().ok().map(IpNet::from);
+    network
+        .map(|network| network.trunc())
+        .or_else(address)
+        .ok_or("give a prefix, such as 192.0.2.0/24 or 2001:db8::/32".to_owned())
+}
+
 /// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
 pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -160,6 +186,28 @@ pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_whole_and_prefixes_have_no_host_bits() {
+        for (text, value) in [("0", 0), ("10k", 10_000), ("1.5M", 1_500_000)] {
+            assert_eq!(count(text), Ok(value));
+        }
+        for text in ["", "-1", "0.5", "1.2345k", "many", "9999999999999999"] {
+            assert!(count(text).expect_err(text).contains("4M"), "{text}");
+        }
+        for (text, value) in [("192.0.2.7/24", "192.0.2.0/24"), ("::1", "::1/128")] {
+            assert_eq!(
+                prefix(text).map(|net| net.to_string()),
+                Ok(value.to_owned())
+            );
+        }
+        for text in ["", "192.0.2.0/33", "192.0.2/24", "x"] {
+            assert!(
+                prefix(text).expect_err(text).contains("192.0.2.0/24"),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn rates_take_suffixes() {

@@ -1,5 +1,6 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
+pub mod bar;
 mod beds;
 mod calibration;
 mod doctor;
@@ -8,6 +9,7 @@ mod limits;
 pub mod plan;
 pub mod progress;
 mod recovery;
+mod routes;
 mod search;
 mod table;
 
@@ -17,6 +19,7 @@ pub use doctor::{doctor, doctor_json};
 pub use doubts::doubts;
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
+pub use routes::{RoutesRead, prefixes, routes, routes_json};
 pub use search::{closeness, rule};
 pub use table::{comparability, table};
 

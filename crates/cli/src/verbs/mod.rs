@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod generate;
 pub mod limits;
 pub mod recover;
+pub mod table;
 pub mod throughput;
 
 use crate::exit::Exit;

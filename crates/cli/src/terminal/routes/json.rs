@@ -1,0 +1,94 @@
+//! The same as one JSON object.
+
+use super::RoutesRead;
+use crate::record::SCHEMA;
+use mpps_lab::tables::{Families, Histogram};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    source: &'a str,
+    format: &'static str,
+    /// Null where it is not packed.
+    packed: Option<&'static str>,
+    octets: u64,
+    unpacked_octets: u64,
+    records: u64,
+    prefixes: u64,
+    repeated_prefixes: u64,
+    host_bits_prefixes: u64,
+    paths: u64,
+    skipped_records: BTreeMap<&'static str, u64>,
+    damaged: u64,
+    first_damage: Option<&'a str>,
+    distinct: FamilyEntry,
+    /// By class; only those there are.
+    left_out: BTreeMap<&'static str, FamilyEntry>,
+    chosen: FamilyEntry,
+    /// Of those chosen, by prefix length in bits.
+    lengths: LengthEntry,
+}
+
+#[derive(Serialize)]
+struct FamilyEntry {
+    ipv4_prefixes: u64,
+    ipv6_prefixes: u64,
+}
+
+#[derive(Serialize)]
+struct LengthEntry {
+    ipv4_prefixes: BTreeMap<usize, u64>,
+    ipv6_prefixes: BTreeMap<usize, u64>,
+}
+
+impl From<Families> for FamilyEntry {
+    fn from(count: Families) -> Self {
+        Self {
+            ipv4_prefixes: count.v4,
+            ipv6_prefixes: count.v6,
+        }
+    }
+}
+
+/// What [`super::routes`] says, as one object.
+///
+/// # Errors
+/// None that can happen: all of it is text and numbers.
+pub fn routes_json(read: &RoutesRead) -> serde_json::Result<String> {
+    let counts = &read.counts;
+    let histogram = Histogram::of(&read.chosen.table);
+    let left_out = read.chosen.left_out.iter();
+    let document = Document {
+        schema: SCHEMA,
+        source: &read.source,
+        format: counts.format,
+        packed: counts.packed,
+        octets: counts.octets,
+        unpacked_octets: counts.octets_unpacked,
+        records: counts.records,
+        prefixes: counts.prefixes,
+        repeated_prefixes: counts.duplicates,
+        host_bits_prefixes: counts.host_bits,
+        paths: counts.paths,
+        skipped_records: counts.skipped.iter().copied().collect(),
+        damaged: counts.damaged,
+        first_damage: counts.first_damage.as_deref(),
+        distinct: read.distinct.into(),
+        left_out: left_out
+            .map(|(class, count)| (class.name(), count.into()))
+            .collect(),
+        chosen: Families::of(&read.chosen.table).into(),
+        lengths: LengthEntry {
+            ipv4_prefixes: those_there_are(&histogram.v4),
+            ipv6_prefixes: those_there_are(&histogram.v6),
+        },
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn those_there_are(lengths: &[u64]) -> BTreeMap<usize, u64> {
+    let all = lengths.iter().copied().enumerate();
+    all.filter(|(_, count)| *count > 0).collect()
+}

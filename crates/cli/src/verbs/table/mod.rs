@@ -1,0 +1,35 @@
+//! `mpps table`: one file a verb.
+
+mod read;
+mod synthesize;
+
+use crate::args::{TableArgs, TableVerb};
+use crate::exit::Exit;
+use crate::terminal::bar::Bar;
+use crate::terminal::grouped;
+use anyhow::Result;
+use mpps_lab::tables::{self, ReadOptions, ReadTable, Source};
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn run(args: &TableArgs) -> Result<Exit> {
+    match &args.verb {
+        TableVerb::Read(args) => read::run(args),
+        TableVerb::Synthesize(args) => synthesize::run(args),
+    }
+}
+
+/// Reads a file of routes and shows how far it is.
+///
+/// # Errors
+/// Names file, record and octet.
+pub fn read_with_progress(source: Source, options: &ReadOptions, quiet: bool) -> Result<ReadTable> {
+    let mut bar = Bar::new(source.to_string(), quiet);
+    let mut progress = |progress: tables::Progress| {
+        let word = format!("{} prefixes", grouped(progress.prefixes));
+        bar.update(progress.octets_read, progress.octets_total, &word);
+    };
+    Ok(tables::read(source, options, &mut progress)?)
+}
