@@ -7,8 +7,8 @@
 
 mod space;
 
-use super::Table;
 use super::histogram::{Histogram, scale};
+use super::{ReadOptions, Table};
 use ipnet::{Ipv4Net, Ipv6Net};
 use mpps_method::random::Random;
 use space::{Space, draw_distinct};
@@ -29,6 +29,13 @@ pub enum SynthesizeError {
         /// There are.
         most: u64,
     },
+    /// More prefixes than a table is ever read with: [`ReadOptions::MOST_PREFIXES`].
+    TooLarge {
+        /// 4 or 6.
+        family: u8,
+        /// Wanted.
+        wanted: u64,
+    },
     /// The histogram has no prefix of a family that is wanted.
     NoLengths {
         /// 4 or 6.
@@ -48,6 +55,11 @@ impl fmt::Display for SynthesizeError {
                 f,
                 "synthesize IPv{family}: {wanted} networks of /{length} wanted by the prefix lengths, {most} there are; \
                  give fewer prefixes"
+            ),
+            Self::TooLarge { family, wanted } => write!(
+                f,
+                "synthesize IPv{family}: {wanted} prefixes, more than any routing table has; give at most {}",
+                ReadOptions::MOST_PREFIXES
             ),
             Self::NoLengths { family } => write!(
                 f,
@@ -105,6 +117,10 @@ fn place(
     let family = whole.family();
     if prefixes > 0 && shares.iter().all(|&share| share == 0) {
         return Err(SynthesizeError::NoLengths { family });
+    }
+    if prefixes > ReadOptions::MOST_PREFIXES as u64 {
+        let wanted = prefixes;
+        return Err(SynthesizeError::TooLarge { family, wanted });
     }
     let mut random = Random::from_seed(seed);
     let mut free = whole.clone();
