@@ -5,6 +5,7 @@
 pub mod bed;
 pub mod ceiling;
 pub mod clock;
+pub mod destinations;
 pub mod doctor;
 pub mod doubt;
 pub mod facts;

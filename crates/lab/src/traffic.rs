@@ -1,11 +1,13 @@
 //! What is sent: frame sizes, flows, addresses, directions.
 
 use crate::bed::Bed;
+use crate::destinations::Destinations;
 use crate::tester::{Far, PortKind, ReceiverPlan, SenderPlan, Template, TesterError, Way};
 use mpps_ebpf::instruments::sender::SIZES_MAX;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use mpps_wire::ether::MacAddr;
 use mpps_wire::template::{self, Addresses, FrameTemplate};
+use std::sync::Arc;
 
 /// Hops a frame may still make; RFC 2544 names no value, 64 is the Internet's habit.
 const TTL: u8 = 64;
@@ -19,6 +21,8 @@ pub struct Traffic {
     pub flows: u32,
     /// Frames each flow lives before a new one takes its place; `None`: for ever.
     pub flow_length: Option<u32>,
+    /// Destinations that take turns; `None`: the tester's own address alone.
+    pub destinations: Option<Destinations>,
     /// What the frames look like behind their IP header.
     pub transport: Transport,
     /// IPv6 instead of IPv4.
@@ -44,6 +48,7 @@ impl Default for Traffic {
             frames: FrameSpec::Fixed(FrameLen::MIN),
             flows: 1,
             flow_length: None,
+            destinations: None,
             transport: Transport::Udp,
             ipv6: false,
             bidirectional: false,
@@ -100,7 +105,7 @@ impl Traffic {
         FlowOrder {
             flows: self.flows,
             flow_length: self.flow_length,
-            destinations: 1,
+            destinations: self.destinations.as_ref().map_or(1, Destinations::places),
         }
     }
 
@@ -128,6 +133,8 @@ impl Traffic {
             transport: self.transport,
             flows: self.flows,
             flow_length: self.flow_length,
+            destinations: self.destinations.clone(),
+            seed: self.seed,
             clock_frames: if self.all_timed { 1 } else { CLOCK_FRAMES },
             lengths,
             batch: self.batch,
@@ -135,10 +142,17 @@ impl Traffic {
         })
     }
 
+    /// With a length each flow is one of its own, wherever it goes.
+    fn place_flow(&self) -> Option<Arc<Vec<u32>>> {
+        let repeats = self.destinations.as_ref()?.place_flow.clone();
+        repeats.filter(|_| self.flow_length.is_none())
+    }
+
     pub(crate) fn receiver_plan(&self, frames_max: u64) -> ReceiverPlan {
         ReceiverPlan {
             order: self.flow_order(),
             tcp: self.transport.is_tcp(),
+            place_flow: self.place_flow(),
             sequences_max: frames_max,
             all_timed: self.all_timed,
         }

@@ -4,11 +4,15 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, Side};
+use mpps_lab::destinations::{Destinations, FarList};
 use mpps_lab::tester::{Sender, ways};
 use mpps_lab::traffic::Traffic;
+use mpps_method::destinations::Draw;
 use mpps_method::{FlowPlan, FrameSpec, Transport};
 use mpps_wire::TestFrame;
 use mpps_wire::template;
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The first frames of this traffic on the bed.
 fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec<u8>> {
@@ -145,5 +149,136 @@ fn flows_with_a_length_are_followed_by_new_ones() {
         let host = u32::from(bed.port(Side::A).v4) + flow / 64_512;
         let source = std::net::Ipv4Addr::from(host);
         assert_eq!(parsed.template.addresses.source(), source, "{number}");
+    }
+}
+
+/// The far addresses of the list, as long as it has no blocks.
+fn listed(destinations: &Destinations) -> Vec<IpAddr> {
+    match destinations.list.as_ref() {
+        FarList::V4(list) => list
+            .iter()
+            .map(|&number| Ipv4Addr::from(number).into())
+            .collect(),
+        FarList::V6(list) => list
+            .iter()
+            .map(|&number| Ipv6Addr::from(number).into())
+            .collect(),
+    }
+}
+
+#[test]
+fn each_frame_goes_to_the_next_destination_of_the_list() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    for (ipv6, bidirectional) in [(false, false), (true, false), (false, true), (true, true)] {
+        let destinations = support::destinations(Draw::PerPrefix, 70, ipv6, 3);
+        let list = listed(&destinations);
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            flows: 3,
+            destinations: Some(destinations),
+            ipv6,
+            bidirectional,
+            ..support::traffic()
+        };
+        let ways = ways(bidirectional);
+        for (number, frame) in preview(&bed, &traffic, Order::default(), 300)
+            .iter()
+            .enumerate()
+        {
+            let (way, sequence) = (number % ways.len(), number / ways.len());
+            let parsed = parse(frame);
+            let addresses = parsed.template.addresses;
+            // Back from there: the far address is the source.
+            let (far, near) = match way {
+                0 => (addresses.destination(), addresses.source()),
+                _ => (addresses.source(), addresses.destination()),
+            };
+            assert_eq!(far, list[sequence % 70], "{number}");
+            let port = bed.port(Side::A);
+            let own: IpAddr = if ipv6 { port.v6.into() } else { port.v4.into() };
+            assert_eq!(
+                (near, parsed.ports.0),
+                (own, 1024 + (sequence % 3) as u16),
+                "{number}"
+            );
+        }
+        // Canaries go where the receiver is, whatever the table says.
+        let plain = Order {
+            plain: true,
+            ..Order::default()
+        };
+        for (number, frame) in preview(&bed, &traffic, plain, 4).iter().enumerate() {
+            let template = traffic.frame_template(&bed, ways[number % ways.len()]);
+            assert_eq!(parse(frame).template, template);
+        }
+    }
+}
+
+#[test]
+fn a_destination_belongs_to_its_flow_where_flows_end() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let destinations = support::destinations(Draw::PerAddress, 11, false, 2);
+    let list = listed(&destinations);
+    let traffic = Traffic {
+        flows: 2,
+        flow_length: Some(3),
+        destinations: Some(destinations),
+        ..support::traffic()
+    };
+    let order = traffic.flow_order();
+    for (number, frame) in preview(&bed, &traffic, Order::default(), 200)
+        .iter()
+        .enumerate()
+    {
+        let parsed = parse(frame);
+        let destination = parsed.template.addresses.destination();
+        assert_eq!(
+            destination,
+            list[order.destination(number as u64) as usize],
+            "{number}"
+        );
+        let flow = order.flow(number as u64);
+        assert_eq!(u64::from(parsed.ports.0) - 1024, flow, "{number}");
+    }
+}
+
+#[test]
+fn blocks_are_walked_through_without_a_repeat() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    for ipv6 in [false, true] {
+        let destinations = support::blocks(ipv6);
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            destinations: Some(destinations.clone()),
+            ipv6,
+            seed: 12_345,
+            ..support::traffic()
+        };
+        assert_eq!(destinations.places(), 80);
+        let frames = preview(&bed, &traffic, Order::default(), 160);
+        let sent: Vec<IpAddr> = frames
+            .iter()
+            .map(|frame| parse(frame).template.addresses.destination())
+            .collect();
+        let distinct: BTreeSet<IpAddr> = sent[..80].iter().copied().collect();
+        assert_eq!(distinct.len(), 80);
+        assert_eq!(sent[..80], sent[80..], "then the same again");
+        let blocks = listed(&destinations);
+        for (number, address) in sent.iter().enumerate() {
+            let network: IpAddr = match address {
+                IpAddr::V4(v4) => Ipv4Addr::from(u32::from(*v4) & !15).into(),
+                IpAddr::V6(v6) => Ipv6Addr::from(u128::from(*v6) & !15).into(),
+            };
+            assert_eq!(blocks[number % 5], network, "{number}");
+        }
     }
 }

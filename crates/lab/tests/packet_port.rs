@@ -10,6 +10,7 @@ use mpps_lab::tester::{
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
 use mpps_linux::{links, sysctl};
+use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Transport, Trial, Verdict};
 use mpps_wire::TestFrame;
 
@@ -145,13 +146,17 @@ fn both_ports_send_the_same_frames() {
     }
     let bed = support::bed();
     for transport in Transport::ALL {
-        for (ipv6, bidirectional, flow_length) in [
-            (false, false, None),
-            (true, true, None),
-            (false, true, Some(4)),
-            (true, false, Some(7)),
+        let drawn = |ipv6| support::destinations(Draw::PerAddress, 70, ipv6, 5);
+        for (ipv6, bidirectional, flow_length, destinations) in [
+            (false, false, None, None),
+            (true, true, None, Some(drawn(true))),
+            (false, true, None, Some(drawn(false))),
+            (false, true, Some(4), Some(support::blocks(false))),
+            (true, false, Some(7), Some(support::blocks(true))),
+            (false, false, None, Some(support::blocks(false))),
         ] {
             let traffic = Traffic {
+                destinations,
                 transport,
                 ipv6,
                 bidirectional,

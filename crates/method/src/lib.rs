@@ -18,6 +18,7 @@
 pub mod attempts;
 pub mod bisection;
 pub mod claim;
+pub mod destinations;
 pub mod flows;
 pub mod frame_spec;
 pub mod goal;

@@ -27,11 +27,10 @@ const volatile u32 size_largest = 60;
 /* Frames sent on one reading of the clock at most, where that reading says all of them are due. */
 const volatile u32 clock_frames = 1;
 /*
- * Far addresses: entries of the list (0: the template's address is the only one), and how often it is
- * passed, each time with another offset of so many bits added to every entry.
+ * Far addresses: entries of the list (0: the template's address is the only one). With bits each entry is
+ * the first address of a block, and each lap of the list takes another address of every block.
  */
 const volatile u32 far_count = 0;
-const volatile u32 far_laps = 1;
 const volatile u32 far_bits = 0;
 const volatile u32 far_seed = 0;
 
@@ -61,8 +60,8 @@ struct {
 } ports SEC(".maps");
 
 /*
- * The lap-th offset: a permutation of the numbers of far_bits bits (each step can be undone), so that
- * no offset comes twice before all have come.
+ * The lap-th offset in a block: a permutation of the numbers of far_bits bits (each step can be undone),
+ * so that no offset comes twice before all have come.
  */
 static __always_inline u32 lap_offset(u32 lap)
 {
@@ -136,8 +135,7 @@ static __always_inline void next_far(struct sender_direction *d)
 	if (++d->far_at < far_count)
 		return;
 	d->far_at = 0;
-	if (far_bits && ++d->lap == far_laps)
-		d->lap = 0;
+	d->lap++;
 }
 
 static __always_inline void next_port(struct sender_direction *d)

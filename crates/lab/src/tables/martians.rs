@@ -60,6 +60,21 @@ const REGISTRY_V6: [V6; 20] = [
 
 const MULTICAST_V6: V6 = ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, false);
 
+/// Networks that hold IPv4 martians, and nothing but the few reachable exceptions beside them.
+pub fn networks_v4() -> impl Iterator<Item = Ipv4Net> {
+    let unreachable = REGISTRY_V4.iter().filter(|(.., reachable)| !reachable);
+    unreachable
+        .filter_map(|(network, length, _)| Ipv4Net::new(Ipv4Addr::from(*network), *length).ok())
+}
+
+/// Networks that hold IPv6 martians, and nothing but the few reachable exceptions beside them.
+pub fn networks_v6() -> impl Iterator<Item = Ipv6Net> {
+    let unreachable = REGISTRY_V6.iter().filter(|(.., reachable)| !reachable);
+    let unreachable = unreachable.chain([&MULTICAST_V6]);
+    unreachable
+        .filter_map(|(network, length, _)| Ipv6Net::new(Ipv6Addr::from(*network), *length).ok())
+}
+
 /// Whether a prefix lies within martian space. One that covers martian and other space alike is none.
 #[must_use]
 pub fn is_martian(prefix: IpNet) -> bool {

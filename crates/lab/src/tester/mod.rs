@@ -283,6 +283,27 @@ fn attach_in(
     Ok(netns.run(|| bpf::attach(program, ifindex, kind))??)
 }
 
+/// Entries of a map written in one call.
+const FILL_BATCH: usize = 65_536;
+
+/// Writes an array map from its first entry on, many entries in a call.
+fn fill<T, const N: usize>(
+    map: &libbpf_rs::MapMut<'_>,
+    values: &[T],
+    octets: impl Fn(&T) -> [u8; N],
+) -> Result<(), TesterError> {
+    for (batch, values) in values.chunks(FILL_BATCH).enumerate() {
+        let first = (batch * FILL_BATCH) as u32;
+        let count = values.len() as u32;
+        let keys: Vec<u8> = (first..first + count).flat_map(u32::to_ne_bytes).collect();
+        let values: Vec<u8> = values.iter().flat_map(&octets).collect();
+        let (each, every) = (MapFlags::ANY, MapFlags::ANY);
+        map.update_batch(&keys, &values, count, each, every)
+            .map_err(|e| TesterError::bpf("fill a map", &e))?;
+    }
+    Ok(())
+}
+
 fn possible_cpus() -> Result<usize, TesterError> {
     libbpf_rs::num_possible_cpus().map_err(|e| TesterError::bpf("count possible CPUs", &e))
 }

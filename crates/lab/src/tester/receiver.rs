@@ -8,16 +8,17 @@ use mpps_linux::bpf::LinkKind;
 use mpps_linux::netns::NetNs;
 use mpps_method::FlowOrder;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 const KEY: [u8; 4] = [0; 4];
-/// Entries cleared in one call.
-const BATCH: u32 = 65_536;
 
 /// What the receiver must know of the traffic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ReceiverPlan {
     /// Which flow each frame belongs to.
     pub order: FlowOrder,
+    /// Which flow is at each place, where destinations come again (see [`FlowOrder::place`]).
+    pub place_flow: Option<Arc<Vec<u32>>>,
     /// TCP instead of UDP.
     pub tcp: bool,
     /// Most frames one trial sends in this direction.
@@ -55,16 +56,22 @@ impl Receiver {
         rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
         let words = u32::try_from(plan.sequences_max.div_ceil(64))
             .map_err(|_| TesterError::TooManyFrames)?;
+        rodata.places_repeat = u32::from(plan.place_flow.is_some());
         let places = u32::try_from(plan.order.places()).unwrap_or(u32::MAX);
+        let repeated = plan.place_flow.as_ref().map_or(1, |_| places);
         let sized = open
             .maps
             .seen
             .set_max_entries(words.max(1))
-            .and(open.maps.expected.set_max_entries(places));
+            .and(open.maps.expected.set_max_entries(places))
+            .and(open.maps.place_flow.set_max_entries(repeated));
         sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the receiver", &e))?;
+        if let Some(flows) = &plan.place_flow {
+            super::fill(&skel.maps.place_flow, flows, |flow| flow.to_ne_bytes())?;
+        }
         let link = super::attach_in(netns, skel.progs.receive.as_fd(), ifindex, LinkKind::Xdp)?;
         Ok(Self {
             skel,
@@ -144,7 +151,7 @@ impl Receiver {
             .skel
             .maps
             .seen
-            .lookup_batch(BATCH.min(count), MapFlags::ANY, MapFlags::ANY)
+            .lookup_batch(count.min(65_536), MapFlags::ANY, MapFlags::ANY)
             .map_err(|e| TesterError::bpf("read the receiver", &e))?;
         // An array's entries come in the order of their keys.
         for (_, value) in entries.take(count as usize) {
@@ -161,20 +168,5 @@ impl Receiver {
 
 /// Zeroes the first `count` words of an array map, many in a call.
 fn clear(map: &libbpf_rs::MapMut<'_>, count: u32) -> Result<(), TesterError> {
-    let zeros = vec![0u8; 8 * BATCH.min(count) as usize];
-    let mut from = 0;
-    while from < count {
-        let some = BATCH.min(count - from);
-        let keys: Vec<u8> = (from..from + some).flat_map(u32::to_ne_bytes).collect();
-        map.update_batch(
-            &keys,
-            &zeros[..8 * some as usize],
-            some,
-            MapFlags::ANY,
-            MapFlags::ANY,
-        )
-        .map_err(|e| TesterError::bpf("clear the receiver", &e))?;
-        from += some;
-    }
-    Ok(())
+    super::fill(map, &vec![0u64; count as usize], |word| word.to_ne_bytes())
 }

@@ -3,6 +3,7 @@
 use super::TesterError;
 use super::template::Template;
 use crate::clock::wait_until;
+use crate::destinations::{Destinations, FarList};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::instruments::sender::{
@@ -36,6 +37,10 @@ pub struct SenderPlan {
     pub flows: u32,
     /// Frames a flow lives before a new one takes its place.
     pub flow_length: Option<u32>,
+    /// Destinations that take turns; `None`: the template's alone.
+    pub destinations: Option<Destinations>,
+    /// Seed of the order of addresses within blocks.
+    pub seed: u64,
     /// Frame lengths without FCS in the order they are sent; one entry: all alike.
     pub lengths: Vec<u16>,
     /// Pages handed on at once, 1 to 256: few for latency, many for rate.
@@ -88,9 +93,27 @@ impl Sender {
             to.l4_sum = from.l4_sum;
             to.far_sum = from.far_sum;
         }
+        if let Some(far) = &plan.destinations {
+            let entries = u32::try_from(far.list.len()).unwrap_or(u32::MAX);
+            rodata.far_count = entries;
+            rodata.far_bits = far.block_bits;
+            rodata.far_seed = plan.seed as u32;
+            let sized = match far.list.as_ref() {
+                FarList::V4(_) => open.maps.far_ipv4.set_max_entries(entries),
+                FarList::V6(_) => open.maps.far_ipv6.set_max_entries(entries),
+            };
+            sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
+        }
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the sender", &e))?;
+        match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
+            None => {}
+            Some(FarList::V4(list)) => {
+                super::fill(&skel.maps.far_ipv4, list, |far| far.to_ne_bytes())?
+            }
+            Some(FarList::V6(list)) => super::fill(&skel.maps.far_ipv6, list, far_ipv6)?,
+        }
         for (way, (netns, ifindex)) in ports.iter().enumerate() {
             // A DEVMAP takes the interface from the namespace of the thread that writes it.
             let map = skel.maps.ports.as_fd();
@@ -234,6 +257,15 @@ impl Sender {
         }
         Ok(sums.into_iter().collect())
     }
+}
+
+/// `struct far_address`: the upper half, then the lower.
+fn far_ipv6(address: &u128) -> [u8; 16] {
+    let mut octets = [0; 16];
+    let (high, low) = octets.split_at_mut(8);
+    high.copy_from_slice(&((address >> 64) as u64).to_ne_bytes());
+    low.copy_from_slice(&(*address as u64).to_ne_bytes());
+    octets
 }
 
 /// One live-frames call as two threads see it.

@@ -2,8 +2,11 @@
 #![allow(dead_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, RssKey};
+use mpps_lab::destinations::{Destinations, FarList, Wish};
+use mpps_lab::tables::Table;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::{cpu, kernel};
+use mpps_method::destinations::Draw;
 
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
 pub fn can_run() -> bool {
@@ -38,4 +41,40 @@ pub fn bed() -> Bed {
 
 pub fn traffic() -> Traffic {
     Traffic::default()
+}
+
+/// A table of both families with prefixes in prefixes.
+pub fn table() -> Table {
+    let prefixes = [
+        "20.0.0.0/8",
+        "20.16.0.0/12",
+        "30.1.2.0/24",
+        "40.0.0.0/23",
+        "2a00::/24",
+        "2a00:1::/32",
+        "2a01:2:3::/48",
+    ];
+    Table::of(prefixes.iter().map(|text| text.parse().expect("a prefix")))
+}
+
+pub fn destinations(draw: Draw, count: u64, ipv6: bool, flows: u32) -> Destinations {
+    let wish = Wish {
+        draw,
+        count,
+        ipv6,
+        flows,
+        seed: 9,
+    };
+    Destinations::draw(&table(), "a test", &wish).expect("enough")
+}
+
+/// As a draw of millions would have it, but few: five blocks of 16 addresses.
+pub fn blocks(ipv6: bool) -> Destinations {
+    let mut few = destinations(Draw::PerPrefix, 5, ipv6, 1);
+    let list = match few.list.as_ref() {
+        FarList::V4(list) => FarList::V4(list.iter().map(|far| far & !15).collect()),
+        FarList::V6(list) => FarList::V6(list.iter().map(|far| far & !15).collect()),
+    };
+    (few.list, few.block_bits) = (list.into(), 4);
+    few
 }

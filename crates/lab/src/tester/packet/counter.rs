@@ -33,12 +33,12 @@ impl Counter {
     /// Counts nothing yet: every frame is foreign.
     pub fn new(plan: ReceiverPlan) -> Self {
         Self {
+            expected: vec![0; plan.order.places() as usize],
             plan,
             id: 0,
             canary_id: 0,
             received: nothing(),
             seen: Vec::new(),
-            expected: vec![0; plan.order.places() as usize],
             by_length: vec![0; LENGTH_MAX + 1],
         }
     }
@@ -94,6 +94,10 @@ impl Counter {
             0
         } else {
             self.plan.order.place(sequence)
+        };
+        let place = match &self.plan.place_flow {
+            Some(flows) => flows.get(place as usize).copied().map_or(0, u64::from),
+            None => place,
         };
         let next = &mut self.expected[place as usize];
         if sequence < *next {

@@ -1,5 +1,6 @@
 //! The frames of one direction, each by its sequence number: the same octets as `sender.bpf.c` writes.
 
+use crate::destinations::Destinations;
 use crate::tester::{SenderPlan, Template};
 use mpps_ebpf::instruments::sender::{Order, TEMPLATE_OCTETS};
 use mpps_method::flows::{PORT_COUNT, PORT_FIRST};
@@ -28,6 +29,11 @@ pub struct Frames {
     /// Tag id and first flow of this trial.
     id: u16,
     flow_first: u32,
+    /// Where frames go beyond the DUT, unless all go to the tester's own address; the second direction's
+    /// come from there.
+    destinations: Option<Destinations>,
+    seed: u64,
+    back: bool,
 }
 
 impl Frames {
@@ -48,13 +54,16 @@ impl Frames {
             order: FlowOrder {
                 flows: plan.flows,
                 flow_length: plan.flow_length,
-                destinations: 1,
+                destinations: plan.destinations.as_ref().map_or(1, Destinations::places),
             },
             lengths: plan.lengths.clone(),
             l4,
             tag: l4 + if plan.transport.is_tcp() { TCP } else { UDP },
             id: order.id,
             flow_first: order.flow_first,
+            destinations: plan.destinations.clone().filter(|_| !order.plain),
+            seed: plan.seed,
+            back: way == 1,
         }
     }
 
@@ -69,12 +78,15 @@ impl Frames {
     /// Writes frame `sequence` into a slot of its length, whose payload behind the tag is left as it is
     /// (zero in a new ring).
     pub fn write(&self, sequence: u64, time_ns: u64, frame: &mut [u8]) {
-        let (port, host) = self.flow(sequence);
+        let (port, mut host) = self.flow(sequence);
         let length = (frame.len() - self.l4) as u32;
         frame[..self.tag].copy_from_slice(&self.header[..self.tag]);
         let (headers, payload) = frame.split_at_mut(self.tag);
         let (ip, l4) = headers.split_at_mut(self.l4);
-        self.write_ip(ip, length, host);
+        if self.back && self.destinations.is_some() {
+            host = 0;
+        }
+        let far_sum = self.write_ip(ip, sequence, length, host);
         let fields = Tag {
             id: self.id,
             sequence,
@@ -87,7 +99,7 @@ impl Frames {
         // The offset of the source address joins the sum as it is: its last 16 bits never carry.
         let sum = checksum::sum(&payload[..TAG_LEN])
             + self.template.l4_sum
-            + self.template.far_sum
+            + far_sum
             + length
             + 2 * u32::from(port)
             + host;
@@ -104,19 +116,38 @@ impl Frames {
         }
     }
 
-    fn write_ip(&self, headers: &mut [u8], length: u32, host: u32) {
+    /// Returns the sum of the far address.
+    fn write_ip(&self, headers: &mut [u8], sequence: u64, length: u32, host: u32) -> u32 {
         let ip = &mut headers[ETHER..];
         let source = self.template.source.wrapping_add(host).to_be_bytes();
+        let last = if self.ipv6 { 20..24 } else { 12..16 };
+        ip[last].copy_from_slice(&source);
+        let far_sum = self.write_far(ip, sequence);
         if self.ipv6 {
             ip[4..6].copy_from_slice(&(length as u16).to_be_bytes());
-            ip[20..24].copy_from_slice(&source);
         } else {
             let length = length + 20;
             ip[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-            ip[12..16].copy_from_slice(&source);
-            let sum = self.template.ip_sum + length + host + self.template.far_sum;
+            let sum = self.template.ip_sum + length + host + far_sum;
             ip[10..12].copy_from_slice(&checksum::finish(sum).to_be_bytes());
         }
+        far_sum
+    }
+
+    fn write_far(&self, ip: &mut [u8], sequence: u64) -> u32 {
+        let Some(destinations) = &self.destinations else {
+            return self.template.far_sum;
+        };
+        let far = destinations.at(self.order.destination(sequence), self.seed);
+        let at = match (self.ipv6, self.back) {
+            (true, false) => 24..40,
+            (true, true) => 8..24,
+            (false, false) => 16..20,
+            (false, true) => 12..16,
+        };
+        let octets = &far.to_be_bytes()[16 - at.len()..];
+        ip[at].copy_from_slice(octets);
+        checksum::sum(octets)
     }
 
     /// Port and offset of the source address.

@@ -10,6 +10,7 @@ const NOW_NS: u64 = (3 << 40) + 5_000;
 
 fn plan() -> ReceiverPlan {
     ReceiverPlan {
+        place_flow: None,
         order: FlowOrder {
             flows: 4,
             flow_length: None,
