@@ -26,8 +26,9 @@ from MLRsearch.measurement_database import MeasurementDatabase
 from MLRsearch.target_spec import TargetSpec
 
 DURATIONS_MS = [125, 250, 500, 1000, 1000, 1000, 2000, 7500, 60000]
-EXACT_EXCEED = [0.0, 0.125, 0.25, 0.5, 0.5, 0.75]
-OTHER_EXCEED = [0.1, 0.2, 0.3, 1 / 3, 0.6, 0.9]
+# A float holds these, and ratio / (1 - ratio), exactly.
+EXACT_EXCEED = [0.0, 0.0, 0.5, 0.5, 0.75]
+OTHER_EXCEED = [0.1, 0.125, 0.2, 0.25, 0.3, 1 / 3, 0.6, 0.9]
 # A change of the exceed ratio that must not change the answer, where the ratio itself is rounded.
 NUDGE = 1e-9
 ROUNDING = LoadRounding(min_load=1e4, max_load=2e6, float_goals=[0.005])
