@@ -28,6 +28,8 @@ pub enum Limit {
     Link,
     /// The user's `--max-rate`.
     MaxRate,
+    /// The trials allowed.
+    Trials,
 }
 
 impl Limit {
@@ -39,6 +41,7 @@ impl Limit {
             Self::Tester => "tester",
             Self::Link => "link",
             Self::MaxRate => "max-rate",
+            Self::Trials => "trials",
         }
     }
 }
@@ -193,6 +196,7 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
         } => Some(match limited_by {
             LimitedBy::Dut => Limit::Dut,
             LimitedBy::Link => Limit::Link,
+            LimitedBy::Trials => Limit::Trials,
             LimitedBy::Tester if chosen && lossy.is_none() => Limit::MaxRate,
             LimitedBy::Tester => Limit::Tester,
         }),

@@ -100,13 +100,8 @@ pub enum Doubt {
         /// How many, over all trials.
         frames: u64,
     },
-    /// The trials ended before the bounds were as close as asked for.
-    TooWide {
-        /// Their distance, as a share of the upper one.
-        width: f64,
-        /// What was asked for.
-        wanted: f64,
-    },
+    /// The trials ended before the bounds were as close as asked for: how far the search got.
+    OutOfTrials(Irregular),
     /// Router and tester were simulated: as they were written.
     Simulated(String),
     /// The bed has no wire.

@@ -64,6 +64,31 @@ fn ledger_closes_from_idle_to_five_times_overload() {
 }
 
 #[test]
+fn warm_up_frames_pass_before_a_trial_and_count_nowhere() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    tester.warm_up = Span::from_millis(100);
+    let offered = |tester: &Tester<'_>| {
+        let taken = tester.ledger.read(0).expect("the ledger's counts");
+        taken.port_taken + taken.port_refused
+    };
+    let before = offered(&tester);
+    let trial = run(&mut tester, 50_000.0, 200);
+    let passed = offered(&tester) - before;
+    assert_closed(&trial, "warmed up");
+    let counts = trial.counts();
+    assert_eq!((counts.intended, counts.late), (10_000, 0), "{counts:?}");
+    // 5 000 of the warm-up, 10 000 of the trial; what a busy machine leaves unsent of the former nobody counts.
+    assert!(
+        passed > counts.sent + 2_500,
+        "{passed} frames for {counts:?}"
+    );
+}
+
+#[test]
 fn ledger_closes_for_every_front_family_direction_and_mix() {
     if !support::can_run() {
         return;

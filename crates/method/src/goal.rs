@@ -13,6 +13,8 @@ pub enum LimitedBy {
     Link,
     /// The DUT loses frames above it.
     Dut,
+    /// The trials allowed ended before anything else did.
+    Trials,
 }
 
 impl fmt::Display for LimitedBy {
@@ -21,6 +23,7 @@ impl fmt::Display for LimitedBy {
             Self::Tester => "tester",
             Self::Link => "link",
             Self::Dut => "dut",
+            Self::Trials => "trials",
         })
     }
 }

@@ -70,6 +70,8 @@ impl GoalResult {
 pub enum Irregular {
     /// The DUT failed at no load: tester or link ended first.
     NoUpperBound,
+    /// The trials ended before a load was known to be too high.
+    OutOfTrials,
     /// The DUT passed at no load.
     NoLowerBound,
     /// The trials ended before the bounds were as close as the goal asks.
@@ -85,6 +87,9 @@ impl fmt::Display for Irregular {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoUpperBound => write!(f, "no load was too high for the DUT"),
+            Self::OutOfTrials => {
+                write!(f, "the trials ended before a load was known to be too high")
+            }
             Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
             Self::TooWide { width, wanted } => write!(
                 f,

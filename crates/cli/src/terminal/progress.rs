@@ -47,7 +47,7 @@ impl Progress {
     }
 }
 
-/// Phase, load, verdict, loss and busy share, in columns.
+/// Phase, load, length, verdict, loss and busy share, in columns.
 fn trial_line(number: u32, report: &Report<'_>) -> String {
     let trial = report.trial;
     // A burst is a number of frames; the DUT still works on them when it is over, so that a share of its
@@ -56,7 +56,11 @@ fn trial_line(number: u32, report: &Report<'_>) -> String {
     let load = if burst {
         format!("{} frames", super::grouped(trial.counts().intended))
     } else {
-        trial.offered.to_string()
+        format!(
+            "{:>10} {:>6}",
+            trial.offered.to_string(),
+            trial.duration.to_string()
+        )
     };
     let busy = trial.busy_share().filter(|_| !burst);
     let busy = busy.map_or(String::new(), |busy| {
@@ -73,7 +77,7 @@ fn trial_line(number: u32, report: &Report<'_>) -> String {
         Verdict::Void(why) => format!("  {why}"),
     };
     format!(
-        "{number:>4}  {:<8} {:<8} {:>12}  {:<11}{busy}{what}",
+        "{number:>4}  {:<8} {:<8} {:>17}  {:<11}{busy}{what}",
         report.frames.to_string(),
         report.phase.name(),
         load,
@@ -139,7 +143,7 @@ mod tests {
     fn a_trial_is_one_line() {
         assert_eq!(
             line_of(Phase::Search),
-            "   7  64       search     1.500 Mfps  lossy        DUT  77 % busy  1 200 lost (1.200 %)"
+            "   7  64       search   1.500 Mfps    1 s  lossy        DUT  77 % busy  1 200 lost (1.200 %)"
         );
     }
 
@@ -147,7 +151,7 @@ mod tests {
     fn a_burst_has_a_length_and_no_share_of_time() {
         assert_eq!(
             line_of(Phase::Burst),
-            "   7  64       burst    100 000 frames  lossy        1 200 lost (1.200 %)"
+            "   7  64       burst       100 000 frames  lossy        1 200 lost (1.200 %)"
         );
     }
 

@@ -162,6 +162,7 @@ fn at_least(row: &Figures, rate: Rate) -> Option<String> {
         Limit::Tester => "the tester could do no more",
         Limit::Link => "the link carries no more",
         Limit::MaxRate => "--max-rate allowed no more",
+        Limit::Trials => "the trials allowed ended before it failed",
         Limit::Dut => return None,
     };
     Some(format!(">= {rate}{busy}{estimate}; {limit}"))

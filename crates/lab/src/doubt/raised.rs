@@ -79,8 +79,8 @@ fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
             ceiling,
         });
     }
-    if let Some(Irregular::TooWide { width, wanted }) = result.irregular {
-        doubts.push(Doubt::TooWide { width, wanted });
+    if let Some(how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials)) = result.irregular {
+        doubts.push(Doubt::OutOfTrials(how));
     }
     if result.final_trial < FINAL_TRIAL {
         let trial = result.final_trial;

@@ -1,7 +1,6 @@
 //! Each doubt in words: what was seen, why it matters, what to do next.
 
 use super::Doubt;
-use mpps_method::Irregular;
 use mpps_method::claim::FINAL_TRIAL;
 use std::fmt;
 
@@ -20,7 +19,7 @@ impl Doubt {
             Self::Contradiction { .. } => "contradiction",
             Self::LossWhileIdle { .. } => "loss-while-idle",
             Self::Foreign { .. } => "foreign",
-            Self::TooWide { .. } => "too-wide",
+            Self::OutOfTrials(_) => "out-of-trials",
             Self::Simulated(_) => "simulated",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
@@ -67,10 +66,7 @@ impl Doubt {
             Self::Foreign { frames } => {
                 format!("{frames} frames that are not ours reached the receiver")
             }
-            Self::TooWide { width, wanted } => {
-                let (width, wanted) = (*width, *wanted);
-                Irregular::TooWide { width, wanted }.to_string()
-            }
+            Self::OutOfTrials(how) => how.to_string(),
             Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => {
@@ -105,8 +101,8 @@ impl Doubt {
                 "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
             }
             Self::Foreign { .. } => "something besides the tester sends through the DUT",
-            Self::TooWide { .. } => {
-                "the trials allowed were used up: the rate lies somewhere between the two loads"
+            Self::OutOfTrials(_) => {
+                "all trials allowed were used: the rate is known no better than that"
             }
             Self::Simulated(_) => {
                 "a simulation is for trying goals and searches, it says nothing of a router"
@@ -125,7 +121,7 @@ impl Doubt {
     pub fn next(&self) -> &'static str {
         match self {
             Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
-            Self::TooWide { .. } => "a larger --trials-at-most, or --preset csit",
+            Self::OutOfTrials(_) => "a larger --trials-at-most, or --preset csit",
             Self::Simulated(_) => "the same without --simulate, as root",
             Self::TesterNearCeiling { .. } => {
                 "judge by DUT busy and ns per frame, or give the tester more CPUs"

@@ -25,7 +25,7 @@ use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::Verdict;
 use database::Database;
-use goal::{SearchGoal, SearchGoalError};
+use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, Selector, barrier};
 
@@ -190,7 +190,7 @@ impl Mlr {
             .lower
             .and_then(|rate| self.database.get(rate)?.quantile_loss_ratio(&stage))
             .unwrap_or_default();
-        let outcome = self.outcome(bounds);
+        let outcome = self.outcome(&stage, bounds);
         let irregular = match outcome {
             Outcome::Found {
                 lossless,
@@ -201,6 +201,10 @@ impl Mlr {
                 let wanted = stage.width;
                 (!stage.is_narrow(lossless, lossy)).then_some(Irregular::TooWide { width, wanted })
             }
+            Outcome::Found {
+                limited_by: LimitedBy::Trials,
+                ..
+            } => Some(Irregular::OutOfTrials),
             Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
             Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {
                 Some(Irregular::NoLowerBound)
@@ -215,7 +219,7 @@ impl Mlr {
         }
     }
 
-    fn outcome(&self, bounds: database::Bounds) -> Outcome {
+    fn outcome(&self, stage: &Stage, bounds: database::Bounds) -> Outcome {
         let Attempts { trials, voided, .. } = self.attempts;
         let no_answer = |why| Outcome::CouldNotMeasure {
             why,
@@ -232,8 +236,15 @@ impl Mlr {
                 let lossy = upper.filter(|_| barrier == upper);
                 let limited_by = match (lossy, self.limit) {
                     (Some(_), _) => LimitedBy::Dut,
-                    (None, Some(_)) => LimitedBy::Tester,
-                    (None, None) => self.plan.maximum.limited_by(),
+                    (None, Some(limit))
+                        if lossless >= limit || stage.is_narrow(lossless, limit) =>
+                    {
+                        LimitedBy::Tester
+                    }
+                    (None, None) if lossless >= self.plan.maximum.rate() => {
+                        self.plan.maximum.limited_by()
+                    }
+                    (None, _) => LimitedBy::Trials,
                 };
                 Outcome::Found {
                     lossless,

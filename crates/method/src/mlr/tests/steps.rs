@@ -106,6 +106,33 @@ fn a_disturbed_trial_says_nothing_and_does_not_count_against_the_trials_allowed(
 }
 
 #[test]
+fn whether_a_disturbed_trial_lost_makes_no_difference() {
+    let after = |lost: u64| {
+        let mut search = Mlr::new(plan(Preset::Csit)).expect("a plan");
+        let mut ideal = Simulated::new(Properties::ideal(kfps(777.0)));
+        let mut offers = Vec::new();
+        while let Step::Offer(offer) = search.next() {
+            let counts = Counts {
+                sent: 1_000,
+                lost,
+                received: 1_000 - lost,
+                ..Counts::default()
+            };
+            // Every fourth trial is disturbed.
+            if offers.len() % 4 == 3 {
+                search.learn(&VOID, &counts);
+            } else {
+                let trial = ideal.trial(&offer);
+                search.learn(&trial.judge(&Rules::default()), &trial.counts());
+            }
+            offers.push(offer);
+        }
+        (offers, search.next())
+    };
+    assert_eq!(after(0), after(1_000));
+}
+
+#[test]
 fn voids_without_end_do_end() {
     let (_, next) = driven(plan(Preset::Csit), &[said(VOID); 9]);
     for result in results(next) {
@@ -196,12 +223,17 @@ fn out_of_trials_the_bounds_so_far_are_told_and_how_far_apart_they_are() {
     };
     let (_, next) = driven(few.clone(), &[lost(500), said(Verdict::Lossless)]);
     let result = results(next)[0];
-    // The highest load had one trial; a goal that lets half exceed is not decided by that.
-    assert_eq!(
-        result.irregular,
-        Some(Irregular::NoUpperBound),
-        "{result:?}"
-    );
+    // The highest load had one trial; a goal that lets half exceed is not decided by that, and no tester's
+    // limit was reached.
+    let Outcome::Found {
+        limited_by: LimitedBy::Trials,
+        lossy: None,
+        ..
+    } = result.outcome
+    else {
+        panic!("{result:?}")
+    };
+    assert_eq!(result.irregular, Some(Irregular::OutOfTrials));
     let few = MlrPlan {
         goals: vec![Preset::Rfc2544.goal(0.0)],
         trials_at_most: 3,
