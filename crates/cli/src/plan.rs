@@ -3,12 +3,14 @@
 
 mod calibration;
 mod limits;
+mod load;
 mod routes;
 mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use limits::LimitsPlan;
+pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};

@@ -126,7 +126,7 @@ fn a_kept_load_stays_until_it_is_cleared() {
             assert!(matches!(HostRoutes::begin(), Err(FibError::InUse)));
             assert!(matches!(fib::clear_host(), Err(FibError::InUse)));
             load(&table(0));
-            begun.keep().expect("keep");
+            begun.settle().expect("settle");
             let names = journal::names().expect("journals");
             assert_eq!(names, [format!("routes_{}", netns.inode())]);
             assert!(fib::is_journal(&names[0]));
@@ -135,7 +135,7 @@ fn a_kept_load_stays_until_it_is_cleared() {
 
             let begun = HostRoutes::begin().expect("begin again");
             load(&table(1));
-            begun.keep().expect("keep");
+            begun.settle().expect("settle");
             assert_eq!(recovered().reverted, []);
             let gone = fib::clear_host().expect("clear");
             assert_eq!((gone.v4, gone.v6), (2 << 16, 2 << 14));
@@ -174,7 +174,7 @@ fn a_killed_load_is_put_back() {
                 .run(|| {
                     let begun = HostRoutes::begin().expect("begin");
                     load(&table(0));
-                    begun.keep().expect("keep");
+                    begun.settle().expect("settle");
                     fib::contents(None).expect("contents").total()
                 })
                 .expect("namespace")

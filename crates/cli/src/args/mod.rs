@@ -3,6 +3,7 @@
 mod bed;
 mod calibrate;
 mod doctor;
+mod fib;
 mod generate;
 pub mod goal;
 mod limits;
@@ -18,6 +19,9 @@ mod traffic;
 pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
 pub use calibrate::CalibrateArgs;
 pub use doctor::DoctorArgs;
+pub use fib::{
+    ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs,
+};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use port::{PortArg, PortArgs};
@@ -55,7 +59,7 @@ pub enum Verb {
     Calibrate(CalibrateArgs),
     /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
     Limits(LimitsArgs),
-    /// Read routing tables from files, or make them up
+    /// Read routing tables from files, or make them up; load them into a kernel's FIB, count, describe, clear
     Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),

@@ -166,6 +166,17 @@ pub fn prefix(text: &str) -> Result<IpNet, String> {
         .ok_or("give a prefix, such as 192.0.2.0/24 or 2001:db8::/32".to_owned())
 }
 
+/// Number of a routing table of the kernel's: 1 to 2^32-1.
+///
+/// # Errors
+/// What to write instead.
+pub fn routing_table(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|&number| number > 0)
+        .ok_or("give a number from 1 to 4294967295, such as 254 (main)".to_owned())
+}
+
 /// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
 pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,5 +1,6 @@
 //! `mpps table`.
 
+use super::fib::{ClearArgs, LoadArgs, ShowArgs, StatsArgs};
 use super::quantity::{count, prefix};
 use clap::{Args, Subcommand};
 use ipnet::IpNet;
@@ -20,6 +21,14 @@ pub enum TableVerb {
     Read(ReadArgs),
     /// Make up a table of any size with the prefix lengths of a real one; print it, one prefix a line
     Synthesize(SynthesizeArgs),
+    /// Load a table into a kernel's FIB and count it back
+    Load(Box<LoadArgs>),
+    /// Show what is loaded: routes by table, next hop and length
+    Show(ShowArgs),
+    /// Show what the kernel tells about its FIB: depth, nodes, memory, prefix lengths
+    Stats(StatsArgs),
+    /// Clear exactly what was loaded, also what a crash left, and count that nothing is left
+    Clear(ClearArgs),
 }
 
 /// Arguments of `mpps table read`.

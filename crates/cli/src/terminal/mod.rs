@@ -5,6 +5,7 @@ mod beds;
 mod calibration;
 mod doctor;
 mod doubts;
+mod fib;
 mod limits;
 pub mod plan;
 pub mod progress;
@@ -17,6 +18,10 @@ pub use beds::{beds, beds_json};
 pub use calibration::calibration;
 pub use doctor::{doctor, doctor_json};
 pub use doubts::doubts;
+pub use fib::{
+    RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
+    left_out, loaded, loaded_json,
+};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use routes::{RoutesRead, prefixes, routes, routes_json};

@@ -1,6 +1,7 @@
 //! What `mpps recover` did.
 
 use mpps_lab::recover::Recovery;
+use mpps_lab::tables::fib;
 use std::fmt::Write;
 
 /// A line for each bed found.
@@ -8,6 +9,11 @@ use std::fmt::Write;
 pub fn recovery(recovery: &Recovery) -> String {
     let mut text = String::new();
     for (bed, reverted) in &recovery.reverted {
+        if fib::is_journal(bed) {
+            let routes = super::grouped(reverted.routes);
+            let _ = writeln!(text, "{bed}: put back ({routes} routes cleared)");
+            continue;
+        }
         let (netns, processes) = (reverted.netns.len(), reverted.processes);
         let _ = writeln!(
             text,
@@ -18,10 +24,12 @@ pub fn recovery(recovery: &Recovery) -> String {
         let _ = writeln!(text, "{bed}: left alone, it is in use");
     }
     for bed in &recovery.kept {
-        let _ = writeln!(
-            text,
-            "{bed}: left alone, it was kept on purpose (mpps bed down {bed})"
-        );
+        let remedy = if fib::is_journal(bed) {
+            "mpps table clear --allow-system-changes".to_owned()
+        } else {
+            format!("mpps bed down {bed}")
+        };
+        let _ = writeln!(text, "{bed}: left alone, it was kept on purpose ({remedy})");
     }
     text
 }
@@ -29,17 +37,30 @@ pub fn recovery(recovery: &Recovery) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_lab::journal::Reverted;
 
     #[test]
     fn every_bed_found_is_told() {
         let found = Recovery {
             in_use: vec!["a".to_owned()],
-            kept: vec!["b".to_owned()],
+            kept: vec!["b".to_owned(), "routes_7".to_owned()],
+            reverted: vec![(
+                "routes_8".to_owned(),
+                Reverted {
+                    routes: 1_042_325,
+                    ..Reverted::default()
+                },
+            )],
             ..Recovery::default()
         };
         let text = recovery(&found);
         assert!(
             text.contains("a: left alone") && text.contains("mpps bed down b"),
+            "{text}"
+        );
+        assert!(
+            text.contains("routes_8: put back (1 042 325 routes cleared)\n")
+                && text.contains("(mpps table clear --allow-system-changes)"),
             "{text}"
         );
         assert_eq!(recovery(&Recovery::default()), "");

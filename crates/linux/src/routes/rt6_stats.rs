@@ -11,15 +11,15 @@ pub struct Rt6Stats {
     pub nodes: u64,
     /// Nodes that have routes (`fib_route_nodes`).
     pub route_nodes: u64,
-    /// Routes in memory, removed ones that wait for their end counted (`fib_rt_alloc`).
-    pub allocated_routes: u64,
+    /// Destination entries made since the namespace is there (`fib_rt_alloc`, ip6_dst_alloc()).
+    pub destinations_made: u64,
     /// Routes in the tables (`fib_rt_entries`).
     pub routes: u64,
     /// Routes cached for one destination (`fib_rt_cache`).
     pub cached_routes: u64,
-    /// Destination entries in use.
+    /// Destination entries there are: what forwarding keeps of a route once it was used.
     pub destination_entries: u64,
-    /// Routes thrown away since the namespace is there (`fib_discarded_routes`).
+    /// Routes removed since the namespace is there (`fib_discarded_routes`).
     pub discarded_routes: u64,
 }
 
@@ -62,7 +62,7 @@ fn parse(text: &str) -> Option<Rt6Stats> {
     Some(Rt6Stats {
         nodes,
         route_nodes,
-        allocated_routes: allocated,
+        destinations_made: allocated,
         routes,
         cached_routes: cached,
         destination_entries: entries,

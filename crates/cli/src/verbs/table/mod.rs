@@ -1,6 +1,10 @@
 //! `mpps table`: one file a verb.
 
+mod clear;
+mod load;
+mod place;
 mod read;
+mod show;
 mod synthesize;
 
 use crate::args::{TableArgs, TableVerb};
@@ -18,6 +22,10 @@ pub fn run(args: &TableArgs) -> Result<Exit> {
     match &args.verb {
         TableVerb::Read(args) => read::run(args),
         TableVerb::Synthesize(args) => synthesize::run(args),
+        TableVerb::Load(args) => load::run(args),
+        TableVerb::Show(args) => show::show(args),
+        TableVerb::Stats(args) => show::stats(args),
+        TableVerb::Clear(args) => clear::run(args),
     }
 }
 

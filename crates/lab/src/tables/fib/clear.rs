@@ -19,6 +19,8 @@ pub struct Cleared {
     pub nexthops: u64,
     /// Routes removed one by one: those with a next hop of their own.
     pub one_by_one: u64,
+    /// Routes of ours that a dump found afterwards: 0, or clearing has failed.
+    pub left: u64,
     /// How long removing took, ns; counting before and after is not in it.
     pub removing_ns: u64,
 }
@@ -53,6 +55,7 @@ pub fn clear() -> Result<Cleared, FibError> {
                 left.extend(ours(family)?);
             }
         }
+        cleared.left = count(&left);
         if left.is_empty() {
             return Ok(cleared);
         }

@@ -4,8 +4,9 @@
 //! Such a journal is named by the namespace's number, `routes_4026531840`; a bed's name has no `_`. It
 //! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
 
-use super::{Cleared, FibError, clear};
+use super::{Cleared, FibError, LoadPlan, Loaded, clear, contents, load};
 use crate::journal::{Claim, Entry, Journal, is_kept};
+use crate::tables::Table;
 use mpps_linux::netns::{NetNs, own_inode};
 use std::io;
 
@@ -21,7 +22,7 @@ fn name_of(netns: u64) -> String {
     format!("{PREFIX}{netns}")
 }
 
-/// The right to load routes into the calling thread's namespace. Dropped without [`HostRoutes::keep`] it
+/// The right to load routes into the calling thread's namespace. Dropped without [`HostRoutes::settle`] it
 /// leaves the journal as a crash does: for `mpps recover` to put back.
 #[derive(Debug)]
 pub struct HostRoutes {
@@ -47,11 +48,15 @@ impl HostRoutes {
         Ok(Self { journal })
     }
 
-    /// The load is whole: its routes shall stay when this process ends.
+    /// The load is over: what there is of it shall stay when this process ends. Where there is nothing the
+    /// journal ends.
     ///
     /// # Errors
     /// It could not be written down.
-    pub fn keep(mut self) -> Result<(), FibError> {
+    pub fn settle(mut self) -> Result<(), FibError> {
+        if contents(None)?.total() == 0 {
+            return Ok(self.journal.end()?);
+        }
         Ok(self.journal.record(&Entry::Kept)?)
     }
 
@@ -64,6 +69,25 @@ impl HostRoutes {
         self.journal.end()?;
         Ok(cleared)
     }
+}
+
+/// Loads the table into the calling thread's namespace, as [`load`], announced in a journal: killed before
+/// its end, `mpps recover` takes it back.
+///
+/// # Errors
+/// As [`load`] and [`HostRoutes::begin`].
+pub fn load_host(
+    table: &Table,
+    plan: &LoadPlan,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, FibError> {
+    let announced = HostRoutes::begin()?;
+    let loaded = load(table, plan, progress);
+    // A load that failed was taken back by itself; the first error is the one to tell.
+    let settled = announced.settle();
+    let loaded = loaded?;
+    settled?;
+    Ok(loaded)
 }
 
 /// One more load where one is kept: until it is whole, recovery takes away both.

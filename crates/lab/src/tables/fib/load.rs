@@ -298,5 +298,7 @@ fn refused(refusals: &Refusals, prefix: impl Fn(u32) -> IpNet) -> Vec<(IpNet, us
     let each = refusals.iter().filter_map(|(sequence, refusal)| {
         Some((prefix(sequence.checked_sub(1)?), cause(refusal)?))
     });
-    each.collect()
+    let mut refused: Vec<(IpNet, usize)> = each.collect();
+    refused.sort_unstable();
+    refused
 }

@@ -7,6 +7,7 @@
 //!
 //! All of it acts in the network namespace of the calling thread: `bed.netns(Side::B).run(...)`.
 
+mod bed;
 mod clear;
 mod contents;
 mod error;
@@ -17,12 +18,13 @@ mod order;
 mod room;
 mod stats;
 
+pub use bed::load_into;
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;
 pub use gateway::{Gateway, Spread};
 pub(crate) use host::put_back;
-pub use host::{HostRoutes, clear_host, is_journal};
+pub use host::{HostRoutes, clear_host, is_journal, load_host};
 pub use load::{FamilyLoad, LoadPlan, Loaded, Pointing, load};
 pub use stats::{FibStats, stats};
 

@@ -1,0 +1,55 @@
+//! What of ours is in the FIB.
+
+use super::{columns, table_name};
+use crate::terminal::grouped;
+use mpps_lab::tables::fib::{Contents, PROTOCOL};
+use std::fmt::Write;
+
+/// A row for each table, family and next hop, then the prefix lengths.
+#[must_use]
+pub fn contents(place: &str, contents: &Contents) -> String {
+    if contents.groups.is_empty() {
+        return format!("{place}: nothing of ours is loaded (protocol {PROTOCOL})\n");
+    }
+    let mut text = String::new();
+    let total = grouped(contents.total());
+    let _ = writeln!(
+        text,
+        "{place}: {total} routes of ours (protocol {PROTOCOL})\n"
+    );
+    let head = [
+        "table",
+        "family",
+        "next hop",
+        "interface",
+        "object",
+        "metric",
+        "routes",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let or_dash = |word: Option<String>| word.unwrap_or("-".to_owned());
+    for group in &contents.groups {
+        rows.push(vec![
+            table_name(group.table),
+            group.family.to_string(),
+            or_dash(group.gateway.map(|gateway| gateway.to_string())),
+            or_dash(group.interface.clone()),
+            or_dash(group.nexthop.map(|id| id.to_string())),
+            group.metric.to_string(),
+            grouped(group.routes),
+        ]);
+    }
+    text += &columns(&rows, 4);
+    text.push('\n');
+    let head = ["table", "family", "length", "routes"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (table, family, length, routes) in &contents.lengths {
+        rows.push(vec![
+            table_name(*table),
+            family.to_string(),
+            format!("/{length}"),
+            grouped(*routes),
+        ]);
+    }
+    text + &columns(&rows, 2)
+}

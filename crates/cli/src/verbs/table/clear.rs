@@ -1,0 +1,26 @@
+//! `mpps table clear`.
+
+use super::place::Place;
+use crate::args::ClearArgs;
+use crate::exit::Exit;
+use crate::terminal;
+use anyhow::Result;
+use mpps_lab::tables::fib;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn run(args: &ClearArgs) -> Result<Exit> {
+    let place = Place::to_change(&args.fib)?;
+    let cleared = match &place {
+        Place::Bed(_) => place.run(fib::clear)?,
+        Place::Here => fib::clear_host()?,
+    };
+    terminal::out(&if args.json {
+        terminal::cleared_json(&place.name(), &cleared)?
+    } else {
+        terminal::cleared(&place.name(), &cleared)
+    });
+    Ok(Exit::Measured)
+}

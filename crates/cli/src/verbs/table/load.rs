@@ -1,0 +1,101 @@
+//! `mpps table load`.
+
+use super::place::Place;
+use super::read_with_progress;
+use crate::args::LoadArgs;
+use crate::exit::Exit;
+use crate::plan::{choose_options, load_plan, read_options};
+use crate::terminal::bar::Bar;
+use crate::terminal::{self, RoutesLoaded};
+use anyhow::{Result, ensure};
+use mpps_lab::interrupt;
+use mpps_lab::tables::fib::{self, LoadPlan, Loaded};
+use mpps_lab::tables::{Families, Source, Surroundings, Table, choose};
+use std::sync::Mutex;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn run(args: &LoadArgs) -> Result<Exit> {
+    let plan = load_plan(&args.route);
+    let place = Place::to_change(&args.fib)?;
+    ensure!(
+        matches!(place, Place::Bed(_)) || !plan.via.is_empty(),
+        "by which next hop? give --via ADDRESS of a neighbour of this machine"
+    );
+    interrupt::install()?;
+    let mut options = choose_options(&args.choose);
+    place.run(Surroundings::here)?.keep_clear(&mut options);
+    let source = Source::from_argument(args.file.file.clone());
+    let name = source.to_string();
+    let read = read_with_progress(source, &read_options(&args.file), args.quiet)?;
+    let distinct = Families::of(&read.table);
+    let chosen = choose(read.table, &options);
+    ensure!(
+        !chosen.table.is_empty(),
+        "{name}: no prefix is left to load ({})",
+        terminal::left_out(&chosen.left_out)
+    );
+    let loaded = load(&place, &chosen.table, &plan, args.quiet)?;
+    let told = RoutesLoaded {
+        source: name,
+        place: place.name(),
+        clearing: place.clearing(),
+        distinct,
+        left_out: chosen.left_out,
+        plan,
+        loaded,
+    };
+    terminal::out(&if args.json {
+        terminal::loaded_json(&told)?
+    } else {
+        terminal::loaded(&told)
+    });
+    Ok(exit(&told.loaded))
+}
+
+fn load(place: &Place, table: &Table, plan: &LoadPlan, quiet: bool) -> Result<Loaded> {
+    let total = u64::try_from(table.len()).ok();
+    let bar = Mutex::new(Bar::new("loading", quiet));
+    let progress = |done: u64| {
+        // Two families report; whoever finds the other drawing lets it.
+        if let Ok(mut bar) = bar.try_lock() {
+            bar.update(done, total, &format!("{} routes", terminal::grouped(done)));
+        }
+    };
+    Ok(match place {
+        Place::Bed(bed) => fib::load_into(bed, table, plan, &progress)?,
+        Place::Here => fib::load_host(table, plan, &progress)?,
+    })
+}
+
+/// Loaded is what was asked for; anything less is an expectation not met.
+fn exit(loaded: &Loaded) -> Exit {
+    match (loaded.is_whole(), loaded.counted()) {
+        (true, _) => Exit::Measured,
+        (false, 0) => Exit::CouldNotMeasure,
+        (false, _) => Exit::NotMet,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_lab::tables::fib::FamilyLoad;
+
+    #[test]
+    fn the_exit_code_says_whether_every_route_is_there() {
+        let of = |counted| Loaded {
+            v4: Some(FamilyLoad {
+                asked: 3,
+                counted,
+                ..FamilyLoad::default()
+            }),
+            ..Loaded::default()
+        };
+        assert_eq!(exit(&of(3)), Exit::Measured);
+        assert_eq!(exit(&of(2)), Exit::NotMet);
+        assert_eq!(exit(&of(0)), Exit::CouldNotMeasure);
+    }
+}
