@@ -1,7 +1,8 @@
 //! Between the job and the outside: each trial goes into the record first, then to the terminal.
 
-use crate::record::{Record, Stands, TrialLine};
+use crate::record::{CalibrationLine, Record, Stands, TrialLine};
 use crate::terminal::progress::Progress;
+use mpps_lab::jobs::calibrate::Row;
 use mpps_lab::jobs::{Observer, Phase, Report};
 use mpps_method::Verdict;
 use std::io;
@@ -66,6 +67,10 @@ impl Observer for Recorder {
         self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
+    }
+
+    fn row(&mut self, row: &Row) -> io::Result<()> {
+        self.record.append("calibration", &CalibrationLine::of(row))
     }
 }
 

@@ -27,7 +27,7 @@ impl fmt::Display for Hop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sender => "the sender sent nothing",
-            Self::BeforeNic => "they left the sender and never reached the virtual NIC: is the DUT's incoming port up?",
+            Self::BeforeNic => "they left the sender and never reached the virtual NIC",
             Self::NicRing => "they found the virtual NIC's ring full: does the DUT's CPU run at all?",
             Self::Dut => {
                 "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
@@ -54,6 +54,8 @@ pub enum ProbeError {
         sent: u64,
         /// Frames received.
         received: u64,
+        /// Ports on the way that are down.
+        down: Vec<String>,
     },
 }
 
@@ -66,6 +68,7 @@ impl fmt::Display for ProbeError {
                 hop,
                 sent,
                 received,
+                down,
             } => {
                 let way = if *direction == 0 {
                     "mB to mC"
@@ -75,7 +78,11 @@ impl fmt::Display for ProbeError {
                 write!(
                     f,
                     "probe through the DUT ({way}): {received} of {sent} frames arrived; {hop}"
-                )
+                )?;
+                if down.is_empty() {
+                    return Ok(());
+                }
+                write!(f, "; down: {}", down.join(", "))
             }
         }
     }
@@ -106,11 +113,13 @@ pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
         // A router may lose a frame; none of a hundred is no router.
         if way.counts.received == 0 {
             let (sent, received) = (way.counts.sent, way.counts.received);
+            let ways = tester.ways();
             return Err(ProbeError::Stopped {
                 direction,
                 hop: stopped_at(&way.ledger),
                 sent,
                 received,
+                down: crate::tester::down_on(tester.bed, ways[direction])?,
             });
         }
     }

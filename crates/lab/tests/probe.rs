@@ -145,15 +145,56 @@ fn a_dut_that_forwards_by_rules_of_its_own_is_passed() {
 }
 
 #[test]
-fn a_port_that_is_down_is_named_by_the_hop_before_it() {
+fn a_port_of_the_duts_that_is_down_is_named_with_the_hop_before_it() {
     if !support::can_run() {
         return;
     }
-    for (side, hop) in [(Side::A, Hop::BeforeNic), (Side::B, Hop::BeforeNic)] {
+    for (side, hop) in [(Side::B, Hop::BeforeNic), (Side::C, Hop::Dut)] {
         let bed = support::bed();
-        let port = bed.port(side).name.clone();
-        let down = bed.netns(side).run(|| links::set_down(&port));
-        down.expect("namespace").expect("down");
-        assert_eq!(stopped(&bed), (0, hop, 0), "{port} down");
+        let port = set_down(&bed, side);
+        let error = probe_on(&bed, &support::traffic()).expect_err("nothing comes through");
+        assert!(
+            matches!(&error, ProbeError::Stopped { hop: at, down, .. } if *at == hop && *down == [port.clone()]),
+            "{error}"
+        );
+        assert!(
+            error.to_string().ends_with(&format!("down: {port}")),
+            "{error}"
+        );
     }
+}
+
+/// The tester cannot even be set up there: the kernel's own word for it, EOPNOTSUPP, names no port.
+#[test]
+fn a_port_of_the_testers_that_is_down_is_named() {
+    if !support::can_run() {
+        return;
+    }
+    for side in [Side::A, Side::D] {
+        let bed = support::bed();
+        let port = set_down(&bed, side);
+        let raised = Tester::raise(&bed, &support::traffic(), 1 << 16, ReceiverMode::Polled);
+        let error = raised
+            .map(drop)
+            .expect_err("no tester without ports")
+            .to_string();
+        let netns = bed.netns(side).name();
+        assert!(
+            error.starts_with(&format!(
+                "the tester's port {port} in netns {netns} is down"
+            )),
+            "{error}"
+        );
+        assert!(
+            error.contains(&format!("ip -n {netns} link set {port} up")),
+            "{error}"
+        );
+    }
+}
+
+fn set_down(bed: &Bed, side: Side) -> String {
+    let port = bed.port(side).name.clone();
+    let down = bed.netns(side).run(|| links::set_down(&port));
+    down.expect("namespace").expect("down");
+    port
 }

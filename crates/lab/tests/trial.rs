@@ -183,6 +183,27 @@ fn flows_spread_over_queues_as_the_hash_says() {
     }
 }
 
+/// Longer than the grace that a sender gets beyond its schedule: without a pace it has none.
+#[test]
+fn a_burst_lasts_until_its_last_frame() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed, &support::traffic());
+    // At most some 10 M frames/s leave any sender of ours: 16 M take well over a second.
+    let trial = trial::run_burst(&mut tester, FRAMES_MAX).expect("a trial");
+    let counts = trial.counts();
+    assert!(
+        trial.duration > Span::from_millis(1_000),
+        "{}",
+        trial.duration
+    );
+    assert_eq!((counts.sent, counts.unsent), (FRAMES_MAX, 0), "{counts:?}");
+    assert!(trial.sender_ended);
+    assert_closed(&trial, "a long burst");
+}
+
 /// Spins at real-time priority on a CPU until told to stop.
 fn hog(cpu: usize, stop: &AtomicBool, for_ns: u64) {
     cpu::pin_current_thread(&CpuSet::single(cpu)).expect("pin");

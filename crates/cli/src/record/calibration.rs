@@ -8,11 +8,14 @@ use serde::Serialize;
 pub struct CalibrationLine {
     fault: &'static str,
     unit: &'static str,
-    planted: f64,
+    /// Null: the machine disturbed every trial.
+    planted: Option<f64>,
     /// Null: the meter had nothing to say.
     found: Option<f64>,
     tolerance: f64,
     holds: bool,
+    /// Why the machine's restlessness left nothing to compare; null where it did not.
+    disturbed: Option<String>,
 }
 
 impl CalibrationLine {
@@ -22,10 +25,11 @@ impl CalibrationLine {
         Self {
             fault: row.fault,
             unit: row.unit,
-            planted: row.planted,
+            planted: Some(row.planted).filter(|planted| planted.is_finite()),
             found: Some(row.found).filter(|found| found.is_finite()),
             tolerance: row.tolerance,
             holds: row.holds(),
+            disturbed: row.disturbed.clone(),
         }
     }
 }
@@ -42,14 +46,23 @@ mod tests {
             found: f64::NAN,
             tolerance: 5_000.0,
             unit: "ns",
+            disturbed: None,
         };
         let line = serde_json::to_value(CalibrationLine::of(&row)).expect("serialises");
         assert_eq!(
             line,
             serde_json::json!({
                 "fault": "a delay", "unit": "ns", "planted": 20_000.0, "found": null,
-                "tolerance": 5_000.0, "holds": false,
+                "tolerance": 5_000.0, "holds": false, "disturbed": null,
             })
         );
+        let row = Row {
+            planted: f64::NAN,
+            disturbed: Some("3 trials in a row were disturbed".to_owned()),
+            ..row
+        };
+        let line = serde_json::to_value(CalibrationLine::of(&row)).expect("serialises");
+        assert!(line["planted"].is_null() && line["holds"] == false);
+        assert_eq!(line["disturbed"], "3 trials in a row were disturbed");
     }
 }

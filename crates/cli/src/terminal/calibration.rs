@@ -30,17 +30,29 @@ pub fn calibration(rows: &[Row]) -> String {
     for row in &cells {
         line(&mut text, row, &widths);
     }
-    let wrong: Vec<&str> = rows
-        .iter()
-        .filter(|row| !row.holds())
-        .map(|row| row.fault)
-        .collect();
-    if wrong.is_empty() {
-        let _ = writeln!(text, "\nall {} hold", rows.len());
+    let named = |wanted: fn(&&Row) -> bool| -> Vec<&str> {
+        rows.iter().filter(wanted).map(|row| row.fault).collect()
+    };
+    let wrong = named(|row| row.disturbed.is_none() && !row.holds());
+    let disturbed = named(|row| row.disturbed.is_some());
+    text.push('\n');
+    if !disturbed.is_empty() {
+        let _ = writeln!(
+            text,
+            "{} of {} say nothing ({}): the machine disturbed every trial; run again when it is quieter",
+            disturbed.len(),
+            rows.len(),
+            disturbed.join(", ")
+        );
+    }
+    if wrong.is_empty() && disturbed.is_empty() {
+        let _ = writeln!(text, "all {} hold", rows.len());
+    } else if wrong.is_empty() {
+        let _ = writeln!(text, "the others hold");
     } else {
         let _ = writeln!(
             text,
-            "\n{} of {} do not hold ({}): believe no rate from this machine until they do; \
+            "{} of {} do not hold ({}): believe no rate from this machine until they do; \
              run again when it is quieter",
             wrong.len(),
             rows.len(),
@@ -51,7 +63,11 @@ pub fn calibration(rows: &[Row]) -> String {
 }
 
 fn cells(row: &Row) -> [String; 6] {
-    let holds = if row.holds() { "yes" } else { "NO" };
+    let holds = match (&row.disturbed, row.holds()) {
+        (Some(_), _) => "?",
+        (None, true) => "yes",
+        (None, false) => "NO",
+    };
     [
         row.fault.to_owned(),
         number(row.planted),
@@ -98,7 +114,25 @@ mod tests {
             found,
             tolerance,
             unit: "frames",
+            disturbed: None,
         }
+    }
+
+    #[test]
+    fn what_the_machine_disturbed_is_neither_held_nor_wrong() {
+        let disturbed = Row {
+            disturbed: Some("10 trials in a row were disturbed".to_owned()),
+            ..row("a policer", f64::NAN, f64::NAN, 5_000.0)
+        };
+        let good = row("1 in 1000 frames lost", 50.0, 50.0, 0.0);
+        let text = calibration(&[good.clone(), disturbed.clone()]);
+        assert!(text.contains("1 of 2 say nothing (a policer)"), "{text}");
+        assert!(text.ends_with("the others hold\n"), "{text}");
+        let line = text.lines().find(|line| line.starts_with("a policer"));
+        assert!(line.is_some_and(|line| line.ends_with('?')), "{text}");
+        let bad = row("a delay", 20_000.0, 1.0, 5_000.0);
+        let text = calibration(&[good, disturbed, bad]);
+        assert!(text.contains("1 of 3 do not hold (a delay)"), "{text}");
     }
 
     #[test]

@@ -34,46 +34,59 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     shown
 }
 
-fn measure(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Vec<Row>> {
+/// What was calibrated up to the end, and what ended it early.
+struct Measured {
+    rows: Vec<Row>,
+    error: Option<Error>,
+}
+
+fn measure(stage: &mut Stage, plan: &CalibrationPlan) -> Measured {
     let Stage {
         begun,
         bed,
         recorder,
     } = stage;
     let line = RunLine::of(*begun, Job::Calibrate(&plan.traffic), bed, &Facts::gather());
-    recorder.record.write("run", &line)?;
-    let rows = calibrate::calibrate(bed, &plan.traffic, recorder)?;
-    for row in &rows {
-        recorder
-            .record
-            .write("calibration", &CalibrationLine::of(row))?;
+    if let Err(error) = recorder.record.write("run", &line) {
+        return Measured {
+            rows: Vec::new(),
+            error: Some(error),
+        };
     }
-    Ok(rows)
+    let calibrated = calibrate::calibrate(bed, &plan.traffic, recorder);
+    Measured {
+        rows: calibrated.rows,
+        error: calibrated.ended.map(Error::from),
+    }
 }
 
-/// Everything found is the meter doing its work; anything not found is the meter failing it.
-fn exit(measured: &Result<Vec<Row>>) -> Exit {
-    match measured {
-        Ok(rows) if rows.iter().all(Row::holds) => Exit::Measured,
-        Ok(_) => Exit::NotMet,
-        Err(_) => Exit::CouldNotMeasure,
-    }
+/// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the
+/// machine disturbed nobody knows.
+fn exit(measured: &Measured) -> Exit {
+    let of = |row: &Row| match (&row.disturbed, row.holds()) {
+        (Some(_), _) => Exit::CouldNotMeasure,
+        (None, true) => Exit::Measured,
+        (None, false) => Exit::NotMet,
+    };
+    let ended = measured.error.as_ref().map(|_| Exit::CouldNotMeasure);
+    let all = measured.rows.iter().map(of).chain(ended);
+    all.fold(Exit::Measured, Exit::worse)
 }
 
 /// Results to stdout, the end to the record, the error to stderr.
-fn show(as_json: bool, measured: &Result<Vec<Row>>, mut recorder: Recorder) -> Result<Exit> {
+fn show(as_json: bool, measured: &Measured, mut recorder: Recorder) -> Result<Exit> {
     let exit = exit(measured);
-    let ended = begin::end(&mut recorder, exit.code(), measured.as_ref().err());
+    let ended = begin::end(&mut recorder, exit.code(), measured.error.as_ref());
     if as_json {
         terminal::out(&json(&recorder, measured, exit)?);
-    } else if let Ok(rows) = measured {
-        terminal::out(&terminal::calibration(rows));
+    } else if !measured.rows.is_empty() {
+        terminal::out(&terminal::calibration(&measured.rows));
         terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
     }
     // Only the first thing that went wrong is worth a line.
-    match measured {
-        Err(error) => terminal::error(&format!("{error:#}")),
-        Ok(_) => ended?,
+    match &measured.error {
+        Some(error) => terminal::error(&format!("{error:#}")),
+        None => ended?,
     }
     Ok(exit)
 }
@@ -91,19 +104,17 @@ struct Document<'a> {
     rows: Vec<CalibrationLine>,
 }
 
-fn json(recorder: &Recorder, measured: &Result<Vec<Row>>, exit: Exit) -> Result<String> {
-    let error = measured.as_ref().err();
+fn json(recorder: &Recorder, measured: &Measured, exit: Exit) -> Result<String> {
+    let error = measured.error.as_ref();
     let document = Document {
         schema: SCHEMA,
         run: recorder.record.run(),
         record: recorder.record.path().to_string_lossy().into_owned(),
         exit_code: exit.code(),
         error: error.map(|error| format!("{error:#}")),
-        disturbed: error.is_some_and(is_disturbance),
-        rows: measured
-            .as_ref()
-            .map(|rows| rows.iter().map(CalibrationLine::of).collect())
-            .unwrap_or_default(),
+        disturbed: error.is_some_and(is_disturbance)
+            || measured.rows.iter().any(|row| row.disturbed.is_some()),
+        rows: measured.rows.iter().map(CalibrationLine::of).collect(),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
@@ -120,17 +131,27 @@ mod tests {
 
     #[test]
     fn the_exit_code_says_whether_every_fault_was_found() {
-        let row = |found| Row {
+        let row = |found: f64| Row {
             fault: "a delay",
             planted: 20_000.0,
             found,
             tolerance: 5_000.0,
             unit: "ns",
+            disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
         };
-        assert_eq!(exit(&Ok(vec![row(21_000.0)])), Exit::Measured);
-        assert_eq!(exit(&Ok(vec![row(21_000.0), row(0.0)])), Exit::NotMet);
+        let exit = |rows, error| exit(&Measured { rows, error });
+        assert_eq!(exit(vec![row(21_000.0)], None), Exit::Measured);
+        assert_eq!(exit(vec![row(21_000.0), row(0.0)], None), Exit::NotMet);
+        // What could not be measured is graver than what did not hold: nobody knows.
+        assert_eq!(
+            exit(vec![row(0.0), row(f64::NAN)], None),
+            Exit::CouldNotMeasure
+        );
         let disturbed = Error::from(JobError::Disturbed(10));
         assert!(is_disturbance(&disturbed));
-        assert_eq!(exit(&Err(disturbed)), Exit::CouldNotMeasure);
+        assert_eq!(
+            exit(vec![row(21_000.0)], Some(disturbed)),
+            Exit::CouldNotMeasure
+        );
     }
 }

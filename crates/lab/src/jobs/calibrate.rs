@@ -7,25 +7,58 @@ use crate::bed::Bed;
 use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
 use crate::{rules, trial};
+use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::statistics;
-use mpps_method::{Accept, Ceiling, Goal, Offer, Outcome, Rate, Resolution, Span, Trial, Verdict};
+use mpps_method::{
+    Accept, Ceiling, Counts, Goal, Offer, Outcome, Rate, Resolution, Span, Trial, Verdict,
+};
 
 /// One planted fault and what the meter made of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// What was planted.
     pub fault: &'static str,
-    /// Its size by the planting program's own count, in `unit`.
+    /// Its size by the planting program's own count, in `unit`; NaN where the machine disturbed every trial.
     pub planted: f64,
-    /// Its size as the meter found it, in `unit`.
+    /// Its size as the meter found it, in `unit`; NaN where it found nothing.
     pub found: f64,
     /// Largest difference allowed, in `unit`.
     pub tolerance: f64,
     /// Unit of all three.
     pub unit: &'static str,
+    /// Why the machine's restlessness left nothing to compare.
+    pub disturbed: Option<String>,
+}
+
+/// What a calibration came to.
+#[derive(Debug)]
+pub struct Calibrated {
+    /// A row for each fault, up to what ended it.
+    pub rows: Vec<Row>,
+    /// What ended it early.
+    pub ended: Option<JobError>,
 }
 
 impl Row {
+    fn of(ruler: Ruler, planted: f64, found: f64) -> Self {
+        let Ruler(fault, tolerance, unit) = ruler;
+        Self {
+            fault,
+            planted,
+            found,
+            tolerance,
+            unit,
+            disturbed: None,
+        }
+    }
+
+    fn disturbed(ruler: Ruler, why: &JobError) -> Self {
+        Self {
+            disturbed: Some(why.to_string()),
+            ..Self::of(ruler, f64::NAN, f64::NAN)
+        }
+    }
+
     /// Whether the meter found what was planted.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -57,80 +90,112 @@ const FRAMES_MAX: u64 = 1 << 21;
 /// A disturbed trial is repeated so often.
 const REPEATS: u32 = 10;
 
-/// Calibrates the meter on this bed.
-///
-/// # Errors
-/// The tester or the record failed, or the machine disturbed every trial.
-pub fn calibrate(
+/// A fault's name, how far planted and found may be apart, and the unit of both.
+#[derive(Clone, Copy)]
+struct Ruler(&'static str, f64, &'static str);
+
+const POLICER: Ruler = Ruler("a policer", POLICE_STEP, "frames/s");
+const DELAY: Ruler = Ruler("a delay", LATENCY_TOLERANCE_NS, "ns");
+
+/// Calibrates the meter on this bed. A fault that the machine disturbed is a row that says so; each row goes to the
+/// observer as soon as it is known.
+#[must_use]
+pub fn calibrate(bed: &Bed, traffic: &Traffic, observer: &mut dyn Observer) -> Calibrated {
+    let mut rows = Vec::new();
+    let ended = fill(&mut rows, bed, traffic, observer).err();
+    Calibrated { rows, ended }
+}
+
+fn fill(
+    rows: &mut Vec<Row>,
     bed: &Bed,
     traffic: &Traffic,
     observer: &mut dyn Observer,
-) -> Result<Vec<Row>, JobError> {
+) -> Result<(), JobError> {
     let mut tester = Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)?;
     crate::probe::probe(&mut tester)?;
-    let mut rows = counted(&mut tester, observer)?;
-    rows.push(policed(&mut tester, observer)?);
-    rows.push(ring(&mut tester, observer)?);
+    for counted in &COUNTED {
+        let found = count(&mut tester, counted, observer);
+        keep(rows, counted.ruler, found, observer)?;
+    }
+    let found = policed(&mut tester, observer);
+    keep(rows, POLICER, found, observer)?;
+    let ruler = ring_ruler(bed);
+    let found = ring(&mut tester, ruler, observer);
+    keep(rows, ruler, found, observer)?;
     drop(tester);
-    rows.push(delayed(bed, traffic, observer)?);
-    Ok(rows)
+    let found = delayed(bed, traffic, observer);
+    keep(rows, DELAY, found, observer)
+}
+
+/// One fault after the other: what disturbed this one takes no other's row away.
+fn keep(
+    rows: &mut Vec<Row>,
+    ruler: Ruler,
+    found: Result<Row, JobError>,
+    observer: &mut dyn Observer,
+) -> Result<(), JobError> {
+    let row = match found {
+        Err(why) if why.is_disturbance() => Row::disturbed(ruler, &why),
+        found => found?,
+    };
+    let told = observer.row(&row).map_err(JobError::Record);
+    rows.push(row);
+    told
+}
+
+/// A fault that is counted by the frame, and who counts it.
+struct Counted {
+    ruler: Ruler,
+    fault: Fault,
+    planted: fn(&Planted) -> u64,
+    found: fn(&Counts) -> u64,
 }
 
 /// Loss, duplicates and reorderings: exact to the frame.
-fn counted(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Vec<Row>, JobError> {
+const COUNTED: [Counted; 3] = [
+    Counted {
+        ruler: Ruler("1 in 1000 frames lost", 0.0, "frames"),
+        fault: Fault {
+            drop_every: DROP_EVERY,
+            ..Fault::NONE
+        },
+        planted: |planted| planted.dropped,
+        found: |counts| counts.lost,
+    },
+    Counted {
+        ruler: Ruler("1 in 500 frames doubled", 0.0, "frames"),
+        fault: Fault {
+            duplicate_every: DUPLICATE_EVERY,
+            ..Fault::NONE
+        },
+        planted: |planted| planted.duplicated,
+        found: |counts| counts.duplicated,
+    },
+    Counted {
+        ruler: Ruler("1 in 700 frames reordered", 0.0, "frames"),
+        fault: Fault {
+            swap_every: SWAP_EVERY,
+            ..Fault::NONE
+        },
+        planted: |planted| planted.swapped,
+        found: |counts| counts.reordered,
+    },
+];
+
+fn count(
+    tester: &mut Tester<'_>,
+    counted: &Counted,
+    observer: &mut dyn Observer,
+) -> Result<Row, JobError> {
     let offer = Offer {
         rate: Rate::from_fps(COUNT_FPS),
         duration: COUNT_TIME,
     };
-    let mut rows = Vec::new();
-    let mut row = |fault, planted: u64, found: u64| {
-        rows.push(Row {
-            fault,
-            planted: planted as f64,
-            found: found as f64,
-            tolerance: 0.0,
-            unit: "frames",
-        });
-    };
-    let (planted, trial) = with_fault(
-        tester,
-        Fault {
-            drop_every: DROP_EVERY,
-            ..Fault::default()
-        },
-        offer,
-        observer,
-    )?;
-    row(
-        "1 in 1000 frames lost",
-        planted.dropped,
-        trial.counts().lost,
-    );
-    let fault = Fault {
-        duplicate_every: DUPLICATE_EVERY,
-        ..Fault::default()
-    };
-    let (planted, trial) = with_fault(tester, fault, offer, observer)?;
-    row(
-        "1 in 500 frames doubled",
-        planted.duplicated,
-        trial.counts().duplicated,
-    );
-    let (planted, trial) = with_fault(
-        tester,
-        Fault {
-            swap_every: SWAP_EVERY,
-            ..Fault::default()
-        },
-        offer,
-        observer,
-    )?;
-    row(
-        "1 in 700 frames reordered",
-        planted.swapped,
-        trial.counts().reordered,
-    );
-    Ok(rows)
+    let (planted, trial) = with_fault(tester, counted.fault, offer, observer)?;
+    let planted = (counted.planted)(&planted);
+    let found = (counted.found)(&trial.counts());
+    Ok(Row::of(counted.ruler, planted as f64, found as f64))
 }
 
 /// One undisturbed trial with the fault in place.
@@ -139,7 +204,7 @@ fn with_fault(
     fault: Fault,
     offer: Offer,
     observer: &mut dyn Observer,
-) -> Result<(mpps_ebpf::instruments::fault::Planted, Trial), JobError> {
+) -> Result<(Planted, Trial), JobError> {
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
         let (trial, verdict) = observed(tester, offer, observer)?;
@@ -190,35 +255,29 @@ fn policed(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, 
         Outcome::NoneLossless { .. } => 0.0,
         Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
     };
-    Ok(Row {
-        fault: "a policer",
-        planted: POLICE_FPS as f64,
-        found,
-        tolerance: POLICE_STEP,
-        unit: "frames/s",
-    })
+    Ok(Row::of(POLICER, POLICE_FPS as f64, found))
+}
+
+/// The ring may be off by a share of itself.
+fn ring_ruler(bed: &Bed) -> Ruler {
+    let tolerance = f64::from(rules::ring(bed)) * RING_TOLERANCE;
+    Ruler("the receive ring", tolerance, "frames")
 }
 
 /// The longest burst through a slow DUT implies the ring that the user chose.
-fn ring(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
-    let _slow = PlantedFault::plant(
-        Fault {
-            delay_ns: DELAY_NS,
-            ..Fault::default()
-        },
-        tester.bed,
-        tester.ways()[0],
-    )?;
+fn ring(
+    tester: &mut Tester<'_>,
+    ruler: Ruler,
+    observer: &mut dyn Observer,
+) -> Result<Row, JobError> {
+    let slow = Fault {
+        delay_ns: DELAY_NS,
+        ..Fault::default()
+    };
+    let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
     let ring = u64::from(rules::ring(tester.bed));
     let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, observer)?;
-    let planted = ring as f64;
-    Ok(Row {
-        fault: "the receive ring",
-        planted,
-        found: burst.buffer_frames,
-        tolerance: planted * RING_TOLERANCE,
-        unit: "frames",
-    })
+    Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
 }
 
 /// The median latency must grow by what the DUT spins.
@@ -250,11 +309,47 @@ fn delayed(bed: &Bed, traffic: &Traffic, observer: &mut dyn Observer) -> Result<
         let (_, with) = with_fault(&mut tester, slow, offer, observer)?;
         grown.push(median(&with) - median(&without));
     }
-    Ok(Row {
-        fault: "a delay",
-        planted: DELAY_NS as f64,
-        found: statistics::median(&grown).unwrap_or(f64::NAN),
-        tolerance: LATENCY_TOLERANCE_NS,
-        unit: "ns",
-    })
+    let found = statistics::median(&grown).unwrap_or(f64::NAN);
+    Ok(Row::of(DELAY, DELAY_NS as f64, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Kept(Vec<Row>);
+
+    impl Observer for Kept {
+        fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn row(&mut self, row: &Row) -> std::io::Result<()> {
+            self.0.push(row.clone());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disturbed_row_says_so_and_takes_no_other_away() {
+        let (mut rows, mut kept) = (Vec::new(), Kept::default());
+        let found = [
+            Ok(Row::of(DELAY, 20_000.0, 19_000.0)),
+            Err(JobError::Disturbed(10)),
+            Ok(Row::of(DELAY, 20_000.0, 30_000.0)),
+        ];
+        for found in found {
+            keep(&mut rows, DELAY, found, &mut kept).expect("goes on");
+        }
+        let holds: Vec<bool> = rows.iter().map(Row::holds).collect();
+        assert_eq!(holds, [true, false, false]);
+        let disturbed: Vec<bool> = rows.iter().map(|row| row.disturbed.is_some()).collect();
+        assert_eq!(disturbed, [false, true, false]);
+        assert_eq!(kept.0.len(), 3, "each row is told as soon as it is known");
+        let broken = Err(JobError::Tester(crate::tester::TesterError::Interrupted));
+        let ended = keep(&mut rows, DELAY, broken, &mut kept).expect_err("an end");
+        assert!(ended.is_interrupt());
+        assert_eq!(rows.len(), 3);
+    }
 }

@@ -58,6 +58,14 @@ pub trait Observer {
     /// # Errors
     /// The record could not be written: the job stops.
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()>;
+
+    /// A calibration knows one more row. Whoever does not calibrate need not listen.
+    ///
+    /// # Errors
+    /// As for a trial.
+    fn row(&mut self, _row: &calibrate::Row) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Why a job has no result.

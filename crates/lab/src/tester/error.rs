@@ -20,6 +20,13 @@ pub enum TesterError {
     NoKthread(String),
     /// The machine watch's timer does not tick on this CPU.
     NoTimer(usize),
+    /// A port of the tester's is down.
+    PortDown {
+        /// Its name.
+        port: String,
+        /// Where it is.
+        netns: String,
+    },
     /// More frames in one trial than can be told apart.
     TooManyFrames,
     /// Ctrl-C or SIGTERM.
@@ -58,6 +65,11 @@ impl fmt::Display for TesterError {
             Self::NoTimer(cpu) => write!(
                 f,
                 "the machine watch does not tick on CPU {cpu} (needs Linux 6.7; is the CPU online?)"
+            ),
+            Self::PortDown { port, netns } => write!(
+                f,
+                "the tester's port {port} in netns {netns} is down: nothing can be sent or received there \
+                 (ip -n {netns} link set {port} up, or raise the bed anew)"
             ),
             Self::TooManyFrames => f.write_str("a trial of more than 2^38 frames: shorten --time"),
             Self::Interrupted => f.write_str("interrupted"),

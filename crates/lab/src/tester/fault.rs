@@ -24,6 +24,18 @@ pub struct Fault {
     pub police_burst: u64,
 }
 
+impl Fault {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        drop_every: 0,
+        duplicate_every: 0,
+        swap_every: 0,
+        delay_ns: 0,
+        police_fps: 0,
+        police_burst: 0,
+    };
+}
+
 /// A planted fault; it is gone when this is dropped.
 pub struct PlantedFault {
     skel: FaultSkel<'static>,

@@ -13,6 +13,7 @@ mod nic;
 mod packet;
 mod polling;
 mod port;
+mod port_up;
 mod receiver;
 mod sender;
 mod sink;
@@ -28,6 +29,7 @@ pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use polling::ReceiverMode;
 pub use port::{PortKind, RingCount, TrafficReceiver, TrafficSender};
+pub(crate) use port_up::down_on;
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
 pub use sink::Sink;
@@ -122,6 +124,7 @@ impl<'bed> Tester<'bed> {
         libbpf_rs::set_print(None);
         let ways = ways(traffic.bidirectional);
         mtu::fit(bed, traffic.frames.max())?;
+        port_up::check(bed, &ways)?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {

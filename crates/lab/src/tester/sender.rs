@@ -24,6 +24,9 @@ const GRACE_NS: u64 = 500_000_000;
 /// A live-frames call needs about 20 ms to set up.
 const SET_UP_NS: u64 = 100_000_000;
 
+/// Between two looks at a sender that should have ended, ns.
+const LOOK_NS: u64 = 1_000_000;
+
 /// What is the same for all trials of one sender.
 #[derive(Clone, Debug)]
 pub struct SenderPlan {
@@ -157,7 +160,7 @@ impl Sender {
         };
         let watched = std::thread::scope(|scope| {
             let thread = scope.spawn(|| call.keep_running());
-            let watched = self.watch_end(due, || thread.is_finished());
+            let watched = self.watch_end(due, order.gap_fp > 0, || thread.is_finished());
             call.stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 call.wake();
@@ -210,10 +213,17 @@ impl Sender {
             .map_err(|e| TesterError::bpf("order a trial", &e))
     }
 
-    /// Waits until all slots have passed, the grace is over, the thread failed or Ctrl-C came.
-    fn watch_end(&self, due: u64, finished: impl Fn() -> bool) -> Result<(), TesterError> {
-        let last = due + GRACE_NS + SET_UP_NS;
-        let mut next = due;
+    /// Waits until all slots have passed, the grace is over, the thread failed or Ctrl-C came. The grace begins
+    /// when the last slot was due; without a pace nobody knows when that is, and it begins anew with every
+    /// slot that passes.
+    fn watch_end(
+        &self,
+        due: u64,
+        paced: bool,
+        finished: impl Fn() -> bool,
+    ) -> Result<(), TesterError> {
+        let mut last = due + GRACE_NS + SET_UP_NS;
+        let (mut next, mut passed) = (due, 0);
         loop {
             while clock::monotonic_ns() < next && !finished() {
                 // Ctrl-C is looked for a few times a second only: this thread lives on the tester's CPU.
@@ -222,10 +232,16 @@ impl Sender {
                     return Err(TesterError::Interrupted);
                 }
             }
-            if finished() || self.outcome()?.ended_ns > 0 || next > last {
+            let outcome = self.outcome()?;
+            if !paced && outcome.slots > passed {
+                passed = outcome.slots;
+                last = next + GRACE_NS + SET_UP_NS;
+            }
+            if finished() || outcome.ended_ns > 0 || next > last {
                 return Ok(());
             }
-            next += 1_000_000;
+            // A long burst is not looked at more often than its length is worth.
+            next += LOOK_NS.max((next - due) / 64);
         }
     }
 
