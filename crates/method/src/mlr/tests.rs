@@ -7,6 +7,7 @@ use crate::verdict::Rules;
 mod appendix;
 mod golden;
 mod laws;
+mod quality;
 mod steps;
 
 fn kfps(rate: f64) -> Rate {
