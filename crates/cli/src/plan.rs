@@ -2,6 +2,7 @@
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
 mod calibration;
+mod destinations;
 mod limits;
 mod load;
 mod routes;
@@ -9,6 +10,7 @@ mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
+pub use destinations::{DESTINATIONS, DestinationPlan, Origin};
 pub use limits::LimitsPlan;
 pub use load::load_plan;
 pub use routes::{choose_options, read_options};
@@ -42,6 +44,8 @@ pub struct Plan {
     pub bed: BedChoice,
     /// What.
     pub measurement: ThroughputPlan,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
     /// What every result is expected to reach.
     pub expect_min: Option<Rate>,
 }
@@ -89,9 +93,11 @@ impl Plan {
             (None, Some(pair)) => BedChoice::Simulated(pair),
             (None, None) => BedChoice::Own(BedWish::of(&args.bed, None)?),
         };
+        let measurement = measurement(args)?;
         Ok(Self {
             bed,
-            measurement: measurement(args)?,
+            destinations: DestinationPlan::of(&args.destinations, &measurement.traffic)?,
+            measurement,
             expect_min: args.search.expect_min,
         })
     }

@@ -66,9 +66,9 @@ pub struct Wish {
 }
 
 /// The bed's own networks, IPv4: the DUT delivers or answers there itself.
-const BED_V4: (u32, u8) = (0xc612_0000, 15);
+pub const BED_V4: (u32, u8) = (0xc612_0000, 15);
 /// The bed's own networks, IPv6 (2001:2::/48).
-const BED_V6: (u128, u8) = (0x2001_0002 << 96, 48);
+pub const BED_V6: (u128, u8) = (0x2001_0002 << 96, 48);
 /// No router forwards there, whoever has a route: "this network", loopback, multicast, reserved.
 const NEVER_V4: [(u32, u8); 4] = [(0, 8), (127 << 24, 8), (224 << 24, 4), (240 << 24, 4)];
 /// The same for IPv6: unspecified and loopback, link local, multicast.

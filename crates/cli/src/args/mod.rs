@@ -29,7 +29,7 @@ pub use recover::RecoverArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
-pub use traffic::{TrafficArgs, TransportArg};
+pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;

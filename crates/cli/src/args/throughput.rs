@@ -2,7 +2,7 @@
 
 use super::search::SearchArgs;
 use super::simulate::simulated;
-use super::{PortArgs, SetUpArgs, TrafficArgs};
+use super::{DestinationArgs, PortArgs, SetUpArgs, TrafficArgs};
 use clap::Args;
 use mpps_method::simulate::Properties;
 use std::path::PathBuf;
@@ -13,6 +13,9 @@ pub struct ThroughputArgs {
     /// What is sent.
     #[command(flatten)]
     pub traffic: TrafficArgs,
+    /// Where frames go.
+    #[command(flatten)]
+    pub destinations: DestinationArgs,
     /// What is searched for.
     #[command(flatten)]
     pub search: SearchArgs,
@@ -25,7 +28,8 @@ pub struct ThroughputArgs {
     /// frame), stalls= and pauses= (length@share of trials; the machine's, seen; the router's, unseen), tester=
     /// (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
-          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up"])]
+          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
+                                "table", "dst_prefix"])]
     pub simulate: Option<Properties>,
     /// The bed it raises for itself.
     #[command(flatten)]

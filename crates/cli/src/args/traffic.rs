@@ -1,6 +1,10 @@
 //! What is sent: the flags that describe frames, flows and addresses.
 
+use super::quantity::{count, prefix};
 use clap::{Args, ValueEnum};
+use ipnet::IpNet;
+use mpps_method::destinations::Draw;
+use std::path::PathBuf;
 
 /// What is sent.
 #[derive(Args, Debug)]
@@ -37,6 +41,33 @@ pub struct TrafficArgs {
     /// Seed of everything drawn at random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+}
+
+/// Where frames go beyond the DUT.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Routes and destinations")]
+pub struct DestinationArgs {
+    /// Routes to load into the DUT and to draw destinations from: MRT, `bgpdump -m`, or one prefix a line; `-` is
+    /// standard input (`mpps table read --list` prepares one)
+    #[arg(long, value_name = "FILE", conflicts_with = "dst_prefix")]
+    pub table: Option<PathBuf>,
+    /// One route to load into the DUT, and to spread destinations over
+    #[arg(long, value_name = "PREFIX", value_parser = prefix)]
+    pub dst_prefix: Option<IpNet>,
+    /// Different destinations, each frame to the next one, such as 65536 or 4M
+    /// [default: 1M, or all there are; without --table or --dst-prefix one, the tester's own address]
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub destinations: Option<u64>,
+    /// How to draw them: per-prefix (prefixes take turns), per-address (each address as likely), zipf:S (the k-th
+    /// gets frames as 1 / k^S), sequential (in order, no chance), or missing (addresses without a route,
+    /// which the DUT must drop)
+    /// [default: per-prefix]
+    #[arg(long, value_name = "HOW")]
+    pub draw: Option<Draw>,
+    /// Keep what is never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own
+    /// networks and the default route are left out all the same
+    #[arg(long, requires = "table")]
+    pub keep_martians: bool,
 }
 
 /// What stands behind the IP header.

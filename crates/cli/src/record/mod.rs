@@ -10,6 +10,7 @@ mod losses;
 mod path;
 mod result;
 mod run;
+mod traffic;
 mod trial;
 
 pub use calibration::CalibrationLine;
@@ -18,6 +19,7 @@ pub use path::Clock;
 use path::default_path;
 pub use result::{ResultLine, Stands};
 pub use run::{EndLine, Job, RunLine};
+pub use traffic::{RoutesEntry, TrafficEntry};
 pub use trial::{TrialLine, verdict_name};
 
 use anyhow::{Context, Result};

@@ -1,6 +1,7 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
 use super::comparability::Comparability;
+use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
@@ -35,6 +36,8 @@ pub struct RunLine {
     arguments: Vec<String>,
     plan: PlanEntry,
     bed: PlaceEntry,
+    /// Null: the DUT's own, or those its set-up made.
+    routes: Option<RoutesEntry>,
     facts: Facts,
     comparability: Comparability,
 }
@@ -59,17 +62,6 @@ struct PlanEntry {
     /// A calibration's searches are part of the method, not of the plan.
     #[serde(flatten)]
     search: Option<SearchEntry>,
-}
-
-#[derive(Serialize)]
-struct TrafficEntry {
-    flows: u32,
-    family: &'static str,
-    bidirectional: bool,
-    dscp: u8,
-    seed: u64,
-    sender_batch_frames: u32,
-    port: &'static str,
 }
 
 #[derive(Serialize)]
@@ -173,9 +165,16 @@ impl RunLine {
                 .collect(),
             plan: plan_entry(job),
             bed,
+            routes: None,
             facts: facts.clone(),
             comparability,
         }
+    }
+
+    /// The same with the routes that were loaded into the DUT.
+    #[must_use]
+    pub fn with_routes(self, routes: Option<RoutesEntry>) -> Self {
+        Self { routes, ..self }
     }
 
     /// What the run's results may be compared by.
@@ -205,26 +204,14 @@ fn plan_entry(job: Job<'_>) -> PlanEntry {
     match job {
         Job::Throughput(plan) => PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
-            traffic: traffic_entry(&plan.traffic),
+            traffic: TrafficEntry::of(&plan.traffic),
             search: Some(search_entry(plan)),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],
-            traffic: traffic_entry(traffic),
+            traffic: TrafficEntry::of(traffic),
             search: None,
         },
-    }
-}
-
-fn traffic_entry(traffic: &Traffic) -> TrafficEntry {
-    TrafficEntry {
-        flows: traffic.flows,
-        family: if traffic.ipv6 { "ipv6" } else { "ipv4" },
-        bidirectional: traffic.bidirectional,
-        dscp: traffic.dscp,
-        seed: traffic.seed,
-        sender_batch_frames: traffic.batch,
-        port: traffic.port.name(),
     }
 }
 

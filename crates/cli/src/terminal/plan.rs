@@ -1,5 +1,6 @@
 //! The plan in words, for `--dry-run`.
 
+use crate::plan::{DESTINATIONS, DestinationPlan};
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
@@ -73,8 +74,11 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
     let _ = writeln!(text, "frame sizes  {}", sizes.join(", "));
     let _ = writeln!(
         text,
-        "traffic      {family}, {} flow(s), {ways}, DSCP {}, seed {}",
-        traffic.flows, traffic.dscp, traffic.seed
+        "traffic      {family}, {}, {}, {ways}, DSCP {}, seed {}",
+        traffic.transport,
+        flows(traffic),
+        traffic.dscp,
+        traffic.seed
     );
     let _ = writeln!(text, "ports        {}", traffic.port.name());
     let _ = writeln!(text, "search       {}", super::rule(&plan.search));
@@ -97,4 +101,29 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
     );
     let _ = writeln!(text, "link         {} (notional)", plan.link);
     text
+}
+
+fn flows(traffic: &Traffic) -> String {
+    let count = traffic.flows;
+    match traffic.flow_length {
+        None => format!("{count} flow(s)"),
+        Some(frames) => format!("{count} flow(s) of {frames} frame(s) each, then new ones"),
+    }
+}
+
+/// Which routes would be loaded, and which destinations drawn.
+#[must_use]
+pub fn destinations(plan: Option<&DestinationPlan>) -> String {
+    let Some(plan) = plan else {
+        return "destinations 1, the tester's own address\n".to_owned();
+    };
+    let count = plan.count.unwrap_or(DESTINATIONS);
+    let at_most = if plan.count.is_none() { " at most" } else { "" };
+    format!(
+        "routes       those of {}, by the tester's receiving port\n\
+         destinations {}{at_most}, {}\n",
+        plan.origin,
+        super::grouped(count),
+        plan.draw
+    )
 }

@@ -1,12 +1,13 @@
 //! `mpps throughput`: plan, bed, record, measure, show, lower. With `--simulate` the bed is left out.
 
 use super::begin::{self, Stage};
+use super::destinations;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, Plan};
-use crate::record::{Comparability, Job, ResultLine, RunLine};
+use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry};
 use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
@@ -23,15 +24,23 @@ use serde::Serialize;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
-    let plan = Plan::of(args)?;
+    let mut plan = Plan::of(args)?;
     if args.output.dry_run {
         begin::describe(&plan.bed)?;
         terminal::out(&words::measurement(&plan.measurement));
+        terminal::out(&words::destinations(plan.destinations.as_ref()));
         return Ok(Exit::Measured);
     }
     if let BedChoice::Simulated(pair) = plan.bed {
         return simulate(args, &plan, pair);
     }
+    let quiet = args.output.quiet;
+    let wanted = plan.destinations.as_ref();
+    let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
+    let prepared = wanted.map(prepare).transpose()?;
+    plan.measurement.traffic.destinations = prepared
+        .as_ref()
+        .map(|prepared| prepared.destinations.clone());
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     let Stage {
         begun,
@@ -39,13 +48,16 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         recorder,
     } = &mut stage;
     let job = Job::Throughput(&plan.measurement);
-    let line = RunLine::of(*begun, job, bed, &Facts::gather());
+    let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
+    let routes = prepared.as_ref().map(load).transpose()?;
+    let line = RunLine::of(*begun, job, bed, &Facts::gather()).with_routes(routes);
     let measured = measure(recorder, line, &plan, |one, recorder| {
         throughput::measure(bed, one, recorder)
     });
+    let cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed);
     let shown = show(args, &plan, &measured, stage.recorder);
     begin::leave(stage.bed, &plan.bed)?;
-    shown
+    cleared.and(shown)
 }
 
 /// The same without a bed: needs no rights, touches nothing.
@@ -222,6 +234,7 @@ struct Document<'a> {
     /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
     lossless_trials: String,
     comparability: &'a Comparability,
+    traffic: TrafficEntry,
     expected_min_fps: Option<f64>,
     /// A line for each result that falls short of it.
     expectation_unmet: &'a [String],
@@ -238,6 +251,7 @@ fn json(recorder: &Recorder, plan: &Plan, measured: &Measured) -> Result<String>
         simulated: matches!(plan.bed, BedChoice::Simulated(_)),
         lossless_trials: terminal::rule(&plan.measurement.search),
         comparability: &measured.comparability,
+        traffic: TrafficEntry::of(&plan.measurement.traffic),
         expected_min_fps: plan.expect_min.map(Rate::fps),
         expectation_unmet: &measured.unmet,
         results: measured.findings.iter().map(|(.., line)| line).collect(),

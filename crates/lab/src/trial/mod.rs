@@ -63,8 +63,14 @@ fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), T
     let (id, canary_id) = tester.next_ids();
     arm(tester, id, canary_id, slots)?;
     let before = Stations::read(tester)?;
-    let order = Order { id, slots, ..order };
+    let order = Order {
+        id,
+        slots,
+        flow_first: tester.flow_first(),
+        ..order
+    };
     let sent = tester.sender.send(order, sending_netns(tester))?;
+    tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before)
 }
 

@@ -1,0 +1,111 @@
+//! Where frames go, as meant: from which routes, how many, how drawn.
+
+use crate::args::DestinationArgs;
+use anyhow::{Result, bail, ensure};
+use ipnet::IpNet;
+use mpps_lab::traffic::Traffic;
+use mpps_method::destinations::{DESTINATIONS_MAX, Draw, LIST_MAX};
+use mpps_method::flows::PORT_COUNT;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Destinations when nobody says how many: more than caches hold.
+pub const DESTINATIONS: u64 = 1_000_000;
+
+/// Routes to load, and destinations to draw from them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DestinationPlan {
+    /// Where the routes come from.
+    pub origin: Origin,
+    /// How many destinations; `None`: [`DESTINATIONS`], or all there are.
+    pub count: Option<u64>,
+    /// How they are drawn.
+    pub draw: Draw,
+    /// Keep martians in the table.
+    pub keep_martians: bool,
+}
+
+/// Where routes come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of routes; `-` is standard input.
+    File(PathBuf),
+    /// One prefix.
+    Prefix(IpNet),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) if path.as_os_str() == "-" => f.write_str("standard input"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Prefix(prefix) => prefix.fmt(f),
+        }
+    }
+}
+
+impl DestinationPlan {
+    /// What the arguments mean with this traffic; `None`: one destination, the tester's own address.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn of(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
+        let origin = match (&args.table, args.dst_prefix) {
+            (Some(file), _) => Origin::File(file.clone()),
+            (None, Some(prefix)) => Origin::Prefix(prefix),
+            (None, None) => {
+                ensure!(
+                    args.destinations.is_none() && args.draw.is_none(),
+                    "--destinations and --draw need routes to draw from: give --table FILE or --dst-prefix PREFIX"
+                );
+                return Ok(None);
+            }
+        };
+        let plan = Self {
+            origin,
+            count: args.destinations,
+            draw: args.draw.unwrap_or_default(),
+            keep_martians: args.keep_martians,
+        };
+        plan.check(traffic)?;
+        Ok(Some(plan))
+    }
+
+    fn check(&self, traffic: &Traffic) -> Result<()> {
+        if let Some(count) = self.count {
+            ensure!(
+                (1..=DESTINATIONS_MAX).contains(&count),
+                "--destinations {count}: give 1 to {DESTINATIONS_MAX}"
+            );
+        }
+        if let Origin::Prefix(prefix) = self.origin {
+            let ipv6 = matches!(prefix, IpNet::V6(_));
+            if ipv6 != traffic.ipv6 {
+                let (is, flag) = if ipv6 { ("IPv6", "-6") } else { ("IPv4", "-4") };
+                bail!(
+                    "--dst-prefix {prefix} is {is}: send {flag}, or give a prefix of the other family"
+                );
+            }
+        }
+        let flows = u64::from(traffic.flows);
+        match self.draw {
+            Draw::Missing => ensure!(
+                !traffic.bidirectional,
+                "--draw missing goes one way: the DUT drops every frame, and none comes back (leave out --bidirectional)"
+            ),
+            Draw::Zipf(_) => ensure!(
+                flows <= LIST_MAX && self.count.unwrap_or(DESTINATIONS) <= LIST_MAX,
+                "--draw zipf has {LIST_MAX} flows and destinations at most: give fewer, or another draw"
+            ),
+            _ => {}
+        }
+        ensure!(
+            !traffic.bidirectional || flows <= u64::from(PORT_COUNT),
+            "--flows {flows}: with destinations both ways there are {PORT_COUNT} at most, for the addresses are taken"
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

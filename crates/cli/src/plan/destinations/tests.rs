@@ -1,0 +1,57 @@
+use super::*;
+use crate::args::{Cli, Verb};
+use crate::plan::Plan;
+use clap::Parser;
+
+fn plan(words: &str) -> Result<Plan> {
+    let typed = ["mpps", "throughput"];
+    let typed = typed.into_iter().chain(words.split_whitespace());
+    match Cli::try_parse_from(typed)
+        .expect("the parser takes it")
+        .verb
+    {
+        Verb::Throughput(args) => Plan::of(&args),
+        other => panic!("not throughput: {other:?}"),
+    }
+}
+
+#[test]
+fn destinations_are_what_was_asked_for_and_a_million_otherwise() {
+    assert_eq!(plan("").expect("a plan").destinations, None);
+    let wanted = plan("--table t.mrt --destinations 4M --draw zipf:1.1").expect("a plan");
+    let wanted = wanted.destinations.expect("destinations");
+    assert_eq!(wanted.origin, Origin::File("t.mrt".into()));
+    assert_eq!(
+        (wanted.count, wanted.draw),
+        (Some(4_000_000), Draw::Zipf(1.1))
+    );
+    let usual = plan("--dst-prefix 20.0.0.0/8")
+        .expect("a plan")
+        .destinations;
+    let usual = usual.expect("destinations");
+    assert_eq!((usual.count, usual.draw), (None, Draw::PerPrefix));
+    assert_eq!(DESTINATIONS, 1_000_000);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line_with_a_remedy() {
+    for (words, remedy) in [
+        ("--destinations 5", "--table FILE"),
+        ("--draw sequential", "--table FILE"),
+        ("--dst-prefix 20.0.0.0/8 -6", "-4"),
+        ("--dst-prefix 2a00::/32", "-6"),
+        ("--dst-prefix 20.0.0.0/8 --destinations 0", "give 1 to"),
+        (
+            "--table t --draw missing --bidirectional",
+            "leave out --bidirectional",
+        ),
+        ("--table t --draw zipf:1 --flows 5000000", "give fewer"),
+        ("--table t --bidirectional --flows 70000", "64512"),
+    ] {
+        let line = format!("{:#}", plan(words).expect_err(words));
+        assert!(
+            line.contains(remedy) && !line.contains('\n'),
+            "{words}: {line}"
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! A table in the DUT, and frames to all of it: delivered, counted, in order.
+
+mod support;
+
+use mpps_lab::bed::Side;
+use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::tables::{self, fib};
+use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::traffic::Traffic;
+use mpps_lab::trial;
+use mpps_method::destinations::Draw;
+use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict};
+
+const FPS: f64 = 20_000.0;
+
+fn run(tester: &mut Tester<'_>) -> Trial {
+    let offer = Offer {
+        rate: Rate::from_fps(FPS),
+        duration: Span::from_millis(300),
+    };
+    trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"))
+}
+
+/// Nearly all arrive, what a busy machine loses aside, and nothing is out of place.
+fn assert_delivered(trial: &Trial, what: &str) {
+    let verdict = trial.judge(&Rules::default());
+    let evidence = !matches!(verdict, Verdict::Invalid(Invalid::LedgerOpen(_)));
+    assert!(evidence, "{what}: {verdict}");
+    let counts = trial.counts();
+    assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
+    assert_eq!((counts.reordered, counts.foreign), (0, 0), "{what}");
+}
+
+#[test]
+fn frames_to_the_whole_table_are_routed_and_delivered() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let table = support::table();
+    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    assert!(loaded.is_whole(), "{loaded:?}");
+    for (ipv6, bidirectional, draw) in [
+        (false, false, Draw::PerPrefix),
+        (true, false, Draw::PerAddress),
+        (false, true, Draw::Zipf(1.0)),
+        (true, true, Draw::Sequential),
+    ] {
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            flows: 3,
+            destinations: Some(support::destinations(draw, 700, ipv6, 3)),
+            ipv6,
+            bidirectional,
+            ..support::traffic()
+        };
+        let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        assert_delivered(
+            &run(&mut tester),
+            &format!("{draw} ipv6 {ipv6} both ways {bidirectional}"),
+        );
+    }
+    // Somebody's routes are there: whose would be cleared afterwards?
+    let again = tables::load_on(&bed, &table, &|_| {}).expect_err("loaded twice");
+    assert!(again.to_string().contains("mpps table clear"), "{again}");
+    tables::clear_on(&bed).expect("cleared");
+    let left = bed.netns(Side::B).run(|| fib::contents(None));
+    assert_eq!(left.expect("netns").expect("a dump").total(), 0);
+}
+
+#[test]
+fn more_flows_than_one_source_address_has_ports_for() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    for ipv6 in [false, true] {
+        // 64 513: the last one alone has the second address.
+        for flows in [64_513, 200_000] {
+            let traffic = Traffic {
+                frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+                flows,
+                ipv6,
+                ..support::traffic()
+            };
+            let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+                .unwrap_or_else(|error| panic!("tester: {error}"));
+            let offer = Offer {
+                rate: Rate::from_fps(200_000.0),
+                duration: Span::from_millis(1_100),
+            };
+            let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("{error}"));
+            assert_delivered(&trial, &format!("{flows} flows, ipv6 {ipv6}"));
+            assert!(trial.counts().sent > 64_513, "{:?}", trial.counts());
+        }
+    }
+}
+
+/// A real table where there is one: the kernel's own answer for what was drawn.
+#[test]
+fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let table = support::table();
+    tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    let drawn = |draw| {
+        let wish = Wish {
+            draw,
+            count: 200,
+            ipv6: false,
+            flows: 1,
+            seed: 4,
+        };
+        Destinations::draw(&table, "a test", &wish).expect("enough")
+    };
+    let answer = |far: u128| {
+        let address = std::net::Ipv4Addr::from(far as u32).to_string();
+        let asked = std::process::Command::new("ip")
+            .args(["netns", "exec", &format!("mpps-{}-dut", bed.name())])
+            .args(["ip", "route", "get", &address])
+            .output();
+        let asked = asked.expect("ip (iproute2)");
+        (
+            asked.status.success(),
+            String::from_utf8_lossy(&asked.stdout).into_owned(),
+        )
+    };
+    for place in 0..200 {
+        let (found, way) = answer(drawn(Draw::PerPrefix).at(place, 4));
+        assert!(found && way.contains("via 198.19.0.2 dev mC"), "{way}");
+        let (found, way) = answer(drawn(Draw::Missing).at(place, 4));
+        assert!(!found, "a route to what the table lacks: {way}");
+    }
+}
