@@ -116,7 +116,7 @@ impl Traffic {
     pub fn sender_plan(&self, bed: &Bed, ways: &[Way]) -> Result<SenderPlan, TesterError> {
         let lengths = match &self.frames {
             FrameSpec::Fixed(length) => vec![length.without_fcs()],
-            FrameSpec::Mix(_) => self
+            FrameSpec::Mix(_) | FrameSpec::Genome(_) => self
                 .frames
                 .schedule(self.seed, SIZES_MAX)
                 .iter()

@@ -282,3 +282,35 @@ fn blocks_are_walked_through_without_a_repeat() {
         }
     }
 }
+
+#[test]
+fn a_genome_is_sent_in_exactly_its_order() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let genome = FrameSpec::parse_list("genome:aaafgzAb,A=594")
+        .expect("a genome")
+        .remove(0);
+    let octets = [64, 64, 64, 1280, 1518, 1518, 594, 128];
+    for bidirectional in [false, true] {
+        let traffic = Traffic {
+            frames: genome.clone(),
+            bidirectional,
+            ..support::traffic()
+        };
+        let ways = if bidirectional { 2 } else { 1 };
+        for (number, frame) in preview(&bed, &traffic, Order::default(), 80)
+            .iter()
+            .enumerate()
+        {
+            // Each direction passes the genome by itself.
+            assert_eq!(
+                frame.len() + 4,
+                octets[number / ways % octets.len()],
+                "{number}"
+            );
+            parse(frame);
+        }
+    }
+}

@@ -7,10 +7,13 @@
 //! | `64-1518/128` | 64, 192 ... 1472, and 1518: from the first in steps to the last |
 //! | `imix`, `ams-ix-2015` ... | a published mix |
 //! | `mix:64=7,594=4,66-127=1` | a mix of one's own: size or range = weight |
+//! | `genome:aaafg`, `genome:aaA,A=594` | an IMIX genome (RFC 6985): in exactly this order |
 
 use std::borrow::Cow;
 use std::fmt;
+use std::iter::Peekable;
 
+use crate::genome::{Genome, GenomeError};
 use crate::mix::{Mix, PUBLISHED, Part};
 use crate::random::Random;
 use crate::units::{FrameLen, WIRE_OVERHEAD_OCTETS};
@@ -22,6 +25,8 @@ pub enum FrameSpec {
     Fixed(FrameLen),
     /// A mix.
     Mix(Mix),
+    /// An exact sequence, again and again.
+    Genome(Genome),
 }
 
 /// What is wrong with a specification of frame sizes.
@@ -29,6 +34,8 @@ pub enum FrameSpec {
 pub enum FrameSpecError {
     /// Nothing between two commas, or nothing at all.
     Empty,
+    /// An IMIX genome that is none.
+    Genome(GenomeError),
     /// Neither a size nor a known mix.
     Unknown(String),
     /// A size no frame has.
@@ -56,6 +63,7 @@ impl fmt::Display for FrameSpecError {
                 f,
                 "empty frame size: give one such as 64, 64,512,1518 or imix"
             ),
+            Self::Genome(error) => error.fmt(f),
             Self::Unknown(text) => {
                 let names: Vec<&str> = PUBLISHED.iter().map(Mix::name).collect();
                 let names = names.join(", ");
@@ -100,14 +108,12 @@ impl FrameSpec {
         let mut elements = text.split(',').map(str::trim).peekable();
         while let Some(element) = elements.next() {
             if let Some(first) = element.strip_prefix("mix:") {
-                // What follows with a "=" belongs to this mix.
                 let mut parts = vec![first];
-                while let Some(part) =
-                    elements.next_if(|next| next.contains('=') && !next.starts_with("mix:"))
-                {
-                    parts.push(part);
-                }
+                parts.extend(its_own(&mut elements));
                 specs.push(Self::Mix(parse_mix(&parts)?));
+            } else if let Some(letters) = element.strip_prefix("genome:") {
+                let genome = Genome::parse(letters, &its_own(&mut elements));
+                specs.push(Self::Genome(genome.map_err(FrameSpecError::Genome)?));
             } else if element.contains('/') {
                 specs.extend(parse_sweep(element)?.into_iter().map(Self::Fixed));
             } else {
@@ -147,6 +153,12 @@ impl FrameSpec {
                 .map(|part| part.min)
                 .min()
                 .unwrap_or(FrameLen::MIN),
+            Self::Genome(genome) => genome
+                .sizes()
+                .iter()
+                .copied()
+                .min()
+                .unwrap_or(FrameLen::MIN),
         }
     }
 
@@ -159,6 +171,12 @@ impl FrameSpec {
                 .parts()
                 .iter()
                 .map(|part| part.max)
+                .max()
+                .unwrap_or(FrameLen::MIN),
+            Self::Genome(genome) => genome
+                .sizes()
+                .iter()
+                .copied()
                 .max()
                 .unwrap_or(FrameLen::MIN),
         }
@@ -183,6 +201,7 @@ impl FrameSpec {
         match self {
             Self::Fixed(frame) => f64::from(frame.octets()),
             Self::Mix(mix) => mix.mean_octets(),
+            Self::Genome(genome) => genome.mean_octets(),
         }
     }
 
@@ -192,13 +211,15 @@ impl FrameSpec {
         self.mean_octets() + f64::from(WIRE_OVERHEAD_OCTETS)
     }
 
-    /// `frames` sizes in random order. How many fall to each part is exact to the weights (largest
+    /// Sizes in the order they are sent, which is passed again and again: of a genome its own; else at most
+    /// `frames` in random order. How many of a mix fall to each part is exact to the weights (largest
     /// remainder); inside a bin they lie evenly over its sizes, so the mean is the bin's.
     #[must_use]
     pub fn schedule(&self, seed: u64, frames: usize) -> Vec<FrameLen> {
         let mix = match self {
             Self::Fixed(frame) => return vec![*frame; frames],
             Self::Mix(mix) => mix,
+            Self::Genome(genome) => return genome.sizes().to_vec(),
         };
         let mut sizes = Vec::with_capacity(frames);
         for (part, count) in mix.parts().iter().zip(mix.apportion(frames)) {
@@ -218,8 +239,15 @@ impl fmt::Display for FrameSpec {
         match self {
             Self::Fixed(frame) => frame.fmt(f),
             Self::Mix(mix) => f.pad(mix.name()),
+            Self::Genome(genome) => genome.fmt(f),
         }
     }
+}
+
+/// What follows with a "=" belongs to the mix or genome before it.
+fn its_own<'a>(elements: &mut Peekable<impl Iterator<Item = &'a str>>) -> Vec<&'a str> {
+    let belongs = |next: &&str| next.contains('=') && !next.starts_with("mix:");
+    std::iter::from_fn(|| elements.next_if(belongs)).collect()
 }
 
 fn parse_size(text: &str) -> Result<FrameLen, FrameSpecError> {

@@ -188,3 +188,32 @@ fn the_seed_decides_the_order_alone() {
         [FrameLen::MIN; 3]
     );
 }
+
+#[test]
+fn a_genome_stands_among_other_sizes_and_is_scheduled_as_written() {
+    let specs =
+        FrameSpec::parse_list("64,genome:aaAg,A=594,mix:64=1,1518=1,genome:ff").expect("a list");
+    let names: Vec<String> = specs.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        names,
+        ["64", "genome:aaAg,A=594", "mix:64=1,1518=1", "genome:ff"]
+    );
+    let sizes: Vec<u16> = specs[1]
+        .schedule(7, 4093)
+        .iter()
+        .map(|size| size.octets())
+        .collect();
+    assert_eq!(sizes, [64, 64, 594, 1518]);
+    assert_eq!(
+        (specs[1].min().octets(), specs[1].max().octets()),
+        (64, 1518)
+    );
+    assert_eq!(specs[1].mean_octets(), 560.0);
+    let error = FrameSpec::parse_list("genome:aax")
+        .expect_err("no letter")
+        .to_string();
+    assert!(
+        error.contains("\"x\" (place 3)") && !error.contains('\n'),
+        "{error}"
+    );
+}

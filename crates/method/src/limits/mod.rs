@@ -119,6 +119,10 @@ fn mean(frames: &FrameSpec, cost: impl Fn(FrameLen) -> f64) -> f64 {
     let mix = match frames {
         FrameSpec::Fixed(frame) => return cost(*frame),
         FrameSpec::Mix(mix) => mix,
+        FrameSpec::Genome(genome) => {
+            let sizes = genome.sizes();
+            return sizes.iter().copied().map(cost).sum::<f64>() / sizes.len().max(1) as f64;
+        }
     };
     let (mut sum, mut weight) = (0.0, 0.0);
     for part in mix.parts() {
