@@ -4,7 +4,7 @@ use super::text::crate_of;
 use super::tree::{File, Tree};
 
 /// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 8] = [
+const MAY_KNOW: [(&str, &[&str]); 9] = [
     ("crates/cli", &["lab", "planes", "method"]),
     ("crates/lab", &["method", "wire", "linux", "ebpf"]),
     ("crates/planes", &["wire", "linux", "ebpf"]),
@@ -13,7 +13,11 @@ const MAY_KNOW: [(&str, &[&str]); 8] = [
     ("crates/linux", &[]),
     ("crates/ebpf", &[]),
     ("xtask", &[]),
+    ("fuzz", &["lab", "wire"]),
 ];
+
+/// A workspace of its own: there is no root manifest to take versions from (fuzz/README.md).
+const ALONE: &str = "fuzz/Cargo.toml";
 
 const WHY: &str = "meter and measured share nothing, and the leaves stay testable alone";
 
@@ -56,7 +60,7 @@ pub fn inner(tree: &Tree) -> Vec<Fault> {
 /// A dependency from outside is named once, in the root manifest, under its reason; xtask has none at all.
 pub fn outer(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for manifest in tree.manifests() {
+    for manifest in tree.manifests().filter(|manifest| manifest.path != ALONE) {
         let workshop = manifest.path == "xtask/Cargo.toml";
         for dependency in dependencies(manifest) {
             let what = format!("dependency {}", dependency.name);
@@ -221,5 +225,14 @@ mod tests {
             ),
         ];
         assert_eq!(outer(&Tree::of(&planted)).len(), 2);
+    }
+
+    #[test]
+    fn the_fuzz_targets_have_versions_of_their_own_and_the_wall_all_the_same() {
+        let manifest =
+            "[dependencies]\nlibfuzzer-sys = \"0.4\"\nmpps-cli = { path = \"../crates/cli\" }\n";
+        let tree = Tree::of(&[(ALONE, manifest)]);
+        assert_eq!(outer(&tree), []);
+        assert_eq!(inner(&tree).len(), 1);
     }
 }

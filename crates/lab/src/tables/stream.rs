@@ -8,9 +8,10 @@ const CHUNK: usize = 256 << 10;
 /// A reader with a window.
 pub(super) struct Stream<'a> {
     inner: Box<dyn Read + Send + 'a>,
-    /// `buffer[start..]` is the window.
+    /// `buffer[start..end]` is the window; behind it there is room.
     buffer: Vec<u8>,
     start: usize,
+    end: usize,
     /// Octets before the window.
     offset: u64,
     /// Why there are no more octets: the end, or an error that is told whenever somebody wants more.
@@ -23,6 +24,7 @@ impl<'a> Stream<'a> {
             inner,
             buffer: Vec::new(),
             start: 0,
+            end: 0,
             offset: 0,
             ended: None,
         }
@@ -40,12 +42,12 @@ impl<'a> Stream<'a> {
                 Some(Some(error)) => return Err(io::Error::new(error.kind(), error.to_string())),
             }
         }
-        Ok(&self.buffer[self.start..])
+        Ok(&self.buffer[self.start..self.end])
     }
 
     /// What is held, without reading on.
     pub(super) fn held(&self) -> usize {
-        self.buffer.len() - self.start
+        self.end - self.start
     }
 
     /// Octets consumed so far.
@@ -61,12 +63,16 @@ impl<'a> Stream<'a> {
     }
 
     fn fill(&mut self) {
-        self.buffer.drain(..self.start);
-        self.start = 0;
-        let before = self.buffer.len();
-        self.buffer.resize(before + CHUNK, 0);
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.held());
+        if self.buffer.len() - self.end < CHUNK {
+            // Zeroed pages from the kernel, not octets written one by one.
+            let mut larger = vec![0; (self.buffer.len() * 2).max(self.end + CHUNK)];
+            larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
+            self.buffer = larger;
+        }
         let (read, ended) = loop {
-            match self.inner.read(&mut self.buffer[before..]) {
+            match self.inner.read(&mut self.buffer[self.end..]) {
                 Ok(0) => break (0, Some(None)),
                 Ok(read) => break (read, None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -74,7 +80,7 @@ impl<'a> Stream<'a> {
             }
         };
         self.ended = ended;
-        self.buffer.truncate(before + read);
+        self.end += read;
     }
 }
 
