@@ -95,6 +95,7 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
     let steal_share = (stolen()? - steal_before) as f64 / window_ns as f64;
     let text = String::from_utf8_lossy(&other.longest_comm);
     let other_by = text.split('\0').next().unwrap_or_default();
+    let other_share = other.total_ns as f64 / window_ns as f64;
     let (rules, other_ns) = (Rules::default(), other.longest_ns);
     let stall_max = rules.stall_max.as_nanos();
     let void = if steal_share > rules.steal_max {
@@ -103,12 +104,15 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
         Some(format!("stall {:.1} ms", stall_ns as f64 / 1e6))
     } else if other_ns > stall_max {
         Some(format!("{other_by} ran {:.1} ms", other_ns as f64 / 1e6))
+    } else if other_share > rules.steal_max {
+        // In a trial short visits only cost time that the pace makes up for; here they are rate.
+        Some(format!("other programs {:.1} %", other_share * 100.0))
     } else {
         None
     };
     let object = serde_json::json!({
         "received_frames": after - before, "window_ns": window_ns, "steal_share": steal_share,
-        "stall_longest_ns": stall_ns, "other_longest_ns": other_ns, "other_longest_by": other_by, "void": void,
+        "stall_longest_ns": stall_ns, "other_longest_ns": other_ns, "other_longest_by": other_by, "other_share": other_share, "void": void,
     });
     println!("{object}");
     Ok(())
