@@ -2,7 +2,8 @@
 //! before (a chase along random lines), and how much a copy moves. One CPU, ordinary pages: misses of the
 //! TLB are part of it, as they are of a router's life.
 
-use mpps_linux::clock::monotonic_ns;
+use crate::facts::Facts;
+use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::procstat;
 use mpps_method::random::Random;
@@ -17,12 +18,16 @@ const SMALLEST_OCTETS: usize = 16 << 10;
 const STEPS: usize = 1 << 14;
 /// See `STEPS`.
 const COPY_OCTETS: usize = 4 << 20;
-/// Octets that all CPUs copy in together: beyond the caches, within the memory.
-const TOGETHER_OCTETS: usize = 1 << 30;
-/// Length of one pass, ns.
+/// The largest working set is so many times the largest cache, so that nearly every access misses it.
+const BEYOND_CACHE: u64 = 4;
+/// Largest working set where the caches are not known, octets.
+const UNKNOWN_CACHE_OCTETS: u64 = 256 << 20;
+/// Of the memory that is available so much is used at most: one in so many.
+const MEMORY_PART: u64 = 4;
+/// Length of one pass, ns of the thread's own time: what other programs take is not the memory's fault.
 const PASS_NS: u64 = 8_000_000;
 /// Passes; the best counts, for whatever disturbs makes it slower.
-const PASSES: usize = 3;
+const PASSES: usize = 5;
 
 /// One line of memory; its first word names the next one.
 #[derive(Clone, Copy)]
@@ -47,13 +52,15 @@ pub struct MemoryMeasured {
     pub cpu: usize,
     /// By rising size; each four times the one before, and the largest.
     pub points: Vec<Point>,
-    /// Octets per second that all CPUs copy at once, each within a working set of its own of the largest
-    /// size or its share of it; read and written together.
+    /// Octets per second that all CPUs copy at once, each within its share of the largest working set; read
+    /// and written together.
     pub together_octets_per_s: f64,
     /// How many CPUs that were.
     pub together_cpus: usize,
     /// Share of the time that the hypervisor took the one CPU away; `None` where the kernel does not say.
     pub steal_share: Option<f64>,
+    /// Share of the time that other programs had that CPU.
+    pub others_share: f64,
 }
 
 impl MemoryMeasured {
@@ -62,6 +69,20 @@ impl MemoryMeasured {
     pub fn memory(&self) -> Option<Point> {
         self.points.last().copied()
     }
+}
+
+/// The largest working set to measure on this machine: beyond its caches, well within its memory.
+#[must_use]
+pub fn largest(facts: &Facts) -> usize {
+    let beyond = facts
+        .cpu
+        .last_cache_octets()
+        .map_or(UNKNOWN_CACHE_OCTETS, |cache| {
+            cache.saturating_mul(BEYOND_CACHE)
+        });
+    let available = facts.memory.available_octets.known();
+    let most = available.map_or(beyond, |octets| octets / MEMORY_PART);
+    usize::try_from(beyond.min(most)).unwrap_or(SMALLEST_OCTETS)
 }
 
 /// Measures working sets up to `largest_octets` on the calling thread, which stays on its last allowed
@@ -73,12 +94,13 @@ pub fn measure(largest_octets: usize) -> mpps_linux::Result<MemoryMeasured> {
     let home = cpu::available()?;
     let cpu = home.iter().last().unwrap_or(0);
     cpu::pin_current_thread(&CpuSet::single(cpu))?;
-    let (began_ns, steal_before) = (monotonic_ns(), steal_ns(cpu));
+    let (began_ns, own_ns, steal_before) = (monotonic_ns(), thread_ns(), steal_ns(cpu));
     let points = sizes(largest_octets).into_iter().map(point).collect();
+    let took_ns = (monotonic_ns() - began_ns).max(1) as f64;
     let steal_share = steal_before
         .zip(steal_ns(cpu))
-        .map(|(before, after)| after.saturating_sub(before) as f64)
-        .map(|stolen| stolen / (monotonic_ns() - began_ns).max(1) as f64);
+        .map(|(before, after)| after.saturating_sub(before) as f64 / took_ns);
+    let others_share = 1.0 - (thread_ns() - own_ns) as f64 / took_ns;
     cpu::pin_current_thread(&home)?;
     let together_octets_per_s = together(&home, largest_octets);
     Ok(MemoryMeasured {
@@ -87,13 +109,13 @@ pub fn measure(largest_octets: usize) -> mpps_linux::Result<MemoryMeasured> {
         together_octets_per_s,
         together_cpus: home.len(),
         steal_share,
+        others_share: others_share.max(0.0),
     })
 }
 
 /// What all CPUs copy at once: the memory's own bandwidth, where one CPU alone cannot use it up.
 fn together(cpus: &CpuSet, largest_octets: usize) -> f64 {
-    let octets = (TOGETHER_OCTETS / cpus.len().max(1))
-        .clamp(SMALLEST_OCTETS, largest_octets.max(SMALLEST_OCTETS));
+    let octets = (largest_octets / cpus.len().max(1)).max(SMALLEST_OCTETS);
     let start = Barrier::new(cpus.len());
     let one = &|cpu: usize| {
         // A CPU that went meanwhile copies from another one.
@@ -183,11 +205,11 @@ fn best(mut work: impl FnMut() -> usize) -> f64 {
     black_box(work());
     let mut best = f64::INFINITY;
     for _ in 0..PASSES {
-        let began = monotonic_ns();
+        let began = thread_ns();
         let (mut units, mut took) = (0, 0);
         while took < PASS_NS {
             units += work();
-            took = monotonic_ns() - began;
+            took = thread_ns() - began;
         }
         best = best.min(took as f64 / units as f64);
     }
@@ -197,6 +219,8 @@ fn best(mut work: impl FnMut() -> usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Reading;
+    use crate::facts::planted::{Planted, ROUTER};
 
     #[test]
     fn a_chase_comes_by_every_line_once() {
@@ -210,6 +234,21 @@ mod tests {
             }
             assert_eq!(at, 0, "{count}: not a circle");
         }
+    }
+
+    #[test]
+    fn the_largest_set_is_beyond_the_caches_and_within_the_memory() {
+        let of = |files: &[(&str, &str)], name: &str| {
+            let planted = Planted::new(name, files);
+            largest(&Facts::read(&planted.root(), Reading::Read(1), None))
+        };
+        // 25 MiB of cache, 64 MiB available.
+        assert_eq!(of(ROUTER, "memory-small"), 16 << 20);
+        let large = ("/proc/meminfo", "MemAvailable: 8388608 kB\n");
+        let mut router = ROUTER.to_vec();
+        router.push(large);
+        assert_eq!(of(&router, "memory-large"), 4 * (25_600 << 10));
+        assert_eq!(of(&[large], "memory-unknown"), 256 << 20);
     }
 
     #[test]
@@ -233,6 +272,7 @@ mod tests {
             "{measured:?}"
         );
         assert!(last.copy_octets_per_s > 1e7, "{measured:?}");
+        assert!((0.0..1.0).contains(&measured.others_share), "{measured:?}");
         assert!(
             measured.together_octets_per_s > last.copy_octets_per_s / 4.0,
             "{measured:?}"

@@ -6,6 +6,7 @@ mod support;
 use host::{Host, alone, left_of};
 use mpps_lab::bed::{self, Bed, BedError, BedPlan, BedState, Front, RssKey, Side};
 use mpps_lab::clock::wait_for;
+use mpps_lab::facts::Nic;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::netns::NetNs;
 use mpps_linux::{sysctl, task};
@@ -145,6 +146,36 @@ fn ports_and_settings_are_as_the_plan_and_the_house_say() {
         bed.netns(Side::B).name(),
         format!("mpps-{}-dut", bed.name())
     );
+}
+
+#[test]
+fn a_port_has_facts_in_its_own_namespace() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = raise(&support::plan());
+    let nic = Nic::in_netns(bed.netns(Side::B), &bed.port(Side::B).name).expect("facts");
+    assert_eq!(
+        nic.driver.known().map(|driver| driver.name.as_str()),
+        Some("veth"),
+        "{nic:?}"
+    );
+    assert_eq!(
+        (nic.state.text(), nic.rx_queues.known()),
+        ("up", Some(&1)),
+        "{nic:?}"
+    );
+    assert!(
+        nic.pcie.why().is_some_and(|why| why.contains("not on PCI")),
+        "{nic:?}"
+    );
+    assert!(
+        nic.xdp
+            .known()
+            .is_some_and(|can| can.iter().any(|one| one == "redirect")),
+        "{nic:?}"
+    );
+    bed.lower().expect("lower");
 }
 
 #[test]

@@ -28,6 +28,17 @@ pub fn realtime_ns() -> u64 {
     u64::try_from(now.tv_sec()).unwrap_or(0) * 1_000_000_000 + now.tv_nsec().unsigned_abs()
 }
 
+/// Nanoseconds of CPU time that the calling thread has had (`CLOCK_THREAD_CPUTIME_ID`).
+///
+/// # Panics
+/// Never on Linux, as [`monotonic_ns`].
+#[must_use]
+pub fn thread_ns() -> u64 {
+    let had = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)
+        .expect("CLOCK_THREAD_CPUTIME_ID exists on every Linux kernel");
+    had.tv_sec().unsigned_abs() * 1_000_000_000 + had.tv_nsec().unsigned_abs()
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

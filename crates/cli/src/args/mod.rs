@@ -152,6 +152,18 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// A job that doctor tells of can be typed, and one that it calls planned cannot yet.
+    #[test]
+    fn doctors_jobs_are_verbs() {
+        for job in &mpps_lab::doctor::JOBS {
+            let words = job.command.split(' ').chain(["--help"]);
+            let typed = Cli::try_parse_from(std::iter::once("mpps").chain(words));
+            let known = typed.is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
+            let elsewhere = job.command.starts_with('(');
+            assert_eq!(known, !job.planned && !elsewhere, "{}", job.command);
+        }
+    }
+
     #[test]
     fn help_is_named_for_the_verb_that_was_typed() {
         for (typed, verb) in [

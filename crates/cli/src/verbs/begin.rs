@@ -1,13 +1,13 @@
-//! How every measurement begins and ends: rights, record, bed.
+//! How every measurement begins: rights, record, bed.
 
 use crate::args::OutputArgs;
 use crate::plan::BedChoice;
-use crate::record::{Clock, EndLine, Record};
+use crate::record::{Clock, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use mpps_lab::bed::{self, Bed};
 use mpps_lab::{facts, interrupt};
 
@@ -68,20 +68,6 @@ pub fn leave(bed: Bed, choice: &BedChoice) -> Result<()> {
         bed.lower()?;
     }
     Ok(())
-}
-
-/// The last line of a record.
-///
-/// # Errors
-/// It could not be written.
-pub fn end(recorder: &mut Recorder, exit_code: u8, error: Option<&Error>) -> Result<()> {
-    let line = EndLine {
-        ended_utc: Clock::now().utc(),
-        exit_code,
-        error: error.map(|error| format!("{error:#}")),
-        trials: recorder.trials(),
-    };
-    recorder.record.write("end", &line)
 }
 
 /// The bed in words, for `--dry-run`.

@@ -1,10 +1,11 @@
 //! `mpps calibrate`: plan, bed, record, plant faults and find them, show, lower.
 
 use super::begin::{self, Stage};
+use super::end::{self, Head};
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, CalibrationPlan};
-use crate::record::{CalibrationLine, Job, RunLine, SCHEMA};
+use crate::record::{CalibrationLine, Job, RunLine};
 use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
@@ -73,50 +74,40 @@ fn exit(measured: &Measured) -> Exit {
     all.fold(Exit::Measured, Exit::worse)
 }
 
-/// Results to stdout, the end to the record, the error to stderr.
-fn show(as_json: bool, measured: &Measured, mut recorder: Recorder) -> Result<Exit> {
-    let exit = exit(measured);
-    let ended = begin::end(&mut recorder, exit.code(), measured.error.as_ref());
-    if as_json {
-        terminal::out(&json(&recorder, measured, exit)?);
-    } else if !measured.rows.is_empty() {
-        terminal::out(&terminal::calibration(&measured.rows));
-        terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
-    }
-    // Only the first thing that went wrong is worth a line.
-    match &measured.error {
-        Some(error) => terminal::error(&format!("{error:#}")),
-        None => ended?,
-    }
-    Ok(exit)
+fn show(as_json: bool, measured: &Measured, recorder: Recorder) -> Result<Exit> {
+    let (exit, error) = (exit(measured), measured.error.as_ref());
+    end::finish(recorder, exit, error, |recorder| {
+        if as_json {
+            let head = Head::of(recorder, exit, error);
+            terminal::out(&end::json(&Document::of(head, measured))?);
+        } else if !measured.rows.is_empty() {
+            terminal::out(&terminal::calibration(&measured.rows));
+            terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
+        }
+        Ok(())
+    })
 }
 
 /// The result as one JSON object.
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: u32,
-    run: &'a str,
-    record: String,
-    exit_code: u8,
-    error: Option<String>,
+    #[serde(flatten)]
+    head: Head<'a>,
     /// Whether the machine was too restless: the same command may well succeed later.
     disturbed: bool,
     rows: Vec<CalibrationLine>,
 }
 
-fn json(recorder: &Recorder, measured: &Measured, exit: Exit) -> Result<String> {
-    let error = measured.error.as_ref();
-    let document = Document {
-        schema: SCHEMA,
-        run: recorder.record.run(),
-        record: recorder.record.path().to_string_lossy().into_owned(),
-        exit_code: exit.code(),
-        error: error.map(|error| format!("{error:#}")),
-        disturbed: error.is_some_and(is_disturbance)
-            || measured.rows.iter().any(|row| row.disturbed.is_some()),
-        rows: measured.rows.iter().map(CalibrationLine::of).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+impl<'a> Document<'a> {
+    fn of(head: Head<'a>, measured: &Measured) -> Self {
+        let Measured { rows, error } = measured;
+        Self {
+            head,
+            disturbed: error.as_ref().is_some_and(is_disturbance)
+                || rows.iter().any(|row| row.disturbed.is_some()),
+            rows: rows.iter().map(CalibrationLine::of).collect(),
+        }
+    }
 }
 
 fn is_disturbance(error: &Error) -> bool {

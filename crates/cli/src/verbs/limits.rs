@@ -5,11 +5,9 @@ use crate::exit::Exit;
 use crate::plan::LimitsPlan;
 use crate::terminal;
 use anyhow::Result;
+use mpps_lab::facts::Facts;
 use mpps_lab::memory;
 use mpps_method::limits::MemoryBandwidth;
-
-/// Largest working set measured, octets: beyond the caches of most machines, within the memory of all.
-const LARGEST_OCTETS: usize = 256 << 20;
 
 /// Runs the verb.
 ///
@@ -19,7 +17,7 @@ pub fn run(args: &LimitsArgs) -> Result<Exit> {
     let plan = LimitsPlan::of(args)?;
     let measured = args
         .measure
-        .then(|| memory::measure(LARGEST_OCTETS))
+        .then(|| memory::measure(memory::largest(&Facts::gather())))
         .transpose()?;
     let by_measuring = measured.as_ref().map(|measured| MemoryBandwidth {
         octets_per_s: measured.together_octets_per_s,

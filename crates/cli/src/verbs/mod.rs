@@ -5,6 +5,7 @@ mod begin;
 pub mod calibrate;
 mod destinations;
 pub mod doctor;
+mod end;
 pub mod generate;
 pub mod limits;
 pub mod recover;

@@ -2,6 +2,7 @@
 
 use super::begin::{self, Stage};
 use super::destinations;
+use super::end::{self, Head};
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
@@ -170,34 +171,30 @@ fn measure_all(
     disturbed.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Results to stdout, the end to the record, the error to the caller.
 fn show(
     args: &ThroughputArgs,
     plan: &Plan,
     measured: &Measured,
-    mut recorder: Recorder,
+    recorder: Recorder,
 ) -> Result<Exit> {
-    let exit = measured.exit();
-    let ended = begin::end(&mut recorder, exit.code(), measured.error.as_ref());
-    if args.output.json {
-        terminal::out(&json(&recorder, plan, measured)?);
-    } else if !measured.findings.is_empty() {
-        table(&recorder, plan, measured);
-    }
-    for (finding, figures, _) in &measured.findings {
-        if let mpps_method::Outcome::CouldNotMeasure { why, .. } = finding.outcome {
-            terminal::error(&format!("{}: could not measure: {why}", figures.subject));
+    let (exit, error) = (measured.exit(), measured.error.as_ref());
+    end::finish(recorder, exit, error, |recorder| {
+        if args.output.json {
+            let head = Head::of(recorder, exit, error);
+            terminal::out(&end::json(&Document::of(head, plan, measured))?);
+        } else if !measured.findings.is_empty() {
+            table(recorder, plan, measured);
         }
-    }
-    for line in &measured.unmet {
-        terminal::error(line);
-    }
-    // Only the first thing that went wrong is worth a line.
-    match &measured.error {
-        Some(error) => terminal::error(&format!("{error:#}")),
-        None => ended?,
-    }
-    Ok(exit)
+        for (finding, figures, _) in &measured.findings {
+            if let mpps_method::Outcome::CouldNotMeasure { why, .. } = finding.outcome {
+                terminal::error(&format!("{}: could not measure: {why}", figures.subject));
+            }
+        }
+        for line in &measured.unmet {
+            terminal::error(line);
+        }
+        Ok(())
+    })
 }
 
 fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
@@ -224,11 +221,8 @@ fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
 /// The result as one JSON object.
 #[derive(Serialize)]
 struct Document<'a> {
-    schema: u32,
-    run: &'a str,
-    record: String,
-    exit_code: u8,
-    error: Option<String>,
+    #[serde(flatten)]
+    head: Head<'a>,
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
     /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
@@ -241,20 +235,17 @@ struct Document<'a> {
     results: Vec<&'a ResultLine>,
 }
 
-fn json(recorder: &Recorder, plan: &Plan, measured: &Measured) -> Result<String> {
-    let document = Document {
-        schema: crate::record::SCHEMA,
-        run: recorder.record.run(),
-        record: recorder.record.path().to_string_lossy().into_owned(),
-        exit_code: measured.exit().code(),
-        error: measured.error.as_ref().map(|error| format!("{error:#}")),
-        simulated: matches!(plan.bed, BedChoice::Simulated(_)),
-        lossless_trials: terminal::rule(&plan.measurement.search),
-        comparability: &measured.comparability,
-        traffic: TrafficEntry::of(&plan.measurement.traffic),
-        expected_min_fps: plan.expect_min.map(Rate::fps),
-        expectation_unmet: &measured.unmet,
-        results: measured.findings.iter().map(|(.., line)| line).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+impl<'a> Document<'a> {
+    fn of(head: Head<'a>, plan: &Plan, measured: &'a Measured) -> Self {
+        Self {
+            head,
+            simulated: matches!(plan.bed, BedChoice::Simulated(_)),
+            lossless_trials: terminal::rule(&plan.measurement.search),
+            comparability: &measured.comparability,
+            traffic: TrafficEntry::of(&plan.measurement.traffic),
+            expected_min_fps: plan.expect_min.map(Rate::fps),
+            expectation_unmet: &measured.unmet,
+            results: measured.findings.iter().map(|(.., line)| line).collect(),
+        }
+    }
 }

@@ -52,17 +52,17 @@ pub struct Outlook {
 }
 
 /// What every measurement on a bed needs.
-const BED: &[Subject] = &[
+const BASE: &[Subject] = &[
     Subject::Rights,
     Subject::Kernel,
     Subject::Btf,
     Subject::KernelThreads,
     Subject::Bed,
-    Subject::NativeXdp,
     Subject::Tracepoints,
     Subject::Timers,
-    Subject::LiveFrames,
 ];
+/// What the tester's usual ports need too.
+const XDP_PORTS: &[Subject] = &[Subject::NativeXdp, Subject::LiveFrames];
 /// What disturbs a measurement, whatever it is.
 const QUIET: &[Subject] = &[
     Subject::Cpus,
@@ -94,60 +94,64 @@ const fn job(
     }
 }
 
-const fn planned(
-    command: &'static str,
-    must: &'static [&'static [Subject]],
-    wish: &'static [Subject],
-) -> Job {
-    Job {
-        command,
-        planned: true,
-        must,
-        wish,
-    }
-}
-
 /// Every job, the main one first.
-pub static JOBS: [Job; 12] = [
-    job("throughput", &[BED, &[Subject::Cpumap]], QUIET),
+pub static JOBS: [Job; 13] = [
+    job("throughput", &[BASE, XDP_PORTS, &[Subject::Cpumap]], QUIET),
     job(
         "throughput --ipv6",
-        &[BED, &[Subject::Cpumap, Subject::Ipv6]],
+        &[BASE, XDP_PORTS, &[Subject::Cpumap, Subject::Ipv6]],
         QUIET,
     ),
-    job("throughput --nic napi", &[BED, &[Subject::Napi]], QUIET),
+    job(
+        "throughput --nic napi",
+        &[BASE, XDP_PORTS, &[Subject::Napi]],
+        QUIET,
+    ),
     job(
         "throughput --nic softirq",
-        &[BED, &[Subject::Softirq]],
+        &[BASE, XDP_PORTS, &[Subject::Softirq]],
         QUIET,
     ),
-    job("calibrate", &[BED, &[Subject::Cpumap]], QUIET),
+    job("calibrate", &[BASE, XDP_PORTS, &[Subject::Cpumap]], QUIET),
     job("limits --measure", &[], &[Subject::Steal, Subject::Others]),
-    planned(
-        "table",
-        &[&[Subject::Rights, Subject::Bed]],
-        &[Subject::Memory],
-    ),
-    planned(
-        "throughput --external",
-        &[&[Subject::Rights, Subject::PacketSocket, Subject::Nics]],
+    job(
+        "throughput --port af-packet",
+        &[BASE, &[Subject::PacketSocket]],
         QUIET,
     ),
-    planned("explain", &[BED, &[Subject::Cpumap]], &[Subject::Cycles]),
-    planned(
-        "plane",
-        &[BED, &[Subject::Cpumap]],
-        &[
-            Subject::XdpSocket,
-            Subject::PacketSocket,
-            Subject::Hugepages,
-        ],
+    job(
+        "table load",
+        &[&[Subject::Rights]],
+        &[Subject::Memory, Subject::Leftovers],
     ),
-    planned("stream", &[&[Subject::Rights, Subject::Bed]], QUIET),
+    job(
+        "throughput --external OUT,IN",
+        &[BASE, &[Subject::PacketSocket, Subject::Nics]],
+        QUIET,
+    )
+    .planned(),
+    job(
+        "explain",
+        &[BASE, XDP_PORTS, &[Subject::Cpumap]],
+        &[Subject::Cycles],
+    )
+    .planned(),
+    job(
+        "plane",
+        &[BASE, XDP_PORTS, &[Subject::Cpumap]],
+        &[Subject::XdpSocket, Subject::Hugepages],
+    )
+    .planned(),
+    job("stream", &[&[Subject::Rights, Subject::Bed]], QUIET).planned(),
     job("(building mpps)", &[&[Subject::Clang]], &[]),
 ];
 
 impl Job {
+    const fn planned(mut self) -> Self {
+        self.planned = true;
+        self
+    }
+
     /// What it can hope for, after these checks.
     #[must_use]
     pub fn outlook(&'static self, checks: &[Check]) -> Outlook {
@@ -185,7 +189,7 @@ mod tests {
             let found = with.iter().find(|(one, _)| *one == subject);
             found.map_or(State::Good, |(_, state)| *state)
         };
-        let all = [BED, &[Subject::Cpumap], QUIET].concat();
+        let all = [BASE, XDP_PORTS, &[Subject::Cpumap], QUIET].concat();
         all.into_iter()
             .map(|subject| Check::new(subject, state(subject), ""))
             .collect()

@@ -4,11 +4,10 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, RssKey, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    Crowd, LedgerProbe, Receiver, ReceiverMode, Sender, Tester, TesterError, Watch, ways,
+    Crowd, LedgerProbe, PortKind, Receiver, ReceiverMode, Sender, Tester, TesterError, Watch, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
-use mpps_linux::packet::{TxRing, TxSpec};
 use mpps_linux::{cpu, interrupt, perf, xsk};
 
 /// What this file finds out.
@@ -24,6 +23,14 @@ pub(super) const SUBJECTS: [Subject; 11] = [
     Subject::PacketSocket,
     Subject::XdpSocket,
     Subject::Cycles,
+];
+/// Of these, what is tried alone on a bed.
+const PARTS: [Subject; 5] = [
+    Subject::NativeXdp,
+    Subject::Tracepoints,
+    Subject::Timers,
+    Subject::LiveFrames,
+    Subject::XdpSocket,
 ];
 /// Frames that the sender tries itself with.
 const FRAMES: u64 = 64;
@@ -42,13 +49,14 @@ pub(super) fn all() -> Result<Vec<Check>, BedError> {
     checks.extend(parts()?);
     let bed = checks.iter().find(|check| check.subject == Subject::Bed);
     let stands = bed.is_some_and(|bed| bed.state == State::Good);
-    for (subject, front) in [
-        (Subject::Cpumap, Front::Cpumap),
-        (Subject::Napi, Front::Napi),
-        (Subject::Softirq, Front::Softirq),
+    for (subject, front, port) in [
+        (Subject::Cpumap, Front::Cpumap, PortKind::Xdp),
+        (Subject::Napi, Front::Napi, PortKind::Xdp),
+        (Subject::Softirq, Front::Softirq, PortKind::Xdp),
+        (Subject::PacketSocket, Front::Cpumap, PortKind::AfPacket),
     ] {
         checks.push(if stands {
-            whole(subject, front)?
+            whole(subject, front, port)?
         } else {
             Check::untried(subject, "not tried: no bed")
         });
@@ -76,12 +84,8 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
         Err(error) => {
-            let others = SUBJECTS.into_iter().filter(|subject| {
-                !matches!(subject, Subject::Bed | Subject::Cycles)
-                    && !matches!(subject, Subject::Cpumap | Subject::Napi | Subject::Softirq)
-            });
             let mut checks = vec![Check::new(Subject::Bed, State::Lacks, error.to_string())];
-            checks.extend(others.map(|subject| Check::untried(subject, "not tried: no bed")));
+            checks.extend(PARTS.map(|subject| Check::untried(subject, "not tried: no bed")));
             return Ok(checks);
         }
     };
@@ -91,7 +95,6 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Check::tried(Subject::Tracepoints, &tracepoints(&bed)),
         Check::tried(Subject::Timers, &timers(&bed)),
         Check::tried(Subject::LiveFrames, &live_frames(&bed)),
-        Check::tried(Subject::PacketSocket, &packet_socket(&bed)),
         Check::tried(Subject::XdpSocket, &xdp_socket(&bed)),
     ];
     bed.lower()?;
@@ -99,8 +102,8 @@ fn parts() -> Result<Vec<Check>, BedError> {
     Ok(checks)
 }
 
-/// The whole tester on a bed with this front: frames come through.
-fn whole(subject: Subject, front: Front) -> Result<Check, BedError> {
+/// The whole tester on a bed with this front, with these ports: frames come through.
+fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedError> {
     if interrupt::requested() {
         return Ok(Check::untried(subject, "not tried: interrupted"));
     }
@@ -109,9 +112,12 @@ fn whole(subject: Subject, front: Front) -> Result<Check, BedError> {
         Err(error @ BedError::NotRestored(..)) => return Err(error),
         Err(error) => return Ok(Check::new(subject, State::Lacks, error.to_string())),
     };
+    let traffic = Traffic {
+        port,
+        ..Traffic::default()
+    };
     let came = || -> Result<String, ProbeError> {
-        let mut tester =
-            Tester::raise(&bed, &Traffic::default(), FRAMES_MAX, ReceiverMode::Polled)?;
+        let mut tester = Tester::raise(&bed, &traffic, FRAMES_MAX, ReceiverMode::Polled)?;
         probe(&mut tester)?;
         Ok("frames come through the router".to_owned())
     };
@@ -160,17 +166,6 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         ))),
         sent => Ok(format!("{sent} of {FRAMES} sent")),
     }
-}
-
-fn packet_socket(bed: &Bed) -> Result<String, mpps_linux::Error> {
-    let spec = TxSpec {
-        slots: 16,
-        frame_max: 9014,
-    };
-    let port = &bed.port(Side::A).name;
-    bed.netns(Side::A)
-        .run(|| TxRing::open(port, spec).map(drop))??;
-    Ok("ring of frames of 9018 octets, past the queueing discipline".to_owned())
 }
 
 fn xdp_socket(bed: &Bed) -> Result<String, mpps_linux::Error> {

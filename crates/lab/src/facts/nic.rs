@@ -1,6 +1,7 @@
 //! A network interface: driver, firmware, its place on the bus, its queues, rings, offloads.
 
 use super::reading::{Reading, Root};
+use mpps_linux::netns::NetNs;
 use mpps_linux::{ethtool, xdp};
 use mpps_method::limits::Generation;
 use serde::Serialize;
@@ -129,6 +130,14 @@ impl Nic {
             xdp: xdp::features(name).map(xdp_names).into(),
             ..Self::of_sysfs(root, name)
         }
+    }
+
+    /// Facts of an interface in a network namespace.
+    ///
+    /// # Errors
+    /// The namespace could not be entered or shown.
+    pub fn in_netns(netns: &NetNs, name: &str) -> mpps_linux::Result<Self> {
+        netns.with_sysfs(|sys| Self::read(&Root::with_sysfs(sys), name))
     }
 
     /// Only what sysfs has; the driver itself is not asked.

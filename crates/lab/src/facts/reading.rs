@@ -88,25 +88,44 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Reading<T> {
 
 /// Where a machine's files are: this one's, or a tree that looks like one.
 #[derive(Clone, Debug)]
-pub struct Root(PathBuf);
+pub struct Root {
+    base: PathBuf,
+    /// Where /sys is, if elsewhere: a network namespace shows its interfaces in a sysfs of its own.
+    sys: Option<PathBuf>,
+}
 
 impl Root {
     /// This machine.
     #[must_use]
     pub fn here() -> Self {
-        Self(PathBuf::from("/"))
+        Self::at(Path::new("/"))
     }
 
     /// A tree that holds proc, sys, boot and lib.
     #[must_use]
     pub fn at(path: &Path) -> Self {
-        Self(path.to_owned())
+        Self {
+            base: path.to_owned(),
+            sys: None,
+        }
+    }
+
+    /// This machine with another sysfs, such as [`mpps_linux::netns::NetNs::with_sysfs`] shows.
+    #[must_use]
+    pub fn with_sysfs(sys: &Path) -> Self {
+        Self {
+            sys: Some(sys.to_owned()),
+            ..Self::here()
+        }
     }
 
     /// A file's place, from its usual absolute path.
     #[must_use]
     pub fn path(&self, usual: &str) -> PathBuf {
-        self.0.join(usual.trim_start_matches('/'))
+        match (&self.sys, usual.strip_prefix("/sys/")) {
+            (Some(sys), Some(rest)) => sys.join(rest),
+            _ => self.base.join(usual.trim_start_matches('/')),
+        }
     }
 
     /// A file's text without blanks around.

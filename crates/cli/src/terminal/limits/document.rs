@@ -37,6 +37,7 @@ struct MemoryEntry {
 struct MeasuredEntry {
     cpu: usize,
     steal_share: Option<f64>,
+    others_share: f64,
     together_cpus: usize,
     working_sets: Vec<PointEntry>,
 }
@@ -112,6 +113,7 @@ fn measured_entry(measured: &MemoryMeasured) -> MeasuredEntry {
     MeasuredEntry {
         cpu: measured.cpu,
         steal_share: measured.steal_share,
+        others_share: measured.others_share,
         together_cpus: measured.together_cpus,
         working_sets: measured
             .points

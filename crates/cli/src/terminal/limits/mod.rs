@@ -11,8 +11,8 @@ use mpps_method::Rate;
 use mpps_method::limits::{Budget, MemoryBandwidth, octet_ns};
 use std::fmt::Write;
 
-/// A share of stolen time from which on the measured memory is to be doubted.
-const STEAL_SHARE: f64 = 0.005;
+/// A share of time taken by others from which on the measured memory is to be doubted.
+const DISTURBED_SHARE: f64 = 0.01;
 
 /// What was assumed, then a table for each link.
 #[must_use]
@@ -93,12 +93,17 @@ fn by_working_set(measured: &MemoryMeasured) -> String {
         );
     }
     text.push_str("* read and written together\n");
-    if let Some(share) = measured.steal_share.filter(|&share| share > STEAL_SHARE) {
-        let _ = writeln!(
-            text,
-            "the hypervisor took {:.1} % of the CPU meanwhile: run it again",
-            share * 100.0
-        );
+    for (who, share) in [
+        ("the hypervisor took", measured.steal_share.unwrap_or(0.0)),
+        ("other programs had", measured.others_share),
+    ] {
+        if share > DISTURBED_SHARE {
+            let _ = writeln!(
+                text,
+                "{who} {:.1} % of the CPU meanwhile, and its caches: run it again when it is quieter",
+                share * 100.0
+            );
+        }
     }
     text
 }
@@ -253,6 +258,7 @@ mod tests {
             together_octets_per_s: 1.28e9,
             together_cpus: 2,
             steal_share: Some(0.02),
+            others_share: 0.001,
         };
         let memory = MemoryBandwidth {
             octets_per_s: 1.28e9,
