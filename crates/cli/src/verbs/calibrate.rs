@@ -84,6 +84,14 @@ fn show(as_json: bool, measured: &Measured, recorder: Recorder) -> Result<Exit> 
             terminal::out(&terminal::calibration(&measured.rows));
             terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
         }
+        // Whoever ends with 2 says why, in JSON too.
+        let disturbed = measured
+            .rows
+            .iter()
+            .filter_map(|row| row.disturbed.as_ref());
+        if let (None, Some(why)) = (error, disturbed.into_iter().next()) {
+            terminal::error(&format!("could not calibrate all of it: {why}"));
+        }
         Ok(())
     })
 }
