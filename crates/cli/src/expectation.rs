@@ -51,6 +51,9 @@ mod tests {
             busy_ns_per_frame: None,
             limited_by: None,
             estimate: None,
+            why_lost: None,
+            headroom: None,
+            unstable: None,
             ceiling: Rate::ZERO,
         }
     }

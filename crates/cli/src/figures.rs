@@ -2,7 +2,11 @@
 
 use mpps_lab::doubt::Finding;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::{Claim, Estimate, LimitedBy, LossRate, Outcome, Rate, SearchPlan, Trial};
+use mpps_lab::why_lost::WhyLost;
+use mpps_method::{
+    Claim, Estimate, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate, SearchPlan,
+    Stability, Trial,
+};
 
 /// What the found rate says of the DUT.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,6 +81,12 @@ pub struct Figures {
     pub limited_by: Option<Limit>,
     /// What a tester-limited DUT might do, by its busy time.
     pub estimate: Option<Rate>,
+    /// Why frames were lost at the lowest load that lost any.
+    pub why_lost: Option<String>,
+    /// What the DUT forwards with a fifth of its CPU left.
+    pub headroom: Option<Headroom>,
+    /// How the DUT loses frames for no load, if it does.
+    pub unstable: Option<Instability>,
     /// The tester's own ceiling for these frames.
     pub ceiling: Rate,
 }
@@ -119,6 +129,12 @@ impl Figures {
                 .as_ref()
                 .filter(|_| rate.is_some())
                 .map(Estimate::rate),
+            why_lost: finding.why_lost.as_ref().map(WhyLost::to_string),
+            headroom: finding.headroom,
+            unstable: match finding.stability {
+                Stability::Unstable(found) => Some(found),
+                _ => None,
+            },
             ceiling: finding.ceiling,
         }
     }

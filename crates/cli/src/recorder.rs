@@ -47,6 +47,7 @@ impl Recorder {
     fn remember(&mut self, report: &Report<'_>) {
         match report.phase {
             Phase::Ceiling => self.stands.ceiling_trials.push(self.trials),
+            Phase::Gate => self.stands.gate_trials.push(self.trials),
             _ => {
                 self.stands.search_trials.push(self.trials);
                 if matches!(report.verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
@@ -109,7 +110,9 @@ mod tests {
         run(Phase::Search, 1e6, Verdict::Lossless);
         run(Phase::Search, 1e6, Verdict::Lossless);
         run(Phase::Search, 5e5, Verdict::Lossless);
+        run(Phase::Gate, 5e4, Verdict::Lossless);
         let stands = recorder.take_stands();
+        assert_eq!(stands.gate_trials, [6]);
         assert_eq!(stands.ceiling_trials, [1]);
         assert_eq!(stands.search_trials, [2, 3, 4, 5]);
         let trial = |fps, millis| Trial {
@@ -126,7 +129,7 @@ mod tests {
             "the next size begins with none"
         );
         let text = std::fs::read_to_string(&path).expect("read back");
-        assert_eq!(text.lines().count(), 5);
+        assert_eq!(text.lines().count(), 6);
         std::fs::remove_file(path).expect("tidy up");
     }
 }

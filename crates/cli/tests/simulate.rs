@@ -24,42 +24,42 @@ const TABLE: [(&str, &str, &str); 8] = [
     (
         "capacity=777k,ring=0",
         "",
-        "ndr 777.0..784.8 DUT, 6 trials, 6 s, exit 0",
+        "ndr 777.0..784.8 DUT, 11 trials, 7 s, exit 0",
     ),
     (
         "capacity=777k",
         "--preset csit",
-        "ndr 781.1..785.0 DUT; pdr 0.5 % 785.0..789.0 DUT, 35 trials, 35 s, exit 0",
+        "ndr 781.1..785.0 DUT; pdr 0.5 % 785.0..789.0 DUT, 40 trials, 36 s, exit 0",
     ),
     (
         "capacity=777k,noise=5%",
         "",
-        "ndr 760.9..768.6 DUT, 6 trials, 6 s, exit 0",
+        "ndr 766.7..774.4 DUT, 11 trials, 7 s, exit 0",
     ),
     (
         "capacity=777k,noise=5%",
         "--preset rfc2544",
-        "ndr 738.3..745.7 DUT, 9 trials, 102 s, exit 0",
+        "ndr 751.4..759.0 DUT, 11 trials, 79 s, exit 0",
     ),
     (
         "capacity=777k,pauses=20ms@20%",
         "--goal ndr,pdr:0.5%",
-        "ndr 781.1..789.0 DUT; pdr 0.5 % 781.1..789.0 DUT, 6 trials, 6 s, exit 0",
+        "ndr 781.1..789.0 DUT; pdr 0.5 % 781.1..789.0 DUT, 11 trials, 7 s, exit 0",
     ),
     (
         "capacity=777k,stalls=20ms@90%",
         "",
-        "ndr none..none nobody, 9 trials, 9 s, exit 2",
+        "ndr none..none nobody, 25 trials, 17 s, exit 2",
     ),
     (
         "capacity=2M,tester=1M",
         "--time 60",
-        "ndr 1000.0..none tester, 3 trials, 69 s, exit 0",
+        "ndr 1000.0..none tester, 8 trials, 70 s, exit 0",
     ),
     (
         "capacity=777k",
         "--step-fps 50k",
-        "bisection 750.0..800.0 DUT, 22 trials, 22 s, exit 0",
+        "bisection 750.0..800.0 DUT, 27 trials, 23 s, exit 0",
     ),
 ];
 
@@ -95,6 +95,40 @@ fn row(router: &str, words: &str) -> String {
         each.join("; "),
         trials.len()
     )
+}
+
+/// A router that loses one frame in ten thousand at any load, and one that does not.
+#[test]
+fn a_router_that_loses_for_no_load_is_told_before_anything_else() {
+    for (router, stability) in [
+        ("capacity=800k,ring=4096,loss=0.0001", "unstable"),
+        ("capacity=800k,ring=4096", "stable"),
+        ("capacity=20k,ring=512", "overloaded"),
+    ] {
+        let scratch = Scratch::new("gate");
+        let (_, document) = json(&scratch, &format!("--frame 64 --simulate {router}"));
+        let result = &document["results"][0];
+        assert_eq!(result["stability"], stability, "{result}");
+        assert_eq!(result["gate_trials"], serde_json::json!([1, 2, 3, 4, 5]));
+        let unstable = stability == "unstable";
+        assert_eq!(
+            result["doubts"][0]["name"] == "unstable",
+            unstable,
+            "{result}"
+        );
+        let words = [
+            "throughput",
+            "--quiet",
+            "--frame",
+            "64",
+            "--simulate",
+            router,
+        ];
+        let ended = run(mpps(&words).arg("--record").arg(scratch.path("text.jsonl")));
+        let first =
+            "64: UNSTABLE: at 600.0 kfps, a load it should not feel, the DUT lost frames in 5 of 5";
+        assert_eq!(ended.stdout.starts_with(first), unstable, "{ended:?}");
+    }
 }
 
 #[test]

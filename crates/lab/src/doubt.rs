@@ -4,11 +4,13 @@ mod claim;
 mod raised;
 mod words;
 
+use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
+use crate::why_lost::WhyLost;
 use mpps_method::{
-    Claim, Estimate, FrameSpec, Irregular, LimitedBy, LossRate, Outcome, Rate, SearchGoal, Span,
-    Trial,
+    Claim, Estimate, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern, LossRate,
+    Outcome, Rate, SearchGoal, Span, Stability, Trial,
 };
 
 /// A result of one frame size with all that is to be said of it.
@@ -32,6 +34,12 @@ pub struct Finding {
     pub trial: Option<Trial>,
     /// Loss at the lowest load that failed.
     pub loss_above: Option<LossRate>,
+    /// Why frames were lost at the lowest load that lost any.
+    pub why_lost: Option<WhyLost>,
+    /// The forwarding rate at 80 % of the DUT's CPU.
+    pub headroom: Option<Headroom>,
+    /// Whether the DUT loses frames for no load.
+    pub stability: Stability,
     /// The tester's own ceiling for this traffic.
     pub ceiling: Rate,
     /// What to doubt.
@@ -41,6 +49,22 @@ pub struct Finding {
 /// One reason not to believe a number without a second thought.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
+    /// The DUT loses frames at a load that it should not feel.
+    Unstable(Instability),
+    /// The machine let nobody see whether the DUT does.
+    GateUnknown {
+        /// Trials run at the low load.
+        trials: u32,
+        /// Of these, trials that say something of the DUT.
+        judged: u32,
+    },
+    /// The loss that bounds the result has another cause than load.
+    LossNotByLoad {
+        /// The load.
+        rate: Rate,
+        /// What it looks like.
+        pattern: LossPattern,
+    },
     /// Trials shorter than RFC 2544's 60 s.
     ShortTrial {
         /// Their length.
@@ -112,8 +136,11 @@ pub enum Doubt {
 
 /// Weighs what a finished search found for one goal.
 #[must_use]
-pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, searched: Searched) -> Finding {
-    let doubts = raised::all(&measurer.surroundings(), ceiling, &searched);
+pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Searched) -> Finding {
+    let around = measurer.surroundings();
+    let mut doubts = raised::of_gate(&gated.stability);
+    doubts.extend(raised::all(&around, ceiling, &searched));
+    let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let tester_limited = matches!(
         result.outcome,
@@ -130,6 +157,9 @@ pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, searched: Searched) -> Find
         claim: claim::claim(measurer, &searched),
         estimate: evidence.filter(|_| tester_limited).and_then(estimate),
         loss_above: claim::loss_above(measurer, &searched),
+        why_lost: WhyLost::of(&searched.trials, around.ring_frames),
+        headroom: Headroom::from_trials(trials),
+        stability: gated.stability,
         outcome: result.outcome,
         conditional_throughput: result.conditional_throughput(),
         irregular: result.irregular,

@@ -9,6 +9,7 @@ pub mod destinations;
 pub mod doctor;
 pub mod doubt;
 pub mod facts;
+pub mod gate;
 pub mod jobs;
 pub mod journal;
 pub mod measurer;
@@ -21,6 +22,7 @@ pub mod tables;
 pub mod tester;
 pub mod traffic;
 pub mod trial;
+pub mod why_lost;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;

@@ -70,6 +70,9 @@ fn finding(limited_by: LimitedBy) -> Finding {
             .filter(|_| limited_by == LimitedBy::Tester),
         trial: Some(trial),
         loss_above: None,
+        why_lost: None,
+        headroom: None,
+        stability: mpps_method::Stability::Stable,
         ceiling: Rate::from_fps(1_000_000.0),
         doubts: Vec::new(),
     }

@@ -5,6 +5,7 @@
 //! apart. Names of counts and rates end with their unit. `docs/records.md` lists the members.
 
 mod calibration;
+mod cause;
 mod comparability;
 mod losses;
 mod path;

@@ -1,5 +1,6 @@
 //! A result's line: what was found for one frame size, and the trials it stands on.
 
+use super::cause::{HeadroomEntry, WhyLostEntry};
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_method::{Irregular, Outcome, Rate, Span, Trial};
@@ -10,6 +11,8 @@ use serde::Serialize;
 pub struct Stands {
     /// Those that found the tester's ceiling.
     pub ceiling_trials: Vec<u32>,
+    /// Those far below any load of the search.
+    pub gate_trials: Vec<u32>,
     /// Those of the search.
     pub search_trials: Vec<u32>,
     /// The one the figures come from.
@@ -67,6 +70,12 @@ pub struct ResultLine {
     voided_trials: u32,
     #[serde(flatten)]
     stands: Stands,
+    /// Why frames were lost at the lowest load that lost any.
+    why_lost: Option<WhyLostEntry>,
+    /// The forwarding rate at 80 % of the DUT's CPU.
+    headroom: Option<HeadroomEntry>,
+    /// Whether the DUT loses frames for no load: stable, overloaded, unstable, unknown.
+    stability: &'static str,
     doubts: Vec<DoubtEntry>,
 }
 
@@ -141,6 +150,9 @@ impl ResultLine {
             trials,
             voided_trials: voided,
             stands,
+            why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
+            headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
+            stability: finding.stability.name(),
             doubts: finding.doubts.iter().map(doubt).collect(),
         }
     }

@@ -85,6 +85,9 @@ mod tests {
             estimate: None,
             trial: None,
             loss_above: None,
+            why_lost: None,
+            headroom: None,
+            stability: mpps_method::Stability::Stable,
             ceiling: lowest,
             doubts,
         }

@@ -1,6 +1,8 @@
 //! The table of results: one row a frame size, then what was not measured but follows, and the
 //! tester's own ceiling.
 
+mod notes;
+
 use super::{grouped, rule};
 use crate::figures::{Figures, Limit, Reading};
 use crate::record::Comparability;
@@ -34,9 +36,8 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
         widest.max(HEAD[column].len())
     };
     let widths: [usize; 8] = std::array::from_fn(width);
-    let mut text = simulated.map_or(String::new(), |pair| {
-        format!("SIMULATED, nothing was measured: {pair}\n")
-    });
+    let mut text = notes::unstable(rows);
+    text.extend(simulated.map(|pair| format!("SIMULATED, nothing was measured: {pair}\n")));
     let _ = writeln!(text, "{}\n", title(rows, plan));
     line(&mut text, &HEAD.map(str::to_owned), &widths);
     for row in &cells {
@@ -46,6 +47,7 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
     for row in rows {
         text.extend(remark(row));
     }
+    text.push_str(&notes::reasons(rows));
     ceilings(&mut text, rows, simulated.is_some());
     let both = if plan.traffic.bidirectional {
         " of one direction; rates are the sum of both"
@@ -105,8 +107,15 @@ fn cells(row: &Figures) -> [String; 8] {
         row.loss_ratio.map_or("-".to_owned(), loss),
         percent(row.busy_share, 0),
         number(row.busy_ns_per_frame, 0),
-        row.limited_by.map_or("-", Limit::name).to_owned(),
+        limited_by(row),
     ]
+}
+
+/// What limits, and that it may be chance.
+fn limited_by(row: &Figures) -> String {
+    let limit = row.limited_by.map_or("-", Limit::name);
+    let unstable = row.unstable.map_or("", |_| ", unstable");
+    format!("{limit}{unstable}")
 }
 
 fn rate(reading: Reading) -> String {

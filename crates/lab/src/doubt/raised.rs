@@ -3,8 +3,9 @@
 use super::Doubt;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Surroundings;
+use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
-use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Trial, Verdict};
+use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Trial, Verdict};
 
 /// Near its ceiling the tester itself may lose what the DUT did not.
 const NEAR_CEILING: f64 = 0.95;
@@ -14,6 +15,15 @@ const STEAL_SHARE: f64 = 0.005;
 const BUSY: f64 = 0.95;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
+
+/// What comes first: a DUT that loses frames for no load.
+pub(super) fn of_gate(stability: &Stability) -> Vec<Doubt> {
+    match *stability {
+        Stability::Unstable(found) => vec![Doubt::Unstable(found)],
+        Stability::Unknown { trials, judged } => vec![Doubt::GateUnknown { trials, judged }],
+        Stability::Stable | Stability::Overloaded => Vec::new(),
+    }
+}
 
 /// Every doubt about a finished search.
 pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
@@ -130,11 +140,12 @@ fn of_loss(searched: &Searched) -> Option<Doubt> {
     let lossy = |(trial, verdict): &&(Trial, Verdict)| {
         trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
     };
-    let busy = searched
-        .trials
-        .iter()
-        .find(lossy)
-        .and_then(|(trial, _)| trial.busiest_share())?;
+    let lossy: Vec<(Trial, Verdict)> = searched.trials.iter().filter(lossy).cloned().collect();
+    if let Some(why) = WhyLost::of(&lossy, 0).filter(WhyLost::is_not_by_load) {
+        let pattern = why.pattern();
+        return Some(Doubt::LossNotByLoad { rate, pattern });
+    }
+    let busy = lossy.first().and_then(|(trial, _)| trial.busiest_share())?;
     (busy < BUSY).then_some(Doubt::LossWhileIdle { rate, busy })
 }
 

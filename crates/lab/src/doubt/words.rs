@@ -9,6 +9,9 @@ impl Doubt {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Unstable(_) => "unstable",
+            Self::GateUnknown { .. } => "gate-unknown",
+            Self::LossNotByLoad { .. } => "loss-not-by-load",
             Self::ShortTrial { .. } => "short-trial",
             Self::TesterNearCeiling { .. } => "tester-near-ceiling",
             Self::CpuShared => "cpu-shared",
@@ -30,6 +33,13 @@ impl Doubt {
     #[must_use]
     pub fn seen(&self) -> String {
         match self {
+            Self::Unstable(found) => found.to_string(),
+            Self::GateUnknown { trials, judged } => format!(
+                "whether the DUT loses frames at a low load is not known: {judged} of {trials} trials were undisturbed"
+            ),
+            Self::LossNotByLoad { rate, pattern } => {
+                format!("the loss at {rate} does not look like load ({pattern})")
+            }
             Self::ShortTrial { trial } => {
                 format!("trials of {trial}, RFC 2544 asks for {FINAL_TRIAL}")
             }
@@ -79,6 +89,15 @@ impl Doubt {
     #[must_use]
     pub fn why(&self) -> &'static str {
         match self {
+            Self::Unstable(_) => {
+                "what the search found is where chance left it, no property of a load"
+            }
+            Self::GateUnknown { .. } => {
+                "a DUT that loses frames whatever the load would look like a slow one"
+            }
+            Self::LossNotByLoad { .. } => {
+                "something else than the rate bounds the result; without it the DUT may do more"
+            }
             Self::ShortTrial { .. } => {
                 "rare stalls of the DUT may not have happened yet: an Estimate, not a Throughput"
             }
@@ -120,6 +139,10 @@ impl Doubt {
     #[must_use]
     pub fn next(&self) -> &'static str {
         match self {
+            Self::Unstable(_) | Self::LossNotByLoad { .. } => {
+                "see `losses` of its trials in the record; nstat, ethtool -S and drop rules in the DUT (mpps bed shell)"
+            }
+            Self::GateUnknown { .. } => "run again when the machine is quieter",
             Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
             Self::OutOfTrials(_) => "a larger --trials-at-most, or --preset csit",
             Self::Simulated(_) => "the same without --simulate, as root",

@@ -16,6 +16,8 @@ use std::io;
 pub enum Phase {
     /// Through a wire in place of the router: the tester proves itself.
     Ceiling,
+    /// Through the DUT, far below any load to be searched: does it lose frames for no load?
+    Gate,
     /// Through the DUT.
     Search,
     /// A burst through the DUT.
@@ -30,6 +32,7 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Self::Ceiling => "ceiling",
+            Self::Gate => "gate",
             Self::Search => "search",
             Self::Burst => "burst",
             Self::Calibration => "calibration",

@@ -7,6 +7,7 @@ use super::{JobError, Observer, Phase, Report};
 use crate::bed::Bed;
 use crate::ceiling;
 use crate::doubt::{self, Finding};
+use crate::gate;
 use crate::measurer::Measurer;
 use crate::probe;
 use crate::simulated::SimulatedPair;
@@ -105,9 +106,10 @@ fn find(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
+    let gated = gate::pass(measurer, highest, observer)?;
     let mut search = plan.search.begin(plan.minimum, Ceiling::Tester(highest))?;
     let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
-    let weigh = |searched| doubt::weigh(measurer, ceiling, searched);
+    let weigh = |searched| doubt::weigh(measurer, ceiling, &gated, searched);
     Ok(found.into_iter().map(weigh).collect())
 }
 

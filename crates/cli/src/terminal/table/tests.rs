@@ -30,7 +30,59 @@ fn row() -> Figures {
         busy_ns_per_frame: Some(497.0),
         limited_by: Some(Limit::Tester),
         estimate: Some(Rate::from_fps(2_012_987.0)),
+        why_lost: None,
+        headroom: None,
+        unstable: None,
         ceiling: Rate::from_fps(1_560_000.0),
+    }
+}
+
+#[test]
+fn an_unstable_dut_is_the_first_thing_said_and_every_row_says_so() {
+    let unstable = Figures {
+        unstable: Some(mpps_method::Instability {
+            rate: Rate::from_fps(75_000.0),
+            lossy: 2,
+            trials: 5,
+            lost: 9,
+            sent: 75_000,
+            pattern: None,
+        }),
+        ..row()
+    };
+    // Two goals of one size.
+    let text = table(&[unstable.clone(), unstable], &plan(""), None);
+    assert!(
+        text.starts_with(
+            "64: UNSTABLE: at 75.0 kfps, a load it should not feel, the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(text.matches("UNSTABLE").count(), 1, "{text}");
+    assert_eq!(text.matches("tester, unstable").count(), 2, "{text}");
+    assert!(!table(&[row()], &plan(""), None).contains("nstable"));
+}
+
+#[test]
+fn why_frames_were_lost_and_the_headroom_stand_below_the_rows() {
+    let below = mpps_method::headroom::At {
+        rate: Rate::from_fps(600_000.0),
+        busy: 0.6,
+    };
+    let explained = Figures {
+        why_lost: Some("900.0 kfps: overflow: more came than was taken".to_owned()),
+        headroom: Some(mpps_method::Headroom {
+            rate: below.rate,
+            basis: mpps_method::headroom::Basis::Measured(below),
+        }),
+        ..row()
+    };
+    let text = table(&[explained.clone(), explained], &plan(""), None);
+    for line in [
+        "64: why it lost at 900.0 kfps: overflow: more came than was taken\n",
+        "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
+    ] {
+        assert_eq!(text.matches(line).count(), 1, "{text}");
     }
 }
 

@@ -1,0 +1,163 @@
+//! What the DUT forwards while a fifth of its CPU is left: the rate an operator can plan with. From trials run for
+//! another purpose, so either one of them happened to be there, or it lies between two.
+
+use std::fmt;
+
+use crate::trial::Trial;
+use crate::units::Rate;
+use crate::verdict::Verdict;
+
+/// Busy share of the DUT's busiest CPU at which headroom is told.
+pub const BUSY: f64 = 0.8;
+/// A trial this near to it is a measurement of it.
+const NEAR: f64 = 0.02;
+
+/// A forwarding rate and how busy the DUT's busiest CPU was at it (0 to about 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct At {
+    /// The rate.
+    pub rate: Rate,
+    /// The share.
+    pub busy: f64,
+}
+
+/// The forwarding rate at [`BUSY`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Headroom {
+    /// The rate, over all directions.
+    pub rate: Rate,
+    /// What it rests on.
+    pub basis: Basis,
+}
+
+/// What a headroom rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Basis {
+    /// A trial at which the DUT was as busy, within 2 percentage points.
+    Measured(At),
+    /// The line between the nearest trials below and above. The cost of a frame falls as load rises, so the
+    /// further apart they are, the less it says.
+    Interpolated {
+        /// The busiest below.
+        below: At,
+        /// The least busy above.
+        above: At,
+    },
+}
+
+/// `at 80 % DUT busy: 1.023 Mfps (interpolated between 71 % at 900.0 kfps and 93 % at 1.200 Mfps)`
+impl fmt::Display for Headroom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = |busy: f64| (busy * 100.0).round();
+        write!(f, "at {} % DUT busy: {} (", percent(BUSY), self.rate)?;
+        match self.basis {
+            Basis::Measured(at) => write!(f, "measured, at {} %)", percent(at.busy)),
+            Basis::Interpolated { below, above } => write!(
+                f,
+                "interpolated between {} % at {} and {} % at {})",
+                percent(below.busy),
+                below.rate,
+                percent(above.busy),
+                above.rate
+            ),
+        }
+    }
+}
+
+impl Headroom {
+    /// From trials of one kind of traffic; `None` when none that says something of the DUT was as busy, or none
+    /// less.
+    #[must_use]
+    pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a (Trial, Verdict)>) -> Option<Self> {
+        let judged = |(_, verdict): &&(Trial, Verdict)| {
+            matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
+        };
+        let points = trials.into_iter().filter(judged).filter_map(|(trial, _)| {
+            Some(At {
+                rate: trial.forwarding_rate()?,
+                busy: trial.busiest_share()?,
+            })
+        });
+        Self::from_points(&points.collect::<Vec<_>>())
+    }
+
+    fn from_points(points: &[At]) -> Option<Self> {
+        let off = |at: &&At| (at.busy - BUSY).abs();
+        let nearest = points.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
+        if off(&nearest) <= NEAR {
+            return Some(Self {
+                rate: nearest.rate,
+                basis: Basis::Measured(*nearest),
+            });
+        }
+        let by_busy = |a: &&At, b: &&At| a.busy.total_cmp(&b.busy);
+        let below = *points.iter().filter(|at| at.busy < BUSY).max_by(by_busy)?;
+        let above = *points.iter().filter(|at| at.busy > BUSY).min_by(by_busy)?;
+        let part = (BUSY - below.busy) / (above.busy - below.busy);
+        let rate = below.rate.fps() + part * (above.rate.fps() - below.rate.fps());
+        Some(Self {
+            rate: Rate::from_fps(rate),
+            basis: Basis::Interpolated { below, above },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Properties, Simulated};
+    use crate::units::Span;
+    use crate::{Offer, Rules};
+
+    fn trials(loads: &[f64]) -> Vec<(Trial, Verdict)> {
+        let router = Properties::ideal(Rate::from_fps(1e6));
+        let mut pair = Simulated::new(router);
+        let run = |load: &f64| {
+            let offer = Offer {
+                rate: Rate::from_fps(*load),
+                duration: Span::from_millis(1_000),
+            };
+            let trial = pair.trial(&offer);
+            let verdict = trial.judge(&Rules::default());
+            (trial, verdict)
+        };
+        loads.iter().map(run).collect()
+    }
+
+    #[test]
+    fn a_trial_as_busy_is_a_measurement() {
+        let headroom = Headroom::from_trials(&trials(&[5e5, 7.9e5, 1.1e6])).expect("headroom");
+        assert_eq!(headroom.rate, Rate::from_fps(7.9e5));
+        assert!(matches!(headroom.basis, Basis::Measured(at) if (at.busy - 0.79).abs() < 1e-9));
+    }
+
+    #[test]
+    fn else_the_nearest_on_both_sides_are_joined() {
+        let headroom = Headroom::from_trials(&trials(&[1e5, 6e5, 9e5, 1.5e6])).expect("headroom");
+        // Of a router whose frames all cost the same the line is the truth.
+        assert!((headroom.rate.fps() - 8e5).abs() < 1.0, "{headroom:?}");
+        let Basis::Interpolated { below, above } = headroom.basis else {
+            panic!("{headroom:?}")
+        };
+        assert_eq!((below.rate.fps(), above.rate.fps()), (6e5, 9e5));
+        assert_eq!(
+            headroom.to_string(),
+            "at 80 % DUT busy: 800.0 kfps (interpolated between 60 % at 600.0 kfps and 90 % at 900.0 kfps)"
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_beyond_what_was_tried() {
+        assert_eq!(Headroom::from_trials(&trials(&[1e5, 6e5])), None);
+        assert_eq!(Headroom::from_trials(&trials(&[9e5])), None);
+        assert_eq!(Headroom::from_trials(&[]), None);
+        // A trial that says nothing of the DUT says nothing of its headroom.
+        let mut void = trials(&[8e5]);
+        void[0].1 = Verdict::Void(crate::Void::Steal {
+            cpu: 0,
+            share: 0.5,
+            bound: 0.02,
+        });
+        assert_eq!(Headroom::from_trials(&void), None);
+    }
+}
