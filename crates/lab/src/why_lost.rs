@@ -126,9 +126,9 @@ mod tests {
     use mpps_method::CpuBusy;
 
     /// 100 ms at 64 000 frames/s, without the frames in `lost`.
-    fn trial(fps: f64, lost: &[std::ops::Range<usize>]) -> (Trial, Verdict) {
+    fn trial(fps: f64, lost: impl IntoIterator<Item = usize>) -> (Trial, Verdict) {
         let mut words = vec![u64::MAX; 100];
-        for sequence in lost.iter().cloned().flatten() {
+        for sequence in lost {
             words[sequence / 64] &= !(1 << (sequence % 64));
         }
         let losses = Losses::from_bitmap(&words, 6_400, Span::from_millis(100));
@@ -161,9 +161,9 @@ mod tests {
     #[test]
     fn the_lowest_lossy_load_says_why_in_one_line() {
         let trials = [
-            trial(90_000.0, &[0..6_000]),
-            trial(64_000.0, &[3_200..3_840]),
-            trial(32_000.0, &[]),
+            trial(90_000.0, 0..6_000),
+            trial(64_000.0, 3_200..3_840),
+            trial(32_000.0, []),
         ];
         let why = WhyLost::of(&trials, 320).expect("a loss");
         assert!(why.is_not_by_load());
@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn an_overload_is_by_load() {
-        let lost: Vec<_> = (10..64).map(|at| at * 100..at * 100 + 30).collect();
-        let why = WhyLost::of(&[trial(64_000.0, &lost)], 320).expect("a loss");
+        let lost = (10..64).flat_map(|at| at * 100..at * 100 + 30);
+        let why = WhyLost::of(&[trial(64_000.0, lost)], 320).expect("a loss");
         assert!(!why.is_not_by_load(), "{why}");
         assert!(
             why.to_string()

@@ -18,7 +18,7 @@ const PERIODIC_HEAD: f64 = 2.0;
 /// Chance begins with the first frame too. Before so many mean distances without a loss something was filled.
 const FULL_HEAD: f64 = 8.0;
 /// Loss that lasts shows in so many windows at least, in half of those to the end of the trial, and has a run for
-/// each ...
+/// each or each two ...
 const LASTING: u64 = 3;
 /// ... and where it has one cause, no window of many, and no run of a few windows, has more than this share of it.
 const EVEN: f64 = 0.3;
@@ -138,7 +138,8 @@ fn sustained(losses: &Losses) -> Option<bool> {
         with_loss += u64::from(lost > 0);
         most = lost.max(most);
     }
-    let lasting = with_loss >= LASTING && 2 * with_loss >= windows && losses.runs >= with_loss;
+    // A run may lie across the border of two windows.
+    let lasting = with_loss >= LASTING && 2 * with_loss >= windows && 2 * losses.runs >= with_loss;
     let most = if with_loss >= MANY {
         most
     } else {
