@@ -55,6 +55,7 @@ mod tests {
             headroom: None,
             unstable: None,
             ceiling: Rate::ZERO,
+            new_flows_per_s: None,
         }
     }
 

@@ -89,6 +89,8 @@ pub struct Figures {
     pub unstable: Option<Instability>,
     /// The tester's own ceiling for these frames.
     pub ceiling: Rate,
+    /// Flows begun a second at this rate, where flows have a length.
+    pub new_flows_per_s: Option<f64>,
 }
 
 impl Figures {
@@ -136,6 +138,9 @@ impl Figures {
                 _ => None,
             },
             ceiling: finding.ceiling,
+            new_flows_per_s: rate
+                .zip(plan.traffic.flow_length)
+                .map(|(rate, frames)| rate.fps() / f64::from(frames.max(1))),
         }
     }
 }

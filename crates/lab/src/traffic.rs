@@ -77,6 +77,14 @@ impl Traffic {
         if self.bidirectional { 2 } else { 1 }
     }
 
+    /// Whether the DUT is to have no route for any frame, and to drop it for that.
+    #[must_use]
+    pub fn missing(&self) -> bool {
+        self.destinations
+            .as_ref()
+            .is_some_and(Destinations::missing)
+    }
+
     /// Header template of one direction's frames.
     #[must_use]
     pub fn frame_template(&self, bed: &Bed, way: Way) -> FrameTemplate {

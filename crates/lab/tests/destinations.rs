@@ -4,8 +4,9 @@ mod support;
 
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::probe;
 use mpps_lab::tables::{self, fib};
-use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::tester::{ReceiverMode, Tester, Wire};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_method::destinations::Draw;
@@ -133,5 +134,68 @@ fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
         assert!(found && way.contains("via 198.19.0.2 dev mC"), "{way}");
         let (found, way) = answer(drawn(Draw::Missing).at(place, 4));
         assert!(!found, "a route to what the table lacks: {way}");
+    }
+}
+
+#[test]
+fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
+    if !support::can_run() {
+        return;
+    }
+    for ipv6 in [false, true] {
+        let bed = support::bed();
+        let wish = Wish {
+            draw: Draw::Missing,
+            count: 500,
+            ipv6,
+            flows: 1,
+            seed: 2,
+        };
+        let table = support::table();
+        tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            destinations: Some(Destinations::draw(&table, "a test", &wish).expect("gaps")),
+            ipv6,
+            ..support::traffic()
+        };
+        let raise = || {
+            Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+                .unwrap_or_else(|error| panic!("tester: {error}"))
+        };
+        let mut tester = raise();
+        probe::probe(&mut tester).unwrap_or_else(|error| panic!("probe: {error}"));
+        let trial = run(&mut tester);
+        let counts = trial.counts();
+        let open = matches!(
+            trial.judge(&Rules::default()),
+            Verdict::Invalid(Invalid::LedgerOpen(_))
+        );
+        assert!(!open, "{trial:?}");
+        assert_eq!((counts.received, counts.foreign), (0, 0), "{counts:?}");
+        assert!(counts.unrouted > counts.sent / 2, "{counts:?}");
+        assert_eq!(counts.unrouted + counts.lost, counts.sent, "{counts:?}");
+        // Through a wire every one of them arrives: the tester's ceiling can be found.
+        let wire = Wire::lay(&bed, &tester.ways()).expect("a wire");
+        let counts = run(&mut tester).counts();
+        assert!(
+            counts.received > counts.sent / 2 && counts.unrouted == 0,
+            "{counts:?}"
+        );
+        drop((wire, tester));
+        // With a default route they are no longer missing, and the probe says so.
+        let to = bed.port(Side::D);
+        let (any, via) = if ipv6 {
+            ("-6", to.v6.to_string())
+        } else {
+            ("-4", to.v4.to_string())
+        };
+        let added = std::process::Command::new("ip")
+            .args(["netns", "exec", &format!("mpps-{}-dut", bed.name())])
+            .args(["ip", any, "route", "add", "default", "via", &via])
+            .status();
+        assert!(added.expect("ip (iproute2)").success());
+        let error = probe::probe(&mut raise()).expect_err("a route where none should be");
+        assert!(error.to_string().contains("default route"), "{error}");
     }
 }

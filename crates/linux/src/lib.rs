@@ -17,6 +17,7 @@ pub mod error;
 pub mod ethtool;
 pub mod hypervisor;
 pub mod interrupt;
+pub mod ipstat;
 pub mod kernel;
 pub mod links;
 pub mod napi;

@@ -115,7 +115,8 @@ impl Ledger {
         let had = had
             .iter()
             .fold(0_u64, |sum, &frames| sum.saturating_add(frames));
-        self.lost_in_dut = had.saturating_sub(self.dut_transmitted);
+        let accounted = self.dut_transmitted.saturating_add(counts.unrouted);
+        self.lost_in_dut = had.saturating_sub(accounted);
     }
 
     /// Checks every identity between neighbouring stations, to the frame. Together they say
@@ -133,8 +134,8 @@ impl Ledger {
         equal(
             "sent",
             &[counts.sent],
-            "received + lost",
-            &[counts.received, counts.lost],
+            "received + unrouted + lost",
+            &[counts.received, counts.unrouted, counts.lost],
         )?;
         equal(
             "frames handed to the port",
@@ -163,8 +164,8 @@ impl Ledger {
                 counts.late,
                 counts.beyond,
             ],
-            "lost in the DUT + transmitted by it",
-            &[self.lost_in_dut, self.dut_transmitted],
+            "lost in the DUT + unrouted + transmitted by it",
+            &[self.lost_in_dut, counts.unrouted, self.dut_transmitted],
         )?;
         equal(
             "transmitted by the DUT",

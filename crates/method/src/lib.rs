@@ -60,7 +60,7 @@ pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, TaskName, Trial,
+    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -18,7 +18,10 @@ pub struct Counts {
     pub unsent: u64,
     /// Sequence numbers that arrived, each counted once.
     pub received: u64,
-    /// Sequence numbers that never arrived: `sent - received`.
+    /// Frames sent to where the DUT has no route on purpose, and dropped by it for that, by its own count:
+    /// no loss. Zero unless destinations were drawn so.
+    pub unrouted: u64,
+    /// Sequence numbers that never arrived, the unrouted aside: `sent - received - unrouted`.
     pub lost: u64,
     /// Arrivals of a sequence number that had arrived before.
     pub duplicated: u64,
@@ -41,6 +44,7 @@ impl Counts {
             sent: self.sent.saturating_add(other.sent),
             unsent: self.unsent.saturating_add(other.unsent),
             received: self.received.saturating_add(other.received),
+            unrouted: self.unrouted.saturating_add(other.unrouted),
             lost: self.lost.saturating_add(other.lost),
             duplicated: self.duplicated.saturating_add(other.duplicated),
             reordered: self.reordered.saturating_add(other.reordered),
@@ -130,6 +134,16 @@ pub struct SizeCount {
     pub received: u64,
 }
 
+/// What the DUT's own IP layer counted during a trial, canaries included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackCounts {
+    /// Packets it sent on: fewer than frames where offloads merged some. (A data plane that goes past the IP
+    /// layer counts none.)
+    pub forwarded: u64,
+    /// Packets it dropped for want of a route.
+    pub no_route: u64,
+}
+
 /// Everything one trial left behind. [`Trial::judge`](Self::judge) says what it is evidence of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
@@ -161,6 +175,8 @@ pub struct Trial {
     pub per_size: Vec<SizeCount>,
     /// Frames the virtual NIC gave to each queue.
     pub per_queue: Vec<u64>,
+    /// The DUT's own counts; `None` where it does not tell.
+    pub stack: Option<StackCounts>,
 }
 
 impl Trial {

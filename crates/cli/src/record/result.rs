@@ -66,6 +66,8 @@ pub struct ResultLine {
     dut_busy_ns_per_frame: Option<f64>,
     estimate_by_busy_fps: Option<f64>,
     tester_ceiling_fps: f64,
+    /// Flows begun a second, where flows have a length.
+    new_flows_per_s: Option<f64>,
     trials: u32,
     voided_trials: u32,
     #[serde(flatten)]
@@ -147,6 +149,7 @@ impl ResultLine {
             dut_busy_ns_per_frame: figures.busy_ns_per_frame,
             estimate_by_busy_fps: figures.estimate.map(Rate::fps),
             tester_ceiling_fps: figures.ceiling.fps(),
+            new_flows_per_s: figures.new_flows_per_s,
             trials,
             voided_trials: voided,
             stands,

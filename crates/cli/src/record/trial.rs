@@ -29,6 +29,9 @@ pub struct TrialLine {
     largest_burst_frames: u64,
     per_size: Vec<SizeEntry>,
     per_queue_frames: Vec<u64>,
+    /// Counted by the DUT's own IP layer, canaries included; null where it does not tell.
+    dut_forwarded_packets: Option<u64>,
+    dut_no_route_packets: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -37,6 +40,8 @@ struct DirectionEntry {
     sent_frames: u64,
     unsent_frames: u64,
     received_frames: u64,
+    /// To where the DUT has no route on purpose: dropped by it for that, and no loss.
+    unrouted_frames: u64,
     lost_frames: u64,
     duplicated_frames: u64,
     reordered_frames: u64,
@@ -177,6 +182,8 @@ impl TrialLine {
                 })
                 .collect(),
             per_queue_frames: raw.per_queue.clone(),
+            dut_forwarded_packets: raw.stack.map(|stack| stack.forwarded),
+            dut_no_route_packets: raw.stack.map(|stack| stack.no_route),
         }
     }
 }
@@ -201,6 +208,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         sent,
         unsent,
         received,
+        unrouted,
         lost,
         duplicated,
         reordered,
@@ -213,6 +221,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         sent_frames: sent,
         unsent_frames: unsent,
         received_frames: received,
+        unrouted_frames: unrouted,
         lost_frames: lost,
         duplicated_frames: duplicated,
         reordered_frames: reordered,

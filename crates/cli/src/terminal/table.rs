@@ -49,6 +49,7 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
     }
     text.push_str(&notes::reasons(rows));
     ceilings(&mut text, rows, simulated.is_some());
+    text.push_str(&traffic_remarks(rows, plan));
     let both = if plan.traffic.bidirectional {
         " of one direction; rates are the sum of both"
     } else {
@@ -58,6 +59,33 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
     text.push_str(
         "** on the wire: frame, preamble and gap (+20 octets); frame sizes include the FCS\n",
     );
+    text
+}
+
+/// How many flows began, and where frames went: a rate means little without.
+fn traffic_remarks(rows: &[Figures], plan: &ThroughputPlan) -> String {
+    let mut text = String::new();
+    let new = |row: &Figures| Some((row.frames.clone(), row.new_flows_per_s?));
+    let each: Vec<String> = rows
+        .iter()
+        .filter_map(new)
+        .map(|(frames, new)| format!("{frames}: {}", grouped(new.round() as u64)))
+        .collect();
+    if !each.is_empty() {
+        let _ = writeln!(text, "new flows/s: {}", each.join(", "));
+    }
+    if let Some(destinations) = &plan.traffic.destinations {
+        let count = grouped(destinations.distinct);
+        let (draw, from) = (destinations.draw, &destinations.from);
+        let prefixes = grouped(destinations.prefixes as u64);
+        let _ = writeln!(
+            text,
+            "destinations: {count} ({draw}) from {prefixes} routes of {from}"
+        );
+    }
+    if plan.traffic.missing() {
+        text.push_str("no frame has a route: rates are of frames that the DUT drops for that, none lost before\n");
+    }
     text
 }
 

@@ -10,7 +10,7 @@ use mpps_ebpf::instruments::sender::{Order, Outcome};
 use mpps_ebpf::instruments::watch::Watched;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Ledger,
-    Losses, Offer, SizeCount, Span, TaskName, Trial,
+    Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -31,8 +31,14 @@ pub struct Parts<'a> {
 /// Puts the trial together.
 pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError> {
     let path = (tester.bed.plan().nic, tester.traffic.port);
+    // By the DUT's own count, and only where it is to have no route: else it is loss like any other.
+    let unrouted = if tester.traffic.missing() {
+        stack(&parts).no_route
+    } else {
+        0
+    };
     let directions: Vec<Direction> = (0..parts.received.len())
-        .map(|way| direction(path, &parts, way))
+        .map(|way| direction(path, &parts, way, unrouted))
         .collect();
     let mut lateness = Histogram::from_counts(parts.sent.lateness.clone()).unwrap_or_default();
     let mut latency = Histogram::default();
@@ -67,7 +73,16 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         largest_burst: parts.sent.burst_largest,
         per_size: per_size(tester, &parts)?,
         per_queue: per_queue(&parts),
+        stack: Some(stack(&parts)),
     })
+}
+
+fn stack(parts: &Parts<'_>) -> StackCounts {
+    let (after, before) = (parts.after.stack, parts.before.stack);
+    StackCounts {
+        forwarded: after.forwarded - before.forwarded,
+        no_route: after.no_route - before.no_route,
+    }
 }
 
 fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
@@ -79,7 +94,8 @@ fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
     }
 }
 
-/// Read only where frames were lost: a bit a frame is a lot to read for nothing.
+/// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
+/// arrive it says nothing.
 fn losses(
     tester: &Tester<'_>,
     directions: &[Direction],
@@ -89,6 +105,7 @@ fn losses(
     for (way, receiver) in directions.iter().zip(&tester.receivers) {
         let sent = way.counts.sent;
         if way.counts.lost > 0
+            && !tester.traffic.missing()
             && let Some(words) = receiver.seen(sent)?
         {
             losses.extend(
@@ -111,7 +128,8 @@ fn duration(parts: &Parts<'_>) -> Span {
     }
 }
 
-fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize) -> Direction {
+/// `unrouted` belongs to the first direction: such traffic has no other.
+fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize, unrouted: u64) -> Direction {
     let received = &parts.received[way];
     let unique = received.tagged - received.duplicated;
     let sent = parts.sent.sent[way];
@@ -124,7 +142,8 @@ fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize) -> Directio
         sent,
         unsent: parts.sent.unsent[way],
         received: unique,
-        lost: sent.saturating_sub(unique),
+        unrouted,
+        lost: sent.saturating_sub(unique + unrouted),
         duplicated: received.duplicated,
         reordered: received.reordered,
         foreign: received.foreign,

@@ -176,6 +176,8 @@ fn drain(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<(), T
             .iter()
             .map(|r| r.tagged - r.duplicated)
             .sum();
+        let dropped = before.unrouted_since(tester)?;
+        let arrived = arrived + dropped;
         if arrived + before.refused_since(tester)? >= sent.sent.iter().sum() {
             return Ok(true);
         }

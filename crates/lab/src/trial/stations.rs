@@ -3,6 +3,7 @@
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, RingCount, Tester, TesterError, Way};
 use mpps_ebpf::instruments::ledger::Taken;
+use mpps_linux::ipstat::{self, IpCounts};
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::task::{self, SchedStat};
@@ -31,6 +32,8 @@ pub struct Stations {
     pub threads: Vec<(usize, SchedStat)>,
     /// Times of every CPU.
     pub cpus: Vec<CpuTimes>,
+    /// What the DUT's IP layer counted.
+    pub stack: IpCounts,
 }
 
 impl Stations {
@@ -48,7 +51,19 @@ impl Stations {
             ways,
             threads: read_threads(tester)?,
             cpus: procstat::cpu_times()?,
+            stack: read_stack(tester)?,
         })
+    }
+
+    /// Frames that the DUT has dropped since for want of a route, where it is to have none.
+    ///
+    /// # Errors
+    /// What /proc said.
+    pub fn unrouted_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
+        if !tester.traffic.missing() {
+            return Ok(0);
+        }
+        Ok(read_stack(tester)?.no_route - self.stack.no_route)
     }
 
     /// Frames that ports and rings have refused since this was read, all directions.
@@ -66,6 +81,19 @@ impl Stations {
         }
         Ok(refused)
     }
+}
+
+/// The DUT's own counts of the family in use.
+///
+/// # Errors
+/// What /proc said.
+pub fn read_stack(tester: &Tester<'_>) -> Result<IpCounts, TesterError> {
+    let read = if tester.traffic.ipv6 {
+        ipstat::ipv6
+    } else {
+        ipstat::ipv4
+    };
+    Ok(tester.bed.netns(Side::B).run(read)??)
 }
 
 fn read_way(tester: &Tester<'_>, number: u32, way: Way) -> Result<WayStations, TesterError> {

@@ -14,6 +14,7 @@ fn closed() -> (Ledger, Counts) {
         foreign: 1,
         late: 4,
         beyond: 0,
+        unrouted: 0,
     };
     let canaries = Canaries {
         sent: 8,
@@ -67,7 +68,7 @@ type Change = fn(&mut Ledger, &mut Counts);
 const TRIPS: [(Change, &str, &str, i64); 11] = [
     (|_, c| c.intended += 1, "intended", "sent + unsent", 1),
     (|_, c| c.unsent += 1, "intended", "sent + unsent", -1),
-    (|_, c| c.lost -= 1, "sent", "received + lost", 1),
+    (|_, c| c.lost -= 1, "sent", "received + unrouted + lost", 1),
     (
         |l, _| l.sent += 1,
         "frames handed to the port",
@@ -97,7 +98,7 @@ const TRIPS: [(Change, &str, &str, i64); 11] = [
     (
         |l, _| l.lost_in_dut -= 1,
         "accepted + made in the DUT (duplicated, foreign, late, beyond)",
-        "lost in the DUT + transmitted by it",
+        "lost in the DUT + unrouted + transmitted by it",
         1,
     ),
     (
@@ -185,12 +186,12 @@ fn a_dut_that_sends_more_than_it_can_have_opens_the_ledger() {
     let gap = ledger.close(&counts).unwrap_err();
     assert_eq!(
         (gap.and, gap.frames),
-        ("lost in the DUT + transmitted by it", -10)
+        ("lost in the DUT + unrouted + transmitted by it", -10)
     );
     assert_eq!(
         gap.to_string(),
         "-10 frames between [accepted + made in the DUT (duplicated, foreign, late, beyond)] \
-         and [lost in the DUT + transmitted by it]"
+         and [lost in the DUT + unrouted + transmitted by it]"
     );
 }
 

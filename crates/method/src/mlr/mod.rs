@@ -158,7 +158,8 @@ impl Mlr {
         let rate = offer.rate;
         let load = self.database.at(rate);
         load.not_offered += 1;
-        let carried = Rate::of(counts.received, offer.duration).unwrap_or_default();
+        let carried =
+            Rate::of(counts.received + counts.unrouted, offer.duration).unwrap_or_default();
         load.carried = load.carried.max(carried);
         if load.not_offered < NOT_OFFERED_AT_MOST {
             return;

@@ -34,6 +34,7 @@ fn row() -> Figures {
         headroom: None,
         unstable: None,
         ceiling: Rate::from_fps(1_560_000.0),
+        new_flows_per_s: None,
     }
 }
 
