@@ -48,7 +48,7 @@ export tmp gateway proto
 	ip -V
 } > "$out/command.txt"
 { uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
-: > "$out/raw.jsonl"
+touch "$out/raw.jsonl"
 # Runs a loader, counts what is there, clears it; one line of figures.
 trial() {
 	local name=$1 asked=$2 begun ended counted cleared
@@ -61,7 +61,9 @@ trial() {
 	echo "{\"loader\":\"$name\",\"round\":$round,\"asked_routes\":$asked,\"counted_routes\":$counted,\"wall_ns\":$((ended - begun)),\"removing_ns\":$cleared}" |
 		tee -a "$out/raw.jsonl"
 }
-for round in $(seq 1 "$rounds"); do
+# Rounds are added to those that are there.
+done_rounds=$(($(wc -l < "$out/raw.jsonl") / 6))
+for round in $(seq $((done_rounds + 1)) $((done_rounds + rounds))); do
 	trial "mpps" "$routes" "$mpps" table load "$tmp/list" --bed "$bed" -4 --quiet
 	trial "ip -batch" "$routes" batch "$tmp/plain"
 	trial "mpps plain" "$routes" "$mpps" table load "$tmp/list" --bed "$bed" -4 --quiet --next-hops plain

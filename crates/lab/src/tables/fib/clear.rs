@@ -1,6 +1,7 @@
 //! Clearing: exactly what was loaded goes, and what is left is counted.
 
-use super::{Family, FibError, NEXTHOPS, PROTOCOL, ours};
+use super::{Family, FibError, NEXTHOPS, PROTOCOL, order, ours};
+use ipnet::{IpNet, Ipv4Net};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::routes::nexthops::{self, Nexthop};
 use mpps_linux::routes::{Bulk, Request, Route, Stamp};
@@ -81,7 +82,7 @@ const NOT_SUPPORTED: i32 = 95;
 fn remove(family: Family, routes: &[Route]) -> Result<u64, FibError> {
     let mut bulk = Bulk::open()?;
     let mut request: Option<(Stamp, Request)> = None;
-    for (route, sequence) in routes.iter().zip(1..) {
+    for (route, sequence) in last_loaded_first(family, routes).zip(1..) {
         let stamp = Stamp {
             table: route.table,
             protocol: PROTOCOL,
@@ -95,6 +96,22 @@ fn remove(family: Family, routes: &[Route]) -> Result<u64, FibError> {
     // What somebody else removed first is refused: gone all the same.
     let refused = bulk.finish()?.len();
     Ok(count(routes) - u64::try_from(refused).unwrap_or(0))
+}
+
+/// What makes the IPv4 trie grow least makes it shrink least backwards.
+fn last_loaded_first(family: Family, routes: &[Route]) -> Box<dyn Iterator<Item = &Route> + '_> {
+    let networks: Vec<Ipv4Net> = routes
+        .iter()
+        .filter_map(|route| match route.prefix {
+            IpNet::V4(network) => Some(network),
+            IpNet::V6(_) => None,
+        })
+        .collect();
+    if family == Family::V6 || networks.len() != routes.len() {
+        return Box::new(routes.iter());
+    }
+    let places = order::v4(&networks).into_iter().rev();
+    Box::new(places.filter_map(|place| routes.get(usize::try_from(place).ok()?)))
 }
 
 fn count<T>(all: &[T]) -> u64 {
