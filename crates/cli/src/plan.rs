@@ -15,9 +15,9 @@ pub use limits::LimitsPlan;
 pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
-use crate::args::{NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
+use crate::args::{InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, Front, RssKey};
+use mpps_lab::bed::{BedPlan, Front, Interfaces, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::PortKind;
@@ -74,6 +74,8 @@ pub struct BedWish {
     pub rx_ring: u32,
     /// RSS key.
     pub rss: RssKey,
+    /// Which of the kernel's interfaces the tester works with.
+    pub interfaces: Interfaces,
     /// The DUT's CPUs as a list, where the user chose.
     pub dut_cpus: Option<String>,
     /// The tester's CPUs as a list, where the user chose.
@@ -140,6 +142,7 @@ impl BedWish {
                 RssArg::Default => RssKey::Default,
                 RssArg::Symmetric => RssKey::Symmetric,
             },
+            interfaces: interfaces(args.kernel_interfaces),
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             dut_setup: args.dut_setup.clone(),
@@ -163,8 +166,16 @@ impl BedWish {
             rx_ring: self.rx_ring,
             rss: self.rss,
             cpus,
+            interfaces: self.interfaces,
             dut_setup,
         })
+    }
+}
+
+fn interfaces(age: InterfacesArg) -> Interfaces {
+    match age {
+        InterfacesArg::Newest => Interfaces::Newest,
+        InterfacesArg::Oldest => Interfaces::Oldest,
     }
 }
 

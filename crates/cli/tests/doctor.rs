@@ -74,7 +74,7 @@ fn as_root_every_part_of_the_tester_is_tried() {
         "bed",
         "native-xdp",
         "tracepoints",
-        "bpf-timers",
+        "stall-watch",
         "live-frames",
         "front-cpumap",
         "front-napi",

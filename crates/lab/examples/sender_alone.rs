@@ -8,9 +8,9 @@
 #![forbid(unsafe_code)]
 
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
-use mpps_lab::bed::{self, Bed, Side};
+use mpps_lab::bed::{self, Bed, Interfaces, Side};
 use mpps_lab::clock::wait_until;
-use mpps_lab::tester::{Crowd, Sender, SenderPlan, Sink, Watch, ways};
+use mpps_lab::tester::{Crowd, Means, Sender, SenderPlan, Sink, Watch, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
@@ -82,7 +82,7 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
         let own = times.iter().find(|times| times.cpu == cpu);
         Ok(own.ok_or("no such CPU")?.steal_ns)
     };
-    let watch = Watch::start(&[cpu])?;
+    let watch = Watch::start(&[cpu], Means::of(Interfaces::Newest)?.stall_watch)?;
     let crowd = Crowd::watch(&[cpu], &threads(bed, pid)?)?;
     watch.clear()?;
     crowd.clear()?;

@@ -3,7 +3,7 @@
 //! `sweep ROUNDS SECONDS [SETUP_SCRIPT]`
 #![forbid(unsafe_code)]
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{ceiling, rules, trial};
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rss: RssKey::Default,
         cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
         dut_setup: arguments.get(2).map(PathBuf::from),
+        interfaces: Interfaces::Newest,
     };
     let bed = Bed::raise(&plan)?;
     let traffic = Traffic::default();

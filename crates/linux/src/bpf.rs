@@ -161,6 +161,26 @@ pub fn attach(program: BorrowedFd<'_>, target: u32, kind: LinkKind) -> Result<Ow
     }
 }
 
+/// Whether this kernel has tcx links (Linux 6.6). Asks for one on an interface that no namespace has: a
+/// kernel that knows them looks for it (ENODEV), others do not get so far (EINVAL). `program` is any for
+/// traffic control.
+///
+/// # Errors
+/// Any other answer: it says nothing of tcx.
+pub fn has_tcx(program: BorrowedFd<'_>) -> Result<bool> {
+    const NOWHERE: u32 = u32::MAX >> 1;
+    match attach(program, NOWHERE, LinkKind::TcxIngress) {
+        Err(error) if error.errno() == Some(libc::ENODEV) => Ok(true),
+        Err(error) if error.errno() == Some(libc::EINVAL) => Ok(false),
+        Err(error) => Err(error),
+        Ok(_link) => Err(Error::from_text(
+            "look for tcx",
+            format!("interface {NOWHERE}"),
+            "it exists",
+        )),
+    }
+}
+
 fn remedy(kind: LinkKind) -> &'static str {
     match kind {
         LinkKind::Xdp => {

@@ -31,6 +31,7 @@ pub mod spawn;
 pub mod sysctl;
 mod sysfs;
 pub mod task;
+pub mod tc;
 pub mod xdp;
 pub mod xsk;
 

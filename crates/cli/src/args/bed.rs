@@ -96,6 +96,15 @@ pub enum RssArg {
     Symmetric,
 }
 
+/// Which of the kernel's interfaces the tester works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InterfacesArg {
+    /// The newer where there are two.
+    Newest,
+    /// Those of Linux 6.1.
+    Oldest,
+}
+
 /// Which CPUs a bed uses.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Bed")]
@@ -128,6 +137,9 @@ pub struct SetUpArgs {
     /// Which CPUs.
     #[command(flatten)]
     pub cpus: CpuArgs,
+    /// Kernel interfaces the tester works with: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
+    #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
+    pub kernel_interfaces: InterfacesArg,
     /// A program that sets up the DUT: runs in its namespace before the first trial, as root
     #[arg(long, value_name = "SCRIPT")]
     pub dut_setup: Option<PathBuf>,

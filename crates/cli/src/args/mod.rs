@@ -16,7 +16,9 @@ mod table;
 mod throughput;
 mod traffic;
 
-pub use bed::{BedArgs, BedVerb, CpuArgs, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs};
+pub use bed::{
+    BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs,
+};
 pub use calibrate::CalibrateArgs;
 pub use doctor::DoctorArgs;
 pub use fib::{

@@ -21,7 +21,7 @@ pub struct ThroughputArgs {
     pub search: SearchArgs,
     /// On a bed kept by `mpps bed up` instead of one of its own
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup"])]
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
     pub kept_bed: Option<String>,
     /// On a simulated tester and router instead of a bed, to try goals and searches; needs no rights:
     /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each

@@ -79,6 +79,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         queues: Some(QUEUES),
         rx_ring,
         rss: RssKey::Default,
+        interfaces: super::interfaces(args.kernel_interfaces),
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
         dut_setup: None,
@@ -139,6 +140,7 @@ mod tests {
                 tester: vec![0],
             },
             dut_setup: None,
+            interfaces: mpps_lab::bed::Interfaces::Newest,
         };
         assert!(plan.check_bed("lab1", &bed(Front::Cpumap, 1)).is_ok());
         for (nic, queues) in [(Front::Napi, 1), (Front::Cpumap, 2)] {

@@ -1,6 +1,6 @@
 //! The comparability key: records whose keys differ were not taken under the same conditions.
 
-use super::run::{BED_KIND, METHOD_VERSION};
+use super::run::{BED_KIND, METHOD_VERSION, means};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::rules;
@@ -22,6 +22,8 @@ pub struct Comparability {
     queues: u16,
     kernel_release: String,
     mitigations: String,
+    /// Threads cost the DUT's CPU more than timers; null where neither could be tried.
+    stall_watch: Option<&'static str>,
     tool_version: &'static str,
     method_version: u32,
     /// How a simulated pair is written.
@@ -41,6 +43,7 @@ impl Comparability {
             queues: plan.queues,
             kernel_release: facts.kernel_release.text().to_owned(),
             mitigations: facts.mitigations_text(),
+            stall_watch: means(bed).map(|means| means.stall_watch.name()),
             ..Self::bare()
         }
         .keyed()
@@ -71,6 +74,7 @@ impl Comparability {
             queues: 0,
             kernel_release: String::new(),
             mitigations: String::new(),
+            stall_watch: None,
             tool_version: env!("CARGO_PKG_VERSION"),
             method_version: METHOD_VERSION,
             simulated: None,
@@ -86,6 +90,7 @@ impl Comparability {
             self.queues.to_string(),
             self.kernel_release.clone(),
             self.mitigations.clone(),
+            self.stall_watch.unwrap_or_default().to_owned(),
             self.tool_version.to_owned(),
             self.method_version.to_string(),
             self.simulated.clone().unwrap_or_default(),
@@ -107,6 +112,7 @@ impl fmt::Display for Comparability {
             queues,
             kernel_release,
             mitigations,
+            stall_watch,
             tool_version,
             method_version,
             simulated,
@@ -120,8 +126,9 @@ impl fmt::Display for Comparability {
         write!(
             f,
             "{key} (bed {bed}, front {nic}, port {port}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
-             mpps {tool_version}, method {method_version})",
-            digest(mitigations)
+             stalls watched by {}, mpps {tool_version}, method {method_version})",
+            digest(mitigations),
+            stall_watch.unwrap_or("nothing")
         )
     }
 }

@@ -7,6 +7,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
+use mpps_lab::tester::Means;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
@@ -106,10 +107,22 @@ struct BedEntry {
     rx_ring_frames: u32,
     rings_together_frames: u32,
     rss: &'static str,
+    /// As asked for: newest, or oldest.
+    kernel_interfaces: &'static str,
+    /// What that came to; null where it could not be tried.
+    tester_means: Option<MeansEntry>,
     dut_cpus: Vec<usize>,
     tester_cpus: Vec<usize>,
     cpus_shared: bool,
     dut_setup: Option<String>,
+}
+
+/// Which of the kernel's interfaces the tester works with.
+#[derive(Serialize)]
+struct MeansEntry {
+    traffic_control: &'static str,
+    stall_watch: &'static str,
+    napi_list: &'static str,
 }
 
 /// How a run ended.
@@ -274,6 +287,11 @@ fn goal_entry(goal: &SearchGoal) -> GoalEntry {
     }
 }
 
+/// A tester that cannot be told its means here says so itself when it is raised.
+pub(super) fn means(bed: &Bed) -> Option<Means> {
+    Means::of(bed.plan().interfaces).ok()
+}
+
 fn bed_entry(bed: &Bed) -> BedEntry {
     let plan = bed.plan();
     BedEntry {
@@ -284,6 +302,12 @@ fn bed_entry(bed: &Bed) -> BedEntry {
         rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
         rings_together_frames: rules::ring(bed),
         rss: plan.rss.name(),
+        kernel_interfaces: plan.interfaces.name(),
+        tester_means: means(bed).map(|means| MeansEntry {
+            traffic_control: means.traffic_control.name(),
+            stall_watch: means.stall_watch.name(),
+            napi_list: means.napi_list.name(),
+        }),
         dut_cpus: plan.cpus.dut.clone(),
         tester_cpus: plan.cpus.tester.clone(),
         cpus_shared: plan.cpus.shared(),

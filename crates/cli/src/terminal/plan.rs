@@ -40,6 +40,11 @@ pub fn bed(plan: &BedPlan) -> String {
         list(&plan.cpus.dut),
         list(&plan.cpus.tester)
     );
+    let _ = writeln!(
+        text,
+        "tester       {} kernel interfaces",
+        plan.interfaces.name()
+    );
     if let Some(script) = &plan.dut_setup {
         let _ = writeln!(text, "DUT set-up   {}", script.display());
     }

@@ -13,7 +13,7 @@
  */
 #include "fault.h"
 
-/* enum tcx_action_base: younger than the kernel headers of Debian 12. */
+/* enum tcx_action_base, younger than the headers of Debian 12; TC_ACT_UNSPEC and TC_ACT_SHOT are the same. */
 #define TCX_NEXT -1
 #define TCX_DROP 2
 #define NS_PER_S 1000000000ULL
@@ -107,7 +107,7 @@ static long spin(u32 turn, u64 *until)
 	return bpf_ktime_get_ns() >= *until;
 }
 
-SEC("tcx/egress")
+SEC("tc")
 int plant(struct __sk_buff *skb)
 {
 	u32 zero = 0;

@@ -3,6 +3,7 @@
 pub mod crowd;
 pub mod fault;
 pub mod ledger;
+pub mod napi;
 pub mod nic;
 pub mod receiver;
 pub mod sender;

@@ -8,7 +8,7 @@
 
 const volatile u32 other_port = 0;
 
-SEC("tcx/ingress")
+SEC("tc")
 int wire(struct __sk_buff *skb)
 {
 	return bpf_redirect(other_port, 0);

@@ -17,7 +17,7 @@ mod setup;
 pub use cpus::CpuSplit;
 pub use error::BedError;
 pub use kept::{BedState, down, keep, list, open};
-pub use plan::{BedPlan, Front, RssKey};
+pub use plan::{BedPlan, Front, Interfaces, RssKey};
 pub use setup::shell;
 
 use crate::journal::{self, Entry, Journal};

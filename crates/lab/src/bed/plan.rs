@@ -50,6 +50,28 @@ impl RssKey {
     }
 }
 
+/// Which of the kernel's interfaces the tester works with, where there is an older and a newer one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interfaces {
+    /// The newer wherever this kernel has it.
+    #[default]
+    Newest,
+    /// Those that Linux 6.1 has, on every kernel: to compare kernels with the same tester.
+    Oldest,
+}
+
+impl Interfaces {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+        }
+    }
+}
+
 /// A bed to raise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BedPlan {
@@ -65,6 +87,9 @@ pub struct BedPlan {
     pub rss: RssKey,
     /// Who runs where.
     pub cpus: CpuSplit,
+    /// Which of the kernel's interfaces the tester works with.
+    #[serde(default)]
+    pub interfaces: Interfaces,
     /// The user's own configuration, run in the DUT's namespace.
     pub dut_setup: Option<PathBuf>,
 }

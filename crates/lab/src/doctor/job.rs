@@ -59,7 +59,7 @@ const BASE: &[Subject] = &[
     Subject::KernelThreads,
     Subject::Bed,
     Subject::Tracepoints,
-    Subject::Timers,
+    Subject::StallWatch,
 ];
 /// What the tester's usual ports need too.
 const XDP_PORTS: &[Subject] = &[Subject::NativeXdp, Subject::LiveFrames];

@@ -17,8 +17,8 @@ pub enum Subject {
     NativeXdp,
     /// Programs at tracepoints with the kernel's types.
     Tracepoints,
-    /// Programs on timers.
-    Timers,
+    /// What ticks on every CPU, to see it stand still.
+    StallWatch,
     /// `BPF_PROG_TEST_RUN` with live frames.
     LiveFrames,
     /// Frames come through a bed with the virtual NIC.
@@ -151,7 +151,7 @@ impl Subject {
             Self::Bed => "bed",
             Self::NativeXdp => "native-xdp",
             Self::Tracepoints => "tracepoints",
-            Self::Timers => "bpf-timers",
+            Self::StallWatch => "stall-watch",
             Self::LiveFrames => "live-frames",
             Self::Cpumap => "front-cpumap",
             Self::Napi => "front-napi",
@@ -195,7 +195,7 @@ impl Subject {
             Self::Bed => "no test bed",
             Self::NativeXdp => "no virtual NIC, no receiver",
             Self::Tracepoints => "loss at ports and rings is not seen: no trial would be valid",
-            Self::Timers => {
+            Self::StallWatch => {
                 "stalls of the machine are not seen, and would be taken for the router's loss"
             }
             Self::LiveFrames => "no sender that is fast enough from one core",
@@ -259,7 +259,7 @@ impl Subject {
                 "run it in the host's own process namespace (docker: --pid host)"
             }
             Self::Bed => "see the line; in a container: --privileged",
-            Self::NativeXdp | Self::Tracepoints | Self::Timers | Self::LiveFrames => {
+            Self::NativeXdp | Self::Tracepoints | Self::StallWatch | Self::LiveFrames => {
                 "run the kernel that docs/kernels.md asks for, with its eBPF options"
             }
             Self::Cpumap | Self::Napi | Self::Softirq => {

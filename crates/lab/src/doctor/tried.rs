@@ -1,10 +1,11 @@
 //! What is tried: the tester's own parts on beds of their own.
 
 use super::{Check, State, Subject};
-use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, RssKey, Side};
+use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Interfaces, RssKey, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    Crowd, LedgerProbe, PortKind, Receiver, ReceiverMode, Sender, Tester, TesterError, Watch, ways,
+    Crowd, LedgerProbe, Means, PortKind, Receiver, ReceiverMode, Sender, StallWatch, Tester,
+    TesterError, Watch, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
@@ -15,7 +16,7 @@ pub(super) const SUBJECTS: [Subject; 11] = [
     Subject::Bed,
     Subject::NativeXdp,
     Subject::Tracepoints,
-    Subject::Timers,
+    Subject::StallWatch,
     Subject::LiveFrames,
     Subject::Cpumap,
     Subject::Napi,
@@ -75,6 +76,7 @@ fn plan(nic: Front) -> Result<BedPlan, BedError> {
         rss: RssKey::Default,
         cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
         dut_setup: None,
+        interfaces: Interfaces::Newest,
     })
 }
 
@@ -93,7 +95,7 @@ fn parts() -> Result<Vec<Check>, BedError> {
     let mut checks = vec![
         Check::tried(Subject::NativeXdp, &native_xdp(&bed)),
         Check::tried(Subject::Tracepoints, &tracepoints(&bed)),
-        Check::tried(Subject::Timers, &timers(&bed)),
+        Check::tried(Subject::StallWatch, &timers(&bed)),
         Check::tried(Subject::LiveFrames, &live_frames(&bed)),
         Check::tried(Subject::XdpSocket, &xdp_socket(&bed)),
     ];
@@ -141,9 +143,14 @@ fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
 }
 
 fn timers(bed: &Bed) -> Result<String, TesterError> {
-    let watch = Watch::start(&bed.plan().cpus.all())?;
+    let by = Means::of(bed.plan().interfaces)?.stall_watch;
+    let watch = Watch::start(&bed.plan().cpus.all(), by)?;
     watch.clear()?;
-    Ok("tick on every CPU of the bed".to_owned())
+    let what = match by {
+        StallWatch::Timers => "bound to their CPU",
+        StallWatch::Threads => "not bound to their CPU (before Linux 6.7), so threads do it",
+    };
+    Ok(format!("{what}; tick on every CPU of the bed"))
 }
 
 fn live_frames(bed: &Bed) -> Result<String, TesterError> {

@@ -1,8 +1,9 @@
 //! What is watched for a second: what the hypervisor and other programs take, and how long CPUs stand still.
 
 use super::{Check, Subject};
+use crate::bed::Interfaces;
 use crate::clock::wait_until;
-use crate::tester::{TesterError, Watch};
+use crate::tester::{Means, TesterError, Watch};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::{cpu, interrupt, task};
@@ -50,7 +51,7 @@ pub(super) fn without_programs() -> Vec<Check> {
 
 fn watch() -> Result<Watch, TesterError> {
     let cpus: Vec<usize> = cpu::available()?.iter().collect();
-    let watch = Watch::start(&cpus)?;
+    let watch = Watch::start(&cpus, Means::of(Interfaces::Newest)?.stall_watch)?;
     watch.clear()?;
     Ok(watch)
 }

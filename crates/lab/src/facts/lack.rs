@@ -4,8 +4,9 @@ use mpps_linux::kernel;
 use std::fmt;
 use std::path::Path;
 
-/// The kernel needed (docs/kernels.md): the youngest thing asked of it is the list of NAPI instances.
-pub(crate) const KERNEL_MIN: (u32, u32) = (6, 8);
+/// The kernel needed (docs/kernels.md): the youngest thing that nothing older can stand in for is the
+/// sender's `BPF_PROG_TEST_RUN` with live XDP frames.
+pub(crate) const KERNEL_MIN: (u32, u32) = (5, 18);
 /// Where the kernel shows its own types.
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 
@@ -78,12 +79,12 @@ mod tests {
             minor,
             text: format!("{major}.{minor}.0"),
         };
-        let (old, new) = (release(6, 1), release(6, 8));
+        let (old, new) = (release(5, 15), release(5, 18));
         assert_eq!(lacking(true, Some(&new), true), None);
         assert_eq!(lacking(true, None, true), None);
         for (lack, remedy) in [
             (lacking(false, Some(&new), true), "sudo"),
-            (lacking(true, Some(&old), true), "6.8 or newer"),
+            (lacking(true, Some(&old), true), "5.18 or newer"),
             (lacking(true, Some(&new), false), "CONFIG_DEBUG_INFO_BTF"),
         ] {
             let line = lack.expect("something lacks").to_string();

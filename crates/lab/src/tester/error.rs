@@ -50,7 +50,7 @@ impl fmt::Display for TesterError {
             Self::Bpf { operation, cause } => {
                 write!(
                     f,
-                    "{operation}: {cause} (needs root and Linux 6.6 or newer with BTF; see docs/kernels.md)"
+                    "{operation}: {cause} (needs root and Linux 5.18 or newer with BTF; see docs/kernels.md)"
                 )
             }
             Self::Layout(what) => write!(
@@ -64,7 +64,7 @@ impl fmt::Display for TesterError {
             ),
             Self::NoTimer(cpu) => write!(
                 f,
-                "the machine watch does not tick on CPU {cpu} (needs Linux 6.7; is the CPU online?)"
+                "the machine watch does not tick on CPU {cpu}: is the CPU online?"
             ),
             Self::PortDown { port, netns } => write!(
                 f,

@@ -1,11 +1,12 @@
 //! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
 
+use super::path::InPath;
 use super::{TesterError, Way};
 use crate::bed::Bed;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
-use mpps_linux::bpf::LinkKind;
-use std::os::fd::{AsFd, OwnedFd};
+use mpps_linux::tc::Hook;
+use std::os::fd::AsFd;
 
 /// What to plant; zero plants nothing of its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Fault {
 /// A planted fault; it is gone when this is dropped.
 pub struct PlantedFault {
     skel: FaultSkel<'static>,
-    _link: OwnedFd,
+    _in_path: InPath,
 }
 
 impl PlantedFault {
@@ -66,14 +67,12 @@ impl PlantedFault {
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
-        let (netns, ifindex) = (bed.netns(way.dut_out), bed.port(way.dut_out).ifindex);
-        let link = super::attach_in(
-            netns,
-            skel.progs.plant.as_fd(),
-            ifindex,
-            LinkKind::TcxEgress,
-        )?;
-        Ok(Self { skel, _link: link })
+        let program = skel.progs.plant.as_fd();
+        let in_path = InPath::put(bed, way.dut_out, Hook::Egress, "mpps_fault", program)?;
+        Ok(Self {
+            skel,
+            _in_path: in_path,
+        })
     }
 
     /// The planting program's own count so far.

@@ -8,9 +8,12 @@ mod error;
 mod fault;
 mod front;
 mod ledger;
+mod means;
 mod mtu;
+mod napi;
 mod nic;
 mod packet;
+mod path;
 mod polling;
 mod port;
 mod port_up;
@@ -25,6 +28,8 @@ pub use crowd::Crowd;
 pub use error::TesterError;
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
+pub use means::{Means, NapiList, StallWatch, TrafficControl};
+pub use napi::threads as napi_threads;
 pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use polling::ReceiverMode;
@@ -122,6 +127,8 @@ impl<'bed> Tester<'bed> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
+        let means = Means::of(bed.plan().interfaces)?;
+        path::sweep(bed)?;
         let ways = ways(traffic.bidirectional);
         mtu::fit(bed, traffic.frames.max())?;
         port_up::check(bed, &ways)?;
@@ -159,7 +166,7 @@ impl<'bed> Tester<'bed> {
             nics,
             receivers,
             ledger,
-            watch: Watch::start(&cpus)?,
+            watch: Watch::start(&cpus, means.stall_watch)?,
             crowd: Crowd::watch(&cpus, &kernel_threads)?,
             warm_up: Span::ZERO,
             threads,

@@ -1,10 +1,10 @@
 //! How the receiving ports are served: always in a thread of its own at real-time priority, or their 256
 //! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
 
-use super::{PortKind, TesterError, Way};
+use super::{Means, PortKind, TesterError, Way, napi};
 use crate::bed::{Bed, Front, Side};
 use crate::clock::wait_for;
-use mpps_linux::{cpu, napi};
+use mpps_linux::cpu;
 use std::path::Path;
 
 /// SCHED_FIFO priority of the receiving threads.
@@ -122,19 +122,18 @@ fn serve_port(
     Ok(threads)
 }
 
-/// The threads of a port's NAPI, at least so many. By the device's own list: a thread's name (napi/mD-7)
-/// does not say in which namespace mD is.
+/// The threads of a port's NAPI, at least so many, in the order of its queues.
 pub(super) fn napi_threads(bed: &Bed, side: Side, least: usize) -> Result<Vec<i32>, TesterError> {
-    let port = &bed.port(side).name;
+    let list = Means::of(bed.plan().interfaces)?.napi_list;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
-        let listed = bed.netns(side).run(|| napi::list(port))??;
-        threads = listed.into_iter().filter_map(|napi| napi.thread).collect();
+        threads = napi::threads(bed, side, list)?;
         Ok::<_, TesterError>(threads.len() >= least)
     })?;
     if all {
         Ok(threads)
     } else {
+        let port = &bed.port(side).name;
         Err(TesterError::NoKthread(format!("napi/{port}-*")))
     }
 }

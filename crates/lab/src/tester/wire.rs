@@ -1,15 +1,16 @@
 //! A wire in place of the router, to find the tester's own ceiling.
 
+use super::path::InPath;
 use super::{TesterError, Way};
 use crate::bed::Bed;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
-use mpps_linux::bpf::LinkKind;
-use std::os::fd::{AsFd, OwnedFd};
+use mpps_linux::tc::Hook;
+use std::os::fd::AsFd;
 
 /// While this lives, the DUT routes nothing: what comes in at one port goes out at the other.
 pub struct Wire {
-    _links: Vec<(WireSkel<'static>, OwnedFd)>,
+    _in_path: Vec<(WireSkel<'static>, InPath)>,
 }
 
 impl Wire {
@@ -18,7 +19,7 @@ impl Wire {
     /// # Errors
     /// What loading or attaching said.
     pub fn lay(bed: &Bed, ways: &[Way]) -> Result<Self, TesterError> {
-        let mut links = Vec::new();
+        let mut in_path = Vec::new();
         for way in ways {
             let mut open = WireSkelBuilder::default()
                 .open(super::skeleton_storage())
@@ -32,15 +33,10 @@ impl Wire {
             let skel = open
                 .load()
                 .map_err(|e| TesterError::bpf("load the wire", &e))?;
-            let (netns, ifindex) = (bed.netns(way.dut_in), bed.port(way.dut_in).ifindex);
-            let link = super::attach_in(
-                netns,
-                skel.progs.wire.as_fd(),
-                ifindex,
-                LinkKind::TcxIngress,
-            )?;
-            links.push((skel, link));
+            let program = skel.progs.wire.as_fd();
+            let put = InPath::put(bed, way.dut_in, Hook::Ingress, "mpps_wire", program)?;
+            in_path.push((skel, put));
         }
-        Ok(Self { _links: links })
+        Ok(Self { _in_path: in_path })
     }
 }

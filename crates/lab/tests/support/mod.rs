@@ -1,7 +1,7 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
 #![allow(dead_code)]
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
 use mpps_lab::destinations::{Destinations, FarList, Wish};
 use mpps_lab::tables::Table;
 use mpps_lab::traffic::Traffic;
@@ -15,8 +15,8 @@ pub fn can_run() -> bool {
         return false;
     }
     let release = kernel::release().expect("a kernel has a release");
-    if !release.at_least(6, 8) {
-        println!("SKIP: needs Linux 6.8 (docs/kernels.md), this is {release:?}");
+    if !release.at_least(5, 18) {
+        println!("SKIP: needs Linux 5.18 (docs/kernels.md), this is {release:?}");
         return false;
     }
     true
@@ -32,6 +32,7 @@ pub fn plan() -> BedPlan {
         rss: RssKey::Default,
         cpus: CpuSplit::choose(&available, None, None).expect("a split"),
         dut_setup: None,
+        interfaces: Interfaces::Newest,
     }
 }
 

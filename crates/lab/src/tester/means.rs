@@ -1,0 +1,158 @@
+//! What the tester works with on this kernel: some things it needs have a newer way and an older one.
+//! Which of them this kernel has is tried, not read off its version: distributions add and leave out.
+
+use super::watch::Timers;
+use super::{TesterError, skeleton_storage};
+use crate::bed::Interfaces;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use mpps_ebpf::instruments::wire::WireSkelBuilder;
+use mpps_linux::{bpf, cpu, napi};
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+/// How programs get into the DUT's path (the wire of the ceiling, planted faults).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrafficControl {
+    /// As a tcx link, which goes with its process (Linux 6.6).
+    Tcx,
+    /// As a filter of a clsact qdisc.
+    Clsact,
+}
+
+/// What ticks on each CPU, to see it stand still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StallWatch {
+    /// eBPF timers bound to their CPU (Linux 6.7).
+    Timers,
+    /// Threads at the highest real-time priority.
+    Threads,
+}
+
+/// How the threads that poll a port are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NapiList {
+    /// The kernel lists them by netlink (Linux 6.8).
+    Netlink,
+    /// An eBPF iterator looks through all tasks.
+    Tasks,
+}
+
+/// The ways taken on one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// How programs get into the DUT's path.
+    pub traffic_control: TrafficControl,
+    /// What ticks on each CPU.
+    pub stall_watch: StallWatch,
+    /// How NAPI threads are found.
+    pub napi_list: NapiList,
+}
+
+impl Means {
+    /// What Linux 6.1 has.
+    pub const OLDEST: Self = Self {
+        traffic_control: TrafficControl::Clsact,
+        stall_watch: StallWatch::Threads,
+        napi_list: NapiList::Tasks,
+    };
+
+    /// The means to work with here. Tries what is newer, once; leaves nothing behind.
+    ///
+    /// # Errors
+    /// A trial failed in a way that says nothing of what the kernel has: no root, no BTF.
+    pub fn of(interfaces: Interfaces) -> Result<Self, TesterError> {
+        if interfaces == Interfaces::Oldest {
+            return Ok(Self::OLDEST);
+        }
+        static NEWEST: OnceLock<Means> = OnceLock::new();
+        if let Some(means) = NEWEST.get() {
+            return Ok(*means);
+        }
+        let means = Self::newest()?;
+        Ok(*NEWEST.get_or_init(|| means))
+    }
+
+    fn newest() -> Result<Self, TesterError> {
+        // What the loader has to say goes into our errors, not to stderr.
+        libbpf_rs::set_print(None);
+        Ok(Self {
+            traffic_control: if has_tcx()? {
+                TrafficControl::Tcx
+            } else {
+                TrafficControl::Clsact
+            },
+            stall_watch: if has_bound_timers()? {
+                StallWatch::Timers
+            } else {
+                StallWatch::Threads
+            },
+            napi_list: if has_napi_list()? {
+                NapiList::Netlink
+            } else {
+                NapiList::Tasks
+            },
+        })
+    }
+}
+
+impl TrafficControl {
+    /// The word in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tcx => "tcx",
+            Self::Clsact => "clsact",
+        }
+    }
+}
+
+impl StallWatch {
+    /// The word in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timers => "timers",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+impl NapiList {
+    /// The word in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Netlink => "netlink",
+            Self::Tasks => "tasks",
+        }
+    }
+}
+
+fn has_tcx() -> Result<bool, TesterError> {
+    let open = WireSkelBuilder::default()
+        .open(skeleton_storage())
+        .map_err(|e| TesterError::bpf("open the wire", &e))?;
+    let wire = open
+        .load()
+        .map_err(|e| TesterError::bpf("load the wire", &e))?;
+    Ok(bpf::has_tcx(wire.progs.wire.as_fd())?)
+}
+
+/// A timer of ours, on the CPU we are on, for an instant.
+fn has_bound_timers() -> Result<bool, TesterError> {
+    let here = cpu::available()?.iter().next().unwrap_or(0);
+    match Timers::start(&[here]) {
+        Ok(_timers) => Ok(true),
+        Err(TesterError::NoTimer(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Every namespace has a loopback.
+fn has_napi_list() -> Result<bool, TesterError> {
+    match napi::list("lo") {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing() => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,116 @@
+//! Programs in the DUT's path: where it receives, before any routing, or where it transmits.
+
+use super::{Means, TesterError, TrafficControl};
+use crate::bed::{Bed, Side};
+use mpps_linux::bpf::{self, LinkKind};
+use mpps_linux::netns::NetNs;
+use mpps_linux::tc::{self, Hook};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// A program in the path; it is taken off when this is dropped.
+pub(super) enum InPath {
+    /// Goes with its descriptor, however the process ends.
+    Link { _link: OwnedFd },
+    /// Stays until taken off: see [`sweep`].
+    Filter { _filter: Filter },
+}
+
+/// A filter of ours on a port.
+pub(super) struct Filter {
+    netns: NetNs,
+    ifindex: u32,
+    hook: Hook,
+    /// The qdisc is ours too.
+    made_qdisc: bool,
+}
+
+impl InPath {
+    /// Puts the program, which has this name, on a port of the bed.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub(super) fn put(
+        bed: &Bed,
+        side: Side,
+        hook: Hook,
+        name: &str,
+        program: BorrowedFd<'_>,
+    ) -> Result<Self, TesterError> {
+        let ifindex = bed.port(side).ifindex;
+        match Means::of(bed.plan().interfaces)?.traffic_control {
+            TrafficControl::Tcx => {
+                let kind = match hook {
+                    Hook::Ingress => LinkKind::TcxIngress,
+                    Hook::Egress => LinkKind::TcxEgress,
+                };
+                let link = bed
+                    .netns(side)
+                    .run(|| bpf::attach(program, ifindex, kind))??;
+                Ok(Self::Link { _link: link })
+            }
+            TrafficControl::Clsact => {
+                let netns = NetNs::open(bed.netns(side).name())?;
+                let made_qdisc = netns.run(|| tc::add_clsact(ifindex))??;
+                // From here on a failure takes the qdisc off again.
+                let filter = Filter {
+                    netns,
+                    ifindex,
+                    hook,
+                    made_qdisc,
+                };
+                filter
+                    .netns
+                    .run(|| tc::add_filter(ifindex, hook, name, program))??;
+                Ok(Self::Filter { _filter: filter })
+            }
+        }
+    }
+}
+
+impl Drop for Filter {
+    fn drop(&mut self) {
+        let (ifindex, hook, made_qdisc) = (self.ifindex, self.hook, self.made_qdisc);
+        // A port that is gone has no filters; what else fails, the next tester's sweep finds.
+        let _gone = self.netns.run(|| {
+            let removed = tc::delete_filter(ifindex, hook);
+            if made_qdisc && is_empty(ifindex)? {
+                return tc::delete_clsact(ifindex);
+            }
+            removed
+        });
+    }
+}
+
+/// Takes off what a killed process left in the DUT's path of a kept bed: else the next one would measure
+/// the wire.
+///
+/// # Errors
+/// What the kernel said.
+pub(super) fn sweep(bed: &Bed) -> Result<(), TesterError> {
+    for side in [Side::B, Side::C] {
+        let ifindex = bed.port(side).ifindex;
+        bed.netns(side).run(|| {
+            let mut found = false;
+            for hook in Hook::BOTH {
+                if tc::filters(ifindex, hook)?.ours {
+                    tc::delete_filter(ifindex, hook)?;
+                    found = true;
+                }
+            }
+            if found && is_empty(ifindex)? {
+                tc::delete_clsact(ifindex)?;
+            }
+            Ok::<_, mpps_linux::Error>(())
+        })??;
+    }
+    Ok(())
+}
+
+fn is_empty(ifindex: u32) -> mpps_linux::Result<bool> {
+    for hook in Hook::BOTH {
+        if tc::filters(ifindex, hook)? != tc::Filters::default() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

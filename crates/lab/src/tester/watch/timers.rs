@@ -1,0 +1,87 @@
+//! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
+
+use super::PERIOD_NS;
+use crate::tester::{TesterError, skeleton_storage};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use mpps_ebpf::instruments::watch::{WatchSkel, WatchSkelBuilder, Watched};
+use mpps_linux::cpu::{self, CpuSet};
+
+const KEY: [u8; 4] = [0; 4];
+
+/// Running timers; they end when this is dropped.
+pub struct Timers {
+    skel: WatchSkel<'static>,
+    cpus: Vec<usize>,
+}
+
+impl Timers {
+    /// Starts to tick on these CPUs.
+    ///
+    /// # Errors
+    /// What loading, pinning or the timer said.
+    pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
+        let mut open = WatchSkelBuilder::default()
+            .open(skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the machine watch", &e))?;
+        open.maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("watch rodata"))?
+            .period_ns = PERIOD_NS;
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
+        // A timer starts on the CPU that runs the program.
+        let home = cpu::available()?;
+        let started = cpus.iter().try_for_each(|&on| {
+            cpu::pin_current_thread(&CpuSet::single(on))?;
+            let input = ProgramInput {
+                data_in: Some(&[0; 64]),
+                repeat: 1,
+                ..ProgramInput::default()
+            };
+            match skel.progs.start.test_run(input) {
+                Ok(run) if run.return_value == 0 => Ok(()),
+                Ok(_) => Err(TesterError::NoTimer(on)),
+                Err(error) => Err(TesterError::bpf("start the machine watch", &error)),
+            }
+        });
+        cpu::pin_current_thread(&home)?;
+        started?;
+        Ok(Self {
+            skel,
+            cpus: cpus.to_vec(),
+        })
+    }
+
+    /// Has everything older than this epoch forgotten, at the next tick of each CPU.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
+        let told = self
+            .skel
+            .maps
+            .epoch
+            .update(&KEY, &epoch.to_ne_bytes(), MapFlags::ANY);
+        told.map_err(|e| TesterError::bpf("clear the machine watch", &e))
+    }
+
+    /// What each watched CPU saw in its epoch.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
+        let read = |&cpu: &usize| {
+            let key = u32::try_from(cpu).unwrap_or(u32::MAX).to_ne_bytes();
+            let value = self.skel.maps.watched.lookup(&key, MapFlags::ANY);
+            let value = value.map_err(|e| TesterError::bpf("read the machine watch", &e))?;
+            let watched = value
+                .and_then(|v| Watched::from_value(&v))
+                .ok_or(TesterError::Layout("watch"))?;
+            Ok((cpu, watched))
+        };
+        self.cpus.iter().map(read).collect()
+    }
+}
