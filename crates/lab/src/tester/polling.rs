@@ -105,6 +105,11 @@ fn serve_port(
         let device = sys.join("class/net").join(port);
         let threaded = ("threaded", threaded.to_owned());
         for (file, value) in mode.settings().into_iter().chain([threaded]) {
+            // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
+            let has = std::fs::read_to_string(device.join(file));
+            if has.is_ok_and(|has| has.trim() == value) {
+                continue;
+            }
             std::fs::write(device.join(file), value).map_err(|e| {
                 mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
             })?;
