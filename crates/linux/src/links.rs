@@ -3,9 +3,11 @@
 //! Names are interface names (at most 15 octets). Frame counts are frames as the kernel counts
 //! them; lengths in octets.
 
+mod configuration;
 mod layer3;
 mod stats;
 
+pub use configuration::Configuration;
 pub use layer3::{Address, add_address, add_neighbour, add_route, addresses};
 pub use stats::{LinkStats, stats};
 
@@ -61,6 +63,18 @@ pub struct Link {
     pub rx_queues: u32,
     /// Transmit queues allocated.
     pub tx_queues: u32,
+    /// It is a loopback (IFF_LOOPBACK).
+    pub loopback: bool,
+    /// Made promiscuous by hand (IFF_PROMISC); what sockets ask for does not show here.
+    pub promiscuous: bool,
+    /// Index of the bridge, bond or other link it is part of.
+    pub master: Option<u32>,
+    /// Index of the link of this namespace it stands on (a VLAN's port), or is joined to (a veth's peer).
+    pub lower: Option<u32>,
+    /// What kind of virtual link it is (`veth`, `bridge`...); `None` for hardware.
+    pub kind: Option<String>,
+    /// Largest MTU its driver takes, octets; `None` where it does not say.
+    pub mtu_max: Option<u32>,
 }
 
 /// Makes a veth pair, both ends down.
@@ -222,6 +236,34 @@ pub fn set_addr_gen_mode_none(name: &str) -> Result<()> {
     change(link, "set IPv6 address generation mode none of", name)
 }
 
+/// Switches promiscuous mode: the link takes frames to any address.
+///
+/// # Errors
+/// As [`set_up`].
+pub fn set_promiscuous(name: &str, on: bool) -> Result<()> {
+    set_flag(name, "set promiscuous mode of", LinkFlags::Promisc, on)
+}
+
+/// Moves the link to another namespace. It arrives there down, under its name, without addresses, routes
+/// and settings of layer 3: see [`Configuration`].
+///
+/// # Errors
+/// The name is taken there (EEXIST), the link cannot move (EINVAL: a loopback, a bridge), no such link
+/// (ENODEV), no right (EPERM).
+pub fn move_to(name: &str, netns: &NetNs) -> Result<()> {
+    let mut link = named(name);
+    link.attributes
+        .push(LinkAttribute::NetNsFd(netns.as_fd().as_raw_fd()));
+    change(link, &format!("move to netns {}", netns.name()), name)
+}
+
+fn kind_of(infos: &[LinkInfo]) -> Option<String> {
+    infos.iter().find_map(|info| match info {
+        LinkInfo::Kind(kind) => Some(kind.to_string()),
+        _ => None,
+    })
+}
+
 fn set_flag(name: &str, operation: &str, flag: LinkFlags, on: bool) -> Result<()> {
     let mut link = named(name);
     link.header.change_mask = flag;
@@ -270,7 +312,14 @@ fn describe(message: &LinkMessage) -> Link {
         multicast: flags.contains(LinkFlags::Multicast),
         rx_queues: 0,
         tx_queues: 0,
+        loopback: flags.contains(LinkFlags::Loopback),
+        promiscuous: flags.contains(LinkFlags::Promisc),
+        master: None,
+        lower: None,
+        kind: None,
+        mtu_max: None,
     };
+    let mut lower_elsewhere = false;
     for attribute in &message.attributes {
         match attribute {
             LinkAttribute::IfName(name) => link.name.clone_from(name),
@@ -278,8 +327,16 @@ fn describe(message: &LinkMessage) -> Link {
             LinkAttribute::Mtu(octets) => link.mtu = *octets,
             LinkAttribute::NumRxQueues(n) => link.rx_queues = *n,
             LinkAttribute::NumTxQueues(n) => link.tx_queues = *n,
+            LinkAttribute::Controller(master) => link.master = Some(*master),
+            LinkAttribute::Link(lower) => link.lower = Some(*lower).filter(|&lower| lower > 0),
+            LinkAttribute::LinkNetNsId(_) => lower_elsewhere = true,
+            LinkAttribute::MaxMtu(octets) => link.mtu_max = Some(*octets).filter(|&mtu| mtu > 0),
+            LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
             _ => {}
         }
+    }
+    if lower_elsewhere {
+        link.lower = None;
     }
     link
 }
