@@ -32,6 +32,7 @@ pub mod sysctl;
 mod sysfs;
 pub mod task;
 pub mod tc;
+pub mod tcp;
 pub mod xdp;
 pub mod xsk;
 

@@ -1,4 +1,4 @@
-//! Bytes <-> values: Ethernet, IPv4, IPv6, UDP, checksums, the test tag, Toeplitz, the frame a tester
+//! Bytes <-> values: Ethernet, IPv4, IPv6, UDP, neighbours' questions, checksums, the test tag, Toeplitz, the frame a tester
 //! sends, and MRT.
 //!
 //! Parsers look at what they are given and never judge it; emitters write into the caller's buffer.
@@ -20,6 +20,7 @@ mod field;
 pub mod ipv4;
 pub mod ipv6;
 pub mod mrt;
+pub mod neighbour;
 pub mod tag;
 pub mod tcp;
 pub mod template;
@@ -27,6 +28,7 @@ pub mod toeplitz;
 pub mod udp;
 
 pub use ether::MacAddr;
+pub use neighbour::Neighbour;
 pub use tag::{TAG_LEN, Tag};
 pub use template::{FrameTemplate, TestFrame};
 
