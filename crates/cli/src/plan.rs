@@ -3,6 +3,7 @@
 
 mod calibration;
 mod destinations;
+mod external;
 mod limits;
 mod load;
 mod routes;
@@ -17,7 +18,7 @@ pub use routes::{choose_options, read_options};
 
 use crate::args::{InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, Front, Interfaces, RssKey};
+use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::PortKind;
@@ -82,6 +83,8 @@ pub struct BedWish {
     pub tester_cpus: Option<String>,
     /// Program that sets up the DUT.
     pub dut_setup: Option<PathBuf>,
+    /// Real ports around a device of somebody else's, instead of a DUT of ours.
+    pub external: Option<ExternalPlan>,
 }
 
 impl Plan {
@@ -93,7 +96,10 @@ impl Plan {
         let bed = match (&args.kept_bed, args.simulate) {
             (Some(name), _) => BedChoice::Kept(bed_name(name)?),
             (None, Some(pair)) => BedChoice::Simulated(pair),
-            (None, None) => BedChoice::Own(BedWish::of(&args.bed, None)?),
+            (None, None) => BedChoice::Own(BedWish {
+                external: external::of(&args.ports, &args.traffic)?,
+                ..BedWish::of(&args.bed, None)?
+            }),
         };
         let measurement = measurement(args)?;
         Ok(Self {
@@ -146,6 +152,7 @@ impl BedWish {
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             dut_setup: args.dut_setup.clone(),
+            external: None,
         })
     }
 }
@@ -156,7 +163,15 @@ impl BedWish {
     /// # Errors
     /// CPU lists that are none, or name CPUs this process may not use.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
-        let cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
+        let mut cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
+        if self.external.is_some() {
+            // A device brings its own: the CPU that a router of ours would have is the receiver's.
+            if self.tester_cpus.is_none() && cpus.tester.len() == 1 {
+                cpus.tester.append(&mut cpus.dut);
+                cpus.tester.dedup();
+            }
+            cpus.dut.clear();
+        }
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
         Ok(BedPlan {
@@ -168,6 +183,7 @@ impl BedWish {
             cpus,
             interfaces: self.interfaces,
             dut_setup,
+            external: self.external.clone(),
         })
     }
 }
@@ -181,7 +197,9 @@ fn interfaces(age: InterfacesArg) -> Interfaces {
 
 /// A queue for each CPU, as drivers do, as far as there are queues.
 fn one_each(cpus: usize) -> u16 {
-    u16::try_from(cpus).unwrap_or(QUEUES_MAX).min(QUEUES_MAX)
+    u16::try_from(cpus)
+        .unwrap_or(QUEUES_MAX)
+        .clamp(1, QUEUES_MAX)
 }
 
 /// A name that can be part of a namespace's name.
@@ -203,6 +221,8 @@ pub fn bed_name(name: &str) -> Result<String> {
 fn port(typed: &PortArgs) -> PortKind {
     match typed.port {
         Some(PortArg::AfPacket) => PortKind::AfPacket,
+        // Real ports carry what their drivers allow: which of the two, the ports say.
+        None if typed.external.is_some() => PortKind::AfPacket,
         Some(PortArg::Xdp) | None => PortKind::Xdp,
     }
 }

@@ -21,6 +21,29 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("throughput --frame 9000 --port xdp", "--port af-packet"),
         ("throughput --frame 9217 --port af-packet", "9216"),
         ("throughput --port raw", "af-packet"),
+        ("throughput --external eth1", "--external eth1,eth2"),
+        ("throughput --external eth1,eth1", "the same port twice"),
+        (
+            "throughput --external eth1,eth2 --dut-mac 52:54",
+            "52:54:00:12:34:56",
+        ),
+        (
+            "throughput --external eth1,eth2 --dut-address 2001:2::1",
+            "give an IPv4 address",
+        ),
+        (
+            "throughput --external eth1,eth2 -6 --out-address 192.0.2.1",
+            "give an IPv6 address",
+        ),
+        (
+            "throughput --external eth1,eth2 --in-address here",
+            "no address",
+        ),
+        (
+            "throughput --external eth1,eth2 --port xdp --frame 9000",
+            "--port af-packet",
+        ),
+        ("throughput --dut-mac 52:54:00:12:34:56", "--external"),
         ("throughput --frame mixed", "the mixes are imix"),
         ("throughput --flows 0", "give 1 to"),
         ("throughput --flows many", "--help"),

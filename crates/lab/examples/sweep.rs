@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
         dut_setup: arguments.get(2).map(PathBuf::from),
         interfaces: Interfaces::Newest,
+        external: None,
     };
     let bed = Bed::raise(&plan)?;
     let traffic = Traffic::default();

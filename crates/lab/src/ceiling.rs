@@ -1,6 +1,9 @@
 //! The tester's own ceiling: how many frames a second it can send and receive without a loss of its own,
 //! on the trial's CPUs, with the frames the receiver will really get: skbs through the virtual NIC and
 //! a wire in place of the router.
+//!
+//! Around a device of somebody else's there is no wire to lay: then only what the sender can do is known, and
+//! that the receiver can do as much is a doubt.
 
 use crate::jobs::throughput;
 use crate::jobs::{JobError, Observer, Phase};
@@ -30,6 +33,9 @@ pub fn find(
     trial: Span,
     observer: &mut dyn Observer,
 ) -> Result<Rate, JobError> {
+    if tester.bed.plan().is_external() {
+        return sender_alone(tester);
+    }
     let _wire = Wire::lay(tester.bed, &tester.ways())?;
     let mut start = starting_rate(tester)?;
     loop {
@@ -60,6 +66,20 @@ fn starting_rate(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
         best = best.max(burst.forwarding_rate().unwrap_or_default().fps());
     }
     Ok(Rate::from_fps(best * 1.1).min(SENDER_MAX))
+}
+
+/// What the sender's port takes of the best of some unpaced bursts.
+fn sender_alone(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
+    let mut best = Rate::default();
+    for _ in 0..BURSTS {
+        let burst = trial::run_burst(tester, BURST)?;
+        let taken = burst.counts().sent - burst.ledger().lost_before_nic.min(burst.counts().sent);
+        best = best.max(Rate::of(taken, burst.duration).unwrap_or_default());
+    }
+    if best == Rate::default() {
+        return Err(JobError::NoBurst("the port took no frame", BURST));
+    }
+    Ok(best.min(SENDER_MAX))
 }
 
 fn higher(rate: Rate) -> Rate {

@@ -128,6 +128,13 @@ pub enum Doubt {
     OutOfTrials(Irregular),
     /// Router and tester were simulated: as they were written.
     Simulated(String),
+    /// The tester's ceiling was not found: no wire can be laid in place of somebody else's device.
+    CeilingUnproven {
+        /// What the sender alone can do.
+        sender: Rate,
+    },
+    /// A device of somebody else's, whose own counters are unknown.
+    DeviceUnknown,
     /// The bed has no wire.
     NotionalLink,
     /// The virtual NIC hands packets to GRO, which a NIC's driver may do otherwise.

@@ -28,12 +28,14 @@ pub trait Measurer {
 /// What surrounds the DUT, as far as it bears on what a result means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Frames the DUT's receive rings hold together.
+    /// Frames the DUT's receive rings hold together; 0 where nobody knows.
     pub ring_frames: u32,
     /// Tester and DUT share a CPU.
     pub cpus_shared: bool,
     /// The DUT receives from a virtual NIC.
     pub virtual_nic: bool,
+    /// The DUT is a device of somebody else's, between real ports of this machine.
+    pub external: bool,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
 }
@@ -52,10 +54,13 @@ impl Measurer for Tester<'_> {
     }
 
     fn surroundings(&self) -> Surroundings {
+        let plan = self.bed.plan();
+        let external = plan.is_external();
         Surroundings {
-            ring_frames: rules::ring(self.bed),
-            cpus_shared: self.bed.plan().cpus.shared(),
-            virtual_nic: self.bed.plan().nic == Front::Cpumap,
+            ring_frames: if external { 0 } else { rules::ring(self.bed) },
+            cpus_shared: plan.cpus.shared(),
+            virtual_nic: !external && plan.nic == Front::Cpumap,
+            external,
             simulated: None,
         }
     }

@@ -17,6 +17,8 @@ pub enum Hop {
     NicRing,
     /// Inside the DUT: no route, no forwarding, a firewall rule, a wrong neighbour.
     Dut,
+    /// Somewhere between the tester's ports, around a device of somebody else's.
+    Device,
     /// At the receiver's ring.
     ReceiverRing,
     /// The receiver saw frames, but not ours.
@@ -34,6 +36,10 @@ impl fmt::Display for Hop {
             Self::Dut => {
                 "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
                  (`mpps bed shell` opens a shell in its namespace)"
+            }
+            Self::Device => {
+                "they left the tester and did not come back: does the device route them to the other port, are its \
+                 addresses those of --dut-address, does it have an address for the tester's (--in-address)?"
             }
             Self::ReceiverRing => "they were lost at the receiver's ring: is the tester's CPU free?",
             Self::Routed => {
@@ -76,10 +82,11 @@ impl fmt::Display for ProbeError {
                 received,
                 down,
             } => {
-                let way = if *direction == 0 {
-                    "mB to mC"
-                } else {
-                    "mC to mB"
+                let way = match (*hop == Hop::Device, *direction == 0) {
+                    (false, true) => "mB to mC",
+                    (false, false) => "mC to mB",
+                    (true, true) => "out to in",
+                    (true, false) => "in to out",
                 };
                 write!(
                     f,
@@ -143,6 +150,9 @@ pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
 fn stopped_at(ledger: &Ledger) -> Hop {
     if ledger.sent == 0 {
         Hop::Sender
+    } else if ledger.device_unknown {
+        // What else arrived, the device said by itself.
+        Hop::Device
     } else if ledger.nic_received == 0 {
         Hop::BeforeNic
     } else if ledger.nic_accepted == 0 {

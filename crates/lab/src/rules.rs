@@ -5,6 +5,8 @@ use mpps_method::{Offer, Rules, Span};
 
 /// The veth's own ring, which the napi and softirq fronts receive with (drivers/net/veth.c, VETH_RING_SIZE).
 pub const VETH_RING: u32 = 256;
+/// What the receive ring of a device of somebody else's is taken to hold: as little as drivers usually have.
+pub const DEVICE_RING: u32 = 512;
 /// A machine at rest still stalls a millisecond or two; the watch cannot see less than its period.
 const STALL_MIN: Span = Span::from_millis(2);
 /// The ring is never quite empty when a stall begins.
@@ -31,12 +33,25 @@ pub fn of_ring(ring: u32, offer: &Offer) -> Rules {
 #[must_use]
 pub fn ring(bed: &Bed) -> u32 {
     let plan = bed.plan();
+    if plan.is_external() {
+        return DEVICE_RING;
+    }
     let one = if plan.nic == Front::Cpumap {
         plan.rx_ring
     } else {
         VETH_RING
     };
     one.saturating_mul(u32::from(plan.queues))
+}
+
+/// Frames of a receive ring of which a quarter may be caught up with at once.
+#[must_use]
+pub fn ring_caught_up_with(bed: &Bed) -> u32 {
+    if bed.plan().is_external() {
+        DEVICE_RING
+    } else {
+        bed.plan().rx_ring
+    }
 }
 
 fn stall_max(ring: u32, offer: &Offer) -> Span {

@@ -163,6 +163,7 @@ impl Traffic {
             place_flow: self.place_flow(),
             sequences_max: frames_max,
             all_timed: self.all_timed,
+            pass_foreign: false,
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct VethSpec<'a> {
 }
 
 /// A link as the kernel describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Link {
     /// Interface index, unique within its namespace.
     pub index: u32,

@@ -107,25 +107,6 @@ pub fn lives(tid: i32, started: u64) -> bool {
     !ended && field_of(&text, 22).and_then(|f| f.parse().ok()) == Some(started)
 }
 
-/// The process that a process was started by, or fell to.
-///
-/// # Errors
-/// No such process (ENOENT or ESRCH).
-pub fn parent(pid: i32) -> Result<i32> {
-    stat_field(pid, 4).map(|parent| i32::try_from(parent).unwrap_or(0))
-}
-
-/// The value of a variable in the environment a process was started with; `None` where it has none, or we
-/// may not look.
-#[must_use]
-pub fn environment(pid: i32, name: &str) -> Option<String> {
-    let bytes = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-    bytes.split(|&octet| octet == 0).find_map(|variable| {
-        let (key, value) = std::str::from_utf8(variable).ok()?.split_once('=')?;
-        (key == name).then(|| value.to_owned())
-    })
-}
-
 /// Thread id of the calling thread.
 #[must_use]
 pub fn current_tid() -> i32 {

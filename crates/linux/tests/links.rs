@@ -326,12 +326,14 @@ fn addresses_are_listed_with_their_networks() {
         assert!(Command::new("ip").args(words).status().unwrap().success());
     });
     let listed = c.run(|| links::addresses().unwrap());
+    let index = c.run(|| links::index("mC").unwrap());
     for (own, network, prefix_len) in [
         ("192.0.2.1", "192.0.2.1", 24),
         ("2001:db8::1", "2001:db8::1", 64),
         ("198.51.100.1", "203.0.113.0", 30),
     ] {
         let wanted = links::Address {
+            link: index,
             own: ip(own),
             network: ip(network),
             prefix_len,

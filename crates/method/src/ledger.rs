@@ -31,6 +31,9 @@ impl Canaries {
 /// ones: canaries are in every count of a station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
+    /// Nobody counts between the tester's ports, a device of somebody else's being there: the stations in
+    /// between follow from the tester's own, and what was lost there may have been lost on a cable.
+    pub device_unknown: bool,
     /// Frames handed to the sending port: the trial's and the canaries.
     pub sent: u64,
     /// Refused by the sending port, or lost between it and the NIC: the tester's loss.
@@ -193,6 +196,7 @@ impl Ledger {
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
+            device_unknown: self.device_unknown || other.device_unknown,
             sent: self.sent.saturating_add(other.sent),
             lost_before_nic: self.lost_before_nic.saturating_add(other.lost_before_nic),
             nic_received: self.nic_received.saturating_add(other.nic_received),

@@ -1,4 +1,4 @@
-//! What carries the frames at the tester's ports.
+//! What carries the frames at the tester's ports, and which ports those are.
 
 use clap::{Args, ValueEnum};
 
@@ -17,7 +17,25 @@ pub enum PortArg {
 pub struct PortArgs {
     /// What sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, any Ethernet port, frames up to 9216)
-    /// [default: xdp]
+    /// [default: xdp; with --external af-packet where a port has no XDP]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
     pub port: Option<PortArg>,
+    /// A real pair of ports of this box around any device, instead of a router of its own: the tester sends on
+    /// OUT and receives on IN. They leave the host for as long as it takes, and come back as they were
+    #[arg(long, value_name = "OUT,IN",
+          conflicts_with_all = ["kept_bed", "simulate", "nic", "queues", "rx_ring", "rss", "dut_cpus", "dut_setup"])]
+    pub external: Option<String>,
+    /// The device's addresses at OUT and IN, the tester's next hops
+    /// [default: 198.18.0.1,198.19.0.1; with IPv6 2001:2:0:1::1,2001:2:0:2::1]
+    #[arg(long, value_name = "OUT,IN", requires = "external")]
+    pub dut_address: Option<String>,
+    /// The device's Ethernet addresses at OUT (and IN) [default: it is asked, by ARP or neighbour discovery]
+    #[arg(long, value_name = "MAC[,MAC]", requires = "external")]
+    pub dut_mac: Option<String>,
+    /// The tester's address at OUT, from which it sends [default: 198.18.0.2; with IPv6 2001:2:0:1::2]
+    #[arg(long, value_name = "ADDRESS", requires = "external")]
+    pub out_address: Option<String>,
+    /// The tester's address at IN, to which it sends [default: 198.19.0.2; with IPv6 2001:2:0:2::2]
+    #[arg(long, value_name = "ADDRESS", requires = "external")]
+    pub in_address: Option<String>,
 }

@@ -83,6 +83,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
         dut_setup: None,
+        external: None,
     })
 }
 
@@ -141,6 +142,7 @@ mod tests {
             },
             dut_setup: None,
             interfaces: mpps_lab::bed::Interfaces::Newest,
+            external: None,
         };
         assert!(plan.check_bed("lab1", &bed(Front::Cpumap, 1)).is_ok());
         for (nic, queues) in [(Front::Napi, 1), (Front::Cpumap, 2)] {

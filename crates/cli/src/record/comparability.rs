@@ -1,9 +1,8 @@
 //! The comparability key: records whose keys differ were not taken under the same conditions.
 
-use super::run::{BED_KIND, METHOD_VERSION, means};
+use super::run::{METHOD_VERSION, bed_kind, front_name, means, ring_frames};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
-use mpps_lab::rules;
 use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
@@ -36,10 +35,10 @@ impl Comparability {
     pub fn of_bed(bed: &Bed, port: PortKind, facts: &Facts) -> Self {
         let plan = bed.plan();
         Self {
-            bed: BED_KIND,
-            nic: plan.nic.name(),
+            bed: bed_kind(plan),
+            nic: front_name(plan),
             port: port.name(),
-            rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
+            rx_ring_frames: ring_frames(bed),
             queues: plan.queues,
             kernel_release: facts.kernel_release.text().to_owned(),
             mitigations: facts.mitigations_text(),

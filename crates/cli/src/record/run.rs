@@ -3,7 +3,7 @@
 use super::comparability::Comparability;
 use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
@@ -115,6 +115,8 @@ struct BedEntry {
     tester_cpus: Vec<usize>,
     cpus_shared: bool,
     dut_setup: Option<String>,
+    /// Where the tester sends and receives around a device of somebody else's.
+    external_ports: Option<Vec<String>>,
 }
 
 /// Which of the kernel's interfaces the tester works with.
@@ -138,8 +140,32 @@ pub struct EndLine {
     pub trials: u32,
 }
 
-/// The one kind of bed there is: three network namespaces, joined by veth.
-pub(super) const BED_KIND: &str = "namespaces";
+/// Three network namespaces joined by veth, or real ports around a device of somebody else's.
+pub(super) fn bed_kind(plan: &BedPlan) -> &'static str {
+    if plan.is_external() {
+        "external"
+    } else {
+        "namespaces"
+    }
+}
+
+/// The front's name; a device of somebody else's has none that we know.
+pub(super) fn front_name(plan: &BedPlan) -> &'static str {
+    if plan.is_external() {
+        "unknown"
+    } else {
+        plan.nic.name()
+    }
+}
+
+/// Frames of one receive ring; 0 where nobody knows.
+pub(super) fn ring_frames(bed: &Bed) -> u32 {
+    if bed.plan().is_external() {
+        0
+    } else {
+        rules::ring(bed) / u32::from(bed.plan().queues)
+    }
+}
 
 impl RunLine {
     /// The line of a run that begins now on `bed`.
@@ -295,12 +321,12 @@ pub(super) fn means(bed: &Bed) -> Option<Means> {
 fn bed_entry(bed: &Bed) -> BedEntry {
     let plan = bed.plan();
     BedEntry {
-        kind: BED_KIND,
+        kind: bed_kind(plan),
         name: bed.name().to_owned(),
-        nic: plan.nic.name(),
+        nic: front_name(plan),
         queues: plan.queues,
-        rx_ring_frames: rules::ring(bed) / u32::from(plan.queues),
-        rings_together_frames: rules::ring(bed),
+        rx_ring_frames: ring_frames(bed),
+        rings_together_frames: ring_frames(bed) * u32::from(plan.queues),
         rss: plan.rss.name(),
         kernel_interfaces: plan.interfaces.name(),
         tester_means: means(bed).map(|means| MeansEntry {
@@ -315,5 +341,9 @@ fn bed_entry(bed: &Bed) -> BedEntry {
             .dut_setup
             .as_ref()
             .map(|path| path.to_string_lossy().into_owned()),
+        external_ports: plan
+            .external
+            .as_ref()
+            .map(|pair| vec![pair.out.port.clone(), pair.back.port.clone()]),
     }
 }

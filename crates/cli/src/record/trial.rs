@@ -55,11 +55,11 @@ struct DirectionEntry {
 struct LedgerEntry {
     sent_frames: u64,
     lost_before_nic_frames: u64,
-    nic_received_frames: u64,
+    nic_received_frames: Option<u64>,
     lost_nic_ring_frames: u64,
-    nic_accepted_frames: u64,
+    nic_accepted_frames: Option<u64>,
     lost_in_dut_frames: u64,
-    dut_transmitted_frames: u64,
+    dut_transmitted_frames: Option<u64>,
     lost_receiver_ring_frames: u64,
     receiver_total_frames: u64,
     opening: CanaryEntry,
@@ -234,6 +234,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
 
 fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
     let &Ledger {
+        device_unknown,
         sent,
         lost_before_nic,
         nic_received,
@@ -250,14 +251,16 @@ fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
         sent_frames: of.sent,
         received_frames: of.received,
     };
+    // What nobody counted stands as null, though the sums have a number for it.
+    let counted = |frames: u64| (!device_unknown).then_some(frames);
     LedgerEntry {
         sent_frames: sent,
         lost_before_nic_frames: lost_before_nic,
-        nic_received_frames: nic_received,
+        nic_received_frames: counted(nic_received),
         lost_nic_ring_frames: lost_nic_ring,
-        nic_accepted_frames: nic_accepted,
+        nic_accepted_frames: counted(nic_accepted),
         lost_in_dut_frames: lost_in_dut,
-        dut_transmitted_frames: dut_transmitted,
+        dut_transmitted_frames: counted(dut_transmitted),
         lost_receiver_ring_frames: lost_receiver_ring,
         receiver_total_frames: receiver_total,
         opening: canaries(opening),

@@ -26,7 +26,7 @@ pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use routes::{RoutesRead, prefixes, routes, routes_json};
 pub use search::{closeness, rule};
-pub use table::{comparability, table};
+pub use table::{Place, comparability, table};
 
 use std::io::{self, Write};
 

@@ -22,6 +22,23 @@ pub fn bed(plan: &BedPlan) -> String {
         .name
         .as_deref()
         .unwrap_or("of its own, lowered afterwards");
+    if let Some(external) = &plan.external {
+        let (out, back) = (&external.out, &external.back);
+        let tester = list(&plan.cpus.tester);
+        let address = |of: &mpps_lab::bed::Dual| of.of(external.ipv6);
+        let _ = writeln!(
+            text,
+            "bed          a device between {} (tester {}, device {}) and {} (tester {}, device {})\n\
+             CPUs         tester {tester}",
+            out.port,
+            address(&out.tester),
+            address(&out.device),
+            back.port,
+            address(&back.tester),
+            address(&back.device),
+        );
+        return text;
+    }
     let _ = writeln!(text, "bed          {name}");
     let _ = writeln!(
         text,

@@ -15,9 +15,13 @@ pub fn recovery(recovery: &Recovery) -> String {
             continue;
         }
         let (netns, processes) = (reverted.netns.len(), reverted.processes);
+        let ports = match &reverted.ports[..] {
+            [] => String::new(),
+            ports => format!(", given back: {}", ports.join(", ")),
+        };
         let _ = writeln!(
             text,
-            "{bed}: put back ({netns} namespaces removed, {processes} processes ended)"
+            "{bed}: put back ({netns} namespaces removed, {processes} processes ended{ports})"
         );
     }
     for bed in &recovery.in_use {

@@ -23,9 +23,20 @@ const HEAD: [&str; 8] = [
     "limited by",
 ];
 
+/// Where results are from.
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    /// A router of ours.
+    Bed,
+    /// A device of somebody else's between real ports.
+    Device,
+    /// A simulated pair.
+    Simulated(&'a Properties),
+}
+
 /// The whole table, with what its columns mean; of a simulated pair, with how that is written.
 #[must_use]
-pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Properties>) -> String {
+pub fn table(rows: &[Figures], plan: &ThroughputPlan, place: Place<'_>) -> String {
     let cells: Vec<[String; 8]> = rows.iter().map(cells).collect();
     let width = |column: usize| {
         let widest = cells
@@ -37,7 +48,9 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
     };
     let widths: [usize; 8] = std::array::from_fn(width);
     let mut text = notes::unstable(rows);
-    text.extend(simulated.map(|pair| format!("SIMULATED, nothing was measured: {pair}\n")));
+    if let Place::Simulated(pair) = place {
+        let _ = writeln!(text, "SIMULATED, nothing was measured: {pair}");
+    }
     let _ = writeln!(text, "{}\n", title(rows, plan));
     line(&mut text, &HEAD.map(str::to_owned), &widths);
     for row in &cells {
@@ -48,14 +61,18 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, simulated: Option<&Propert
         text.extend(remark(row));
     }
     text.push_str(&notes::reasons(rows));
-    ceilings(&mut text, rows, simulated.is_some());
+    ceilings(&mut text, rows, place);
     text.push_str(&traffic_remarks(rows, plan));
     let both = if plan.traffic.bidirectional {
         " of one direction; rates are the sum of both"
     } else {
         ""
     };
-    let _ = writeln!(text, "* of {}, notional: there is no wire{both}", plan.link);
+    let wire = match place {
+        Place::Device => "as given or by default (--link-speed)",
+        Place::Bed | Place::Simulated(_) => "notional: there is no wire",
+    };
+    let _ = writeln!(text, "* of {}, {wire}{both}", plan.link);
     text.push_str(
         "** on the wire: frame, preamble and gap (+20 octets); frame sizes include the FCS\n",
     );
@@ -205,19 +222,22 @@ fn at_least(row: &Figures, rate: Rate) -> Option<String> {
     Some(format!(">= {rate}{busy}{estimate}; {limit}"))
 }
 
-fn ceilings(text: &mut String, rows: &[Figures], simulated: bool) {
+fn ceilings(text: &mut String, rows: &[Figures], place: Place<'_>) {
     // Of a size with several goals once.
     let mut each: Vec<String> = rows
         .iter()
         .map(|row| format!("{}: {}", row.frames, row.ceiling))
         .collect();
     each.dedup();
-    let how = if simulated {
-        "as simulated"
-    } else {
-        "a wire in place of the router"
+    let (what, how) = match place {
+        Place::Simulated(_) => ("tester's own ceiling", "as simulated"),
+        Place::Bed => ("tester's own ceiling", "a wire in place of the router"),
+        Place::Device => (
+            "tester's sender alone",
+            "its receiver's ceiling is not proven",
+        ),
     };
-    let _ = writeln!(text, "tester's own ceiling: {} ({how})", each.join(", "));
+    let _ = writeln!(text, "{what}: {} ({how})", each.join(", "));
 }
 
 #[cfg(test)]

@@ -36,11 +36,15 @@ impl Stage {
             BedChoice::Simulated(_) => bail!("a simulated pair stands on no bed"),
         };
         recorder.step(&format!("record: {}", recorder.record.path().display()));
-        recorder.step(&format!(
-            "bed: {}, front {}",
-            bed.name(),
-            bed.plan().nic.name()
-        ));
+        recorder.step(&match &bed.plan().external {
+            Some(external) => format!(
+                "bed: {}, a device between {} and {}",
+                bed.name(),
+                external.out.port,
+                external.back.port
+            ),
+            None => format!("bed: {}, front {}", bed.name(), bed.plan().nic.name()),
+        });
         Ok(Self {
             begun,
             bed,

@@ -10,12 +10,13 @@ use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, Plan};
 use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry};
 use crate::recorder::Recorder;
-use crate::terminal::{self, plan as words};
+use crate::terminal::{self, Place, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::doubt::Finding;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
+use mpps_lab::tester::PortKind;
 use mpps_method::Rate;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
@@ -48,6 +49,12 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         bed,
         recorder,
     } = &mut stage;
+    if args.ports.port.is_none() && bed.plan().is_external() {
+        let sizes = &plan.measurement.sizes;
+        plan.measurement.traffic.port = PortKind::for_ports_of(bed, sizes)?;
+        let port = plan.measurement.traffic.port.name();
+        recorder.step(&format!("ports: {port}, which both can"));
+    }
     let job = Job::Throughput(&plan.measurement);
     let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
     let routes = prepared.as_ref().map(load).transpose()?;
@@ -204,11 +211,12 @@ fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
         .iter()
         .map(|(finding, ..)| finding.clone())
         .collect();
-    let simulated = match &plan.bed {
-        BedChoice::Simulated(pair) => Some(pair),
-        BedChoice::Kept(_) | BedChoice::Own(_) => None,
+    let place = match &plan.bed {
+        BedChoice::Simulated(pair) => Place::Simulated(pair),
+        BedChoice::Own(wish) if wish.external.is_some() => Place::Device,
+        BedChoice::Kept(_) | BedChoice::Own(_) => Place::Bed,
     };
-    terminal::out(&terminal::table(&rows, &plan.measurement, simulated));
+    terminal::out(&terminal::table(&rows, &plan.measurement, place));
     terminal::out(&terminal::doubts(&findings));
     let record = recorder.record.path().display();
     terminal::out(&format!(

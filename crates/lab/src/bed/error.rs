@@ -14,6 +14,13 @@ pub enum BedError {
     BadName(String),
     /// A plan that no bed can fulfil.
     BadPlan(String),
+    /// A port that cannot be adopted, or does not do what a port does.
+    Port {
+        /// Its name.
+        name: String,
+        /// Why, and what to do.
+        why: String,
+    },
     /// A bed of this name exists.
     NameInUse(String),
     /// Somebody uses this bed now.
@@ -53,6 +60,7 @@ impl fmt::Display for BedError {
                 )
             }
             Self::BadPlan(why) => f.write_str(why),
+            Self::Port { name, why } => write!(f, "port {name}: {why}"),
             Self::NameInUse(name) => {
                 write!(
                     f,
@@ -85,6 +93,15 @@ impl fmt::Display for BedError {
                     "bed `{name}` was not taken down completely: {error} (try `mpps recover`)"
                 )
             }
+        }
+    }
+}
+
+impl BedError {
+    pub(super) fn port(name: &str, why: impl Into<String>) -> Self {
+        Self::Port {
+            name: name.to_owned(),
+            why: why.into(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
     }
     let plan = read_plan(journal.folder())?;
     let [out, dut, tester_in] = names::netns(name);
-    let netns = [
+    let netns = vec![
         NetNs::open(&out)?,
         NetNs::open(&dut)?,
         NetNs::open(&tester_in)?,
@@ -68,6 +68,7 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         plan,
         netns,
         ports,
+        neighbours: Vec::new(),
         journal: Some(journal),
         kept: true,
     })

@@ -1,5 +1,7 @@
 //! The namespace bed: tester out (mA) -> DUT (mB, mC) -> tester in (mD), two veth pairs, no NIC needed.
 //!
+//! Around a device of somebody else's a bed is two real ports instead (`external`).
+//!
 //! Three network namespaces, `mpps-<bed>-out`, `-dut`, `-in`. Raising makes namespaces, interfaces,
 //! addresses and static neighbours, runs the user's set-up script, and nothing more: the virtual NIC,
 //! sender and receiver are put on by `tester` for as long as it lives. A bed goes when it is dropped,
@@ -7,6 +9,7 @@
 
 mod cpus;
 mod error;
+mod external;
 mod kept;
 mod names;
 mod plan;
@@ -16,11 +19,13 @@ mod setup;
 
 pub use cpus::CpuSplit;
 pub use error::BedError;
+pub use external::{Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RssKey};
 pub use setup::shell;
 
 use crate::journal::{self, Entry, Journal};
+use external::Neighbours;
 use mpps_linux::netns::NetNs;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -63,8 +68,11 @@ pub struct Port {
 pub struct Bed {
     name: String,
     plan: BedPlan,
-    netns: [NetNs; 3],
+    /// Tester out, DUT, tester in; without the DUT's where that is somebody else's device.
+    netns: Vec<NetNs>,
     ports: [Port; 4],
+    /// Who answers a device's questions for the tester's addresses; they go before the ports do.
+    neighbours: Vec<Neighbours>,
     /// `None` once it was given away: the bed stays then.
     journal: Option<Journal>,
     /// Kept beds stay when this is dropped.
@@ -93,13 +101,16 @@ impl Bed {
         &self.plan
     }
 
-    /// The namespace a port is in.
+    /// The namespace a port is in; for the ports of somebody else's device the one of the tester's port that
+    /// they are cabled to.
     #[must_use]
     pub fn netns(&self, side: Side) -> &NetNs {
+        let last = self.netns.len() - 1;
         match side {
             Side::A => &self.netns[0],
+            Side::D => &self.netns[last],
+            Side::B if last == 1 => &self.netns[0],
             Side::B | Side::C => &self.netns[1],
-            Side::D => &self.netns[2],
         }
     }
 
@@ -123,6 +134,7 @@ impl Bed {
     }
 
     fn put_back(&mut self) -> Result<(), BedError> {
+        self.neighbours.clear();
         match self.journal.take() {
             Some(journal) if !self.kept => journal::revert(journal)
                 .map(drop)

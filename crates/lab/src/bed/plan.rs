@@ -1,6 +1,6 @@
 //! What a bed is to be.
 
-use super::{BedError, CpuSplit, names};
+use super::{BedError, CpuSplit, ExternalPlan, names};
 use mpps_ebpf::instruments::nic::{QUEUES_MAX, RING_MAX};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -92,6 +92,10 @@ pub struct BedPlan {
     pub interfaces: Interfaces,
     /// The user's own configuration, run in the DUT's namespace.
     pub dut_setup: Option<PathBuf>,
+    /// Two real ports around a device of somebody else's, instead of a DUT of ours. Front, queues, ring and
+    /// RSS key mean nothing then, and the DUT has no CPU here.
+    #[serde(default)]
+    pub external: Option<ExternalPlan>,
 }
 
 impl BedPlan {
@@ -115,7 +119,8 @@ impl BedPlan {
                 self.rx_ring
             )));
         }
-        if self.cpus.dut.is_empty() || self.cpus.tester.is_empty() {
+        let no_dut = self.cpus.dut.is_empty() && self.external.is_none();
+        if no_dut || self.cpus.tester.is_empty() {
             return Err(BedError::BadPlan(
                 "no CPU for DUT or tester: give one each".to_owned(),
             ));

@@ -60,7 +60,7 @@ pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
 }
 
 /// The tester's ports shall never speak for themselves: no IPv6 at all.
-fn silence_tester() -> Result<(), mpps_linux::Error> {
+pub(super) fn silence_tester() -> Result<(), mpps_linux::Error> {
     for scope in ["all", "default"] {
         write_if_there(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
     }

@@ -1,5 +1,6 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
+use super::external::{self, Neighbours};
 use super::{Bed, BedError, BedPlan, Port, names, ports, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
@@ -16,12 +17,13 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
     plan.check()?;
     let (name, mut journal) = begin(plan)?;
     match build(&name, plan, &mut journal) {
-        Ok((netns, ports)) => {
+        Ok((netns, ports, neighbours)) => {
             let bed = Bed {
                 name,
                 plan: plan.clone(),
                 netns,
                 ports,
+                neighbours,
                 journal: Some(journal),
                 kept: false,
             };
@@ -74,27 +76,34 @@ fn drawn() -> Result<(String, Journal), BedError> {
     Err(BedError::NameInUse("(a drawn id)".to_owned()))
 }
 
-fn build(
-    name: &str,
-    plan: &BedPlan,
-    journal: &mut Journal,
-) -> Result<([NetNs; 3], [Port; 4]), BedError> {
+type Built = (Vec<NetNs>, [Port; 4], Vec<Neighbours>);
+
+fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
         journal.change(&Entry::Folder { path }, || {
             std::fs::create_dir_all(netns::DIRECTORY)
         })?;
     }
+    if let Some(external) = &plan.external {
+        let adopted = external::adopt(external, name, journal, make)?;
+        return Ok((adopted.netns, adopted.ports, adopted.neighbours));
+    }
     let [out, dut, tester_in] = names::netns(name);
-    let mut make = |name: String| -> Result<NetNs, BedError> {
-        if NetNs::exists(&name) {
-            return Err(BedError::NameInUse(name));
-        }
-        journal.change(&Entry::NetNs { name: name.clone() }, || create(&name))
-    };
-    let netns = [make(out)?, make(dut)?, make(tester_in)?];
+    let netns = [
+        make(journal, out)?,
+        make(journal, dut)?,
+        make(journal, tester_in)?,
+    ];
     let ports = ports::put_in(&netns, plan)?;
-    Ok((netns, ports))
+    Ok((netns.into(), ports, Vec::new()))
+}
+
+fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
+    if NetNs::exists(&name) {
+        return Err(BedError::NameInUse(name));
+    }
+    journal.change(&Entry::NetNs { name: name.clone() }, || create(&name))
 }
 
 /// Whether the folder has to be made, or another bed made it: the last of them removes it.

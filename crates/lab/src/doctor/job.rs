@@ -128,8 +128,7 @@ pub static JOBS: [Job; 13] = [
         "throughput --external OUT,IN",
         &[BASE, &[Subject::PacketSocket, Subject::Nics]],
         QUIET,
-    )
-    .planned(),
+    ),
     job(
         "explain",
         &[BASE, XDP_PORTS, &[Subject::Cpumap]],

@@ -29,7 +29,7 @@ pub(super) const SUBJECTS: [Subject; 11] = [
 const PARTS: [Subject; 5] = [
     Subject::NativeXdp,
     Subject::Tracepoints,
-    Subject::Timers,
+    Subject::StallWatch,
     Subject::LiveFrames,
     Subject::XdpSocket,
 ];
@@ -77,6 +77,7 @@ fn plan(nic: Front) -> Result<BedPlan, BedError> {
         cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
         dut_setup: None,
         interfaces: Interfaces::Newest,
+        external: None,
     })
 }
 

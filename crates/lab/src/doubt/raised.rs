@@ -29,7 +29,7 @@ pub(super) fn of_gate(stability: &Stability) -> Vec<Doubt> {
 pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
     let mut doubts = of_trials(&searched.trials);
     doubts.extend(of_result(&searched.result, ceiling));
-    doubts.extend(of_surroundings(around, &searched.result));
+    doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     doubts
@@ -99,7 +99,7 @@ fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
     doubts
 }
 
-fn of_surroundings(around: &Surroundings, result: &GoalResult) -> Vec<Doubt> {
+fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if around.cpus_shared {
         doubts.push(Doubt::CpuShared);
@@ -119,6 +119,10 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult) -> Vec<Doubt> {
     }
     match &around.simulated {
         Some(pair) => doubts.push(Doubt::Simulated(pair.clone())),
+        None if around.external => {
+            doubts.push(Doubt::CeilingUnproven { sender: ceiling });
+            doubts.push(Doubt::DeviceUnknown);
+        }
         None => doubts.push(Doubt::NotionalLink),
     }
     if around.virtual_nic {

@@ -24,6 +24,8 @@ impl Doubt {
             Self::Foreign { .. } => "foreign",
             Self::OutOfTrials(_) => "out-of-trials",
             Self::Simulated(_) => "simulated",
+            Self::CeilingUnproven { .. } => "ceiling-unproven",
+            Self::DeviceUnknown => "device-unknown",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
         }
@@ -78,6 +80,12 @@ impl Doubt {
             }
             Self::OutOfTrials(how) => how.to_string(),
             Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
+            Self::CeilingUnproven { sender } => format!(
+                "the tester's sender reaches {sender}; what its receiver reaches was not proven"
+            ),
+            Self::DeviceUnknown => {
+                "the device between the ports is not ours: its counters, its CPU and its rings are unknown".to_owned()
+            }
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => {
                 "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned()
@@ -126,6 +134,12 @@ impl Doubt {
             Self::Simulated(_) => {
                 "a simulation is for trying goals and searches, it says nothing of a router"
             }
+            Self::CeilingUnproven { .. } => {
+                "loss that its NIC or its driver does not count would look like the device's"
+            }
+            Self::DeviceUnknown => {
+                "what was lost between the ports may have been lost by a cable or a NIC as well; busy time and cost per frame are not known"
+            }
             Self::NotionalLink => {
                 "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
             }
@@ -159,6 +173,10 @@ impl Doubt {
                 "--preset csit (up to 21 trials at a load), or a larger --rx-ring"
             }
             Self::Foreign { .. } => "look at what --dut-setup started",
+            Self::CeilingUnproven { .. } => {
+                "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
+            }
+            Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
         }
     }

@@ -1,5 +1,6 @@
 //! What a journal line says.
 
+use super::AdoptedPort;
 use mpps_linux::{kernel, task};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,11 @@ pub enum Entry {
     NetNs {
         /// Its name.
         name: String,
+    },
+    /// A port of the host is moved into one of our namespaces.
+    Port {
+        /// What it was like before.
+        port: Box<AdoptedPort>,
     },
     /// Routes are loaded into a network namespace that is none of ours.
     Routes {

@@ -6,16 +6,19 @@
 //! "can the file be locked?", with no process id that could be another's by now.
 //!
 //! Only what outlives our processes is journalled: namespaces (their interfaces, routes, sysctls and
-//! attached programs go with them), folders, and routes in namespaces that are none of ours. eBPF objects are held by file descriptors alone.
+//! attached programs go with them), folders, ports of the host that we adopt, and routes in namespaces that are none of ours.
+//! eBPF objects are held by file descriptors alone.
 
 mod entry;
 pub mod fault;
 mod folder;
+mod port;
 mod revert;
 
 pub(crate) use entry::maker_lives;
 pub use entry::{Entry, is_kept};
 pub use folder::sweep;
+pub use port::AdoptedPort;
 pub use revert::{Reverted, revert};
 
 use std::fs::{self, File, OpenOptions, TryLockError};

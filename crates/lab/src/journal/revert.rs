@@ -21,6 +21,8 @@ pub struct Reverted {
     pub processes: usize,
     /// Routes taken out of namespaces that are none of ours.
     pub routes: u64,
+    /// Ports given back to the host; those that were unplugged meanwhile are not among them.
+    pub ports: Vec<String>,
 }
 
 /// Puts everything back and ends the journal. Done again it does no harm.
@@ -29,11 +31,18 @@ pub struct Reverted {
 /// What could not be put back; the journal stays then.
 pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
     let mut reverted = Reverted::default();
-    for (entry, step) in journal.entries()?.iter().rev().zip(1..) {
+    let entries = journal.entries()?;
+    let ours: Vec<String> = entries.iter().filter_map(netns_of).collect();
+    for (entry, step) in entries.iter().rev().zip(1..) {
         match entry {
             Entry::NetNs { name } => remove_netns(name, &mut reverted)?,
             // Others may use it by now: only an empty one goes.
             Entry::Folder { path } => drop(std::fs::remove_dir(path)),
+            Entry::Port { port } => {
+                if port.give_back(&ours).map_err(io::Error::other)? {
+                    reverted.ports.push(port.name.clone());
+                }
+            }
             Entry::Routes { netns } => reverted.routes += crate::tables::fib::put_back(*netns)?,
             Entry::Run { .. } | Entry::Kept | Entry::Lowering => {}
         }
@@ -41,6 +50,13 @@ pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
     }
     journal.end()?;
     Ok(reverted)
+}
+
+fn netns_of(entry: &Entry) -> Option<String> {
+    match entry {
+        Entry::NetNs { name } => Some(name.clone()),
+        _ => None,
+    }
 }
 
 fn remove_netns(name: &str, reverted: &mut Reverted) -> io::Result<()> {

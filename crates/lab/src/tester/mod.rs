@@ -4,6 +4,7 @@
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
 mod crowd;
+mod ends;
 mod error;
 mod fault;
 mod front;
@@ -25,6 +26,7 @@ mod watch;
 mod wire;
 
 pub use crowd::Crowd;
+pub(crate) use ends::is_veth;
 pub use error::TesterError;
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
@@ -60,7 +62,7 @@ pub struct Tester<'bed> {
     pub traffic: Traffic,
     /// The sender of all directions.
     pub sender: Box<dyn TrafficSender>,
-    /// Virtual NICs, by direction.
+    /// Virtual NICs, by direction; none before somebody else's device.
     pub nics: Vec<Nic>,
     /// Receivers, by direction.
     pub receivers: Vec<Box<dyn TrafficReceiver>>,
@@ -135,9 +137,11 @@ impl<'bed> Tester<'bed> {
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(receiver(bed, traffic, *way, frames_max)?);
-            let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
-            nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
+            receivers.push(ends::receiver(bed, traffic, *way, frames_max)?);
+            if !bed.plan().is_external() {
+                let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
+                nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
+            }
         }
         let sending: Vec<_> = ways
             .iter()
@@ -152,10 +156,15 @@ impl<'bed> Tester<'bed> {
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = sender(bed, traffic, &ways)?;
-        let mut polling = polling::serve(bed, &ways, mode)?;
-        polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
-        let threads = front::set_up(bed, &ways, &nics)?;
+        let sender = ends::sender(bed, traffic, &ways)?;
+        let (polling, threads) = if bed.plan().is_external() {
+            // How a real port is polled is its driver's business and the host's, whose settings they are.
+            (Vec::new(), Vec::new())
+        } else {
+            let mut polling = polling::serve(bed, &ways, mode)?;
+            polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
+            (polling, front::set_up(bed, &ways, &nics)?)
+        };
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
@@ -208,52 +217,6 @@ impl<'bed> Tester<'bed> {
     pub fn dut_threads(&self) -> &[(i32, usize)] {
         &self.threads
     }
-}
-
-/// The receiver at the end of a way.
-fn receiver(
-    bed: &Bed,
-    traffic: &Traffic,
-    way: Way,
-    frames_max: u64,
-) -> Result<Box<dyn TrafficReceiver>, TesterError> {
-    let plan = traffic.receiver_plan(frames_max);
-    let (netns, port) = (bed.netns(way.to), bed.port(way.to));
-    Ok(match traffic.port {
-        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
-        PortKind::AfPacket => {
-            let tap = Tap::attach(netns, port.ifindex)?;
-            let cpus = bed.plan().cpus.receivers();
-            let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, Some(tap))?;
-            Box::new(receiver)
-        }
-    })
-}
-
-/// The sender of all ways.
-fn sender(
-    bed: &Bed,
-    traffic: &Traffic,
-    ways: &[Way],
-) -> Result<Box<dyn TrafficSender>, TesterError> {
-    let plan = traffic.sender_plan(bed, ways)?;
-    let ports = || {
-        ways.iter()
-            .map(|way| (bed.netns(way.from), bed.port(way.from)))
-    };
-    Ok(match traffic.port {
-        PortKind::Xdp => {
-            let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
-            Box::new(Sender::load(plan, &ports)?)
-        }
-        PortKind::AfPacket => {
-            let ports: Vec<_> = ports()
-                .map(|(netns, port)| (netns, port.name.as_str()))
-                .collect();
-            // A veth's queue is the ring of its other end, where a NIC would lose the frame.
-            Box::new(PacketSender::open(plan, &ports, OnRefusal::Lose)?)
-        }
-    })
 }
 
 fn nic_plan(bed: &Bed) -> NicPlan {

@@ -3,7 +3,7 @@
 
 use super::TesterError;
 use crate::bed::{Bed, Side};
-use mpps_linux::links;
+use mpps_linux::links::{self, Link};
 use mpps_method::FrameLen;
 
 /// MTU of Ethernet.
@@ -20,22 +20,42 @@ pub fn needed(longest: FrameLen) -> u32 {
 }
 
 /// Sets the MTU of the bed's four ports; nothing may be attached to them yet. A bed that was kept after a
-/// run with longer frames gets the usual one back.
+/// run with longer frames gets the usual one back. Ports of the host are raised only, as far as they go; the
+/// journal knows what they had.
 ///
 /// # Errors
-/// What the kernel said.
+/// What the kernel said; a port that takes no frames so long.
 pub fn fit(bed: &Bed, longest: FrameLen) -> Result<(), TesterError> {
-    let mtu = needed(longest);
-    for side in Side::ALL {
+    let (mtu, external) = (needed(longest), bed.plan().is_external());
+    let sides: &[Side] = if external {
+        &[Side::A, Side::D]
+    } else {
+        &Side::ALL
+    };
+    for &side in sides {
         let name = &bed.port(side).name;
         bed.netns(side).run(|| {
-            if links::get(name)?.mtu != mtu {
+            let link = links::get(name)?;
+            if external && link.mtu_max.is_some_and(|most| most < mtu) {
+                return Err(too_long(longest, mtu, &link));
+            }
+            if link.mtu < mtu || (!external && link.mtu != mtu) {
                 links::set_mtu(name, mtu)?;
             }
-            Ok::<_, mpps_linux::Error>(())
+            Ok(())
         })??;
     }
     Ok(())
+}
+
+fn too_long(longest: FrameLen, mtu: u32, link: &Link) -> mpps_linux::Error {
+    let most = link.mtu_max.unwrap_or(0);
+    mpps_linux::Error::from_text(
+        "send frames",
+        format!("of {longest} octets over {}", link.name),
+        format!("they need an MTU of {mtu}, the port takes {most} at most"),
+    )
+    .with_remedy(format!("give --frame {} or smaller", most + AROUND))
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //! know what stands behind. Called a few times a trial, never once a frame.
 
 use super::{Receiver, Sender, TesterError};
+use crate::bed::{Bed, Side};
+use crate::traffic::Traffic;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{Order, Outcome};
+use mpps_ebpf::instruments::sender::{FRAME_OCTETS_MAX, Order, Outcome};
 use mpps_linux::netns::NetNs;
+use mpps_linux::xdp;
+use mpps_method::FrameSpec;
 
 /// What carries the frames at the tester's ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +29,36 @@ impl PortKind {
             Self::AfPacket => "af-packet",
         }
     }
+
+    /// The faster kind that both of the tester's ports, and all these frames, allow.
+    ///
+    /// # Errors
+    /// A port is gone.
+    pub fn for_ports_of(bed: &Bed, sizes: &[FrameSpec]) -> Result<Self, TesterError> {
+        let fits = |frames: &FrameSpec| usize::from(frames.max().without_fcs()) <= FRAME_OCTETS_MAX;
+        for side in [Side::A, Side::D] {
+            let name = &bed.port(side).name;
+            let can = bed.netns(side).run(|| match xdp::features(name) {
+                Ok(can) => Ok(can.basic && can.transmit),
+                // A kernel that does not say: the way that always works.
+                Err(error) => mpps_linux::links::index(name).map_or(Err(error), |_| Ok(false)),
+            })??;
+            // What a driver says it can, it may still refuse: for its MTU, or for a program that is there.
+            if !can || !takes_program(bed, side) {
+                return Ok(Self::AfPacket);
+            }
+        }
+        Ok(if sizes.iter().all(fits) {
+            Self::Xdp
+        } else {
+            Self::AfPacket
+        })
+    }
+}
+
+fn takes_program(bed: &Bed, side: Side) -> bool {
+    let plan = Traffic::default().receiver_plan(1);
+    Receiver::attach(plan, bed.netns(side), bed.port(side).ifindex).is_ok()
 }
 
 /// What a receiver's own ring took, as the kernel counted it, since the receiver was attached.

@@ -25,6 +25,8 @@ pub struct ReceiverPlan {
     pub sequences_max: u64,
     /// Whether to take every frame's time (20-30 ns a frame), or one frame's in 16.
     pub all_timed: bool,
+    /// Let the kernel have the frames that are not ours: the questions of a device.
+    pub pass_foreign: bool,
 }
 
 /// An attached receiver; it is gone when this is dropped.
@@ -53,6 +55,7 @@ impl Receiver {
         rodata.flow_frames = plan.order.flow_frames();
         rodata.flow_places = plan.order.places();
         rodata.sequences_max = plan.sequences_max;
+        rodata.pass_foreign = u32::from(plan.pass_foreign);
         rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
         let words = u32::try_from(plan.sequences_max.div_ceil(64))
             .map_err(|_| TesterError::TooManyFrames)?;

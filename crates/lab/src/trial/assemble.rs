@@ -2,8 +2,8 @@
 //! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
 
 use super::stations::{Stations, WayStations};
-use crate::bed::Front;
-use crate::tester::{PortKind, Tester, TesterError};
+use crate::bed::{Front, Side};
+use crate::tester::{PortKind, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::crowd::Crowded;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome};
@@ -30,7 +30,7 @@ pub struct Parts<'a> {
 
 /// Puts the trial together.
 pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError> {
-    let path = (tester.bed.plan().nic, tester.traffic.port);
+    let path = Path::of(tester)?;
     // By the DUT's own count, and only where it is to have no route: else it is loss like any other.
     let unrouted = if tester.traffic.missing() {
         stack(&parts).no_route
@@ -128,8 +128,42 @@ fn duration(parts: &Parts<'_>) -> Span {
     }
 }
 
+/// Whose counters stand along the way.
+#[derive(Clone, Copy)]
+struct Path {
+    port: PortKind,
+    dut: Dut,
+}
+
+#[derive(Clone, Copy)]
+enum Dut {
+    /// A router of ours, behind this front.
+    Ours(Front),
+    /// A device of somebody else's; whether its cable is a veth.
+    Device { veth: bool },
+}
+
+impl Path {
+    fn of(tester: &Tester<'_>) -> Result<Self, TesterError> {
+        let (plan, port) = (tester.bed.plan(), tester.traffic.port);
+        let dut = if plan.is_external() {
+            let veth = is_veth(tester.bed, Side::A)?;
+            Dut::Device { veth }
+        } else {
+            Dut::Ours(plan.nic)
+        };
+        Ok(Self { port, dut })
+    }
+}
+
+/// The tester's own frames of a direction, canaries included: handed over, and met again once each.
+struct Ends {
+    sent: u64,
+    met: u64,
+}
+
 /// `unrouted` belongs to the first direction: such traffic has no other.
-fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize, unrouted: u64) -> Direction {
+fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direction {
     let received = &parts.received[way];
     let unique = received.tagged - received.duplicated;
     let sent = parts.sent.sent[way];
@@ -150,10 +184,18 @@ fn direction(path: (Front, PortKind), parts: &Parts<'_>, way: usize, unrouted: u
         late: received.late,
         beyond: received.beyond,
     };
-    let mut ledger = stations(path, &parts.before.ways[way], &parts.after.ways[way]);
-    ledger.opening = parts.opening[way];
-    ledger.closing = parts.closing[way];
-    ledger.sent = sent + ledger.opening.sent + ledger.closing.sent;
+    let (opening, closing) = (parts.opening[way], parts.closing[way]);
+    let ends = Ends {
+        sent: sent + opening.sent + closing.sent,
+        met: unique + opening.received + closing.received,
+    };
+    let (before, after) = (&parts.before.ways[way], &parts.after.ways[way]);
+    let mut ledger = match path.dut {
+        Dut::Ours(front) => stations((front, path.port), before, after),
+        Dut::Device { veth } => around_device(path.port, veth, &ends, &counts, before, after),
+    };
+    (ledger.opening, ledger.closing) = (opening, closing);
+    ledger.sent = ends.sent;
     ledger.infer_lost_in_dut(&counts);
     Direction { counts, ledger }
 }
@@ -190,6 +232,49 @@ fn stations((front, port): (Front, PortKind), before: &WayStations, after: &WayS
                 ..receiver
             }
         }
+    }
+}
+
+/// Around a device nobody counts but the tester: what its own port refused, what its own ring lost. All
+/// stations in between follow from these, and what is missing was lost between the ports.
+fn around_device(
+    port: PortKind,
+    veth: bool,
+    ends: &Ends,
+    counts: &Counts,
+    before: &WayStations,
+    after: &WayStations,
+) -> Ledger {
+    let refused = match port {
+        PortKind::Xdp => after.taken.port_refused - before.taken.port_refused,
+        // A NIC's refusals are offered again; a veth's stand for the ring of the device.
+        PortKind::AfPacket if veth => after.taken.port_refused - before.taken.port_refused,
+        PortKind::AfPacket => 0,
+    };
+    let (lost_before_nic, lost_nic_ring) = if veth { (0, refused) } else { (refused, 0) };
+    let nic_received = ends.sent - lost_before_nic.min(ends.sent);
+    let (receiver_total, dropped) = match port {
+        // The program sees every frame that the port has: its own count is all there is.
+        PortKind::Xdp => {
+            let others = counts.duplicated + counts.foreign + counts.late + counts.beyond;
+            (ends.met + others, 0)
+        }
+        PortKind::AfPacket => {
+            let dropped = after.ring.dropped - before.ring.dropped;
+            (after.ring.seen - before.ring.seen - dropped, dropped)
+        }
+    };
+    let lost_receiver_ring = dropped + after.missed.saturating_sub(before.missed);
+    Ledger {
+        device_unknown: true,
+        lost_before_nic,
+        nic_received,
+        lost_nic_ring,
+        nic_accepted: nic_received - lost_nic_ring.min(nic_received),
+        dut_transmitted: receiver_total + lost_receiver_ring,
+        lost_receiver_ring,
+        receiver_total,
+        ..Ledger::default()
     }
 }
 

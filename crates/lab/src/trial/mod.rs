@@ -12,6 +12,7 @@ mod assemble;
 mod stations;
 
 use crate::clock::wait_for;
+use crate::rules;
 use crate::tester::{Tester, TesterError};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
@@ -45,7 +46,7 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     let order = Order {
         gap_fp: gap_fp(offer.rate.fps()),
         slots,
-        late_max_ns: late_max_ns(offer.rate.fps(), tester.bed.plan().rx_ring),
+        late_max_ns: late_max_ns(offer.rate.fps(), rules::ring_caught_up_with(tester.bed)),
         delay_ns: DELAY_NS,
         ..Order::default()
     };

@@ -33,6 +33,7 @@ pub fn plan() -> BedPlan {
         cpus: CpuSplit::choose(&available, None, None).expect("a split"),
         dut_setup: None,
         interfaces: Interfaces::Newest,
+        external: None,
     }
 }
 

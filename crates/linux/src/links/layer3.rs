@@ -61,6 +61,8 @@ pub fn add_address(link: &str, address: IpAddr, prefix_len: u8) -> Result<()> {
 /// An address of a link, and the network that the kernel reaches through the link for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
+    /// Index of the link it is on.
+    pub link: u32,
     /// The machine's own.
     pub own: IpAddr,
     /// An address of the network: the peer's on a point-to-point link, else the same.
@@ -95,6 +97,7 @@ fn describe(message: &AddressMessage) -> Option<Address> {
     }
     // The kernel gives both, or (IPv6 without a peer) only the second.
     Some(Address {
+        link: message.header.index,
         own: local.or(address)?,
         network: address.or(local)?,
         prefix_len: message.header.prefix_len,

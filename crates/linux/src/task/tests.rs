@@ -92,19 +92,3 @@ fn a_signal_ends_a_blocking_call_of_one_thread() {
     }
     assert_eq!(thread.join().unwrap(), Err(std::io::ErrorKind::Interrupted));
 }
-
-#[test]
-fn a_childs_parent_and_environment_are_told() {
-    let mut child = std::process::Command::new("sleep")
-        .arg("60")
-        .env("MPPS_TEST_VARIABLE", "a=b")
-        .spawn()
-        .unwrap();
-    let pid = i32::try_from(child.id()).unwrap();
-    assert_eq!(parent(pid).unwrap(), current_pid());
-    let value = environment(pid, "MPPS_TEST_VARIABLE");
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(value.as_deref(), Some("a=b"));
-    assert_eq!(environment(current_pid(), "MPPS_TEST_NONE_SUCH"), None);
-}

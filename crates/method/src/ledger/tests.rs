@@ -21,6 +21,7 @@ fn closed() -> (Ledger, Counts) {
         received: 8,
     };
     let mut ledger = Ledger {
+        device_unknown: false,
         sent: 1016,
         lost_before_nic: 5,
         nic_received: 1011,

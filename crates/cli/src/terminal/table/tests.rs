@@ -52,7 +52,7 @@ fn an_unstable_dut_is_the_first_thing_said_and_every_row_says_so() {
         ..row()
     };
     // Two goals of one size.
-    let text = table(&[unstable.clone(), unstable], &plan(""), None);
+    let text = table(&[unstable.clone(), unstable], &plan(""), Place::Bed);
     assert!(
         text.starts_with(
             "64: UNSTABLE: at 75.0 kfps, a load it should not feel, the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
@@ -61,7 +61,7 @@ fn an_unstable_dut_is_the_first_thing_said_and_every_row_says_so() {
     );
     assert_eq!(text.matches("UNSTABLE").count(), 1, "{text}");
     assert_eq!(text.matches("tester, unstable").count(), 2, "{text}");
-    assert!(!table(&[row()], &plan(""), None).contains("nstable"));
+    assert!(!table(&[row()], &plan(""), Place::Bed).contains("nstable"));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn why_frames_were_lost_and_the_headroom_stand_below_the_rows() {
         }),
         ..row()
     };
-    let text = table(&[explained.clone(), explained], &plan(""), None);
+    let text = table(&[explained.clone(), explained], &plan(""), Place::Bed);
     for line in [
         "64: why it lost at 900.0 kfps: overflow: more came than was taken\n",
         "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
@@ -89,7 +89,7 @@ fn why_frames_were_lost_and_the_headroom_stand_below_the_rows() {
 
 #[test]
 fn a_row_holds_every_column() {
-    let text = table(&[row()], &plan(""), None);
+    let text = table(&[row()], &plan(""), Place::Bed);
     let (head, first) = (
         text.lines().nth(2).expect("head"),
         text.lines().nth(3).expect("row"),
@@ -119,7 +119,7 @@ fn a_row_holds_every_column() {
 
 #[test]
 fn a_tester_limited_row_says_what_the_dut_might_do() {
-    let text = table(&[row()], &plan(""), None);
+    let text = table(&[row()], &plan(""), Place::Bed);
     assert!(
         text.contains("64: >= 1.550 Mfps, DUT 77 % busy, Estimate 2.013 Mfps"),
         "{text}"
@@ -132,7 +132,7 @@ fn a_tester_limited_row_says_what_the_dut_might_do() {
 
 #[test]
 fn the_name_throughput_is_for_rows_that_are_one() {
-    let estimate = table(&[row()], &plan(""), None);
+    let estimate = table(&[row()], &plan(""), Place::Bed);
     assert!(
         estimate.starts_with("Estimate (ndr: up to 2 trials of 1 s at a load, half of them without loss; a Throughput needs"),
         "{estimate}"
@@ -141,14 +141,18 @@ fn the_name_throughput_is_for_rows_that_are_one() {
         ("--trials-per-load 1", "all of 1"),
         ("--accept all", "all of 3"),
     ] {
-        let text = table(&[row()], &plan(words), None);
+        let text = table(&[row()], &plan(words), Place::Bed);
         assert!(text.contains(&format!("(1 s trials, {wanted};")), "{text}");
     }
     let final_row = Figures {
         label: Some("Throughput"),
         ..row()
     };
-    let text = table(std::slice::from_ref(&final_row), &plan("--time 60"), None);
+    let text = table(
+        std::slice::from_ref(&final_row),
+        &plan("--time 60"),
+        Place::Bed,
+    );
     assert!(
         text.starts_with(
             "Throughput (RFC 2544 section 26.1: ndr: one trial of 60 s at a load, without loss)"
@@ -164,7 +168,7 @@ fn the_name_throughput_is_for_rows_that_are_one() {
             },
         ],
         &plan("--time 60"),
-        None,
+        Place::Bed,
     );
     assert!(mixed.starts_with("Rates (ndr"), "{mixed}");
 }
@@ -193,7 +197,11 @@ fn what_was_not_measured_is_a_dash_and_loss_never_rounds_to_zero() {
 
 #[test]
 fn the_notes_say_what_the_columns_mean() {
-    let text = table(&[row()], &plan("--link-speed 10G --bidirectional"), None);
+    let text = table(
+        &[row()],
+        &plan("--link-speed 10G --bidirectional"),
+        Place::Bed,
+    );
     assert!(
         text.contains("of 10 Gbit/s, notional") && text.contains("sum of both"),
         "{text}"
@@ -211,7 +219,7 @@ fn a_row_of_the_duts_says_where_it_fails_and_a_goal_with_loss_what_comes_through
         limited_by: Some(Limit::Dut),
         ..row()
     };
-    let text = table(&[row(), pdr], &plan("--preset csit"), None);
+    let text = table(&[row(), pdr], &plan("--preset csit"), Place::Bed);
     assert!(
         text.contains(
             "64 pdr 0.5 %: passes 785.0 kfps, fails 789.0 kfps, Conditional Throughput 781.1 kfps; 6 trials"
@@ -228,7 +236,7 @@ fn a_row_of_the_duts_says_where_it_fails_and_a_goal_with_loss_what_comes_through
 #[test]
 fn what_was_simulated_says_so_first() {
     let pair = Properties::ideal(Rate::from_fps(1e6));
-    let text = table(&[row()], &plan(""), Some(&pair));
+    let text = table(&[row()], &plan(""), Place::Simulated(&pair));
     assert!(
         text.starts_with("SIMULATED, nothing was measured: capacity=1000000,"),
         "{text}"

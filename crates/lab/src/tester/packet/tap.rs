@@ -10,25 +10,37 @@ use std::os::fd::{AsFd, OwnedFd};
 /// Attached programs; they are gone when this is dropped.
 pub struct Tap {
     _skel: TapSkel<'static>,
-    _links: [OwnedFd; 2],
+    _links: Vec<OwnedFd>,
+}
+
+/// Where programs are put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapEnds {
+    /// Before and behind the socket: a veth of ours.
+    Both,
+    /// Behind it: a port with an interrupt, and so a NAPI, of its own.
+    Behind,
 }
 
 impl Tap {
-    /// Gives the port a NAPI, and its frames an end behind the packet sockets.
+    /// Gives the frames an end behind the packet sockets, and where asked for the port a NAPI.
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn attach(netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
+    pub fn attach(netns: &NetNs, ifindex: u32, ends: TapEnds) -> Result<Self, TesterError> {
         let open = TapSkelBuilder::default()
             .open(skeleton_storage())
             .map_err(|e| TesterError::bpf("open the tap", &e))?;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the tap", &e))?;
-        let links = [
-            attach_in(netns, skel.progs.admit.as_fd(), ifindex, LinkKind::Xdp)?,
-            attach_in(netns, skel.progs.end.as_fd(), ifindex, LinkKind::TcxIngress)?,
-        ];
+        let mut links = Vec::new();
+        if ends == TapEnds::Both {
+            let admit = skel.progs.admit.as_fd();
+            links.push(attach_in(netns, admit, ifindex, LinkKind::Xdp)?);
+        }
+        let end = skel.progs.end.as_fd();
+        links.push(attach_in(netns, end, ifindex, LinkKind::TcxIngress)?);
         Ok(Self {
             _skel: skel,
             _links: links,

@@ -19,6 +19,7 @@ fn plan() -> ReceiverPlan {
         tcp: false,
         sequences_max: 128,
         all_timed: false,
+        pass_foreign: false,
     }
 }
 

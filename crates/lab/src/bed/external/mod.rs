@@ -1,0 +1,201 @@
+//! A bed around a device of somebody else's: two real ports of this box, adopted into namespaces of the
+//! tester's, with the device between them. What the device is, and what it counts, we do not know.
+//!
+//! A port is the host's: everything about it stands in the journal before it is touched, and it goes back
+//! the same way a namespace goes. Nobody's kernel speaks on it while it is ours: no address is configured, no
+//! IPv6 is on; a thread of ours answers the device's questions for the tester's addresses.
+
+mod neighbours;
+mod refusal;
+
+pub use neighbours::Neighbours;
+
+use super::{BedError, BedPlan, Port, names, ports};
+use crate::clock::wait_for;
+use crate::journal::{AdoptedPort, Entry, Journal};
+use mpps_linux::links;
+use mpps_linux::netns::NetNs;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// A link comes up within some seconds: the two ends have to agree on a speed first, ns.
+const CARRIER_LIMIT_NS: u64 = 10_000_000_000;
+/// How often to look whether it has, ns.
+const CARRIER_STEP_NS: u64 = 10_000_000;
+
+/// An address of each family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dual {
+    /// IPv4.
+    pub v4: Ipv4Addr,
+    /// IPv6.
+    pub v6: Ipv6Addr,
+}
+
+impl Dual {
+    /// The one of this family.
+    #[must_use]
+    pub fn of(&self, ipv6: bool) -> IpAddr {
+        if ipv6 {
+            IpAddr::V6(self.v6)
+        } else {
+            IpAddr::V4(self.v4)
+        }
+    }
+}
+
+/// The end of the bed that one port is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalEnd {
+    /// The port's name.
+    pub port: String,
+    /// The tester's addresses here.
+    pub tester: Dual,
+    /// The device's addresses here: the tester's next hop.
+    pub device: Dual,
+    /// The device's Ethernet address here, where the user gave it; else the device is asked.
+    pub device_mac: Option<[u8; 6]>,
+}
+
+/// A pair of ports around a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExternalPlan {
+    /// Where the tester sends (to the device).
+    pub out: ExternalEnd,
+    /// Where it receives (from the device).
+    pub back: ExternalEnd,
+    /// The family that is sent: whose addresses have to be resolved.
+    pub ipv6: bool,
+    /// Whether the tester sends both ways.
+    pub bidirectional: bool,
+}
+
+/// The addresses that an end has when nobody says otherwise: those of the namespace bed, which are RFC 2544's
+/// and RFC 5180's.
+#[must_use]
+pub fn usual_addresses() -> [(Dual, Dual); 2] {
+    use super::Side::{A, B, C, D};
+    let dual = |side| Dual {
+        v4: names::v4(side),
+        v6: names::v6(side),
+    };
+    [(dual(A), dual(B)), (dual(D), dual(C))]
+}
+
+/// What a raised external bed consists of.
+pub(super) struct Adopted {
+    pub netns: Vec<NetNs>,
+    pub ports: [Port; 4],
+    pub neighbours: Vec<Neighbours>,
+}
+
+/// Adopts both ports; `make` makes a namespace that is journalled.
+pub(super) fn adopt(
+    plan: &ExternalPlan,
+    bed: &str,
+    journal: &mut Journal,
+    mut make: impl FnMut(&mut Journal, String) -> Result<NetNs, BedError>,
+) -> Result<Adopted, BedError> {
+    // Both are looked at before either is touched.
+    refusal::check(plan)?;
+    let [out, _, back] = names::netns(bed);
+    let netns = vec![make(journal, out)?, make(journal, back)?];
+    let ends = [&plan.out, &plan.back];
+    for (end, netns) in ends.iter().zip(&netns) {
+        netns.run(ports::silence_tester)??;
+        take(&end.port, netns, journal)?;
+    }
+    for (end, netns) in ends.iter().zip(&netns) {
+        wait_for_carrier(&end.port, netns)?;
+    }
+    let mut tester = Vec::new();
+    let mut neighbours = Vec::new();
+    let mut device = Vec::new();
+    for ((end, netns), asks) in ends.iter().zip(&netns).zip([true, plan.bidirectional]) {
+        let port = tester_port(end, netns)?;
+        let us = (port.mac, end.tester);
+        let mut at = Neighbours::new(netns, &end.port, us)?;
+        let mac = match end.device_mac {
+            Some(mac) => mac,
+            None if asks => at.ask(end.device.of(plan.ipv6), plan.ipv6)?,
+            None => [0; 6],
+        };
+        at.start()?;
+        neighbours.push(at);
+        device.push(device_port(end, mac));
+        tester.push(port);
+    }
+    let (Ok([a, d]), Ok([b, c])) = (<[Port; 2]>::try_from(tester), <[Port; 2]>::try_from(device))
+    else {
+        return Err(BedError::BadPlan("two ports, no more".to_owned()));
+    };
+    Ok(Adopted {
+        netns,
+        ports: [a, b, c, d],
+        neighbours,
+    })
+}
+
+/// Moves a port over and sets it up.
+fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError> {
+    let port = AdoptedPort::of(name)?;
+    let entry = Entry::Port {
+        port: Box::new(port.clone()),
+    };
+    journal.change(&entry, || {
+        links::move_to(name, netns)?;
+        netns.run(|| {
+            port.stop_merging()?;
+            links::set_up(name)
+        })??;
+        Ok(())
+    })
+}
+
+fn wait_for_carrier(name: &str, netns: &NetNs) -> Result<(), BedError> {
+    let come = wait_for(CARRIER_LIMIT_NS, CARRIER_STEP_NS, || {
+        if mpps_linux::interrupt::requested() {
+            return Err(BedError::Interrupted);
+        }
+        Ok(netns.run(|| links::get(name))??.carrier)
+    })?;
+    if come {
+        return Ok(());
+    }
+    Err(BedError::port(
+        name,
+        "no carrier: is the cable in, and the device's port up?",
+    ))
+}
+
+fn tester_port(end: &ExternalEnd, netns: &NetNs) -> Result<Port, BedError> {
+    let link = netns.run(|| links::get(&end.port))??;
+    let mac = <[u8; 6]>::try_from(link.mac)
+        .map_err(|_| BedError::port(&end.port, "no Ethernet address: not an Ethernet port"))?;
+    Ok(Port {
+        name: end.port.clone(),
+        ifindex: link.index,
+        mac,
+        v4: end.tester.v4,
+        v6: end.tester.v6,
+    })
+}
+
+/// The device's side of a cable, as far as we know it.
+fn device_port(end: &ExternalEnd, mac: [u8; 6]) -> Port {
+    Port {
+        name: format!("the device's port at {}", end.port),
+        ifindex: 0,
+        mac,
+        v4: end.device.v4,
+        v6: end.device.v6,
+    }
+}
+
+impl BedPlan {
+    /// Whether the DUT is somebody else's device.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        self.external.is_some()
+    }
+}

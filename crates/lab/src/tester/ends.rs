@@ -1,0 +1,95 @@
+//! Who stands at the two ends of a way: sender and receiver of the port asked for, on a bed of ours or around
+//! a device of somebody else's.
+
+use super::packet::TapEnds;
+use super::{
+    OnRefusal, PacketReceiver, PacketSender, PortKind, Receiver, Sender, Tap, TesterError,
+    TrafficReceiver, TrafficSender, Way,
+};
+use crate::bed::{Bed, Side};
+use crate::traffic::Traffic;
+use mpps_linux::links;
+
+/// The receiver at the end of a way.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn receiver(
+    bed: &Bed,
+    traffic: &Traffic,
+    way: Way,
+    frames_max: u64,
+) -> Result<Box<dyn TrafficReceiver>, TesterError> {
+    let mut plan = traffic.receiver_plan(frames_max);
+    let (netns, port) = (bed.netns(way.to), bed.port(way.to));
+    let external = bed.plan().is_external();
+    // A device asks who has the tester's addresses, and gets its answer from behind the receiver.
+    plan.pass_foreign = external;
+    Ok(match traffic.port {
+        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
+        PortKind::AfPacket => {
+            let tap = if external {
+                // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
+                Tap::attach(netns, port.ifindex, TapEnds::Behind).ok()
+            } else {
+                Some(Tap::attach(netns, port.ifindex, TapEnds::Both)?)
+            };
+            let cpus = bed.plan().cpus.receivers();
+            let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, tap)?;
+            Box::new(receiver)
+        }
+    })
+}
+
+/// The sender of all ways.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn sender(
+    bed: &Bed,
+    traffic: &Traffic,
+    ways: &[Way],
+) -> Result<Box<dyn TrafficSender>, TesterError> {
+    let plan = traffic.sender_plan(bed, ways)?;
+    let ports = || {
+        ways.iter()
+            .map(|way| (bed.netns(way.from), bed.port(way.from)))
+    };
+    Ok(match traffic.port {
+        PortKind::Xdp => {
+            let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
+            Box::new(Sender::load(plan, &ports)?)
+        }
+        PortKind::AfPacket => {
+            let on_refusal = on_refusal(bed, ways)?;
+            let ports: Vec<_> = ports()
+                .map(|(netns, port)| (netns, port.name.as_str()))
+                .collect();
+            Box::new(PacketSender::open(plan, &ports, on_refusal)?)
+        }
+    })
+}
+
+/// A veth's queue is the ring of its other end, where a NIC would lose the frame; a NIC's queue is the
+/// tester's own.
+fn on_refusal(bed: &Bed, ways: &[Way]) -> Result<OnRefusal, TesterError> {
+    let mut all_veth = true;
+    for way in ways {
+        all_veth &= !bed.plan().is_external() || is_veth(bed, way.from)?;
+    }
+    Ok(if all_veth {
+        OnRefusal::Lose
+    } else {
+        OnRefusal::Retry
+    })
+}
+
+/// Whether a port of the tester's is one end of a veth.
+///
+/// # Errors
+/// The port is gone.
+pub fn is_veth(bed: &Bed, side: Side) -> Result<bool, TesterError> {
+    let name = &bed.port(side).name;
+    let link = bed.netns(side).run(|| links::get(name))??;
+    Ok(link.kind.as_deref() == Some("veth"))
+}
