@@ -102,9 +102,15 @@ impl Plan {
             }),
         };
         let measurement = measurement(args)?;
+        let destinations = DestinationPlan::of(&args.destinations, &measurement.traffic)?;
+        ensure!(
+            destinations.is_none() || args.ports.external.is_none(),
+            "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
+             leave --table and --dst-prefix away"
+        );
         Ok(Self {
             bed,
-            destinations: DestinationPlan::of(&args.destinations, &measurement.traffic)?,
+            destinations,
             measurement,
             expect_min: args.search.expect_min,
         })

@@ -47,7 +47,7 @@ pub struct RunLine {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum PlaceEntry {
-    Bed(BedEntry),
+    Bed(Box<BedEntry>),
     /// Nowhere.
     Simulated {
         kind: &'static str,
@@ -172,7 +172,7 @@ impl RunLine {
     #[must_use]
     pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
         let comparability = Comparability::of_bed(bed, job.traffic().port, facts);
-        let place = PlaceEntry::Bed(bed_entry(bed));
+        let place = PlaceEntry::Bed(Box::new(bed_entry(bed)));
         Self::at(begun, job, place, facts, comparability)
     }
 
