@@ -1,8 +1,8 @@
-//! For bench/sender: our sender flat out on a kept bed, the sink that drops what any sender sends, and the
+//! For bench/sender and bench/sender-destinations: our sender flat out on a kept bed, the sink that drops what any sender sends, and the
 //! window that counts it and says whether the machine disturbed it.
 //!
 //! - `sender_alone sink BED` drops at mB until stdin ends.
-//! - `sender_alone send BED CPU SECONDS` sends; prints frames and seconds.
+//! - `sender_alone send BED CPU SECONDS [DESTINATIONS]` sends, to so many destinations; prints frames and seconds.
 //! - `sender_alone window BED CPU SECONDS PID` counts for so long what reaches mB while process PID sends from
 //!   CPU; prints one JSON object. `void` says why the window is no evidence, by the rules of trials.
 #![forbid(unsafe_code)]
@@ -10,12 +10,15 @@
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Interfaces, Side};
 use mpps_lab::clock::wait_until;
+use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::tables::Table;
 use mpps_lab::tester::{Crowd, Means, Sender, SenderPlan, Sink, Watch, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
 use mpps_linux::{links, procstat};
 use mpps_method::Rules;
+use mpps_method::destinations::Draw;
 use std::error::Error;
 
 /// Faster than any sender: it is late from the first frame on and never waits.
@@ -26,12 +29,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["sink", bed] => sink(bed),
-        ["send", bed, cpu, seconds] => send(bed, cpu.parse()?, seconds.parse()?),
+        ["send", bed, cpu, seconds] => send(bed, cpu.parse()?, seconds.parse()?, 1),
+        ["send", bed, cpu, seconds, destinations] => {
+            send(bed, cpu.parse()?, seconds.parse()?, destinations.parse()?)
+        }
         ["window", bed, cpu, seconds, pid] => {
             window(bed, cpu.parse()?, seconds.parse()?, pid.parse()?)
         }
         _ => Err(
-            "usage: sender_alone sink BED | send BED CPU SECONDS | window BED CPU SECONDS PID"
+            "usage: sender_alone sink BED | send BED CPU SECONDS [DESTINATIONS] | window BED CPU SECONDS PID"
                 .into(),
         ),
     }
@@ -51,9 +57,28 @@ fn sink(bed: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn send(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
+/// Drawn in random order from one large prefix: what the sender meets is a long list of any addresses.
+fn drawn(count: u64) -> Result<Option<Destinations>, Box<dyn Error>> {
+    if count == 1 {
+        return Ok(None);
+    }
+    let table = Table::of(["20.0.0.0/7".parse()?]);
+    let wish = Wish {
+        draw: Draw::PerPrefix,
+        count,
+        ipv6: false,
+        flows: 1,
+        seed: 1,
+    };
+    Ok(Some(Destinations::draw(&table, "20.0.0.0/7", &wish)?))
+}
+
+fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), Box<dyn Error>> {
     let bed: Bed = bed::open(name).map_err(|e| e.to_string())?;
-    let traffic = Traffic::default();
+    let traffic = Traffic {
+        destinations: drawn(destinations)?,
+        ..Traffic::default()
+    };
     let plan = traffic
         .sender_plan(&bed, &ways(false))
         .map_err(|e| e.to_string())?;
