@@ -2,11 +2,17 @@
 #![allow(dead_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
+use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, FarList, Wish};
 use mpps_lab::tables::Table;
+use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
-use mpps_linux::{cpu, kernel};
+use mpps_lab::trial;
+use mpps_linux::cpu::CpuSet;
+use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
+use mpps_method::{Offer, Trial};
+use std::process::{Command, Stdio};
 
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
 pub fn can_run() -> bool {
@@ -79,4 +85,27 @@ pub fn blocks(ipv6: bool) -> Destinations {
     };
     (few.list, few.block_bits) = (list.into(), 4);
     few
+}
+
+/// A trial in whose middle another program has `cpu` at the highest real-time priority for a while.
+pub fn hogged(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -> Trial {
+    let mut hog = Command::new("sh")
+        .args(["-c", "read go; while :; do :; done"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("sh");
+    let pid = i32::try_from(hog.id()).expect("a pid");
+    cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
+    cpu::set_fifo(pid, 99).expect("FIFO");
+    std::thread::scope(|scope| {
+        let middle = clock::monotonic_ns() + 300_000_000;
+        scope.spawn(move || {
+            wait_until(middle);
+            drop(hog.stdin.take());
+            wait_until(middle + for_ns);
+            hog.kill().expect("kill");
+            hog.wait().expect("wait");
+        });
+        trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"))
+    })
 }

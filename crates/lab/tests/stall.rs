@@ -1,0 +1,119 @@
+//! A CPU that stands still, as when a hypervisor takes it: seen by the watch, whoever's CPU it is, and never a rate.
+
+mod support;
+
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::throughput;
+use mpps_lab::jobs::{Observer, Phase, Report};
+use mpps_lab::tester::{PlantedPauses, ReceiverMode, Tester};
+use mpps_lab::{rules, trial};
+use mpps_method::{
+    Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Span, Verdict, Void,
+};
+
+const PAUSE_NS: u64 = 20_000_000;
+/// Several fall into each trial.
+const EVERY_NS: u64 = 120_000_000;
+/// The machine may disturb a trial in ways that are found before a stall is (steal).
+const ATTEMPTS: u32 = 8;
+
+fn tester(bed: &Bed) -> Tester<'_> {
+    Tester::raise(bed, &support::traffic(), 1 << 20, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"))
+}
+
+fn is_a_rate(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
+}
+
+#[test]
+fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed);
+    let offer = Offer {
+        rate: Rate::from_fps(20_000.0),
+        duration: Span::from_millis(600),
+    };
+    for paused in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
+        let mut seen = Vec::new();
+        let named = (0..ATTEMPTS).any(|_| {
+            let pauses = PlantedPauses::plant(paused, EVERY_NS, PAUSE_NS).expect("plant");
+            let trial = trial::run(&mut tester, &offer).expect("a trial");
+            let (count, longest_ns) = pauses.planted().expect("its own count");
+            drop(pauses);
+            assert!(count > 0 && longest_ns >= PAUSE_NS, "{count} {longest_ns}");
+            let gap = trial.gaps.iter().find(|gap| gap.cpu == paused);
+            let gap = gap.expect("a watch on each CPU").longest.as_nanos();
+            // The watch ticks each ms, and sees no less than what was planted in the trial.
+            assert!(gap >= PAUSE_NS, "the watch saw {gap} ns on CPU {paused}");
+            let verdict = trial.judge(&rules::of(&bed, &offer));
+            assert!(!is_a_rate(&verdict), "{verdict}");
+            seen.push(verdict.to_string());
+            matches!(verdict, Verdict::Void(Void::Stall { cpu, .. }) if cpu == paused)
+        });
+        assert!(named, "CPU {paused}: {seen:#?}");
+    }
+}
+
+#[test]
+fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed);
+    let offer = Offer {
+        rate: Rate::from_fps(20_000.0),
+        duration: Span::from_millis(600),
+    };
+    for cpu in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
+        let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
+        let verdict = trial.judge(&rules::of(&bed, &offer));
+        assert!(!is_a_rate(&verdict), "CPU {cpu}: {verdict}");
+    }
+}
+
+/// Verdicts of a search.
+#[derive(Default)]
+struct Seen(Vec<Verdict>);
+
+impl Observer for Seen {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        self.0.push(*report.verdict);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_search_on_such_a_machine_could_not_measure() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed);
+    let goal = Goal {
+        trial: Span::from_millis(300),
+        resolution: Resolution::Fraction(0.1),
+        trials_per_load: 3,
+        accept: Accept::Any,
+        maximum: Ceiling::Tester(Rate::from_fps(50_000.0)),
+        minimum: Rate::from_fps(10_000.0),
+    };
+    let _pauses = PlantedPauses::plant(bed.plan().cpus.dut[0], EVERY_NS, PAUSE_NS).expect("plant");
+    let mut seen = Seen::default();
+    let outcome = throughput::search(&mut tester, goal, Phase::Search, &mut seen).expect("an end");
+    assert!(
+        matches!(
+            outcome,
+            Outcome::CouldNotMeasure {
+                why: CouldNotMeasure::TooManyVoided(_),
+                ..
+            }
+        ),
+        "{outcome:?}"
+    );
+    assert!(!seen.0.iter().any(is_a_rate), "{:?}", seen.0);
+}
