@@ -6,6 +6,7 @@ mod exit;
 mod expectation;
 mod figures;
 mod plan;
+mod plot;
 mod record;
 mod recorder;
 mod terminal;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
+        Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
         Verb::Table(args) => verbs::table::run(args),

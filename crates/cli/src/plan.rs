@@ -4,6 +4,7 @@
 mod calibration;
 mod destinations;
 mod external;
+mod fib_scale;
 mod limits;
 mod load;
 mod routes;
@@ -12,11 +13,15 @@ mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use destinations::{DESTINATIONS, DestinationPlan, Origin};
+pub use fib_scale::{FULL, FibScalePlan};
 pub use limits::LimitsPlan;
 pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
-use crate::args::{InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SetUpArgs, ThroughputArgs};
+use crate::args::{
+    InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SearchArgs, SetUpArgs, ThroughputArgs,
+    TrafficArgs,
+};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RssKey};
 use mpps_lab::facts;
@@ -101,7 +106,7 @@ impl Plan {
                 ..BedWish::of(&args.bed, None)?
             }),
         };
-        let measurement = measurement(args)?;
+        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
         let destinations = DestinationPlan::of(&args.destinations, &measurement.traffic)?;
         ensure!(
             destinations.is_none() || args.ports.external.is_none(),
@@ -226,22 +231,31 @@ pub fn bed_name(name: &str) -> Result<String> {
 /// What carries the frames.
 fn port(typed: &PortArgs) -> PortKind {
     match typed.port {
-        Some(PortArg::AfPacket) => PortKind::AfPacket,
         // Real ports carry what their drivers allow: which of the two, the ports say.
         None if typed.external.is_some() => PortKind::AfPacket,
+        named => port_kind(named),
+    }
+}
+
+fn port_kind(named: Option<PortArg>) -> PortKind {
+    match named {
+        Some(PortArg::AfPacket) => PortKind::AfPacket,
         Some(PortArg::Xdp) | None => PortKind::Xdp,
     }
 }
 
-fn measurement(args: &ThroughputArgs) -> Result<ThroughputPlan> {
-    let (port, typed) = (port(&args.ports), &args.search);
-    let sizes = traffic::sizes(&args.traffic, port)?;
+fn measurement(
+    traffic: &TrafficArgs,
+    port: PortKind,
+    typed: &SearchArgs,
+) -> Result<ThroughputPlan> {
+    let sizes = traffic::sizes(traffic, port)?;
     let maximum = typed.max_rate;
     let minimum = typed.min_rate.unwrap_or_else(|| minimum_below(maximum));
     Ok(ThroughputPlan {
         traffic: Traffic {
             port,
-            ..traffic::of(&args.traffic, &sizes)?
+            ..traffic::of(traffic, &sizes)?
         },
         sizes,
         search: search::search(typed, minimum, maximum)?,

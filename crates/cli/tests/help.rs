@@ -9,6 +9,7 @@ const VERBS: &[&str] = &[
     "",
     "throughput",
     "calibrate",
+    "fib-scale",
     "limits",
     "doctor",
     "table",

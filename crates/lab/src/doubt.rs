@@ -126,6 +126,20 @@ pub enum Doubt {
     },
     /// The trials ended before the bounds were as close as asked for: how far the search got.
     OutOfTrials(Irregular),
+    /// A table is loaded, and frames go to few of its addresses.
+    FewDestinations {
+        /// Routes in the DUT.
+        routes: u64,
+        /// Different destinations.
+        met: u64,
+    },
+    /// The trial ended before every destination had its frame.
+    PartOfDestinations {
+        /// Frames the trial sent.
+        sent_frames: u64,
+        /// Frames that once through all destinations takes.
+        period_frames: u64,
+    },
     /// Router and tester were simulated: as they were written.
     Simulated(String),
     /// The tester's ceiling was not found: no wire can be laid in place of somebody else's device.

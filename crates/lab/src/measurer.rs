@@ -1,8 +1,9 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
-use crate::bed::Front;
+use crate::bed::{Front, Side};
 use crate::rules;
+use crate::tables::fib::routes_in_fib;
 use crate::tester::{Tester, TesterError};
 use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rules, Trial};
@@ -36,8 +37,47 @@ pub struct Surroundings {
     pub virtual_nic: bool,
     /// The DUT is a device of somebody else's, between real ports of this machine.
     pub external: bool,
+    /// Routes in the DUT's FIB, and where frames go among them.
+    pub table: Option<TableMet>,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
+}
+
+/// How much of a routing table frames can meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableMet {
+    /// Routes of the traffic's family.
+    pub routes: u64,
+    /// Different destinations.
+    pub destinations: u64,
+    /// Frames after which their order begins again; each trial begins at its start.
+    pub period_frames: u64,
+}
+
+impl TableMet {
+    /// What is known of the tester's traffic; where no destinations were drawn, what a kept bed's DUT holds.
+    fn of(tester: &Tester<'_>) -> Option<Self> {
+        match &tester.traffic.destinations {
+            Some(drawn) if drawn.missing() => None,
+            Some(drawn) => Some(Self {
+                routes: drawn.prefixes as u64,
+                destinations: drawn.distinct,
+                period_frames: drawn.places(),
+            }),
+            None if tester.bed.plan().is_external() => None,
+            // What cannot be read raises no doubt.
+            None => {
+                let ipv6 = tester.traffic.ipv6;
+                let routes = || routes_in_fib(ipv6);
+                let routes = tester.bed.netns(Side::B).run(routes).ok().flatten()?;
+                Some(Self {
+                    routes,
+                    destinations: 1,
+                    period_frames: 1,
+                })
+            }
+        }
+    }
 }
 
 impl Measurer for Tester<'_> {
@@ -61,6 +101,7 @@ impl Measurer for Tester<'_> {
             cpus_shared: plan.cpus.shared(),
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,
+            table: TableMet::of(self),
             simulated: None,
         }
     }

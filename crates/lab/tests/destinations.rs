@@ -4,6 +4,7 @@ mod support;
 
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::measurer::Measurer;
 use mpps_lab::probe;
 use mpps_lab::tables::{self, fib};
 use mpps_lab::tester::{ReceiverMode, Tester, Wire};
@@ -198,4 +199,48 @@ fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
         let error = probe::probe(&mut raise()).expect_err("a route where none should be");
         assert!(error.to_string().contains("default route"), "{error}");
     }
+}
+
+/// `mpps table load --bed` and one destination: what a reader of the rate has to be told.
+#[test]
+fn the_tester_knows_how_much_of_the_table_its_frames_can_meet() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let many = (0..5_000_u32).map(|n| {
+        let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
+        ipnet::IpNet::new(address.into(), 24).expect("a length")
+    });
+    let table = tables::Table::of(many);
+    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    assert!(loaded.is_whole(), "{loaded:?}");
+    let met = |destinations| {
+        let traffic = Traffic {
+            destinations,
+            ..support::traffic()
+        };
+        let tester = Tester::raise(&bed, &traffic, 1 << 10, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        tester.surroundings().table.expect("routes are there")
+    };
+    let none_drawn = met(None);
+    // The router's own addresses and networks are counted too.
+    assert!(
+        (5_000..5_100).contains(&none_drawn.routes) && none_drawn.destinations == 1,
+        "{none_drawn:?}"
+    );
+    let wish = Wish {
+        draw: Draw::PerPrefix,
+        count: 700,
+        ipv6: false,
+        flows: 1,
+        seed: 1,
+    };
+    let drawn = Destinations::draw(&table, "a test", &wish).expect("enough");
+    let drawn = met(Some(drawn));
+    assert_eq!(
+        (drawn.routes, drawn.destinations, drawn.period_frames),
+        (5_000, 700, 700)
+    );
 }

@@ -4,6 +4,7 @@ mod bed;
 mod calibrate;
 mod doctor;
 mod fib;
+mod fib_scale;
 mod generate;
 pub mod goal;
 mod limits;
@@ -24,6 +25,7 @@ pub use doctor::DoctorArgs;
 pub use fib::{
     ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs,
 };
+pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use port::{PortArg, PortArgs};
@@ -57,6 +59,8 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation 
 pub enum Verb {
     /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
     Throughput(Box<ThroughputArgs>),
+    /// Measure what routes and destinations cost: throughput against how many of each
+    FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),
     /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic

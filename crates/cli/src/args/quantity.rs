@@ -166,6 +166,17 @@ pub fn prefix(text: &str) -> Result<IpNet, String> {
         .ok_or("give a prefix, such as 192.0.2.0/24 or 2001:db8::/32".to_owned())
 }
 
+/// A count of routes: `0`, `10k`, or `full` for all there are ([`crate::plan::FULL`]).
+///
+/// # Errors
+/// What to write instead.
+pub fn routes(text: &str) -> Result<u64, String> {
+    if text == "full" {
+        return Ok(crate::plan::FULL);
+    }
+    count(text).map_err(|_| "give counts such as 0,1,1k,full".to_owned())
+}
+
 /// Number of a routing table of the kernel's: 1 to 2^32-1.
 ///
 /// # Errors

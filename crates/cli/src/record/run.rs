@@ -22,6 +22,8 @@ pub(super) const METHOD_VERSION: u32 = 2;
 pub enum Job<'a> {
     /// `mpps throughput`.
     Throughput(&'a ThroughputPlan),
+    /// `mpps fib-scale`, at each point.
+    FibScale(&'a ThroughputPlan),
     /// `mpps calibrate`, with this traffic.
     Calibrate(&'a Traffic),
 }
@@ -226,7 +228,7 @@ impl RunLine {
 impl Job<'_> {
     fn traffic(&self) -> &Traffic {
         match self {
-            Self::Throughput(plan) => &plan.traffic,
+            Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
@@ -234,6 +236,7 @@ impl Job<'_> {
     fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
+            Self::FibScale(_) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
     }
@@ -241,7 +244,7 @@ impl Job<'_> {
 
 fn plan_entry(job: Job<'_>) -> PlanEntry {
     match job {
-        Job::Throughput(plan) => PlanEntry {
+        Job::Throughput(plan) | Job::FibScale(plan) => PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
             search: Some(search_entry(plan)),

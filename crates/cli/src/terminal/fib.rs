@@ -29,7 +29,7 @@ fn seconds(ns: u64) -> String {
 }
 
 /// Columns as wide as their widest cell, numbers to the right; the first row is the head.
-fn columns(rows: &[Vec<String>], to_the_left: usize) -> String {
+pub(super) fn columns(rows: &[Vec<String>], to_the_left: usize) -> String {
     let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len))
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column));

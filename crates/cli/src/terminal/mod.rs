@@ -6,6 +6,7 @@ mod calibration;
 mod doctor;
 mod doubts;
 mod fib;
+mod fib_scale;
 mod limits;
 pub mod plan;
 pub mod progress;
@@ -22,6 +23,9 @@ pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
     left_out, loaded, loaded_json,
 };
+#[cfg(test)]
+pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
+pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use routes::{RoutesRead, prefixes, routes, routes_json};

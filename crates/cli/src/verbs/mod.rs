@@ -6,6 +6,7 @@ pub mod calibrate;
 mod destinations;
 pub mod doctor;
 mod end;
+pub mod fib_scale;
 pub mod generate;
 pub mod limits;
 pub mod recover;

@@ -2,7 +2,7 @@
 
 use super::Doubt;
 use crate::jobs::throughput::Searched;
-use crate::measurer::Surroundings;
+use crate::measurer::{Surroundings, TableMet};
 use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Trial, Verdict};
@@ -13,6 +13,10 @@ const NEAR_CEILING: f64 = 0.95;
 const STEAL_SHARE: f64 = 0.005;
 /// A DUT that has no time left is about as busy as this.
 const BUSY: f64 = 0.95;
+/// More destinations cost no more: a look-up's cost was seen to rise from 1 destination to 65 536, and to stay.
+const DESTINATIONS_ENOUGH: u64 = 65_536;
+/// Fewer routes than this lie in the caches whatever is sent; what a router has by itself is far below.
+const TABLE: u64 = 1_000;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
 
@@ -31,6 +35,7 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched));
+    doubts.extend(of_table(around.table, searched.evidence.as_ref()));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     doubts
 }
@@ -153,6 +158,26 @@ fn of_loss(searched: &Searched) -> Option<Doubt> {
     (busy < BUSY).then_some(Doubt::LossWhileIdle { rate, busy })
 }
 
+/// A rate with a table and few destinations is no measurement of the table.
+fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
+    let Some(table) = table else {
+        return Vec::new();
+    };
+    let mut doubts = Vec::new();
+    let (routes, met) = (table.routes, table.destinations);
+    if routes > TABLE && met < routes.min(DESTINATIONS_ENOUGH) {
+        doubts.push(Doubt::FewDestinations { routes, met });
+    }
+    let (sent, period_frames) = (trial.map(|trial| trial.counts().sent), table.period_frames);
+    if let Some(sent_frames) = sent.filter(|&sent| sent < period_frames) {
+        doubts.push(Doubt::PartOfDestinations {
+            sent_frames,
+            period_frames,
+        });
+    }
+    doubts
+}
+
 fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
     let queues = &trial?.per_queue;
     let (fullest, sum) = (*queues.iter().max()?, queues.iter().sum::<u64>());
@@ -164,4 +189,41 @@ fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
         empty,
         queues: queues.len(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::Direction;
+
+    fn names(routes: u64, destinations: u64, sent: u64) -> Vec<&'static str> {
+        let table = TableMet {
+            routes,
+            destinations,
+            period_frames: destinations,
+        };
+        let mut way = Direction::default();
+        way.counts.sent = sent;
+        let trial = Trial {
+            directions: vec![way],
+            ..Trial::default()
+        };
+        let doubts = of_table(Some(table), Some(&trial));
+        doubts.iter().map(Doubt::name).collect()
+    }
+
+    #[test]
+    fn a_table_and_few_destinations_is_doubted_and_so_is_a_trial_too_short_for_them() {
+        let nothing: [&str; 0] = [];
+        assert_eq!(names(1_000_000, 1, 500_000), ["few-destinations"]);
+        assert_eq!(names(1_000_000, 65_535, 500_000), ["few-destinations"]);
+        assert_eq!(names(1_000_000, 65_536, 500_000), nothing);
+        // As many destinations as routes are not few, and a handful of routes is no table.
+        assert_eq!(names(10_000, 10_000, 500_000), nothing);
+        assert_eq!(names(1_000, 1, 500_000), nothing);
+        let short = names(1_000_000, 1_000_000, 999_999);
+        assert_eq!(short, ["part-of-destinations"]);
+        assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
+        assert!(of_table(None, None).is_empty());
+    }
 }

@@ -23,6 +23,8 @@ impl Doubt {
             Self::LossWhileIdle { .. } => "loss-while-idle",
             Self::Foreign { .. } => "foreign",
             Self::OutOfTrials(_) => "out-of-trials",
+            Self::FewDestinations { .. } => "few-destinations",
+            Self::PartOfDestinations { .. } => "part-of-destinations",
             Self::Simulated(_) => "simulated",
             Self::CeilingUnproven { .. } => "ceiling-unproven",
             Self::DeviceUnknown => "device-unknown",
@@ -79,6 +81,15 @@ impl Doubt {
                 format!("{frames} frames that are not ours reached the receiver")
             }
             Self::OutOfTrials(how) => how.to_string(),
+            Self::FewDestinations { routes, met } => {
+                format!("the DUT holds {routes} routes and frames go to {met} destination(s)")
+            }
+            Self::PartOfDestinations {
+                sent_frames,
+                period_frames,
+            } => format!(
+                "a trial sent {sent_frames} frames, once through all destinations takes {period_frames}"
+            ),
             Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
             Self::CeilingUnproven { sender } => format!(
                 "the tester's sender reaches {sender}; what its receiver reaches was not proven"
@@ -131,6 +142,12 @@ impl Doubt {
             Self::OutOfTrials(_) => {
                 "all trials allowed were used: the rate is known no better than that"
             }
+            Self::FewDestinations { .. } => {
+                "what few destinations need of the table stays in the CPU's caches: the rate is not the table's"
+            }
+            Self::PartOfDestinations { .. } => {
+                "the others were never looked up: the rate is of fewer destinations than it names"
+            }
             Self::Simulated(_) => {
                 "a simulation is for trying goals and searches, it says nothing of a router"
             }
@@ -159,6 +176,10 @@ impl Doubt {
             Self::GateUnknown { .. } => "run again when the machine is quieter",
             Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
             Self::OutOfTrials(_) => "a larger --trials-at-most, or --preset csit",
+            Self::FewDestinations { .. } => {
+                "--table FILE --destinations 1M, or mpps fib-scale for what each number of them costs"
+            }
+            Self::PartOfDestinations { .. } => "a longer --time, or fewer --destinations",
             Self::Simulated(_) => "the same without --simulate, as root",
             Self::TesterNearCeiling { .. } => {
                 "judge by DUT busy and ns per frame, or give the tester more CPUs"

@@ -2,10 +2,12 @@
 
 pub mod back_to_back;
 pub mod calibrate;
+pub mod fib_scale;
 pub mod throughput;
 
 use crate::bed::BedError;
 use crate::probe::ProbeError;
+use crate::tables::fib::FibError;
 use crate::tester::TesterError;
 use mpps_method::{FrameSpec, Offer, Trial, Verdict};
 use std::fmt;
@@ -88,6 +90,12 @@ pub enum JobError {
     Disturbed(u32),
     /// A search without an answer.
     CouldNotMeasure(mpps_method::CouldNotMeasure),
+    /// Routes could not be loaded or cleared.
+    Fib(FibError),
+    /// So many routes are in the FIB, of so many.
+    NotLoaded(u64, usize),
+    /// No destination to be drawn from the routes.
+    NoDestinations(String),
     /// What to search for makes no sense.
     Goal(mpps_method::SearchPlanError),
     /// The record could not be written.
@@ -110,6 +118,7 @@ impl JobError {
         matches!(
             self,
             Self::Tester(TesterError::Interrupted)
+                | Self::Fib(FibError::Interrupted(_))
                 | Self::Probe(ProbeError::Tester(TesterError::Interrupted))
         )
     }
@@ -133,6 +142,12 @@ impl fmt::Display for JobError {
                 write!(f, "{trials} trials in a row were disturbed: run again when the machine is quieter")
             }
             Self::CouldNotMeasure(why) => why.fmt(f),
+            Self::Fib(error) => error.fmt(f),
+            Self::NotLoaded(counted, asked) => write!(
+                f,
+                "{counted} of {asked} routes are in the DUT's FIB after loading: look at them with `mpps bed shell`"
+            ),
+            Self::NoDestinations(why) => f.write_str(why),
             Self::Goal(error) => error.fmt(f),
             Self::Record(error) => write!(
                 f,
@@ -147,6 +162,12 @@ impl std::error::Error for JobError {}
 impl From<BedError> for JobError {
     fn from(error: BedError) -> Self {
         Self::Bed(error)
+    }
+}
+
+impl From<FibError> for JobError {
+    fn from(error: FibError) -> Self {
+        Self::Fib(error)
     }
 }
 

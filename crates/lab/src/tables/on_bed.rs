@@ -33,9 +33,8 @@ pub fn load_on(
         let before = fib::contents(None)?.total();
         if before > 0 {
             return Err(FibError::BadPlan(format!(
-                "bed {} holds {before} loaded routes already: clear them first (`mpps bed shell {}`, then `mpps table clear`)",
-                bed.name(),
-                bed.name()
+                "bed {name} holds {before} loaded routes already: clear them first (mpps table clear --bed {name})",
+                name = bed.name()
             )));
         }
         fib::load(table, &plan, progress)

@@ -26,7 +26,7 @@ pub use gateway::{Gateway, Spread};
 pub(crate) use host::put_back;
 pub use host::{HostRoutes, clear_host, is_journal, load_host};
 pub use load::{FamilyLoad, LoadPlan, Loaded, Pointing, load};
-pub use stats::{FibStats, stats};
+pub use stats::{FibStats, routes_in_fib, stats};
 
 pub use mpps_linux::routes::{Family, LookupCounters, Refusal, Rt6Stats, TrieStats};
 

@@ -3,7 +3,7 @@
 use super::FibError;
 use crate::facts::Reading;
 use crate::facts::{Memory, Root};
-use mpps_linux::sysctl;
+use mpps_linux::{kernel, sysctl};
 
 /// Kernel memory a route takes at most, octets: seen 155 with a full IPv4 table, and 510 (760 with a next
 /// hop of its own) with an IPv6 table, on Linux 6.18; trie nodes on their way out, and kernels that take
@@ -23,10 +23,21 @@ pub(super) fn check(v4: usize, v6: usize) -> Result<(), FibError> {
         // Not told: then the kernel itself will refuse what does not fit.
         Reading::Unreadable { .. } => None,
     };
-    let max_size = sysctl::read(MAX_SIZE)
-        .ok()
-        .and_then(|text| text.parse().ok());
-    fits(v4, v6, available, max_size)
+    fits(v4, v6, available, max_size())
+}
+
+/// The bound on IPv6 routes, where the kernel has one; `None` on every kernel since Linux 4.18.
+///
+/// The setting bounds destination entries (ip6_dst_gc in net/ipv6/route.c), and until then each route was one.
+/// Since 4.18 a route is a fib6_info, which nobody counts, and the entries that forwarding makes of it are
+/// not counted either (DST_NOCOUNT). Since 6.3, and the stable kernels that took commit af6d10345ca7, nothing at
+/// all is refused for it; the kernel's documentation calls it deprecated.
+fn max_size() -> Option<u64> {
+    let release = kernel::release().ok()?;
+    if release.at_least(4, 18) {
+        return None;
+    }
+    sysctl::read(MAX_SIZE).ok()?.parse().ok()
 }
 
 fn fits(

@@ -1,0 +1,72 @@
+//! `mpps fib-scale`.
+
+use super::quantity::{count, routes};
+use super::search::SearchArgs;
+use super::{OutputArgs, PortArg, SetUpArgs, TrafficArgs};
+use clap::Args;
+use mpps_method::destinations::Draw;
+use std::path::PathBuf;
+
+/// Arguments of `mpps fib-scale`.
+#[derive(Args, Debug)]
+pub struct FibScaleArgs {
+    /// What changes.
+    #[command(flatten)]
+    pub scale: ScaleArgs,
+    /// What is sent.
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    /// What is searched for.
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// On a bed kept by `mpps bed up` instead of one of its own
+    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
+    pub kept_bed: Option<String>,
+    /// The bed it raises for itself.
+    #[command(flatten)]
+    pub bed: SetUpArgs,
+    /// What sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
+    /// sockets: slower, frames up to 9216) [default: xdp]
+    #[arg(
+        long,
+        value_name = "KIND",
+        value_enum,
+        hide_possible_values = true,
+        help_heading = "Ports"
+    )]
+    pub port: Option<PortArg>,
+    /// Write the plot here, SVG [default: beside the record]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What changes from point to point.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Routes and destinations")]
+pub struct ScaleArgs {
+    /// The largest table: MRT, `bgpdump -m`, or one prefix a line [default: made up, with the Internet's prefix lengths]
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// Routes to load, one count after the other, each with the most destinations; full is all of the table
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = routes,
+          default_value = "0,1,10,100,1k,10k,100k,full")]
+    pub routes: Vec<u64>,
+    /// Different destinations, one count after the other, each with the most routes; of a table that has fewer, all
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = count,
+          default_value = "1,10,100,1k,10k,100k,1M,4M")]
+    pub destinations: Vec<u64>,
+    /// As many destinations as routes, both growing (the counts of --routes)
+    #[arg(long, conflicts_with = "destinations")]
+    pub coupled: bool,
+    /// How destinations are drawn: per-prefix, per-address, zipf:S, sequential (see `mpps throughput --help`)
+    /// [default: per-prefix]
+    #[arg(long, value_name = "HOW")]
+    pub draw: Option<Draw>,
+    /// Keep what is never a destination on the Internet: private, reserved ... (RFC 6890)
+    #[arg(long, requires = "table")]
+    pub keep_martians: bool,
+}

@@ -1,0 +1,154 @@
+//! What `mpps fib-scale` is to do: the table and the counts, as meant.
+
+use super::{BedChoice, BedWish, bed_name, measurement, port_kind};
+use crate::args::FibScaleArgs;
+use anyhow::{Result, ensure};
+use mpps_lab::jobs::fib_scale::{Point, points};
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
+use std::path::PathBuf;
+
+/// "full", in a list of counts.
+pub const FULL: u64 = u64::MAX;
+/// Prefixes of a table that is made up where "full" is asked for: about today's Internet.
+const MADE_UP: [u64; 2] = [1_000_000, 250_000];
+
+/// What to measure.
+#[derive(Debug)]
+pub struct FibScalePlan {
+    /// Where.
+    pub bed: BedChoice,
+    /// At each point.
+    pub measurement: ThroughputPlan,
+    /// The largest table; `None`: made up.
+    pub table: Option<PathBuf>,
+    /// Keep martians in it.
+    pub keep_martians: bool,
+    /// How destinations are drawn.
+    pub draw: Draw,
+    routes: Vec<u64>,
+    destinations: Vec<u64>,
+    coupled: bool,
+}
+
+impl FibScalePlan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn of(args: &FibScaleArgs) -> Result<Self> {
+        let bed = match &args.kept_bed {
+            Some(name) => BedChoice::Kept(bed_name(name)?),
+            None => BedChoice::Own(BedWish::of(&args.bed, None)?),
+        };
+        let scale = &args.scale;
+        let draw = scale.draw.unwrap_or_default();
+        ensure!(
+            draw != Draw::Missing,
+            "--draw missing measures frames without a route: use mpps throughput for it"
+        );
+        for &count in &scale.destinations {
+            ensure!(
+                (1..=DESTINATIONS_MAX).contains(&count),
+                "--destinations {count}: give 1 to {DESTINATIONS_MAX}"
+            );
+        }
+        let mut measurement = measurement(&args.traffic, port_kind(args.port), &args.search)?;
+        if args.traffic.frame.is_none() {
+            // The smallest alone: many points, and what a look-up costs does not depend on the size.
+            measurement.sizes.truncate(1);
+        }
+        Ok(Self {
+            bed,
+            measurement,
+            table: scale.table.clone(),
+            keep_martians: scale.keep_martians,
+            draw,
+            routes: scale.routes.clone(),
+            destinations: scale.destinations.clone(),
+            coupled: scale.coupled,
+        })
+    }
+
+    /// Prefixes of a table that has to be made up: IPv4, IPv6.
+    #[must_use]
+    pub fn made_up(&self) -> (u64, u64) {
+        let usual = MADE_UP[usize::from(self.measurement.traffic.ipv6)];
+        let most = self.routes.iter().copied().max().unwrap_or(FULL);
+        let prefixes = if most == FULL { usual } else { most };
+        // The largest count given stands beside "full".
+        let given = self.routes.iter().copied().filter(|&routes| routes != FULL);
+        let prefixes = prefixes.max(given.max().unwrap_or(0));
+        if self.measurement.traffic.ipv6 {
+            (0, prefixes)
+        } else {
+            (prefixes, 0)
+        }
+    }
+
+    /// The points, for a table of so many prefixes.
+    #[must_use]
+    pub fn points(&self, prefixes: usize) -> Vec<Point> {
+        let routes: Vec<usize> = self
+            .routes
+            .iter()
+            .map(|&routes| usize::try_from(routes).unwrap_or(usize::MAX))
+            .collect();
+        points(&routes, &self.destinations, self.coupled, prefixes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn plan(words: &str) -> Result<FibScalePlan> {
+        let words = ["mpps", "fib-scale"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        match Cli::try_parse_from(words).expect("words").verb {
+            Verb::FibScale(args) => FibScalePlan::of(&args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_usual_points_are_decades_up_to_the_full_table() {
+        let usual = plan("").expect("a plan");
+        assert_eq!(usual.points(1_000_000).len(), 8 + 8);
+        assert_eq!(
+            (usual.made_up(), usual.measurement.sizes.len()),
+            ((1_000_000, 0), 1)
+        );
+        assert_eq!(plan("-6").expect("a plan").made_up(), (0, 250_000));
+        let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
+        assert_eq!(beyond.made_up(), (4_000_000, 0));
+        assert_eq!(plan("--routes 1,10").expect("a plan").made_up(), (10, 0));
+    }
+
+    #[test]
+    fn coupled_there_are_as_many_destinations_as_routes() {
+        let coupled = plan("--coupled --routes 10,1k")
+            .expect("a plan")
+            .points(500);
+        let counts: Vec<_> = coupled
+            .iter()
+            .map(|point| (point.routes, point.destinations))
+            .collect();
+        assert_eq!(counts, [(10, 10), (500, 500)]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (words, wanted) in [
+            ("--draw missing", "mpps throughput"),
+            ("--destinations 0", "give 1 to"),
+            ("--bed Lab/1", "lower-case"),
+        ] {
+            let error = plan(words).expect_err(words).to_string();
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! `mpps fib-scale`: what routes and destinations cost, point by point, into one record, table and plot.
+
+use super::begin::{self, Stage};
+use super::end::{self, Head};
+use crate::args::FibScaleArgs;
+use crate::exit::Exit;
+use crate::figures::{Figures, Reading};
+use crate::plan::{BedChoice, FibScalePlan};
+use crate::plot;
+use crate::record::{Comparability, Job, PointLine, ResultLine, RunLine};
+use crate::recorder::Recorder;
+use crate::terminal::{self, ScaleRow, plan as words};
+use anyhow::{Context, Error, Result, ensure};
+use mpps_lab::bed::Bed;
+use mpps_lab::facts::Facts;
+use mpps_lab::jobs::fib_scale::{Point, Scale, ScalePlan};
+use mpps_lab::tables::{
+    self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
+};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy; the bed is lowered by then.
+pub fn run(args: &FibScaleArgs) -> Result<Exit> {
+    let plan = FibScalePlan::of(args)?;
+    if args.output.dry_run {
+        begin::describe(&plan.bed)?;
+        terminal::out(&words::measurement(&plan.measurement));
+        return Ok(Exit::Measured);
+    }
+    let (table, from) = table(&plan, args.output.quiet)?;
+    let points = plan.points(table.len());
+    let scale = ScalePlan {
+        throughput: plan.measurement.clone(),
+        table,
+        from,
+        draw: plan.draw,
+    };
+    let mut stage = Stage::set(&args.output, &plan.bed)?;
+    let Stage {
+        begun,
+        bed,
+        recorder,
+    } = &mut stage;
+    let job = Job::FibScale(&plan.measurement);
+    let line = RunLine::of(*begun, job, bed, &Facts::gather());
+    let measured = measure(recorder, &line, bed, &scale, &points);
+    let shown = show(args, &scale, &line, &measured, stage.recorder);
+    begin::leave(stage.bed, &plan.bed)?;
+    if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
+        return Err(error);
+    }
+    shown
+}
+
+/// The largest table of the traffic's family, and where it comes from.
+fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
+    let traffic = &plan.measurement.traffic;
+    let Some(path) = &plan.table else {
+        let (v4, v6) = plan.made_up();
+        let table = synthesize(&Histogram::internet(), v4, v6, traffic.seed)?;
+        return Ok((table, "a made-up table".to_owned()));
+    };
+    let source = Source::from_argument(path.clone());
+    let from = source.to_string();
+    let read = super::table::read_with_progress(source, &ReadOptions::default(), quiet)?;
+    let options = ChooseOptions {
+        v4: !traffic.ipv6,
+        v6: traffic.ipv6,
+        keep_martians: plan.keep_martians,
+        local: tables::bed_networks(),
+        ..ChooseOptions::default()
+    };
+    let chosen = choose(read.table, &options);
+    ensure!(
+        !chosen.table.is_empty(),
+        "{from}: no prefix of this family is left to load ({})",
+        terminal::left_out(&chosen.left_out)
+    );
+    Ok((chosen.table, from))
+}
+
+/// Points up to the end, and what ended it early.
+struct Measured {
+    rows: Vec<ScaleRow>,
+    lines: Vec<PointLine>,
+    error: Option<Error>,
+    not_cleared: Option<Error>,
+}
+
+impl Measured {
+    fn exit(&self) -> Exit {
+        let of = |row: &ScaleRow| match row.reading() {
+            Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
+            Reading::Below(_) => Exit::NotMet,
+            Reading::Nothing => Exit::CouldNotMeasure,
+        };
+        let ended = match self.error {
+            Some(_) => Exit::CouldNotMeasure,
+            None => Exit::Measured,
+        };
+        self.rows.iter().map(of).fold(ended, Exit::worse)
+    }
+}
+
+fn measure(
+    recorder: &mut Recorder,
+    line: &RunLine,
+    bed: &Bed,
+    plan: &ScalePlan,
+    points: &[Point],
+) -> Measured {
+    let mut measured = Measured {
+        rows: Vec::new(),
+        lines: Vec::new(),
+        error: None,
+        not_cleared: None,
+    };
+    let mut scale = Scale::new(bed, plan);
+    measured.error = recorder
+        .record
+        .write("run", line)
+        .and_then(|()| {
+            points
+                .iter()
+                .try_for_each(|point| one(recorder, &mut scale, *point, &mut measured))
+        })
+        .err();
+    measured.not_cleared = scale.clear().err().map(Error::from);
+    measured
+}
+
+/// A point that a restless machine spoils takes no other's result away.
+fn one(
+    recorder: &mut Recorder,
+    scale: &mut Scale<'_>,
+    point: Point,
+    measured: &mut Measured,
+) -> Result<()> {
+    recorder.step(&format!(
+        "{}: {} routes, up to {} destinations",
+        point.series.name(),
+        terminal::grouped(point.routes as u64),
+        terminal::grouped(point.destinations)
+    ));
+    let prepared = scale.prepare(point)?;
+    let (results, why) = match scale.measure(&prepared, recorder) {
+        Ok(findings) => {
+            let stands = recorder.take_stands();
+            let mut results = Vec::new();
+            for finding in findings {
+                let figures = Figures::of(&finding, &prepared.plan);
+                results.push(ResultLine::of(&finding, &figures, stands.clone()));
+                let row = ScaleRow::of(&prepared, Ok((figures, &finding)));
+                measured.rows.push(row);
+            }
+            (results, None)
+        }
+        Err(error) if error.is_disturbance() => {
+            recorder.take_stands();
+            let why = error.to_string();
+            let row = ScaleRow::of(&prepared, Err(&why));
+            measured.rows.push(row);
+            (Vec::new(), Some(why))
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let line = PointLine::of(&prepared, results, why);
+    recorder.record.write("point", &line)?;
+    measured.lines.push(line);
+    Ok(())
+}
+
+fn show(
+    args: &FibScaleArgs,
+    plan: &ScalePlan,
+    line: &RunLine,
+    measured: &Measured,
+    recorder: Recorder,
+) -> Result<Exit> {
+    let (exit, error) = (measured.exit(), measured.error.as_ref());
+    end::finish(recorder, exit, error, |recorder| {
+        let path = plot_path(args.plot.as_deref(), recorder.record.path());
+        let draw = plan.draw.to_string();
+        if !measured.rows.is_empty() {
+            let title = terminal::scale_title(&plan.from, &draw, &plan.throughput);
+            std::fs::write(&path, plot::svg(&measured.rows, &title)).with_context(|| {
+                format!(
+                    "write plot {} (name another place with --plot)",
+                    path.display()
+                )
+            })?;
+        }
+        if args.output.json {
+            terminal::out(&end::json(&Document {
+                head: Head::of(recorder, exit, error),
+                comparability: line.comparability(),
+                table: &plan.from,
+                draw,
+                plot: path.display().to_string(),
+                points: &measured.lines,
+            })?);
+        } else if !measured.rows.is_empty() {
+            terminal::out(&terminal::fib_scale(
+                &measured.rows,
+                &plan.from,
+                &draw,
+                &plan.throughput,
+            ));
+            terminal::out(&terminal::scale_doubts(&measured.rows));
+            let key = terminal::comparability(line.comparability());
+            let (record, plot) = (recorder.record.path().display(), path.display());
+            terminal::out(&format!("\n{key}record: {record}\nplot: {plot}\n"));
+        }
+        Ok(())
+    })
+}
+
+fn plot_path(named: Option<&Path>, record: &Path) -> PathBuf {
+    named.map_or_else(|| record.with_extension("svg"), Path::to_path_buf)
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    comparability: &'a Comparability,
+    table: &'a str,
+    draw: String,
+    plot: String,
+    points: &'a [PointLine],
+}

@@ -1,0 +1,279 @@
+//! What routes and destinations cost: the throughput job at one point after the other, each with so many
+//! routes in the DUT and so many destinations drawn from them.
+//!
+//! Routes are samples of one table with one seed, so a smaller one is part of a larger. A rate with a table
+//! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
+
+use super::throughput::{self, ThroughputPlan};
+use super::{JobError, Observer};
+use crate::bed::Bed;
+use crate::destinations::{Destinations, Wish};
+use crate::doubt::Finding;
+use crate::tables::fib::Loaded;
+use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_on};
+use mpps_method::destinations::Draw;
+
+/// What changes from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// Routes; destinations as many as asked for at most.
+    Routes,
+    /// Destinations; routes stay.
+    Destinations,
+    /// Both: as many destinations as routes (the TUM paper's tables IV and V).
+    Coupled,
+}
+
+impl Series {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Routes => "routes",
+            Self::Destinations => "destinations",
+            Self::Coupled => "coupled",
+        }
+    }
+}
+
+/// One point, as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Which series it belongs to.
+    pub series: Series,
+    /// Routes to load; 0: none, and frames go to the tester's own address.
+    pub routes: usize,
+    /// Destinations to draw; of a table that has fewer, all.
+    pub destinations: u64,
+}
+
+/// The points to measure: each count of routes with the most destinations, then each count of destinations
+/// with the most routes; coupled, as many destinations as routes. `table` prefixes are all there are. The point
+/// with the most of both stands in both series: how far apart its two results are is how far the machine drifted.
+#[must_use]
+pub fn points(routes: &[usize], destinations: &[u64], coupled: bool, table: usize) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    let mut add = |series, routes: usize, destinations: u64| {
+        let point = Point {
+            series,
+            routes: routes.min(table),
+            destinations: destinations.max(1),
+        };
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    };
+    if coupled {
+        for &routes in routes {
+            let routes = routes.min(table);
+            add(Series::Coupled, routes, routes as u64);
+        }
+        return points;
+    }
+    let most_routes = routes.iter().copied().max().unwrap_or(table);
+    let most_destinations = destinations.iter().copied().max().unwrap_or(1);
+    for &routes in routes {
+        add(Series::Routes, routes, most_destinations);
+    }
+    for &destinations in destinations {
+        add(Series::Destinations, most_routes, destinations);
+    }
+    points
+}
+
+/// What to measure at each point.
+#[derive(Clone, Debug)]
+pub struct ScalePlan {
+    /// How; its destinations are replaced.
+    pub throughput: ThroughputPlan,
+    /// The largest table; of the traffic's family.
+    pub table: Table,
+    /// Where it came from, for people.
+    pub from: String,
+    /// How destinations are drawn.
+    pub draw: Draw,
+}
+
+/// A point whose routes are in the DUT and whose destinations are drawn.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// As asked for.
+    pub point: Point,
+    /// Routes as loaded and counted back; `None`: none were asked for.
+    pub loaded: Option<Loaded>,
+    /// What is measured, with its destinations.
+    pub plan: ThroughputPlan,
+}
+
+impl Prepared {
+    /// Routes counted in the DUT's FIB.
+    #[must_use]
+    pub fn routes(&self) -> u64 {
+        self.loaded.as_ref().map_or(0, Loaded::counted)
+    }
+
+    /// Different destinations, as drawn; without routes there is one, the tester's own address.
+    #[must_use]
+    pub fn destinations(&self) -> u64 {
+        let drawn = self.plan.traffic.destinations.as_ref();
+        drawn.map_or(1, |destinations| destinations.distinct)
+    }
+}
+
+/// A bed on which points are measured. Clear it when all are: a bed that stays keeps the last routes.
+pub struct Scale<'a> {
+    bed: &'a Bed,
+    plan: &'a ScalePlan,
+    there: Option<(usize, Loaded, Table)>,
+}
+
+impl<'a> Scale<'a> {
+    /// Without routes yet.
+    #[must_use]
+    pub fn new(bed: &'a Bed, plan: &'a ScalePlan) -> Self {
+        Self {
+            bed,
+            plan,
+            there: None,
+        }
+    }
+
+    /// Loads routes, and draws destinations from them.
+    ///
+    /// # Errors
+    /// The routes are not all there, or none has a destination.
+    pub fn prepare(&mut self, point: Point) -> Result<Prepared, JobError> {
+        self.load(point.routes)?;
+        let mut plan = self.plan.throughput.clone();
+        let there = self.there.as_ref();
+        plan.traffic.destinations = there
+            .map(|(_, _, table)| self.draw(table, point.destinations))
+            .transpose()?;
+        let loaded = there.map(|(_, loaded, _)| loaded.clone());
+        Ok(Prepared {
+            point,
+            loaded,
+            plan,
+        })
+    }
+
+    /// Measures the point prepared last; one finding a frame size and goal.
+    ///
+    /// # Errors
+    /// As [`throughput::measure`].
+    pub fn measure(
+        &self,
+        prepared: &Prepared,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Finding>, JobError> {
+        throughput::measure(self.bed, &prepared.plan, observer)
+    }
+
+    /// Takes the routes out of the DUT.
+    ///
+    /// # Errors
+    /// Some are left.
+    pub fn clear(&mut self) -> Result<(), JobError> {
+        if self.there.take().is_some() {
+            clear_on(self.bed)?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, routes: usize) -> Result<(), JobError> {
+        if self.there.as_ref().map_or(0, |(there, ..)| *there) == routes {
+            return Ok(());
+        }
+        self.clear()?;
+        if routes == 0 {
+            return Ok(());
+        }
+        let table = sample(&self.plan.table, routes, self.plan.throughput.traffic.seed);
+        let loaded = load_on(self.bed, &table, &|_| {})?;
+        if !loaded.is_whole() {
+            // What is there goes too: the next point begins without.
+            clear_on(self.bed)?;
+            return Err(JobError::NotLoaded(loaded.counted(), table.len()));
+        }
+        self.there = Some((routes, loaded, table));
+        Ok(())
+    }
+
+    fn draw(&self, table: &Table, count: u64) -> Result<Destinations, JobError> {
+        let traffic = &self.plan.throughput.traffic;
+        let wish = Wish {
+            draw: self.plan.draw,
+            count,
+            ipv6: traffic.ipv6,
+            flows: traffic.flows,
+            seed: traffic.seed,
+        };
+        let drawn = match Destinations::draw(table, &self.plan.from, &wish) {
+            Err(few) if few.there > 0 => {
+                let count = u64::try_from(few.there).unwrap_or(u64::MAX);
+                Destinations::draw(table, &self.plan.from, &Wish { count, ..wish })
+            }
+            drawn => drawn,
+        };
+        drawn.map_err(|few| JobError::NoDestinations(few.to_string()))
+    }
+}
+
+/// So many prefixes of the table, the same ones for the same seed.
+fn sample(table: &Table, prefixes: usize, seed: u64) -> Table {
+    let options = ChooseOptions {
+        keep_default_route: true,
+        keep_martians: true,
+        sample: Some(Sample { prefixes, seed }),
+        ..ChooseOptions::default()
+    };
+    choose(table.clone(), &options).table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(points: &[Point]) -> Vec<(&'static str, usize, u64)> {
+        let words = |point: &Point| (point.series.name(), point.routes, point.destinations);
+        points.iter().map(words).collect()
+    }
+
+    #[test]
+    fn one_count_changes_while_the_other_is_at_its_most() {
+        assert_eq!(
+            of(&points(&[0, 10, usize::MAX], &[1, 100], false, 50)),
+            [
+                ("routes", 0, 100),
+                ("routes", 10, 100),
+                ("routes", 50, 100),
+                ("destinations", 50, 1),
+                ("destinations", 50, 100),
+            ]
+        );
+    }
+
+    #[test]
+    fn coupled_both_change() {
+        assert_eq!(
+            of(&points(&[0, 10, usize::MAX], &[], true, 50)),
+            [("coupled", 0, 1), ("coupled", 10, 10), ("coupled", 50, 50)]
+        );
+        // Beyond the table there is one point.
+        assert_eq!(points(&[50, 60, 70], &[], true, 50).len(), 1);
+    }
+
+    #[test]
+    fn a_smaller_sample_is_part_of_a_larger() {
+        let all = (0..1000_u32).map(|n| {
+            let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
+            ipnet::IpNet::new(address.into(), 24).expect("a length")
+        });
+        let table = Table::of(all);
+        let (some, more) = (sample(&table, 10, 1), sample(&table, 100, 1));
+        assert_eq!((some.len(), more.len()), (10, 100));
+        assert!(some.v4.iter().all(|prefix| more.v4.contains(prefix)));
+        assert_ne!(sample(&table, 10, 2), some);
+        assert_eq!(sample(&table, 5000, 1), table);
+    }
+}
