@@ -53,6 +53,7 @@ mod tests {
             estimate: None,
             why_lost: None,
             headroom: None,
+            evenness: None,
             unstable: None,
             ceiling: Rate::ZERO,
             new_flows_per_s: None,

@@ -4,8 +4,8 @@ use mpps_lab::doubt::Finding;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::why_lost::WhyLost;
 use mpps_method::{
-    Claim, Estimate, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate, SearchPlan,
-    Stability, Trial,
+    Claim, Estimate, Evenness, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate,
+    SearchPlan, Stability, Trial,
 };
 
 /// What the found rate says of the DUT.
@@ -85,6 +85,8 @@ pub struct Figures {
     pub why_lost: Option<String>,
     /// What the DUT forwards with a fifth of its CPU left.
     pub headroom: Option<Headroom>,
+    /// How evenly frames left at this rate.
+    pub evenness: Option<Evenness>,
     /// How the DUT loses frames for no load, if it does.
     pub unstable: Option<Instability>,
     /// The tester's own ceiling for these frames.
@@ -133,6 +135,7 @@ impl Figures {
                 .map(Estimate::rate),
             why_lost: finding.why_lost.as_ref().map(WhyLost::to_string),
             headroom: finding.headroom,
+            evenness: finding.evenness.filter(|_| rate.is_some()),
             unstable: match finding.stability {
                 Stability::Unstable(found) => Some(found),
                 _ => None,

@@ -9,8 +9,8 @@ use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
 use crate::why_lost::WhyLost;
 use mpps_method::{
-    Claim, Estimate, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern, LossRate,
-    Outcome, Rate, SearchGoal, Span, Stability, Trial,
+    Claim, Estimate, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern,
+    LossRate, Outcome, Rate, SearchGoal, Span, Stability, Trial,
 };
 
 /// A result of one frame size with all that is to be said of it.
@@ -38,6 +38,8 @@ pub struct Finding {
     pub why_lost: Option<WhyLost>,
     /// The forwarding rate at 80 % of the DUT's CPU.
     pub headroom: Option<Headroom>,
+    /// How evenly the frames left in the trial the result stands on.
+    pub evenness: Option<Evenness>,
     /// Whether the DUT loses frames for no load.
     pub stability: Stability,
     /// The tester's own ceiling for this traffic.
@@ -180,6 +182,7 @@ pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Se
         loss_above: claim::loss_above(measurer, &searched),
         why_lost: WhyLost::of(&searched.trials, around.ring_frames),
         headroom: Headroom::from_trials(trials),
+        evenness: evidence.and_then(|trial| Evenness::of(trial, around.ring_frames)),
         stability: gated.stability,
         outcome: result.outcome,
         conditional_throughput: result.conditional_throughput(),

@@ -19,6 +19,7 @@ pub mod attempts;
 pub mod bisection;
 pub mod claim;
 pub mod destinations;
+pub mod evenness;
 pub mod flows;
 pub mod frame_spec;
 pub mod gate;
@@ -43,6 +44,7 @@ pub mod verdict;
 
 pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
+pub use evenness::Evenness;
 pub use flows::{Family, Flow, FlowOrder, FlowPlan, Transport};
 pub use frame_spec::FrameSpec;
 pub use gate::{Gate, Instability, Stability};

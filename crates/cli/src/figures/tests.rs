@@ -72,6 +72,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         loss_above: None,
         why_lost: None,
         headroom: None,
+        evenness: None,
         stability: mpps_method::Stability::Stable,
         ceiling: Rate::from_fps(1_000_000.0),
         doubts: Vec::new(),

@@ -1,8 +1,9 @@
-//! Members of a result that say what its rate comes from: why frames were lost, and how much room is left below.
+//! Members of a result that say what its rate comes from: why frames were lost, how much room is left below, and
+//! how evenly the frames left.
 
 use mpps_lab::why_lost::WhyLost;
-use mpps_method::Headroom;
 use mpps_method::headroom::{At, Basis};
+use mpps_method::{Evenness, Headroom};
 use serde::Serialize;
 
 /// Why frames were lost at the lowest load that lost any. All there is to know of it is in its trial's `losses`.
@@ -65,6 +66,31 @@ impl HeadroomEntry {
             basis,
             below: entry(below),
             above: entry(above),
+        }
+    }
+}
+
+/// How evenly frames left in the trial the result stands on.
+#[derive(Clone, Debug, Serialize)]
+pub struct EvennessEntry {
+    late_ns_p50: u64,
+    late_ns_p999: u64,
+    late_ns_max: u64,
+    largest_burst_frames: u64,
+    /// The burst as a share of the DUT's receive rings; null where these are unknown.
+    ring_share: Option<f64>,
+}
+
+impl EvennessEntry {
+    /// The entry of one trial.
+    #[must_use]
+    pub fn of(even: &Evenness) -> Self {
+        Self {
+            late_ns_p50: even.late_p50.as_nanos(),
+            late_ns_p999: even.late_p999.as_nanos(),
+            late_ns_max: even.late_max.as_nanos(),
+            largest_burst_frames: even.burst_frames,
+            ring_share: even.ring_share(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A result's line: what was found for one frame size, and the trials it stands on.
 
-use super::cause::{HeadroomEntry, WhyLostEntry};
+use super::cause::{EvennessEntry, HeadroomEntry, WhyLostEntry};
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_method::{Irregular, Outcome, Rate, Span, Trial};
@@ -76,6 +76,8 @@ pub struct ResultLine {
     why_lost: Option<WhyLostEntry>,
     /// The forwarding rate at 80 % of the DUT's CPU.
     headroom: Option<HeadroomEntry>,
+    /// How evenly the frames left in the trial the result stands on.
+    evenness: Option<EvennessEntry>,
     /// Whether the DUT loses frames for no load: stable, overloaded, unstable, unknown.
     stability: &'static str,
     doubts: Vec<DoubtEntry>,
@@ -155,6 +157,7 @@ impl ResultLine {
             stands,
             why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
+            evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
             doubts: finding.doubts.iter().map(doubt).collect(),
         }

@@ -87,6 +87,7 @@ mod tests {
             loss_above: None,
             why_lost: None,
             headroom: None,
+            evenness: None,
             stability: mpps_method::Stability::Stable,
             ceiling: lowest,
             doubts,

@@ -4,6 +4,7 @@
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
 mod crowd;
+mod departures;
 mod ends;
 mod error;
 mod fault;
@@ -27,6 +28,7 @@ mod watch;
 mod wire;
 
 pub use crowd::Crowd;
+pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
 pub use fault::{Fault, PlantedFault};

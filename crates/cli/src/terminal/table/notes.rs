@@ -16,7 +16,7 @@ pub(super) fn unstable(rows: &[Figures]) -> String {
     lines + "What follows is where chance left the search, no property of a load.\n\n"
 }
 
-/// Why frames were lost, and what the DUT does with a fifth of its CPU left.
+/// Why frames were lost, what the DUT does with a fifth of its CPU left, and how evenly frames were sent.
 pub(super) fn reasons(rows: &[Figures]) -> String {
     let said = rows.iter().flat_map(|row| {
         let why = row
@@ -26,7 +26,10 @@ pub(super) fn reasons(rows: &[Figures]) -> String {
         let headroom = row
             .headroom
             .map(|headroom| format!("{}: {headroom}\n", row.frames));
-        why.into_iter().chain(headroom)
+        let even = row
+            .evenness
+            .map(|even| format!("{}: sent: {even}\n", row.subject));
+        why.into_iter().chain(headroom).chain(even)
     });
     once(said)
 }

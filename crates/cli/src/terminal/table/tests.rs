@@ -32,6 +32,7 @@ fn row() -> Figures {
         estimate: Some(Rate::from_fps(2_012_987.0)),
         why_lost: None,
         headroom: None,
+        evenness: None,
         unstable: None,
         ceiling: Rate::from_fps(1_560_000.0),
         new_flows_per_s: None,
@@ -65,7 +66,7 @@ fn an_unstable_dut_is_the_first_thing_said_and_every_row_says_so() {
 }
 
 #[test]
-fn why_frames_were_lost_and_the_headroom_stand_below_the_rows() {
+fn why_frames_were_lost_the_headroom_and_the_pace_stand_below_the_rows() {
     let below = mpps_method::headroom::At {
         rate: Rate::from_fps(600_000.0),
         busy: 0.6,
@@ -76,12 +77,20 @@ fn why_frames_were_lost_and_the_headroom_stand_below_the_rows() {
             rate: below.rate,
             basis: mpps_method::headroom::Basis::Measured(below),
         }),
+        evenness: Some(mpps_method::Evenness {
+            late_p50: mpps_method::Span::from_nanos(96),
+            late_p999: mpps_method::Span::from_nanos(41_000),
+            late_max: mpps_method::Span::from_nanos(310_271),
+            burst_frames: 82,
+            ring_frames: 4_096,
+        }),
         ..row()
     };
     let text = table(&[explained.clone(), explained], &plan(""), Place::Bed);
     for line in [
         "64: why it lost at 900.0 kfps: overflow: more came than was taken\n",
         "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
+        "64: sent: half at most 96 ns late, 99.9 % 41 us, all 310 us; up to 82 without a pause (2.0 % of the ring)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{text}");
     }
