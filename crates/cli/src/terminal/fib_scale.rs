@@ -262,6 +262,7 @@ pub(crate) mod tests {
             estimate: None,
             why_lost: None,
             headroom: None,
+            evenness: None,
             unstable: None,
             ceiling: Rate::from_fps(2e6),
             new_flows_per_s: None,
