@@ -42,9 +42,10 @@ fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
         let named = (0..ATTEMPTS).any(|_| {
             let pauses = PlantedPauses::plant(paused, EVERY_NS, PAUSE_NS).expect("plant");
             let trial = trial::run(&mut tester, &offer).expect("a trial");
-            let (count, longest_ns) = pauses.planted().expect("its own count");
+            let (count, longest_ns) = pauses.planted();
             drop(pauses);
-            assert!(count > 0 && longest_ns >= PAUSE_NS, "{count} {longest_ns}");
+            // The first comes before the trial; one more at least is in it.
+            assert!(count > 1 && longest_ns >= PAUSE_NS, "{count} {longest_ns}");
             let gap = trial.gaps.iter().find(|gap| gap.cpu == paused);
             let gap = gap.expect("a watch on each CPU").longest.as_nanos();
             // The watch ticks each ms, and sees no less than what was planted in the trial.

@@ -10,8 +10,3 @@ mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/pause.skel.rs"));
 }
 pub use skeleton::{OpenPauseSkel, PauseSkel, PauseSkelBuilder};
-
-/// Keys of the map `paused`.
-pub const PAUSES: u32 = 0;
-/// See [`PAUSES`]: the longest, ns.
-pub const LONGEST_NS: u32 = 1;
