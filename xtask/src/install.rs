@@ -20,6 +20,12 @@ pub fn everything() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Installs what booting another kernel needs.
+pub fn for_emulation() -> Result<(), Failure> {
+    everything()?;
+    install(&Places::here().missing(&needs::EMULATION))
+}
+
 fn install(missing: &[Need]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());

@@ -5,6 +5,7 @@
 mod check;
 mod failure;
 mod install;
+mod kernel;
 mod measure;
 mod needs;
 mod oracle;
@@ -22,6 +23,8 @@ pub const VERBS: &str = "\
   test                   install what is missing, run every check and every test
   tidy                   check the house rules only
   oracle                 hold our MLRsearch against its authors' package (PyPI) over random trial sets
+  kernel [debian12|debian13] [--cpus N] [-- TEST...]
+                         run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates)
   setup                  install what building and testing needs, nothing else
   help                   this text";
 
@@ -47,6 +50,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         "test" => check::test(),
         "tidy" => tidy::check(),
         "oracle" => oracle::run(),
+        "kernel" => kernel::run(rest),
         "setup" => install::everything().map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {
             println!("cargo xtask VERB\n\n{VERBS}");

@@ -76,6 +76,21 @@ pub const TEST: [Need; 3] = [
     ),
 ];
 
+/// To boot another kernel: `cargo xtask kernel`.
+pub const EMULATION: [Need; 3] = [
+    need(
+        "qemu-system-x86",
+        Sign::Program("qemu-system-x86_64"),
+        "emulates a machine for another kernel",
+    ),
+    need(
+        "busybox-static",
+        Sign::Program("busybox"),
+        "everything that machine has besides our programs",
+    ),
+    need("xz-utils", Sign::Program("xz"), "unpacks kernel modules"),
+];
+
 /// Where programs and headers are looked for.
 pub struct Places {
     /// Folders of programs.

@@ -5,9 +5,10 @@ mod support;
 use mpps_lab::bed::{Bed, BedPlan, Interfaces, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::tester::{
-    Fault, Means, NapiList, PlantedFault, ReceiverMode, StallWatch, Tester, TrafficControl, Watch,
-    Wire, napi_threads,
+    Fault, Means, NapiList, PlantedFault, PortKind, ReceiverMode, StallWatch, Tester,
+    TrafficControl, Watch, Wire, napi_threads,
 };
+use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::tc::{self, Filters, Hook};
@@ -228,6 +229,31 @@ fn stop_cpu(cpu: usize, for_ns: u64) {
     let end = clock::monotonic_ns() + for_ns;
     while clock::monotonic_ns() < end {
         std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn a_packet_port_sees_its_frames_to_their_end_by_either_way() {
+    if !support::can_run() {
+        return;
+    }
+    for interfaces in [Interfaces::Newest, Interfaces::Oldest] {
+        let bed = bed_with(interfaces);
+        let traffic = Traffic {
+            port: PortKind::AfPacket,
+            ..support::traffic()
+        };
+        let raised = Tester::raise(&bed, &traffic, FRAMES_MAX, ReceiverMode::Polled);
+        let mut tester = raised.unwrap_or_else(|error| panic!("{interfaces:?}: {error}"));
+        let means = Means::of(interfaces).expect("means").traffic_control;
+        assert_eq!(
+            filters(&bed, Side::D, Hook::Ingress).ours,
+            means == TrafficControl::Clsact
+        );
+        let trial = closed_trial(&mut tester);
+        assert!(trial.counts().received > 0, "{interfaces:?}: {trial:?}");
+        drop(tester);
+        assert!(!had_clsact(&bed, Side::D), "{interfaces:?}");
     }
 }
 

@@ -30,9 +30,9 @@ pub fn receiver(
         PortKind::AfPacket => {
             let tap = if external {
                 // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
-                Tap::attach(netns, port.ifindex, TapEnds::Behind).ok()
+                Tap::attach(bed, way.to, TapEnds::Behind).ok()
             } else {
-                Some(Tap::attach(netns, port.ifindex, TapEnds::Both)?)
+                Some(Tap::attach(bed, way.to, TapEnds::Both)?)
             };
             let cpus = bed.plan().cpus.receivers();
             let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, tap)?;

@@ -1,4 +1,5 @@
-//! Programs in the DUT's path: where it receives, before any routing, or where it transmits.
+//! Programs in the DUT's path: where it receives, before any routing, or where it transmits; and behind a packet
+//! socket at the tester's port.
 
 use super::{Means, TesterError, TrafficControl};
 use crate::bed::{Bed, Side};
@@ -81,13 +82,12 @@ impl Drop for Filter {
     }
 }
 
-/// Takes off what a killed process left in the DUT's path of a kept bed: else the next one would measure
-/// the wire.
+/// Takes off what a killed process left at the ports of a kept bed: else the next one would measure the wire.
 ///
 /// # Errors
 /// What the kernel said.
 pub(super) fn sweep(bed: &Bed) -> Result<(), TesterError> {
-    for side in [Side::B, Side::C] {
+    for side in [Side::A, Side::B, Side::C, Side::D] {
         let ifindex = bed.port(side).ifindex;
         bed.netns(side).run(|| {
             let mut found = false;

@@ -1,16 +1,19 @@
 //! What stands before and behind the packet socket on a veth of ours (see `tap.bpf.c`).
 
+use crate::bed::{Bed, Side};
+use crate::tester::path::InPath;
 use crate::tester::{TesterError, attach_in, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::tap::{TapSkel, TapSkelBuilder};
 use mpps_linux::bpf::LinkKind;
-use mpps_linux::netns::NetNs;
+use mpps_linux::tc::Hook;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Attached programs; they are gone when this is dropped.
 pub struct Tap {
     _skel: TapSkel<'static>,
-    _links: Vec<OwnedFd>,
+    _admit: Option<OwnedFd>,
+    _end: InPath,
 }
 
 /// Where programs are put.
@@ -27,23 +30,24 @@ impl Tap {
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn attach(netns: &NetNs, ifindex: u32, ends: TapEnds) -> Result<Self, TesterError> {
+    pub fn attach(bed: &Bed, side: Side, ends: TapEnds) -> Result<Self, TesterError> {
         let open = TapSkelBuilder::default()
             .open(skeleton_storage())
             .map_err(|e| TesterError::bpf("open the tap", &e))?;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the tap", &e))?;
-        let mut links = Vec::new();
-        if ends == TapEnds::Both {
-            let admit = skel.progs.admit.as_fd();
-            links.push(attach_in(netns, admit, ifindex, LinkKind::Xdp)?);
-        }
+        let admit = skel.progs.admit.as_fd();
+        let (netns, ifindex) = (bed.netns(side), bed.port(side).ifindex);
+        let admit = (ends == TapEnds::Both)
+            .then(|| attach_in(netns, admit, ifindex, LinkKind::Xdp))
+            .transpose()?;
         let end = skel.progs.end.as_fd();
-        links.push(attach_in(netns, end, ifindex, LinkKind::TcxIngress)?);
+        let end = InPath::put(bed, side, Hook::Ingress, "mpps_end", end)?;
         Ok(Self {
             _skel: skel,
-            _links: links,
+            _admit: admit,
+            _end: end,
         })
     }
 }

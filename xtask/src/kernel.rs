@@ -1,0 +1,145 @@
+//! `cargo xtask kernel`: the tests that say whether a kernel will do, on a Debian release's own kernel in an emulated
+//! machine. Correctness, not rates: an emulated machine has none worth telling.
+mod boot;
+mod guest;
+mod package;
+mod programs;
+mod steps;
+
+use crate::failure::Failure;
+use crate::install;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// A release whose kernel can be fetched: its word here, and Debian's name of it.
+const RELEASES: [(&str, &str); 2] = [("debian12", "bookworm"), ("debian13", "trixie")];
+/// CPUs where nobody says how many: as the smallest machine that gives tester and DUT one of their own.
+const CPUS: usize = 2;
+const CPUS_MAX: usize = 16;
+
+/// What is wanted: a kernel, a machine, and which of the steps.
+#[derive(Debug, PartialEq, Eq)]
+struct Wish {
+    word: &'static str,
+    suite: &'static str,
+    cpus: usize,
+    tests: Vec<String>,
+}
+
+/// Fetches the kernel, packs the machine's memory, boots it, and reads what it says.
+pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let wish = Wish::read(arguments)?;
+    let steps = steps::chosen(wish.cpus, &wish.tests);
+    install::for_emulation()?;
+    let folder = crate::root().join("target/kernel").join(wish.word);
+    let kernel = package::fetch(wish.suite, &folder)?;
+    eprintln!(
+        "xtask: Linux {} on {} emulated CPUs; minutes to half an hour, and no rate here is a rate",
+        kernel.release, wish.cpus
+    );
+    let built = programs::build(&steps)?;
+    let memory = guest::pack(&kernel, &built, &steps, &folder)?;
+    boot::boot(&kernel.image, &memory, wish.cpus)
+}
+
+impl Wish {
+    fn read(arguments: &[String]) -> Result<Wish, Failure> {
+        let split = arguments.iter().position(|word| word == "--");
+        let (own, tests) = match split {
+            Some(at) => (&arguments[..at], &arguments[at + 1..]),
+            None => (arguments, &[][..]),
+        };
+        let (mut release, mut cpus) = (RELEASES[0], CPUS);
+        let mut words = own.iter();
+        while let Some(word) = words.next() {
+            if word == "--cpus" {
+                let count = words.next().and_then(|count| count.parse().ok());
+                cpus = count
+                    .filter(|count| (1..=CPUS_MAX).contains(count))
+                    .ok_or_else(|| {
+                        Failure::new(format!(
+                            "kernel: --cpus wants a number from 1 to {CPUS_MAX}"
+                        ))
+                    })?;
+            } else {
+                let found = RELEASES.iter().find(|(known, _)| known == word);
+                release = *found.ok_or_else(|| {
+                    let known = RELEASES.map(|(word, _)| word).join(", ");
+                    Failure::new(format!(
+                        "kernel: no release '{word}' here; these are: {known}"
+                    ))
+                })?;
+            }
+        }
+        let known = |name: &&String| steps::STEPS.iter().any(|step| step.test == **name);
+        if let Some(stranger) = tests.iter().find(|name| !known(name)) {
+            let names = steps::STEPS.map(|step| step.test).join(", ");
+            return Err(Failure::new(format!(
+                "kernel: no test '{stranger}' for it; these are: {names}"
+            )));
+        }
+        if steps::chosen(cpus, tests).is_empty() {
+            return Err(Failure::new(format!(
+                "kernel: none of these tests is for a machine of {cpus} CPUs"
+            )));
+        }
+        let (word, suite) = release;
+        Ok(Wish {
+            word,
+            suite,
+            cpus,
+            tests: tests.to_vec(),
+        })
+    }
+}
+
+/// Runs a program to its end; its last words only when it fails.
+fn quietly(command: &mut Command, what: &str) -> Result<String, Failure> {
+    let output = command
+        .output()
+        .map_err(|error| Failure::new(format!("{what}: {error}")))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    Err(Failure::new(format!(
+        "{what}: {}",
+        last.unwrap_or("it failed and said nothing").trim()
+    )))
+}
+
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| Failure::new(format!("make {}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(words: &[&str]) -> Result<Wish, String> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Wish::read(&words).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn without_a_word_it_is_debian_12_on_two_cpus() {
+        let plain = wish(&[]).expect("a wish");
+        assert_eq!((plain.suite, plain.cpus), ("bookworm", 2));
+        let all = wish(&["debian13", "--cpus", "4", "--", "bed", "trial"]).expect("a wish");
+        assert_eq!((all.suite, all.cpus), ("trixie", 4));
+        assert_eq!(all.tests, ["bed", "trial"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_answered_with_what_is() {
+        let line = wish(&["debian9"]).expect_err("unknown");
+        assert!(line.contains("debian12, debian13"), "{line}");
+        let line = wish(&["--", "speed"]).expect_err("unknown");
+        assert!(line.contains("trial"), "{line}");
+        for cpus in [&["--cpus", "0"][..], &["--cpus"], &["--cpus", "many"]] {
+            assert!(wish(cpus).is_err());
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What runs on another kernel, and why it and not all. Only what answers the same however slow the machine is:
+//! an emulated one is 20 to 50 times as slow as its host. A load it cannot carry says nothing of its kernel.
+
+/// One test program of ours, started once.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The package whose test it is.
+    pub package: &'static str,
+    /// The test's file, and the word for it on the command line.
+    pub test: &'static str,
+    /// Arguments for the test program: which of its tests.
+    pub only: &'static [&'static str],
+    /// CPUs of the machine it is for.
+    pub cpus: RangeOfCpus,
+}
+
+/// First and last count of CPUs.
+type RangeOfCpus = (usize, usize);
+
+const ANY: RangeOfCpus = (1, usize::MAX);
+const TWO_OR_MORE: RangeOfCpus = (2, usize::MAX);
+
+const fn step(
+    package: &'static str,
+    test: &'static str,
+    cpus: RangeOfCpus,
+    only: &'static [&'static str],
+) -> Step {
+    Step {
+        package,
+        test,
+        only,
+        cpus,
+    }
+}
+
+/// A second report of a group (MLD) leaves the router at a moment of the kernel's choice where CPUs are slow.
+const NO_SILENCE: [&str; 2] = ["--skip", "no_frame_is_on_the_bed_that_nobody_sent"];
+
+/// Of the trials those whose loads a slow machine can send, and those that end without a rate on any machine.
+const SLOW_TRIALS: [&str; 5] = [
+    "ledger_closes_from_idle_to_five_times_overload",
+    "a_hog_on_the_testers_cpu_never_becomes_a_rate",
+    "a_receiver_that_dies_makes_the_trial_invalid",
+    "a_vanished_port_is_an_error_not_a_rate",
+    "in_lock_step_on_one_cpu_an_overload_is_not_offered",
+];
+
+/// Of the packet sockets' trials those of one size at loads a slow machine can send.
+const SLOW_PACKETS: [&str; 5] = [
+    "a_dut_that_drops_is_lossy_and_a_dead_one_is_named",
+    "a_frame_that_nobody_counts_makes_the_trial_invalid",
+    "both_ports_send_the_same_frames",
+    "ledger_closes_from_idle_to_overload",
+    "ports_that_go_down_or_away_are_errors_not_rates",
+];
+
+/// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
+/// but the planted loss of `means`, loss patterns, searches), and on CPUs that never stand still (stalls).
+pub const STEPS: [Step; 19] = [
+    step("mpps-ebpf", "programs", ANY, &[]),
+    step("mpps-linux", "netns", ANY, &[]),
+    step("mpps-linux", "links", ANY, &[]),
+    step("mpps-linux", "routes", ANY, &[]),
+    step("mpps-linux", "tc", ANY, &[]),
+    step("mpps-linux", "kthreads", ANY, &[]),
+    step("mpps-linux", "moving", ANY, &[]),
+    step("mpps-linux", "spawn", ANY, &[]),
+    step("mpps-linux", "packet", ANY, &[]),
+    step("mpps-lab", "bed", ANY, &NO_SILENCE),
+    step("mpps-lab", "probe", ANY, &[]),
+    step("mpps-lab", "frames", ANY, &[]),
+    step("mpps-lab", "means", TWO_OR_MORE, &[]),
+    step("mpps-lab", "trial", TWO_OR_MORE, &SLOW_TRIALS),
+    step("mpps-lab", "packet_port", TWO_OR_MORE, &SLOW_PACKETS),
+    step("mpps-lab", "fib", ANY, &[]),
+    step("mpps-lab", "fib_host", ANY, &[]),
+    step("mpps-lab", "recover", ANY, &[]),
+    step("mpps-lab", "wreckage", ANY, &[]),
+];
+
+/// Those for a machine of so many CPUs whose names were asked for; all of them where none was.
+pub fn chosen(cpus: usize, names: &[String]) -> Vec<Step> {
+    let fits = |step: &&Step| (step.cpus.0..=step.cpus.1).contains(&cpus);
+    let asked = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.test);
+    STEPS.iter().filter(fits).filter(asked).copied().collect()
+}
+
+impl Step {
+    /// Its program's path below the guest's root.
+    pub fn path(&self) -> String {
+        format!("tests/{}", self.test)
+    }
+}
+
+/// The steps as the guest's shell takes them.
+pub fn script(steps: &[Step]) -> String {
+    let line = |step: &Step| {
+        let only: String = step.only.iter().map(|word| format!(" '{word}'")).collect();
+        format!("step {} /{} --show-output{only}\n", step.test, step.path())
+    };
+    steps.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_gets_the_steps_that_are_for_it() {
+        let names = |cpus, asked: &[&str]| -> Vec<&str> {
+            let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
+            chosen(cpus, &asked).iter().map(|step| step.test).collect()
+        };
+        assert!(names(2, &[]).contains(&"trial"));
+        assert!(!names(1, &[]).contains(&"trial"));
+        assert_eq!(names(2, &["trial", "bed"]), ["bed", "trial"]);
+    }
+
+    #[test]
+    fn a_step_is_a_line_of_the_guests_shell() {
+        let only = step("x", "bed", ANY, &["--skip", "no_frame"]);
+        let line = "step bed /tests/bed --show-output '--skip' 'no_frame'\n";
+        assert_eq!(script(&[only]), line);
+    }
+}
