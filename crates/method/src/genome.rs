@@ -42,6 +42,8 @@ pub enum GenomeError {
     TooLong(usize),
     /// A letter, and its place from 1, that stands for no size.
     Unknown(char, usize),
+    /// A letter of the RFC's whose size, octets, is longer than any frame here.
+    TooLarge(char, u16),
     /// An upper-case letter that nobody defined.
     Undefined(char),
     /// What follows a comma and defines no letter.
@@ -65,6 +67,11 @@ impl fmt::Display for GenomeError {
                 f,
                 "genome letter \"{letter}\" (place {place}) is none of RFC 6985's: a to j, z, or A to Z with a size of \
                  its own, such as genome:aaA,A=594"
+            ),
+            Self::TooLarge(letter, octets) => write!(
+                f,
+                "genome letter \"{letter}\" is a frame of {octets} octets: {} are the most, leave it out",
+                FrameLen::MAX
             ),
             Self::Undefined(letter) => write!(
                 f,
@@ -164,8 +171,8 @@ fn size(letter: char, place: usize, own: &[(char, FrameLen)]) -> Result<FrameLen
         return Err(GenomeError::Undefined(letter));
     }
     let known = LETTERS.iter().find(|(known, _)| *known == letter);
-    let size = known.and_then(|(_, octets)| FrameLen::new(*octets));
-    size.ok_or(GenomeError::Unknown(letter, place))
+    let (_, octets) = known.ok_or(GenomeError::Unknown(letter, place))?;
+    FrameLen::new(*octets).ok_or(GenomeError::TooLarge(letter, *octets))
 }
 
 #[cfg(test)]
@@ -184,6 +191,7 @@ mod tests {
             octets("gbcdeaz", &[]),
             [1518, 128, 256, 512, 1024, 64, 1518]
         );
+        assert_eq!(octets("hi", &[]), [2112, 9000]);
         assert_eq!(
             octets("AaBzA", &["A=594", "B=1400", "z=2000"]),
             [594, 64, 1400, 2000, 594]
@@ -204,6 +212,7 @@ mod tests {
             ("", &[][..], "genome:aaafg"),
             ("aak", &[], "\"k\" (place 3)"),
             ("aa4", &[], "\"4\" (place 3)"),
+            ("aaj", &[], "\"j\" is a frame of 16000 octets: 9216"),
             ("aaA", &[], "A=594"),
             ("aaA", &["A=594", "A=600"], "two sizes"),
             ("aa", &["A=594"], "leave it out"),
