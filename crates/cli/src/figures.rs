@@ -67,7 +67,7 @@ pub struct Figures {
     pub reading: Reading,
     /// What the claim is called: `Throughput` only where the method allows it.
     pub label: Option<&'static str>,
-    /// Share of the link in one direction, 0 to 1 and above; notional on a bed without a wire.
+    /// Share of the link in one direction, 0 to 1 and above; notional where there is no wire.
     pub link_share: Option<f64>,
     /// Bits on the wire (preamble and gap included), Gbit/s, over all directions.
     pub gbit_per_s: Option<f64>,
@@ -119,7 +119,7 @@ impl Figures {
             trials: trials(finding),
             reading,
             label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
-            link_share: rate.map(|rate| plan.link.share(rate, on_wire) / directions),
+            link_share: rate.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
             gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
             loss_ratio: match reading {
                 Reading::Below(_) => loss_above,

@@ -26,6 +26,7 @@ use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::link::Link;
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
@@ -262,7 +263,7 @@ fn measurement(
         warm_up: typed.warm_up.unwrap_or(Span::ZERO),
         minimum,
         maximum,
-        link: typed.link_speed,
+        link: typed.link_speed.map_or(Link::NOTIONAL, Link::given),
     })
 }
 

@@ -3,13 +3,16 @@
 //! a wire in place of the router.
 //!
 //! Around a device of somebody else's there is no wire to lay: then only what the sender can do is known, and
-//! that the receiver can do as much is a doubt.
+//! that the receiver can do as much is a doubt. What the device loses meanwhile is no matter.
 
 use crate::jobs::throughput;
 use crate::jobs::{JobError, Observer, Phase};
 use crate::tester::{Tester, Wire};
 use crate::trial;
-use mpps_method::{Accept, Ceiling, Goal, Outcome, Rate, Resolution, Span};
+use mpps_method::{
+    Accept, Bisection, Ceiling, Counts, Goal, Outcome, Rate, Resolution, Search, Shortfall, Span,
+    Step, Verdict,
+};
 
 /// No sender of ours is faster on any machine we know; bounds memory, not results.
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
@@ -34,20 +37,12 @@ pub fn find(
     observer: &mut dyn Observer,
 ) -> Result<Rate, JobError> {
     if tester.bed.plan().is_external() {
-        return sender_alone(tester);
+        return sender_alone(tester, trial, observer);
     }
     let _wire = Wire::lay(tester.bed, &tester.ways())?;
     let mut start = starting_rate(tester)?;
     loop {
-        let goal = Goal {
-            trial: trial.min(TRIAL_MAX),
-            resolution: Resolution::Fraction(RESOLUTION),
-            trials_per_load: 3,
-            accept: Accept::Any,
-            maximum: Ceiling::Tester(start),
-            minimum: Rate::from_fps(start.fps() / 64.0),
-        };
-        match throughput::search(tester, goal, Phase::Ceiling, observer)? {
+        match throughput::search(tester, goal(start, trial), Phase::Ceiling, observer)? {
             Outcome::Found { lossless, .. } if lossless < start || start >= SENDER_MAX => {
                 return Ok(lossless);
             }
@@ -68,8 +63,52 @@ fn starting_rate(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     Ok(Rate::from_fps(best * 1.1).min(SENDER_MAX))
 }
 
-/// What the sender's port takes of the best of some unpaced bursts.
-fn sender_alone(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
+fn goal(maximum: Rate, trial: Span) -> Goal {
+    Goal {
+        trial: trial.min(TRIAL_MAX),
+        resolution: Resolution::Fraction(RESOLUTION),
+        trials_per_load: 3,
+        accept: Accept::Any,
+        maximum: Ceiling::Tester(maximum),
+        minimum: Rate::from_fps(maximum.fps() / 64.0),
+    }
+}
+
+/// The highest load that the sender offers as it is asked to.
+fn sender_alone(
+    tester: &mut Tester<'_>,
+    trial: Span,
+    observer: &mut dyn Observer,
+) -> Result<Rate, JobError> {
+    let highest = taken_at_once(tester)?;
+    let mut search = Offered(Bisection::new(goal(highest, trial))?);
+    match throughput::search_by(tester, &mut search, Phase::Ceiling, observer)? {
+        Outcome::Found { lossless, .. } => Ok(lossless),
+        outcome => Err(JobError::NoCeiling(outcome)),
+    }
+}
+
+/// A search to which loss behind the sender is no loss.
+struct Offered(Bisection);
+
+impl Search for Offered {
+    fn next(&mut self) -> Step {
+        self.0.next()
+    }
+
+    fn learn(&mut self, verdict: &Verdict, counts: &Counts) {
+        let sender_s = match verdict {
+            Verdict::Lossy { .. } | Verdict::NotOffered(Shortfall::LostAtReceiver(_)) => {
+                &Verdict::Lossless
+            }
+            other => other,
+        };
+        self.0.learn(sender_s, counts);
+    }
+}
+
+/// What the sender's port takes of the best of some unpaced bursts: no pace is faster.
+fn taken_at_once(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     let mut best = Rate::default();
     for _ in 0..BURSTS {
         let burst = trial::run_burst(tester, BURST)?;

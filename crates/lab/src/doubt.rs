@@ -149,6 +149,18 @@ pub enum Doubt {
         /// What the sender alone can do.
         sender: Rate,
     },
+    /// The DUT merged frames and cut them again (GRO).
+    Merged {
+        /// Frames that came back.
+        frames: u64,
+        /// Packets the DUT forwarded.
+        packets: u64,
+    },
+    /// The port where the tester sends is a veth.
+    VethCable {
+        /// Its name.
+        port: String,
+    },
     /// A device of somebody else's, whose own counters are unknown.
     DeviceUnknown,
     /// The bed has no wire.

@@ -12,6 +12,7 @@ pub mod facts;
 pub mod gate;
 pub mod jobs;
 pub mod journal;
+pub mod link;
 pub mod measurer;
 pub mod memory;
 pub mod probe;

@@ -2,11 +2,12 @@
 //! its doubts know no more of either than this.
 
 use crate::bed::{Front, Side};
+use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
 use crate::tester::{Tester, TesterError};
 use crate::trial;
-use mpps_method::{FrameSpec, Offer, Rules, Trial};
+use mpps_method::{FrameSpec, Offer, Rate, Rules, Transport, Trial};
 
 /// An offer in, a trial out.
 pub trait Measurer {
@@ -27,7 +28,7 @@ pub trait Measurer {
 }
 
 /// What surrounds the DUT, as far as it bears on what a result means.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
     /// Frames the DUT's receive rings hold together; 0 where nobody knows.
     pub ring_frames: u32,
@@ -39,6 +40,12 @@ pub struct Surroundings {
     pub external: bool,
     /// Routes in the DUT's FIB, and where frames go among them.
     pub table: Option<TableMet>,
+    /// Frames/s that the real links to it carry, all directions; `None` where there are none, or nobody says.
+    pub line_rate: Option<Rate>,
+    /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
+    pub veth: Option<String>,
+    /// Frames that offloads may merge.
+    pub mergeable: bool,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
 }
@@ -102,6 +109,15 @@ impl Measurer for Tester<'_> {
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,
             table: TableMet::of(self),
+            line_rate: link::line(self.bed).map(|line| {
+                let one_way = line.frames_per_second_on_wire(self.traffic.frames.mean_on_wire());
+                Rate::from_fps(one_way.fps() * self.traffic.directions() as f64)
+            }),
+            veth: self.bed.cable(Side::A).and_then(|cable| {
+                let name = || self.bed.port(Side::A).name.clone();
+                cable.is_veth().then(name)
+            }),
+            mergeable: self.traffic.transport == Transport::TcpStream,
             simulated: None,
         }
     }

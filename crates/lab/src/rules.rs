@@ -1,11 +1,12 @@
 //! The bounds each trial is judged by: fixed by bed and offer before the trial begins, blind to its loss.
 
-use crate::bed::{Bed, Front};
+use crate::bed::{Bed, Front, Side};
+use crate::trial;
 use mpps_method::{Offer, Rules, Span};
 
 /// The veth's own ring, which the napi and softirq fronts receive with (drivers/net/veth.c, VETH_RING_SIZE).
 pub const VETH_RING: u32 = 256;
-/// What the receive ring of a device of somebody else's is taken to hold: as little as drivers usually have.
+/// What a receive ring of hardware is taken to hold where nobody says: as little as drivers usually have.
 pub const DEVICE_RING: u32 = 512;
 /// A machine at rest still stalls a millisecond or two; the watch cannot see less than its period.
 const STALL_MIN: Span = Span::from_millis(2);
@@ -17,7 +18,36 @@ const STALL_MAX: Span = Span::from_millis(10);
 /// The rules for one offer: a stall that alone could fill the ring at this load voids the trial.
 #[must_use]
 pub fn of(bed: &Bed, offer: &Offer) -> Rules {
-    of_ring(ring(bed), offer)
+    if !bed.plan().is_external() {
+        return of_ring(ring(bed), offer);
+    }
+    let plan = bed.plan().external.as_ref();
+    let both = plan.is_some_and(|plan| plan.bidirectional);
+    let receiving = [Some(Side::D), both.then_some(Side::A)];
+    let rings = receiving.into_iter().flatten().filter_map(|side| {
+        let cable = bed.cable(side)?;
+        let known = || cable.rx_ring().unwrap_or(DEVICE_RING);
+        (!cable.is_veth()).then(known)
+    });
+    of_device(bed.plan().cpus.sender(), rings.min(), offer)
+}
+
+/// Around a device of somebody else's no CPU of ours does its work. A pause of the receiver's CPU may fill the
+/// ring of its NIC (`rx_ring`; a veth has none, and the packet socket's own counts what it loses); one of the
+/// sender's leaves slots unsent.
+fn of_device(sender: usize, rx_ring: Option<u32>, offer: &Offer) -> Rules {
+    let rules = Rules::default();
+    let caught_up_ns = trial::late_max_ns(offer.rate.fps(), DEVICE_RING);
+    let unsent_ns = rules.unsent_max * offer.duration.as_nanos() as f64;
+    let sender_ns = caught_up_ns.saturating_add(unsent_ns as u64);
+    Rules {
+        stall_max: rx_ring.map_or(STALL_MAX, |ring| stall_max(ring, offer)),
+        sender_stall_max: Some((
+            sender,
+            Span::from_nanos(sender_ns).clamp(STALL_MIN, STALL_MAX),
+        )),
+        ..rules
+    }
 }
 
 /// As [`of`], for receive rings that hold so many frames together.
@@ -73,5 +103,29 @@ mod tests {
         assert_eq!(stall_max(4096, &offer(1_000.0)), STALL_MAX);
         assert_eq!(stall_max(4000, &offer(900_000.0)), Span::from_millis(4));
         assert_eq!(stall_max(256, &offer(1_000_000.0)), STALL_MIN);
+    }
+
+    #[test]
+    fn around_a_device_the_sender_is_bound_by_what_stays_unsent_and_the_others_by_their_ring() {
+        let offer = |fps: f64, millis: u64| Offer {
+            rate: Rate::from_fps(fps),
+            duration: Span::from_millis(millis),
+        };
+        let of = |ring, fps, millis| of_device(3, ring, &offer(fps, millis));
+        let sender = |rules: Rules| rules.sender_stall_max.expect("a bound");
+        // 1 ms is caught up with, 0.1 % of 4 s may stay unsent.
+        let slow = of(None, 100_000.0, 4_000);
+        assert_eq!(sender(slow), (3, Span::from_millis(5)));
+        assert_eq!(slow.stall_max, STALL_MAX, "no ring, nothing to fill");
+        assert_eq!(
+            sender(of(None, 1e6, 1_000)).1,
+            STALL_MIN,
+            "0.128 ms and 1 ms"
+        );
+        assert_eq!(sender(of(None, 1e5, 60_000)).1, STALL_MAX);
+        assert_eq!(
+            of(Some(512), 100_000.0, 1_000).stall_max.as_nanos(),
+            4_608_000
+        );
     }
 }

@@ -4,20 +4,19 @@
 //! Each test has a /run of its own (see `host`). A run that is killed is this same program, asked for the one
 //! test [`LIFE`], in the namespace of the host.
 
+mod device;
 mod host;
 mod support;
 
+use device::{Lab, ip, plan, raised, traffic};
 use host::alone;
-use mpps_lab::bed::{
-    Bed, BedError, BedPlan, CpuSplit, ExternalEnd, ExternalPlan, Side, usual_addresses,
-};
+use mpps_lab::bed::{Bed, BedError, BedPlan, Side};
 use mpps_lab::journal::fault;
 use mpps_lab::recover::{Recovery, recover};
 use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
-use mpps_linux::links::{self, Configuration};
-use mpps_linux::netns::NetNs;
+use mpps_linux::links;
 use mpps_linux::{ethtool, sysctl};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Span, Verdict};
 use std::os::unix::process::ExitStatusExt;
@@ -25,130 +24,6 @@ use std::process::{Command, Stdio};
 
 const LIFE: &str = "a_device_is_measured_and_the_ports_come_back";
 const KILLED: &str = "MPPS_TEST_EXTERNAL_LIFE";
-
-/// A host with two ports, x1 and x2, cabled to a device with d1 and d2. Gone when dropped.
-struct Lab {
-    host: NetNs,
-    device: NetNs,
-}
-
-impl Lab {
-    fn new() -> Self {
-        let name = |role: &str| format!("ext-{role}-{}", std::process::id());
-        let lab = Self {
-            host: NetNs::create(&name("host")).expect("host"),
-            device: NetNs::create(&name("device")).expect("device"),
-        };
-        let device = lab.device.name();
-        lab.on_host(&format!(
-            "link add x1 type veth peer name d1 netns {device}"
-        ));
-        lab.on_host(&format!(
-            "link add x2 type veth peer name d2 netns {device}"
-        ));
-        for words in [
-            "addr add 192.0.2.1/24 dev x1",
-            "addr add 2001:db8::1/64 nodad dev x1",
-            "link set x1 mtu 1400",
-            "link set x1 up",
-            "link set x2 promisc on",
-            "route add 203.0.113.0/24 via 192.0.2.9 dev x1",
-        ] {
-            lab.on_host(words);
-        }
-        for words in [
-            "addr add 198.18.0.1/16 dev d1",
-            "addr add 198.19.0.1/16 dev d2",
-            "addr add 2001:2:0:1::1/64 nodad dev d1",
-            "addr add 2001:2:0:2::1/64 nodad dev d2",
-            "link set d1 mtu 9200",
-            "link set d2 mtu 9200",
-            "link set d1 up",
-            "link set d2 up",
-        ] {
-            ip(&lab.device, words);
-        }
-        let forward = lab.device.run(|| {
-            sysctl::write("net.ipv4.ip_forward", "1")?;
-            sysctl::write("net.ipv6.conf.all.forwarding", "1")
-        });
-        forward.expect("device").expect("a router");
-        lab
-    }
-
-    fn on_host(&self, words: &str) -> String {
-        ip(&self.host, words)
-    }
-
-    /// What must be the same afterwards.
-    fn ports(&self) -> Vec<String> {
-        let look = |name: &str| {
-            let seen = self.host.run(|| {
-                let link = links::get(name)?;
-                let configuration = Configuration::of(name)?;
-                let state = (link.mtu, link.up, link.promiscuous, link.mac);
-                Ok::<_, mpps_linux::Error>((state, configuration.routes, configuration.settings))
-            });
-            format!("{:?}", seen.expect("host").expect(name))
-        };
-        let addresses = self.on_host("-o addr show scope global");
-        vec![look("x1"), look("x2"), addresses]
-    }
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        for netns in [&self.host, &self.device] {
-            let deleted = NetNs::delete(netns.name());
-            if !std::thread::panicking() {
-                deleted.expect("delete");
-            }
-        }
-    }
-}
-
-fn ip(netns: &NetNs, words: &str) -> String {
-    let output = netns.run(|| Command::new("ip").args(words.split(' ')).output());
-    let output = output.expect("netns").expect("ip (iproute2)");
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "ip {words}: {error}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-fn plan(out: &str, back: &str, ipv6: bool, bidirectional: bool) -> BedPlan {
-    let usual = support::plan();
-    let [(tester_out, device_out), (tester_in, device_in)] = usual_addresses();
-    let end = |port: &str, tester, device| ExternalEnd {
-        port: port.to_owned(),
-        tester,
-        device,
-        device_mac: None,
-    };
-    BedPlan {
-        cpus: CpuSplit {
-            dut: Vec::new(),
-            tester: usual.cpus.all(),
-        },
-        external: Some(ExternalPlan {
-            out: end(out, tester_out, device_out),
-            back: end(back, tester_in, device_in),
-            ipv6,
-            bidirectional,
-        }),
-        ..usual
-    }
-}
-
-fn traffic(port: PortKind, frames: &str, ipv6: bool, bidirectional: bool) -> Traffic {
-    Traffic {
-        frames: FrameSpec::parse_list(frames).expect("a size").remove(0),
-        flows: 8,
-        ipv6,
-        bidirectional,
-        port,
-        ..support::traffic()
-    }
-}
 
 /// A probe and a trial on a raised bed: every frame is accounted for, and some came back.
 fn measure(bed: &Bed, traffic: &Traffic) {
@@ -174,10 +49,6 @@ fn measure(bed: &Bed, traffic: &Traffic) {
         trial.busy.is_empty(),
         "the device's CPU is not ours to know"
     );
-}
-
-fn raised(plan: &BedPlan) -> Bed {
-    Bed::raise(plan).unwrap_or_else(|error| panic!("raise: {error}"))
 }
 
 fn refused(lab: &Lab, plan: &BedPlan) -> String {

@@ -103,7 +103,8 @@ pub struct SearchArgs {
     /// What every result is expected to reach, frames/s (k, M); where one does not, the exit code is 1
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
-    /// Speed that "% of link" refers to, bit/s (M, G); notional: the bed has no wire
-    #[arg(long, value_name = "SPEED", default_value = "40G", value_parser = link_speed)]
-    pub link_speed: LinkSpeed,
+    /// Speed that "% of link" refers to, bit/s (M, G); notional where there is no wire [default: that of the
+    /// ports of --external, where they have one; else 40G]
+    #[arg(long, value_name = "SPEED", value_parser = link_speed)]
+    pub link_speed: Option<LinkSpeed>,
 }

@@ -57,7 +57,8 @@ pub struct ResultLine {
     /// What a regular result (RFC 9971) would have and this one has not.
     irregular: Option<String>,
     limited_by: Option<&'static str>,
-    link_share_notional: Option<f64>,
+    /// Of the run's link in one direction, which may be notional: `link_source` says.
+    link_share: Option<f64>,
     rate_gbit_per_s: Option<f64>,
     loss_ratio: Option<f64>,
     loss_above: Option<LossAbove>,
@@ -138,7 +139,7 @@ impl ResultLine {
             conditional_throughput_fps: finding.conditional_throughput.map(Rate::fps),
             irregular: finding.irregular.as_ref().map(Irregular::to_string),
             limited_by: figures.limited_by.map(crate::figures::Limit::name),
-            link_share_notional: figures.link_share,
+            link_share: figures.link_share,
             rate_gbit_per_s: figures.gbit_per_s,
             loss_ratio: figures.loss_ratio,
             loss_above: finding.loss_above.as_ref().map(|loss| LossAbove {

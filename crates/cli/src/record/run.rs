@@ -3,8 +3,8 @@
 use super::comparability::Comparability;
 use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
-use mpps_lab::bed::{Bed, BedPlan};
-use mpps_lab::facts::Facts;
+use mpps_lab::bed::{Bed, BedPlan, Side};
+use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
 use mpps_lab::tester::Means;
@@ -85,6 +85,8 @@ struct SearchEntry {
     /// Null: the tester's ceiling.
     maximum_fps: Option<f64>,
     link_bits_per_s: u64,
+    /// Who says so: ports, given, or notional (nobody).
+    link_source: &'static str,
 }
 
 /// A goal, by RFC 9971's attributes.
@@ -119,6 +121,8 @@ struct BedEntry {
     dut_setup: Option<String>,
     /// Where the tester sends and receives around a device of somebody else's.
     external_ports: Option<Vec<String>>,
+    /// Their NICs and links.
+    external_nics: Vec<Nic>,
 }
 
 /// Which of the kernel's interfaces the tester works with.
@@ -270,7 +274,8 @@ fn search_entry(plan: &ThroughputPlan) -> SearchEntry {
         warm_up_ns: plan.warm_up.as_nanos(),
         minimum_fps: plan.minimum.fps(),
         maximum_fps: plan.maximum.map(mpps_method::Rate::fps),
-        link_bits_per_s: plan.link.bits_per_second(),
+        link_bits_per_s: plan.link.speed.bits_per_second(),
+        link_source: plan.link.source.name(),
     };
     match &plan.search {
         SearchPlan::Mlr {
@@ -348,5 +353,9 @@ fn bed_entry(bed: &Bed) -> BedEntry {
             .external
             .as_ref()
             .map(|pair| vec![pair.out.port.clone(), pair.back.port.clone()]),
+        external_nics: [Side::A, Side::D]
+            .into_iter()
+            .filter_map(|side| Some(bed.cable(side)?.nic.clone()))
+            .collect(),
     }
 }

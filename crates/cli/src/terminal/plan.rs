@@ -3,6 +3,7 @@
 use crate::plan::{DESTINATIONS, DestinationPlan};
 use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::link::LinkSource;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{SearchPlan, Span};
@@ -121,7 +122,12 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
         plan.minimum,
         super::closeness(&plan.search)
     );
-    let _ = writeln!(text, "link         {} (notional)", plan.link);
+    let whose = match plan.link.source {
+        LinkSource::Notional => "notional, unless real ports say otherwise",
+        LinkSource::Given => "as given",
+        LinkSource::Ports => "the ports'",
+    };
+    let _ = writeln!(text, "link         {} ({whose})", plan.link.speed);
     text
 }
 

@@ -7,6 +7,7 @@ use super::{grouped, rule};
 use crate::figures::{Figures, Limit, Reading};
 use crate::record::Comparability;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::link::LinkSource;
 use mpps_method::Rate;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::simulate::Properties;
@@ -68,11 +69,13 @@ pub fn table(rows: &[Figures], plan: &ThroughputPlan, place: Place<'_>) -> Strin
     } else {
         ""
     };
-    let wire = match place {
-        Place::Device => "as given or by default (--link-speed)",
-        Place::Bed | Place::Simulated(_) => "notional: there is no wire",
+    let wire = match (plan.link.source, place) {
+        (LinkSource::Ports, _) => "the ports' own link",
+        (LinkSource::Given, Place::Device) => "as given (--link-speed)",
+        (LinkSource::Notional, Place::Device) => "notional: the ports name no speed (--link-speed)",
+        (_, Place::Bed | Place::Simulated(_)) => "notional: there is no wire",
     };
-    let _ = writeln!(text, "* of {}, {wire}{both}", plan.link);
+    let _ = writeln!(text, "* of {}, {wire}{both}", plan.link.speed);
     text.push_str(
         "** on the wire: frame, preamble and gap (+20 octets); frame sizes include the FCS\n",
     );

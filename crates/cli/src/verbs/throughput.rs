@@ -55,6 +55,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         let port = plan.measurement.traffic.port.name();
         recorder.step(&format!("ports: {port}, which both can"));
     }
+    plan.measurement.link = plan.measurement.link.or_of_ports(bed);
     let job = Job::Throughput(&plan.measurement);
     let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
     let routes = prepared.as_ref().map(load).transpose()?;
@@ -237,6 +238,9 @@ struct Document<'a> {
     lossless_trials: String,
     comparability: &'a Comparability,
     traffic: TrafficEntry,
+    /// What `link_share` is a share of, and who says so: ports, given, or notional (nobody).
+    link_bits_per_s: u64,
+    link_source: &'static str,
     expected_min_fps: Option<f64>,
     /// A line for each result that falls short of it.
     expectation_unmet: &'a [String],
@@ -251,6 +255,8 @@ impl<'a> Document<'a> {
             lossless_trials: terminal::rule(&plan.measurement.search),
             comparability: &measured.comparability,
             traffic: TrafficEntry::of(&plan.measurement.traffic),
+            link_bits_per_s: plan.measurement.link.speed.bits_per_second(),
+            link_source: plan.measurement.link.source.name(),
             expected_min_fps: plan.expect_min.map(Rate::fps),
             expectation_unmet: &measured.unmet,
             results: measured.findings.iter().map(|(.., line)| line).collect(),

@@ -69,6 +69,7 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         netns,
         ports,
         neighbours: Vec::new(),
+        cables: Vec::new(),
         journal: Some(journal),
         kept: true,
     })

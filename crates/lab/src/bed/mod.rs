@@ -19,7 +19,7 @@ mod setup;
 
 pub use cpus::CpuSplit;
 pub use error::BedError;
-pub use external::{Dual, ExternalEnd, ExternalPlan, usual_addresses};
+pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RssKey};
 pub use setup::shell;
@@ -73,6 +73,8 @@ pub struct Bed {
     ports: [Port; 4],
     /// Who answers a device's questions for the tester's addresses; they go before the ports do.
     neighbours: Vec<Neighbours>,
+    /// What the adopted ports are, OUT and IN; empty on a bed of ours.
+    cables: Vec<Cable>,
     /// `None` once it was given away: the bed stays then.
     journal: Option<Journal>,
     /// Kept beds stay when this is dropped.
@@ -118,6 +120,16 @@ impl Bed {
     #[must_use]
     pub fn port(&self, side: Side) -> &Port {
         &self.ports[side as usize]
+    }
+
+    /// What the adopted port of a side is; `None` on a bed of ours, and for the device's own ports.
+    #[must_use]
+    pub fn cable(&self, side: Side) -> Option<&Cable> {
+        match side {
+            Side::A => self.cables.first(),
+            Side::D => self.cables.get(1),
+            Side::B | Side::C => None,
+        }
     }
 
     /// Takes the bed down and says whether everything is as before.

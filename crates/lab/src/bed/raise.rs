@@ -1,7 +1,7 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
-use super::external::{self, Neighbours};
-use super::{Bed, BedError, BedPlan, Port, names, ports, setup};
+use super::external::{self, Built};
+use super::{Bed, BedError, BedPlan, names, ports, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
@@ -17,13 +17,14 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
     plan.check()?;
     let (name, mut journal) = begin(plan)?;
     match build(&name, plan, &mut journal) {
-        Ok((netns, ports, neighbours)) => {
+        Ok(built) => {
             let bed = Bed {
                 name,
                 plan: plan.clone(),
-                netns,
-                ports,
-                neighbours,
+                netns: built.netns,
+                ports: built.ports,
+                neighbours: built.neighbours,
+                cables: built.cables,
                 journal: Some(journal),
                 kept: false,
             };
@@ -76,8 +77,6 @@ fn drawn() -> Result<(String, Journal), BedError> {
     Err(BedError::NameInUse("(a drawn id)".to_owned()))
 }
 
-type Built = (Vec<NetNs>, [Port; 4], Vec<Neighbours>);
-
 fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
@@ -86,8 +85,7 @@ fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, Bed
         })?;
     }
     if let Some(external) = &plan.external {
-        let adopted = external::adopt(external, name, journal, make)?;
-        return Ok((adopted.netns, adopted.ports, adopted.neighbours));
+        return external::adopt(external, name, journal, make);
     }
     let [out, dut, tester_in] = names::netns(name);
     let netns = [
@@ -96,7 +94,12 @@ fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, Bed
         make(journal, tester_in)?,
     ];
     let ports = ports::put_in(&netns, plan)?;
-    Ok((netns.into(), ports, Vec::new()))
+    Ok(Built {
+        netns: netns.into(),
+        ports,
+        neighbours: Vec::new(),
+        cables: Vec::new(),
+    })
 }
 
 fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {

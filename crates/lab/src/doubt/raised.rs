@@ -17,6 +17,8 @@ const BUSY: f64 = 0.95;
 const DESTINATIONS_ENOUGH: u64 = 65_536;
 /// Fewer routes than this lie in the caches whatever is sent; what a router has by itself is far below.
 const TABLE: u64 = 1_000;
+/// A DUT that forwards fewer packets than this share of the frames has merged some.
+const MERGED: f64 = 0.95;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
 
@@ -37,7 +39,18 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_loss(searched));
     doubts.extend(of_table(around.table, searched.evidence.as_ref()));
     doubts.extend(of_queues(searched.evidence.as_ref()));
+    if around.mergeable {
+        doubts.extend(of_merging(searched.evidence.as_ref()));
+    }
     doubts
+}
+
+/// By the DUT's own count. (A data plane that goes past the IP layer counts none.)
+fn of_merging(trial: Option<&Trial>) -> Option<Doubt> {
+    let trial = trial?;
+    let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);
+    let merged = packets > 0 && packets as f64 <= MERGED * frames as f64;
+    merged.then_some(Doubt::Merged { frames, packets })
 }
 
 fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
@@ -86,7 +99,12 @@ fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
     if voided > 0 {
         doubts.push(Doubt::Voided { voided, trials });
     }
-    if let Outcome::Found { lossless, .. } = *outcome
+    if let Outcome::Found {
+        lossless,
+        limited_by,
+        ..
+    } = *outcome
+        && limited_by != LimitedBy::Link
         && lossless.fps() > NEAR_CEILING * ceiling.fps()
     {
         doubts.push(Doubt::TesterNearCeiling {
@@ -127,6 +145,10 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
         None if around.external => {
             doubts.push(Doubt::CeilingUnproven { sender: ceiling });
             doubts.push(Doubt::DeviceUnknown);
+            if let Some(port) = around.veth.clone() {
+                doubts.push(Doubt::VethCable { port });
+                doubts.push(Doubt::NotionalLink);
+            }
         }
         None => doubts.push(Doubt::NotionalLink),
     }

@@ -27,6 +27,8 @@ impl Doubt {
             Self::PartOfDestinations { .. } => "part-of-destinations",
             Self::Simulated(_) => "simulated",
             Self::CeilingUnproven { .. } => "ceiling-unproven",
+            Self::Merged { .. } => "merged",
+            Self::VethCable { .. } => "veth-cable",
             Self::DeviceUnknown => "device-unknown",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
@@ -94,6 +96,12 @@ impl Doubt {
             Self::CeilingUnproven { sender } => format!(
                 "the tester's sender reaches {sender}; what its receiver reaches was not proven"
             ),
+            Self::Merged { frames, packets } => format!(
+                "the DUT forwarded {frames} frames as {packets} packets: GRO merged them and they were cut again"
+            ),
+            Self::VethCable { port } => format!(
+                "{port} is a veth: what the device does with a frame it does on the sender's CPU, in the sender's time"
+            ),
             Self::DeviceUnknown => {
                 "the device between the ports is not ours: its counters, its CPU and its rings are unknown".to_owned()
             }
@@ -154,6 +162,12 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "loss that its NIC or its driver does not count would look like the device's"
             }
+            Self::Merged { .. } => {
+                "the rate counts frames, the DUT routed fewer, larger packets: traffic that cannot be merged is slower"
+            }
+            Self::VethCable { .. } => {
+                "a rate that the tester limits is that of tester and device together; a slow device makes a slow sender, not loss"
+            }
             Self::DeviceUnknown => {
                 "what was lost between the ports may have been lost by a cable or a NIC as well; busy time and cost per frame are not known"
             }
@@ -196,6 +210,10 @@ impl Doubt {
             Self::Foreign { .. } => "look at what --dut-setup started",
             Self::CeilingUnproven { .. } => {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
+            }
+            Self::Merged { .. } => "--l4 tcp: segments that no offload can merge",
+            Self::VethCable { .. } => {
+                "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs"
             }
             Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",

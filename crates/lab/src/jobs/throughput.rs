@@ -8,6 +8,7 @@ use crate::bed::Bed;
 use crate::ceiling;
 use crate::doubt::{self, Finding};
 use crate::gate;
+use crate::link::{self, Link};
 use crate::measurer::Measurer;
 use crate::probe;
 use crate::simulated::SimulatedPair;
@@ -16,8 +17,8 @@ use crate::traffic::Traffic;
 use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::simulate::Properties;
 use mpps_method::{
-    Bisection, Ceiling, FrameSpec, Goal, GoalResult, LinkSpeed, Outcome, Rate, Search, SearchPlan,
-    Span, Step, Trial, Verdict,
+    Bisection, FrameSpec, Goal, GoalResult, Outcome, Rate, Search, SearchPlan, Span, Step, Trial,
+    Verdict,
 };
 use std::rc::Rc;
 
@@ -36,8 +37,8 @@ pub struct ThroughputPlan {
     pub minimum: Rate,
     /// Highest load, where the user gave one.
     pub maximum: Option<Rate>,
-    /// Speed that "percent of link" refers to; notional on a bed without a wire.
-    pub link: LinkSpeed,
+    /// What "percent of link" refers to.
+    pub link: Link,
 }
 
 /// What a search found for one goal, with the trials it stands on.
@@ -107,7 +108,8 @@ fn find(
 ) -> Result<Vec<Finding>, JobError> {
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, observer)?;
-    let mut search = plan.search.begin(plan.minimum, Ceiling::Tester(highest))?;
+    let line = measurer.surroundings().line_rate;
+    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line))?;
     let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
     let weigh = |searched| doubt::weigh(measurer, ceiling, &gated, searched);
     Ok(found.into_iter().map(weigh).collect())
@@ -123,8 +125,20 @@ pub fn search(
     phase: Phase,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
-    let mut search = Bisection::new(goal)?;
-    let found = run(tester, &mut search, phase, observer)?;
+    search_by(tester, &mut Bisection::new(goal)?, phase, observer)
+}
+
+/// Searches for one goal in another way.
+///
+/// # Errors
+/// The tester or the record.
+pub fn search_by(
+    tester: &mut Tester<'_>,
+    search: &mut dyn Search,
+    phase: Phase,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, JobError> {
+    let found = run(tester, search, phase, observer)?;
     found
         .first()
         .map(|searched| searched.result.outcome)

@@ -73,7 +73,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         largest_burst: parts.sent.burst_largest,
         per_size: per_size(tester, &parts)?,
         per_queue: per_queue(&parts),
-        stack: Some(stack(&parts)),
+        stack: (!tester.bed.plan().is_external()).then(|| stack(&parts)),
     })
 }
 
@@ -108,9 +108,12 @@ fn losses(
             && !tester.traffic.missing()
             && let Some(words) = receiver.seen(sent)?
         {
+            // A device's ring is its own to count.
+            let ledger = &way.ledger;
+            let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
             losses.extend(
                 Losses::from_bitmap(&words, sent, length).map(|losses| Losses {
-                    at_ring: Some(way.ledger.lost_nic_ring),
+                    at_ring: counted.then_some(ledger.lost_nic_ring),
                     ..losses
                 }),
             );

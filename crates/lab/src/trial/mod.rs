@@ -210,7 +210,7 @@ fn gap_fp(rate_fps: f64) -> u64 {
 }
 
 /// Catching up is bounded twice: in time, and so that a quarter of the ring is the most at once.
-fn late_max_ns(rate_fps: f64, ring: u32) -> u64 {
+pub(crate) fn late_max_ns(rate_fps: f64, ring: u32) -> u64 {
     let quarter_ring_ns = f64::from(ring) / 4.0 / rate_fps * 1e9;
     LATE_MAX_NS.min(quarter_ring_ns as u64)
 }

@@ -239,6 +239,25 @@ fn what_the_tester_did_not_offer_or_lost_itself_is_not_held_against_the_dut() {
 }
 
 #[test]
+fn the_senders_cpu_may_have_less_time_than_the_others() {
+    let mut trial = trial(1);
+    let cpu = trial.gaps[0].cpu;
+    trial.gaps[0].longest = Span::from_millis(3);
+    let rules = |sender| Rules {
+        sender_stall_max: Some((sender, Span::from_millis(2))),
+        ..Rules::default()
+    };
+    let stall = Void::Stall {
+        cpu,
+        longest: Span::from_millis(3),
+        bound: Span::from_millis(2),
+    };
+    assert_eq!(trial.judge(&rules(cpu)), Verdict::Void(stall));
+    let elsewhere = trial.judge(&rules(cpu + 1));
+    assert!(matches!(elsewhere, Verdict::Lossy { .. }), "{elsewhere}");
+}
+
+#[test]
 fn the_order_is_invalid_then_void_then_not_offered_then_loss() {
     let mut all = trial(3);
     all.sender_ended = false;

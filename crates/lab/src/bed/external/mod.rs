@@ -5,9 +5,11 @@
 //! the same way a namespace goes. Nobody's kernel speaks on it while it is ours: no address is configured, no
 //! IPv6 is on; a thread of ours answers the device's questions for the tester's addresses.
 
+mod cable;
 mod neighbours;
 mod refusal;
 
+pub use cable::Cable;
 pub use neighbours::Neighbours;
 
 use super::{BedError, BedPlan, Port, names, ports};
@@ -82,11 +84,12 @@ pub fn usual_addresses() -> [(Dual, Dual); 2] {
     [(dual(A), dual(B)), (dual(D), dual(C))]
 }
 
-/// What a raised external bed consists of.
-pub(super) struct Adopted {
+/// What a raised bed consists of.
+pub(super) struct Built {
     pub netns: Vec<NetNs>,
     pub ports: [Port; 4],
     pub neighbours: Vec<Neighbours>,
+    pub cables: Vec<Cable>,
 }
 
 /// Adopts both ports; `make` makes a namespace that is journalled.
@@ -95,7 +98,7 @@ pub(super) fn adopt(
     bed: &str,
     journal: &mut Journal,
     mut make: impl FnMut(&mut Journal, String) -> Result<NetNs, BedError>,
-) -> Result<Adopted, BedError> {
+) -> Result<Built, BedError> {
     // Both are looked at before either is touched.
     refusal::check(plan)?;
     let [out, _, back] = names::netns(bed);
@@ -109,6 +112,12 @@ pub(super) fn adopt(
         wait_for_carrier(&end.port, netns)?;
     }
     let mut tester = Vec::new();
+    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::of(netns, &end.port);
+    let cables = ends
+        .iter()
+        .zip(&netns)
+        .map(cable)
+        .collect::<Result<_, _>>()?;
     let mut neighbours = Vec::new();
     let mut device = Vec::new();
     for ((end, netns), asks) in ends.iter().zip(&netns).zip([true, plan.bidirectional]) {
@@ -129,10 +138,11 @@ pub(super) fn adopt(
     else {
         return Err(BedError::BadPlan("two ports, no more".to_owned()));
     };
-    Ok(Adopted {
+    Ok(Built {
         netns,
         ports: [a, b, c, d],
         neighbours,
+        cables,
     })
 }
 

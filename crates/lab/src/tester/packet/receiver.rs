@@ -138,7 +138,9 @@ impl State {
         self.ring
             .drain(|arrival| {
                 let now_ns = arrival.realtime_ns.wrapping_sub(ahead);
-                counter.count(arrival.octets, arrival.length, now_ns);
+                // Merged segments may be as long, together, as another frame that was sent.
+                let length = if arrival.merged { 0 } else { arrival.length };
+                counter.count(arrival.octets, length, now_ns);
             })
             .map(drop)
     }
