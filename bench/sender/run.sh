@@ -3,12 +3,14 @@
 # The far end drops in XDP, the same bare program for all; frames are counted there by the kernel (the veth's
 # receive statistics). A window in which the machine disturbed the sender's CPU is void by the rules of trials
 # (steal, stalls, other programs), stays in the raw data, and is run again.
-# usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS]   (as root, with a Rust toolchain)
+# `af-packet` is ours with a packet socket (--port af-packet).
+# usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS] [SENDERS]   (as root, with a Rust toolchain)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-out=${1:?"usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS]"}
+out=${1:?"usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS] [SENDERS]"}
 rounds=${2:-5}
 seconds=${3:-3}
+senders=${4:-"ours testpmd trafgen"}
 cpu=1
 bed=benchsender
 tx=mpps-$bed-out
@@ -20,7 +22,7 @@ fail() {
 [ "$(id -u)" = 0 ] || fail "needs root (namespaces, eBPF): run it with sudo"
 [ "$(nproc)" -ge 2 ] || fail "needs two CPUs: one sends, one looks on"
 missing=()
-command -v dpdk-testpmd > /dev/null || missing+=(dpdk-dev)
+[[ $senders != *testpmd* ]] || command -v dpdk-testpmd > /dev/null || missing+=(dpdk-dev)
 command -v trafgen > /dev/null || missing+=(netsniff-ng)
 command -v python3 > /dev/null || missing+=(python3)
 command -v ip > /dev/null || missing+=(iproute2)
@@ -58,7 +60,7 @@ clean() {
 trap clean EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-echo 512 > /proc/sys/vm/nr_hugepages
+[[ $senders != *testpmd* ]] || echo 512 > /proc/sys/vm/nr_hugepages
 target/release/mpps bed up "$bed" > /dev/null
 mkfifo "$out/sink.fifo"
 "$alone" sink "$bed" < "$out/sink.fifo" > "$out/sink.txt" &
@@ -75,14 +77,24 @@ cat > "$out/trafgen.cfg" << 'CFG'
 }
 CFG
 ours=(taskset -c 0 "$alone" send "$bed" "$cpu" $((seconds + 3)))
+packet=(taskset -c 0 "$alone" send-packet "$bed" "$cpu" $((seconds + 3)))
 testpmd=(ip netns exec "$tx" dpdk-testpmd -l "0,$cpu" --no-pci --in-memory
 	--vdev "net_af_xdp0,iface=mA,start_queue=0,queue_count=1" --
 	--forward-mode=txonly --txpkts=60 --burst=64 --auto-start --stats-period=1)
 trafgen=(ip netns exec "$tx" taskset -c "$cpu" trafgen --dev mA --conf "$out/trafgen.cfg" --cpus 1 --num 0 --no-sock-mem)
+# Runs $1 with the command line of a sender behind it.
+with_sender() {
+	case $2 in
+		ours) "$1" "$2" "${ours[@]}" ;;
+		af-packet) "$1" "$2" "${packet[@]}" ;;
+		testpmd) "$1" "$2" "${testpmd[@]}" ;;
+		trafgen) "$1" "$2" "${trafgen[@]}" ;;
+		*) fail "no sender $2: ours, af-packet, testpmd, trafgen" ;;
+	esac
+}
+told() { echo "$1: ${*:2}"; }
 {
-	echo "ours:    ${ours[*]}"
-	echo "testpmd: ${testpmd[*]}"
-	echo "trafgen: ${trafgen[*]}"
+	for name in $senders; do with_sender told "$name"; done
 	dpkg-query -W -f '${Package} ${Version}\n' dpdk dpdk-dev netsniff-ng 2> /dev/null || true
 } | sed "s|$out|OUT|g" > "$out/command.txt"
 { uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
@@ -120,8 +132,6 @@ measure() {
 	fail "$try windows of $1 in a row were disturbed: run it when the machine is quieter"
 }
 for round in $(seq 1 "$rounds"); do
-	measure ours "${ours[@]}"
-	measure testpmd "${testpmd[@]}"
-	measure trafgen "${trafgen[@]}"
+	for name in $senders; do with_sender measure "$name"; done
 done
 python3 bench/sender/summarise.py "$out/raw.jsonl" | tee "$out/summary.md"

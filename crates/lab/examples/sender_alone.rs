@@ -3,6 +3,7 @@
 //!
 //! - `sender_alone sink BED` drops at mB until stdin ends.
 //! - `sender_alone send BED CPU SECONDS [DESTINATIONS]` sends, to so many destinations; prints frames and seconds.
+//! - `sender_alone send-packet BED CPU SECONDS` sends with a packet socket (`--port af-packet`) instead.
 //! - `sender_alone window BED CPU SECONDS PID` counts for so long what reaches mB while process PID sends from
 //!   CPU; prints one JSON object. `void` says why the window is no evidence, by the rules of trials.
 #![forbid(unsafe_code)]
@@ -12,7 +13,9 @@ use mpps_lab::bed::{self, Bed, Interfaces, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, Wish};
 use mpps_lab::tables::Table;
-use mpps_lab::tester::{Crowd, Means, Sender, SenderPlan, Sink, Watch, ways};
+use mpps_lab::tester::{
+    Crowd, Means, OnRefusal, PacketSender, Sender, SenderPlan, Sink, TrafficSender, Watch, ways,
+};
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
@@ -30,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words[..] {
         ["sink", bed] => sink(bed),
         ["send", bed, cpu, seconds] => send(bed, cpu.parse()?, seconds.parse()?, 1),
+        ["send-packet", bed, cpu, seconds] => send_packet(bed, cpu.parse()?, seconds.parse()?),
         ["send", bed, cpu, seconds, destinations] => {
             send(bed, cpu.parse()?, seconds.parse()?, destinations.parse()?)
         }
@@ -37,7 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             window(bed, cpu.parse()?, seconds.parse()?, pid.parse()?)
         }
         _ => Err(
-            "usage: sender_alone sink BED | send BED CPU SECONDS [DESTINATIONS] | window BED CPU SECONDS PID"
+            "usage: sender_alone sink BED | send BED CPU SECONDS [DESTINATIONS] | send-packet BED CPU SECONDS | \
+             window BED CPU SECONDS PID"
                 .into(),
         ),
     }
@@ -85,6 +90,22 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
     let plan = SenderPlan { cpu, ..plan };
     let from = (bed.netns(Side::A), bed.port(Side::A).ifindex);
     let sender = Sender::load(plan, &[from]).map_err(|e| e.to_string())?;
+    flat_out(&sender, from.0, seconds)
+}
+
+/// One frame at a time through the kernel's transmission, its queueing discipline aside.
+fn send_packet(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
+    let bed: Bed = bed::open(name).map_err(|e| e.to_string())?;
+    let plan = Traffic::default()
+        .sender_plan(&bed, &ways(false))
+        .map_err(|e| e.to_string())?;
+    let plan = SenderPlan { cpu, ..plan };
+    let (netns, port) = (bed.netns(Side::A), bed.port(Side::A).name.as_str());
+    let sender = PacketSender::open(plan, &[(netns, port)], OnRefusal::Lose);
+    flat_out(&sender.map_err(|e| e.to_string())?, netns, seconds)
+}
+
+fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(), Box<dyn Error>> {
     let order = Order {
         gap_fp: (1_000_000_000 << PACE_SHIFT) / OFFERED_FPS,
         slots: OFFERED_FPS * seconds,
@@ -92,7 +113,7 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, from.0).map_err(|e| e.to_string())?;
+    let outcome = sender.send(order, netns).map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);
     Ok(())
