@@ -4,6 +4,12 @@ use super::Doubt;
 use mpps_method::claim::FINAL_TRIAL;
 use std::fmt;
 
+const MERGED: &str = "GRO merged them, and they were cut again";
+const ON_SENDERS_CPU: &str =
+    "what the device does with a frame it does on the sender's CPU, in the sender's time";
+const UNKNOWN: &str =
+    "the device between the ports is not ours: its counters, its CPU and its rings are unknown";
+
 impl Doubt {
     /// Short name, for records.
     #[must_use]
@@ -96,15 +102,11 @@ impl Doubt {
             Self::CeilingUnproven { sender } => format!(
                 "the tester's sender reaches {sender}; what its receiver reaches was not proven"
             ),
-            Self::Merged { frames, packets } => format!(
-                "the DUT forwarded {frames} frames as {packets} packets: GRO merged them and they were cut again"
-            ),
-            Self::VethCable { port } => format!(
-                "{port} is a veth: what the device does with a frame it does on the sender's CPU, in the sender's time"
-            ),
-            Self::DeviceUnknown => {
-                "the device between the ports is not ours: its counters, its CPU and its rings are unknown".to_owned()
+            Self::Merged { frames, packets } => {
+                format!("the DUT forwarded {frames} frames as {packets} packets: {MERGED}")
             }
+            Self::VethCable { port } => format!("{port} is a veth: {ON_SENDERS_CPU}"),
+            Self::DeviceUnknown => UNKNOWN.to_owned(),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => {
                 "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned()
