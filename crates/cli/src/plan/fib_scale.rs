@@ -2,6 +2,7 @@
 
 use super::{BedChoice, BedWish, bed_name, measurement, port_kind};
 use crate::args::FibScaleArgs;
+use crate::terminal::grouped;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fib_scale::{Point, points};
 use mpps_lab::jobs::throughput::ThroughputPlan;
@@ -86,6 +87,35 @@ impl FibScalePlan {
         }
     }
 
+    /// What a dry run prints: the table, and which counts change.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let table = match &self.table {
+            Some(path) => path.display().to_string(),
+            None => {
+                let (v4, v6) = self.made_up();
+                format!("made up, {} prefixes", grouped(v4 + v6))
+            }
+        };
+        let listed = |counts: &[u64]| -> String {
+            let words = counts.iter().map(|&count| match count {
+                FULL => "full".to_owned(),
+                count => grouped(count),
+            });
+            words.collect::<Vec<_>>().join(", ")
+        };
+        let destinations = if self.coupled {
+            "as many as routes".to_owned()
+        } else {
+            listed(&self.destinations)
+        };
+        format!(
+            "table        {table}\nroutes       {}\ndestinations {destinations}\ndraw         {}\n",
+            listed(&self.routes),
+            self.draw
+        )
+    }
+
     /// The points, for a table of so many prefixes.
     #[must_use]
     pub fn points(&self, prefixes: usize) -> Vec<Point> {
@@ -126,6 +156,25 @@ mod tests {
         let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
         assert_eq!(beyond.made_up(), (4_000_000, 0));
         assert_eq!(plan("--routes 1,10").expect("a plan").made_up(), (10, 0));
+    }
+
+    #[test]
+    fn a_dry_run_says_which_counts_change() {
+        assert_eq!(
+            plan("--routes 0,1k,full --destinations 1,1M")
+                .expect("a plan")
+                .words(),
+            "table        made up, 1 000 000 prefixes\nroutes       0, 1 000, full\ndestinations 1, 1 000 000\n\
+             draw         per-prefix\n"
+        );
+        let coupled = plan("--coupled --table rib --draw zipf:1")
+            .expect("a plan")
+            .words();
+        assert!(
+            coupled.contains("table        rib\n")
+                && coupled.contains("as many as routes\ndraw         zipf:1"),
+            "{coupled}"
+        );
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     if args.output.dry_run {
         begin::describe(&plan.bed)?;
         terminal::out(&words::measurement(&plan.measurement));
+        terminal::out(&plan.words());
         return Ok(Exit::Measured);
     }
     let (table, from) = table(&plan, args.output.quiet)?;
