@@ -7,7 +7,7 @@
 mod panel;
 
 use crate::figures::Reading;
-use crate::terminal::{ScaleRow, grouped};
+use crate::terminal::ScaleRow;
 use mpps_lab::jobs::fib_scale::Series;
 use panel::{HEIGHT, Kind, LEFT, Line, Mark, Panel, WIDTH, escaped, mark};
 use std::fmt::Write;
@@ -114,9 +114,8 @@ fn cost(row: &ScaleRow) -> (f64, Kind) {
 /// What a browser shows at a mark: all that makes it comparable.
 fn words(row: &ScaleRow) -> String {
     format!(
-        "{} routes, {} destinations ({}): {} frames/s, limited by {}",
-        grouped(row.routes),
-        grouped(row.destinations),
+        "{} ({}): {} frames/s, limited by {}",
+        row.place(),
         row.draw.as_deref().unwrap_or("the tester's own address"),
         row.rate(),
         row.limited_by()
@@ -181,7 +180,7 @@ mod tests {
         for wanted in [
             "hollow: something else than the DUT",
             "cross: could not be measured",
-            "<title>0 routes, 1 destinations (the tester's own address): &gt;= 1 500 000 frames/s, limited by tester</title>",
+            "<title>0 routes, 1 destination (the tester's own address): &gt;= 1 500 000 frames/s, limited by tester</title>",
             "<title>1 000 routes, 256 destinations (per-prefix): 1 250 000 frames/s, limited by DUT</title>",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");

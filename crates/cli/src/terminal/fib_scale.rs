@@ -86,9 +86,11 @@ impl ScaleRow {
     }
 
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
-    fn place(&self) -> String {
+    #[must_use]
+    pub fn place(&self) -> String {
+        let many = if self.destinations == 1 { "" } else { "s" };
         format!(
-            "{} routes, {} destinations",
+            "{} routes, {} destination{many}",
             grouped(self.routes),
             grouped(self.destinations)
         )
@@ -302,7 +304,7 @@ pub(crate) mod tests {
         for wanted in [
             "IPv4 routes of rib.bz2, destinations drawn per-prefix, seed 1\nEstimates; a Throughput needs 60 s (",
             ">=: at 1 of 3 points something else ended before the DUT",
-            "1 000 routes, 1 destinations: could not measure: a restless machine\n",
+            "1 000 routes, 1 destination: could not measure: a restless machine\n",
             "fewer destinations than asked for",
             "0 routes: one destination",
         ] {

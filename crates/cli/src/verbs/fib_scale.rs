@@ -187,7 +187,7 @@ fn show(
         let path = plot_path(args.plot.as_deref(), recorder.record.path());
         let draw = plan.draw.to_string();
         if !measured.rows.is_empty() {
-            let title = terminal::scale_title(&plan.from, &draw, &plan.throughput);
+            let title = terminal::scale_title(file_name(&plan.from), &draw, &plan.throughput);
             std::fs::write(&path, plot::svg(&measured.rows, &title)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
@@ -218,6 +218,12 @@ fn show(
         }
         Ok(())
     })
+}
+
+/// A plot has no room for folders.
+fn file_name(from: &str) -> &str {
+    let name = Path::new(from).file_name();
+    name.and_then(|name| name.to_str()).unwrap_or(from)
 }
 
 fn plot_path(named: Option<&Path>, record: &Path) -> PathBuf {
