@@ -8,6 +8,7 @@ use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
 use crate::why_lost::WhyLost;
+use mpps_method::speed::Slowed;
 use mpps_method::{
     Claim, Estimate, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern,
     LossRate, Outcome, Rate, SearchGoal, Span, Stability, Trial,
@@ -86,6 +87,8 @@ pub enum Doubt {
         /// Largest share of a trial, of any CPU.
         share: f64,
     },
+    /// A CPU of the bed was slower beside some trials than beside others.
+    Slowed(Slowed),
     /// Trials were voided.
     Voided {
         /// Voided.
@@ -113,6 +116,13 @@ pub enum Doubt {
     Contradiction {
         /// The load.
         rate: Rate,
+    },
+    /// The tester could not offer the load of these trials.
+    NotOffered {
+        /// So many.
+        trials: u32,
+        /// Of so many in the search.
+        of: u32,
     },
     /// The DUT lost frames while its CPU had time left.
     LossWhileIdle {
@@ -175,6 +185,7 @@ pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Se
     let around = measurer.surroundings();
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::all(&around, ceiling, &searched));
+    doubts.extend(raised::of_speed(gated, &searched));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let tester_limited = matches!(

@@ -19,6 +19,7 @@ pub mod probe;
 pub mod recover;
 pub mod rules;
 pub mod simulated;
+pub mod speed;
 pub mod tables;
 pub mod tester;
 pub mod traffic;

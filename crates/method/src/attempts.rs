@@ -16,6 +16,8 @@ pub struct Attempts {
     pub trials: u32,
     /// Trials voided.
     pub voided: u32,
+    /// Trials of a load that the tester did not offer.
+    pub not_offered: u32,
     last_void: Option<Void>,
 }
 
@@ -23,6 +25,15 @@ impl Attempts {
     /// One more trial, whatever it said.
     pub fn count(&mut self) {
         self.trials = self.trials.saturating_add(1);
+    }
+
+    /// Trials against what a search is allowed: those that say something of the DUT, and those that should have.
+    /// Neither the machine's disturbances nor what the tester cannot offer is the DUT's to pay for; but of the
+    /// latter no more is given away than the search is allowed itself, so that it ends.
+    #[must_use]
+    pub fn counted(&self, allowed: u32) -> u32 {
+        let given = self.voided.saturating_add(self.not_offered.min(allowed));
+        self.trials.saturating_sub(given)
     }
 
     /// It was voided (and counted before). `Some` when the pardoned ones cannot make up for it any more.

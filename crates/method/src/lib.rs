@@ -37,6 +37,7 @@ pub mod reason;
 pub mod search;
 pub mod search_plan;
 pub mod simulate;
+pub mod speed;
 pub mod statistics;
 pub mod trial;
 pub mod units;
@@ -62,7 +63,8 @@ pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, SizeCount, StackCounts, TaskName, Trial,
+    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuSteal, Direction, SizeCount, StackCounts,
+    TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -88,7 +88,7 @@ impl fmt::Display for Irregular {
         match self {
             Self::NoUpperBound => write!(f, "no load was too high for the DUT"),
             Self::OutOfTrials => {
-                write!(f, "the trials ended before a load was known to be too high")
+                write!(f, "no load was known to be too high yet")
             }
             Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
             Self::TooWide { width, wanted } => write!(

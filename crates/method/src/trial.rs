@@ -106,6 +106,17 @@ pub struct CpuCrowd {
     pub culprit: TaskName,
 }
 
+/// How long a fixed piece of work took on one CPU of the bed: its speed at the moment, whoever lowered it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSpeed {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Just before the trial.
+    pub before: Span,
+    /// Just after it.
+    pub after: Span,
+}
+
 /// A task's name as the kernel keeps it: up to 15 octets, padded with zeros.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskName(pub [u8; 16]);
@@ -165,6 +176,8 @@ pub struct Trial {
     pub gaps: Vec<CpuGap>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
+    /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.
+    pub speeds: Vec<CpuSpeed>,
     /// How late each frame was sent.
     pub lateness: Histogram,
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.

@@ -2,7 +2,7 @@
 
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
-use mpps_method::{Canaries, Counts, Direction, Histogram, Ledger, Verdict};
+use mpps_method::{Canaries, Counts, CpuSpeed, Direction, Histogram, Ledger, Verdict};
 use serde::Serialize;
 
 /// One trial.
@@ -24,6 +24,7 @@ pub struct TrialLine {
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
     crowds: Vec<CrowdEntry>,
+    speeds: Vec<SpeedEntry>,
     lateness: Quantiles,
     latency: Quantiles,
     largest_burst_frames: u64,
@@ -100,6 +101,24 @@ struct CrowdEntry {
     longest_by: String,
 }
 
+/// What the same piece of work took before and after the trial.
+#[derive(Serialize)]
+struct SpeedEntry {
+    cpu: usize,
+    before_ns: u64,
+    after_ns: u64,
+}
+
+impl SpeedEntry {
+    fn of(speed: &CpuSpeed) -> Self {
+        Self {
+            cpu: speed.cpu,
+            before_ns: speed.before.as_nanos(),
+            after_ns: speed.after.as_nanos(),
+        }
+    }
+}
+
 /// Upper ends of histogram buckets (at most 1/32 too high); null when nothing was timed.
 #[derive(Serialize)]
 struct Quantiles {
@@ -169,6 +188,7 @@ impl TrialLine {
                     longest_by: crowd.culprit.to_string(),
                 })
                 .collect(),
+            speeds: raw.speeds.iter().map(SpeedEntry::of).collect(),
             lateness: quantiles(&raw.lateness),
             latency: quantiles(&raw.latency),
             largest_burst_frames: raw.largest_burst,

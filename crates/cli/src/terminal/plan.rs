@@ -110,7 +110,7 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
     {
         let _ = writeln!(
             text,
-            "trials       {trials_at_most} at most, disturbed ones aside"
+            "trials       {trials_at_most} at most, disturbed ones and loads the tester cannot offer aside"
         );
     }
     if plan.warm_up > Span::ZERO {

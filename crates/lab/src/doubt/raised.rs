@@ -1,10 +1,13 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
 use super::Doubt;
+use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
 use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::mlr::NOT_OFFERED_AT_MOST;
+use mpps_method::speed;
 use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Trial, Verdict};
 
 /// Near its ceiling the tester itself may lose what the DUT did not.
@@ -53,6 +56,12 @@ fn of_merging(trial: Option<&Trial>) -> Option<Doubt> {
     merged.then_some(Doubt::Merged { frames, packets })
 }
 
+/// Against the best of the gate's trials too: a search may be slow from its first trial on.
+pub(super) fn of_speed(gated: &Gated, searched: &Searched) -> Option<Doubt> {
+    let trials = gated.trials.iter().chain(searched.trials.iter());
+    speed::slowed(trials.map(|(trial, _)| trial)).map(Doubt::Slowed)
+}
+
 fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let share = |trial: &Trial| {
@@ -82,6 +91,13 @@ fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
         .map(|(t, _)| t.offered);
     if let Some(rate) = failed.into_iter().find(|&rate| passed(rate)) {
         doubts.push(Doubt::Contradiction { rate });
+    }
+    let short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
+    let short = u32::try_from(trials.iter().filter(short).count()).unwrap_or(u32::MAX);
+    // So many at one load are how a tester's limit is found.
+    if short > NOT_OFFERED_AT_MOST {
+        let of = u32::try_from(trials.len()).unwrap_or(u32::MAX);
+        doubts.push(Doubt::NotOffered { trials: short, of });
     }
     let frames = trials.iter().map(|(trial, _)| trial.counts().foreign).sum();
     if frames > 0 {
@@ -217,6 +233,7 @@ fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
 mod tests {
     use super::*;
     use mpps_method::Direction;
+    use mpps_method::{CpuSpeed, Span};
 
     fn names(routes: u64, destinations: u64, sent: u64) -> Vec<&'static str> {
         let table = TableMet {
@@ -247,5 +264,57 @@ mod tests {
         assert_eq!(short, ["part-of-destinations"]);
         assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
         assert!(of_table(None, None).is_empty());
+    }
+
+    #[test]
+    fn more_trials_not_offered_than_a_limit_takes_are_a_doubt() {
+        let verdict = Verdict::NotOffered(mpps_method::Shortfall::LostAtReceiver(1));
+        let one = || (Trial::default(), verdict);
+        let raised = |trials: usize| of_trials(&vec![one(); trials]);
+        assert_eq!(raised(3), []);
+        assert_eq!(raised(4), [Doubt::NotOffered { trials: 4, of: 4 }]);
+    }
+
+    #[test]
+    fn a_cpu_slow_before_and_after_a_trial_is_a_doubt_against_the_gate_too() {
+        let beside = |us: u64| {
+            let took = Span::from_nanos(us * 1_000);
+            let (cpu, before, after) = (1, took, took);
+            let speeds = vec![CpuSpeed { cpu, before, after }];
+            let trial = Trial {
+                speeds,
+                ..Trial::default()
+            };
+            (trial, Verdict::Lossless)
+        };
+        let gated = Gated {
+            stability: Stability::Stable,
+            trials: vec![beside(18)],
+        };
+        let rate = Rate::from_fps(1_000.0);
+        let result = GoalResult {
+            goal: None,
+            outcome: Outcome::NoneLossless {
+                lowest: rate,
+                trials: 2,
+                voided: 0,
+            },
+            loss_ratio: 0.0,
+            final_trial: Span::from_millis(1_000),
+            irregular: None,
+        };
+        let searched = |us: [u64; 2]| Searched {
+            result,
+            evidence: None,
+            trials: us.map(beside).into(),
+        };
+        assert_eq!(of_speed(&gated, &searched([19, 18])), None);
+        let doubt = of_speed(&gated, &searched([27, 27])).expect("a slow search");
+        assert!(
+            doubt.to_string().starts_with(
+                "CPU 1 took up to 50 % longer for the same work before and after 2 of 3 trials"
+            ),
+            "{doubt}"
+        );
     }
 }

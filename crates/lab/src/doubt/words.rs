@@ -22,10 +22,12 @@ impl Doubt {
             Self::TesterNearCeiling { .. } => "tester-near-ceiling",
             Self::CpuShared => "cpu-shared",
             Self::Steal { .. } => "steal",
+            Self::Slowed(_) => "cpu-slowed",
             Self::Voided { .. } => "voided",
             Self::RingHides { .. } => "ring-hides",
             Self::UnevenQueues { .. } => "uneven-queues",
             Self::Contradiction { .. } => "contradiction",
+            Self::NotOffered { .. } => "not-offered",
             Self::LossWhileIdle { .. } => "loss-while-idle",
             Self::Foreign { .. } => "foreign",
             Self::OutOfTrials(_) => "out-of-trials",
@@ -63,6 +65,7 @@ impl Doubt {
                 "the hypervisor took {:.1} % of a CPU during a trial",
                 share * 100.0
             ),
+            Self::Slowed(found) => found.to_string(),
             Self::Voided { voided, trials } => {
                 format!("{voided} of {trials} trials were disturbed and run again")
             }
@@ -73,13 +76,12 @@ impl Doubt {
                 ratio,
                 empty,
                 queues,
-            } => {
-                format!(
-                    "the fullest of {queues} queues got {ratio:.1} times its share, {empty} got none"
-                )
-            }
+            } => uneven(*ratio, *empty, *queues),
             Self::Contradiction { rate } => {
                 format!("{rate} passed in one trial and failed in another")
+            }
+            Self::NotOffered { trials, of } => {
+                format!("the tester could not offer the load of {trials} of {of} trials")
             }
             Self::LossWhileIdle { rate, busy } => format!(
                 "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
@@ -88,7 +90,7 @@ impl Doubt {
             Self::Foreign { frames } => {
                 format!("{frames} frames that are not ours reached the receiver")
             }
-            Self::OutOfTrials(how) => how.to_string(),
+            Self::OutOfTrials(how) => format!("the trials allowed ended the search: {how}"),
             Self::FewDestinations { routes, met } => {
                 format!("the DUT holds {routes} routes and frames go to {met} destination(s)")
             }
@@ -139,19 +141,23 @@ impl Doubt {
             Self::Steal { .. } => {
                 "the DUT had less of its CPU than it will have on a machine of its own"
             }
+            Self::Slowed(_) => {
+                "its clock was lowered or its core shared, which no stolen time shows: rates fall with it, the tester's ceiling too"
+            }
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => {
                 "the border between loss and none is not sharp; one search finds one point of it"
             }
+            Self::NotOffered { .. } => {
+                "they say nothing of the DUT and took none of its trials, but its rate may lie above what was offered"
+            }
             Self::LossWhileIdle { .. } => {
                 "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
             }
             Self::Foreign { .. } => "something besides the tester sends through the DUT",
-            Self::OutOfTrials(_) => {
-                "all trials allowed were used: the rate is known no better than that"
-            }
+            Self::OutOfTrials(_) => "the rate is known no better than that",
             Self::FewDestinations { .. } => {
                 "what few destinations need of the table stays in the CPU's caches: the rate is not the table's"
             }
@@ -201,13 +207,16 @@ impl Doubt {
                 "judge by DUT busy and ns per frame, or give the tester more CPUs"
             }
             Self::CpuShared => "--tester-cpus and --dut-cpus with different CPUs",
-            Self::Steal { .. } | Self::Voided { .. } => {
+            Self::Steal { .. } | Self::Slowed(_) | Self::Voided { .. } => {
                 "run again when the machine is quieter; compare in pairs only"
             }
             Self::RingHides { .. } => "a longer --time or a smaller --rx-ring",
             Self::UnevenQueues { .. } => "more --flows, or --rss default instead of symmetric",
             Self::Contradiction { .. } | Self::LossWhileIdle { .. } => {
                 "--preset csit (up to 21 trials at a load), or a larger --rx-ring"
+            }
+            Self::NotOffered { .. } => {
+                "a --max-rate below the tester's ceiling, --tester-cpus with more CPUs, or a quieter machine"
             }
             Self::Foreign { .. } => "look at what --dut-setup started",
             Self::CeilingUnproven { .. } => {
@@ -221,6 +230,10 @@ impl Doubt {
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
         }
     }
+}
+
+fn uneven(ratio: f64, empty: usize, queues: usize) -> String {
+    format!("the fullest of {queues} queues got {ratio:.1} times its share, {empty} got none")
 }
 
 impl fmt::Display for Doubt {

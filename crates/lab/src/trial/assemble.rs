@@ -68,6 +68,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
             })
             .collect(),
         crowds: parts.crowded.iter().map(crowd).collect(),
+        speeds: Vec::new(),
         lateness,
         latency,
         largest_burst: parts.sent.burst_largest,

@@ -3,7 +3,8 @@
 //! The order of events is the rule "no telemetry during a judged trial": all counters are read before
 //! the opening canaries and after the closing ones, when no frame is under way.
 //!
-//! 0. where asked for, warm-up frames at the trial's load, sent, drained and forgotten;
+//! 0. a fixed piece of work is timed on each CPU of the bed, and again at the end of all; where asked for,
+//!    warm-up frames at the trial's load, sent, drained and forgotten;
 //! 1. arm the receivers, read all counters; 2. opening canaries; 3. the load; 4. drain: until every
 //!    frame is accounted for, or nothing has moved for a while; 5. closing canaries: the receiver lived
 //!    to the end; 6. read all counters.
@@ -13,6 +14,7 @@ mod stations;
 
 use crate::clock::wait_for;
 use crate::rules;
+use crate::speed;
 use crate::tester::{Tester, TesterError};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
@@ -50,8 +52,12 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
         delay_ns: DELAY_NS,
         ..Order::default()
     };
+    let cpus = speed::cpus(tester.bed);
+    let before = speed::read(&cpus)?;
     warm_up(tester, offer, order)?;
-    conduct(tester, offer, order)
+    let mut trial = conduct(tester, offer, order)?;
+    trial.speeds = speed::beside(&before, &speed::read(&cpus)?);
+    Ok(trial)
 }
 
 /// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it

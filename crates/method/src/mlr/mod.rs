@@ -8,7 +8,8 @@
 //!
 //! - A void trial is run again; the rule is blind to loss ([`crate::attempts`]).
 //! - A load the tester failed to offer [`NOT_OFFERED_AT_MOST`] times in a row bounds the search from above as the
-//!   *tester's* limit. Within the bound of the rules an unsent frame is no lost one.
+//!   *tester's* limit. Within the bound of the rules an unsent frame is no lost one. What it did not offer takes
+//!   none of the trials that a search is allowed ([`Attempts::counted`]).
 //! - Two trials in a row at a load that are no evidence: no answer.
 
 pub mod database;
@@ -43,7 +44,7 @@ pub struct MlrPlan {
     pub maximum: Ceiling,
     /// Lowest load offered.
     pub minimum: Rate,
-    /// Trials that nothing disturbed, at most; [`TRIALS_MAX`] where nobody says less.
+    /// Trials that nothing disturbed and that the tester could offer, at most; [`TRIALS_MAX`] where nobody says less.
     pub trials_at_most: u32,
 }
 
@@ -140,8 +141,8 @@ impl Mlr {
             by_load.then(other.duration.cmp(&one.duration))
         };
         self.now = wanted.min_by(first);
-        let undisturbed = self.attempts.trials - self.attempts.voided;
-        if undisturbed >= self.plan.trials_at_most || self.gave_up.is_some() {
+        let allowed = self.plan.trials_at_most;
+        if self.attempts.counted(allowed) >= allowed || self.gave_up.is_some() {
             self.now = None;
         }
     }
@@ -156,6 +157,7 @@ impl Mlr {
 
     fn not_offered(&mut self, offer: Offer, why: Shortfall, counts: &Counts) {
         let rate = offer.rate;
+        self.attempts.not_offered += 1;
         let load = self.database.at(rate);
         load.not_offered += 1;
         let carried =

@@ -192,14 +192,15 @@ proptest! {
         let plan = MlrPlan { trials_at_most: most, ..plan };
         prop_assume!(plan.check().is_ok());
         let mut search = Mlr::new(plan.clone()).expect("a plan");
-        let (mut undisturbed, mut run) = (0_u32, 0_u32);
+        let (mut judged, mut run) = (0_u32, 0_u32);
         for (verdict, sent) in verdicts.iter().cycle() {
             let Step::Offer(offer) = search.next() else { break };
             prop_assert_eq!(search.next(), Step::Offer(offer), "asking twice changes nothing");
             prop_assert!(plan.minimum <= offer.rate && offer.rate <= plan.maximum.rate());
-            prop_assert!(undisturbed < most && run <= 2 * most + 20);
+            // As many again for loads not offered, and as many as both for disturbances.
+            prop_assert!(judged < most && run <= 4 * most + 20);
             search.learn(verdict, &Counts { sent: *sent, ..Counts::default() });
-            undisturbed += u32::from(!matches!(verdict, Verdict::Void(_)));
+            judged += u32::from(!matches!(verdict, Verdict::Void(_) | Verdict::NotOffered(_)));
             run += 1;
         }
         let Step::Done(results) = search.next() else { panic!("left the loop by the end alone") };

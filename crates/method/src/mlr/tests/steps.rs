@@ -105,6 +105,69 @@ fn a_disturbed_trial_says_nothing_and_does_not_count_against_the_trials_allowed(
     );
 }
 
+/// A tester that fails every other trial takes none of the DUT's trials, and no result from it.
+#[test]
+fn what_the_tester_does_not_offer_does_not_count_against_the_trials_allowed() {
+    let ends = |fails: bool, trials_at_most: u32| {
+        let mut search = Mlr::new(MlrPlan {
+            trials_at_most,
+            ..plan(Preset::Quick)
+        })
+        .expect("a plan");
+        let mut pair = Simulated::new(Properties {
+            noise: 0.05,
+            seed: 3,
+            ..Properties::ideal(kfps(777.0))
+        });
+        let (mut judged, mut failed) = (0_u32, 0_u32);
+        while let Step::Offer(offer) = search.next() {
+            if fails && failed <= judged {
+                failed += 1;
+                search.learn(&NOT_OFFERED, &Counts::default());
+                continue;
+            }
+            judged += 1;
+            let trial = pair.trial(&offer);
+            search.learn(&trial.judge(&Rules::default()), &trial.counts());
+        }
+        (judged, failed, results(search.next())[0])
+    };
+    let (judged, none, wanted) = ends(false, 15);
+    // Allowed no more than it needs, of which failures would leave half.
+    let (too, failed, found) = ends(true, judged);
+    assert_eq!((none, too), (0, judged));
+    assert!(judged > 3 && failed >= judged, "{judged} {failed}");
+    let bounds = |result: &GoalResult| match result.outcome {
+        Outcome::Found {
+            lossless, lossy, ..
+        } => (lossless, lossy),
+        _ => panic!("{result:?}"),
+    };
+    assert_eq!(bounds(&found), bounds(&wanted));
+}
+
+#[test]
+fn a_tester_that_offers_hardly_anything_ends_the_search_all_the_same() {
+    let mut search = Mlr::new(MlrPlan {
+        trials_at_most: 4,
+        ..plan(Preset::Quick)
+    })
+    .expect("a plan");
+    let mut trials = 0;
+    while let Step::Offer(_) = search.next() {
+        // Never three in a row at a load, so that no limit is found.
+        let (verdict, counts) = if trials % 3 == 2 {
+            lost(10)
+        } else {
+            said(NOT_OFFERED)
+        };
+        search.learn(&verdict, &counts);
+        trials += 1;
+        assert!(trials <= 8, "as many again as allowed");
+    }
+    assert_eq!(trials, 8);
+}
+
 #[test]
 fn whether_a_disturbed_trial_lost_makes_no_difference() {
     let after = |lost: u64| {

@@ -1,0 +1,140 @@
+//! How fast each CPU of the bed is at the moment: a fixed piece of work, timed between trials.
+//!
+//! A shared machine's core may do 40 % less for seconds (its sibling thread has another guest's work, its clock
+//! is lowered) while nothing is stolen and no tick is late. Then the tester's ceiling and the DUT's rate fall
+//! alike, and nothing else says so.
+
+use crate::bed::Bed;
+use crate::tester::TesterError;
+use mpps_linux::clock::monotonic_ns;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_method::{CpuSpeed, Span};
+use std::hint::black_box;
+
+/// Turns of a piece of work: some 18 microseconds on a core of 2023, and so between two polls of a receiver.
+/// Without optimisation a turn takes 40 times as long.
+const TURNS: u32 = if cfg!(debug_assertions) { 112 } else { 4_500 };
+/// Pieces are repeated for so long, and the fastest counts: whoever interrupts the others takes their time, and
+/// a core that was asleep wakes up meanwhile.
+const LONG_ENOUGH_NS: u64 = 1_000_000;
+/// But so many at least.
+const PIECES_MIN: u32 = 3;
+/// Words worked on: a quarter of the smallest first-level cache.
+const WORDS: usize = 512;
+/// Chains that do not wait for each other: as many as fill a core, for a core that shares its units with a
+/// sibling then takes longer.
+const CHAINS: usize = 8;
+
+/// The CPUs of a bed that a trial depends on: of somebody else's device none is ours.
+#[must_use]
+pub fn cpus(bed: &Bed) -> Vec<usize> {
+    let split = &bed.plan().cpus;
+    if bed.plan().is_external() {
+        split.tester.clone()
+    } else {
+        split.all()
+    }
+}
+
+/// Both readings beside a trial, by CPU.
+#[must_use]
+pub fn beside(before: &[(usize, Span)], after: &[(usize, Span)]) -> Vec<CpuSpeed> {
+    let both = before.iter().zip(after);
+    let speed = |(&(cpu, before), &(_, after)): (&(usize, Span), &(usize, Span))| CpuSpeed {
+        cpu,
+        before,
+        after,
+    };
+    both.map(speed).collect()
+}
+
+/// How long a piece of work takes on each of these CPUs, one after the other. Nothing else of ours may run.
+///
+/// # Errors
+/// A CPU that this process may not use.
+pub fn read(cpus: &[usize]) -> Result<Vec<(usize, Span)>, TesterError> {
+    let each = |&cpu| Ok((cpu, on(cpu)?));
+    cpus.iter().map(each).collect()
+}
+
+fn on(cpu: usize) -> Result<Span, TesterError> {
+    let work = || {
+        cpu::pin_current_thread(&CpuSet::single(cpu))?;
+        Ok(fastest())
+    };
+    let thread = std::thread::scope(|scope| scope.spawn(work).join());
+    thread.unwrap_or(Err(TesterError::Layout("speed of a CPU")))
+}
+
+fn fastest() -> Span {
+    let mut words: [u64; WORDS] = std::array::from_fn(|place| place as u64);
+    let begun = monotonic_ns();
+    let (mut last, mut pieces, mut fastest) = (begun, 0, u64::MAX);
+    while pieces < PIECES_MIN || last - begun < LONG_ENOUGH_NS {
+        piece(black_box(&mut words));
+        let now = monotonic_ns();
+        fastest = fastest.min(now - last);
+        (last, pieces) = (now, pieces + 1);
+    }
+    Span::from_nanos(fastest)
+}
+
+/// The work: whole numbers and the first-level cache, as a packet's way is.
+fn piece(words: &mut [u64; WORDS]) {
+    let mut chains: [u64; CHAINS] = std::array::from_fn(|chain| chain as u64);
+    for turn in 0..TURNS {
+        let place = (turn as usize * CHAINS) % WORDS;
+        for (chain, word) in chains.iter_mut().zip(&mut words[place..place + CHAINS]) {
+            *chain = (*chain ^ *word)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                .rotate_left(23);
+            *word = chain.wrapping_add(*word);
+        }
+    }
+    black_box(chains);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Best of several readings: the machine itself has slow moments.
+    fn best(cpu: usize) -> u64 {
+        let each = (0..20).map(|_| on(cpu).expect("a speed").as_nanos());
+        each.min().expect("one")
+    }
+
+    #[test]
+    fn a_cpu_that_others_have_as_well_is_not_slow() {
+        let cpu = cpu::available().expect("affinity").iter().next();
+        let cpu = cpu.expect("a CPU");
+        let alone = best(cpu);
+        let stop = AtomicBool::new(false);
+        let shared = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                cpu::pin_current_thread(&CpuSet::single(cpu)).expect("pin");
+                while !stop.load(Ordering::Relaxed) {
+                    black_box(());
+                }
+            });
+            let shared = best(cpu);
+            stop.store(true, Ordering::Relaxed);
+            shared
+        });
+        assert!(
+            shared < alone + alone / 4,
+            "{alone} ns alone, {shared} ns shared"
+        );
+    }
+
+    #[test]
+    fn every_cpu_has_a_speed_and_a_wrong_one_is_named() {
+        let available: Vec<usize> = cpu::available().expect("affinity").iter().collect();
+        let read = read(&available).expect("speeds");
+        assert_eq!(read.len(), available.len());
+        assert!(read.iter().all(|(_, took)| *took > Span::ZERO), "{read:?}");
+        let error = super::read(&[1_000]).expect_err("no such CPU");
+        assert!(error.to_string().contains("1000"), "{error}");
+    }
+}
