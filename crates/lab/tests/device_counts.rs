@@ -13,7 +13,8 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::ethtool;
 use mpps_linux::packet::{RxRing, RxSpec};
-use mpps_method::{Offer, Rate, Span, Trial};
+use mpps_method::reason::Invalid;
+use mpps_method::{Offer, Rate, Rules, Span, Transport, Trial, Verdict};
 use mpps_wire::tag::Tag;
 
 /// Trials until one is as it should be: a busy machine takes CPUs away.
@@ -60,6 +61,63 @@ fn what_the_device_drops_is_lost_to_the_frame() {
         assert_eq!(counts.lost + canaries, dropped, "{trial:?}");
         assert_eq!(ledger.lost_in_dut, dropped, "{ledger:?}");
         assert_eq!(trial.stack, None, "the device's own counts are not known");
+    });
+    done.expect("host");
+}
+
+/// Segments that the device's GRO merges and its port does not cut again: a count of them is no count of frames.
+#[test]
+fn frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named() {
+    let test = "frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named";
+    if !support::can_run() || !alone(test) {
+        return;
+    }
+    let lab = Lab::new();
+    let gro = lab.device.run(|| ethtool::set_gro("d1", true));
+    gro.expect("device").expect("GRO");
+    // What leaves a veth that can send merged segments goes past the GRO of its other end.
+    let sends_singly = lab.host.run(|| {
+        let all = ethtool::features("x1")?;
+        let merged = all.iter().filter(|f| f.on && f.name.starts_with("tx-tcp"));
+        merged
+            .into_iter()
+            .try_for_each(|f| ethtool::set_feature("x1", &f.name, false))
+    });
+    sends_singly.expect("host").expect("no TSO");
+    // The sender hands over frame by frame, each a poll of its own; what it finds is kept for longer than that.
+    let keep = "echo 2000000 > /sys/class/net/d1/gro_flush_timeout";
+    run_in(&lab.device, &["sh", "-ec", keep], "");
+    let done = lab.host.run(|| {
+        let bed = raised(&plan("x1", "x2", false, false));
+        let of = |transport| Traffic {
+            transport,
+            flows: 1,
+            ..traffic(PortKind::AfPacket, "512", false, false)
+        };
+        let offer = offer(20_000.0, 200);
+        // Every segment at the same place of its stream: nothing merges them.
+        let plain = run(&bed, &of(Transport::Tcp), &offer).judge(&Rules::default());
+        assert!(!matches!(plain, Verdict::Invalid(_)), "{plain}");
+        let stream = run(&bed, &of(Transport::TcpStream), &offer);
+        let verdict = stream.judge(&Rules::default());
+        assert!(
+            matches!(verdict, Verdict::Invalid(Invalid::SizesDisagree { .. })),
+            "{verdict}\n{:?}",
+            stream.counts()
+        );
+        let line = verdict.to_string();
+        assert!(line.contains("GRO") && line.contains("--l4 tcp"), "{line}");
+        // Cut again before they leave, they are what they were.
+        for offload in ["tx-tcp-segmentation", "tx-generic-segmentation"] {
+            let off = lab
+                .device
+                .run(|| ethtool::set_feature("d2", offload, false));
+            off.expect("device").expect(offload);
+        }
+        let cut = run(&bed, &of(Transport::TcpStream), &offer);
+        let verdict = cut.judge(&Rules::default());
+        assert!(!matches!(verdict, Verdict::Invalid(_)), "{verdict}");
+        assert_eq!(cut.counts().lost, 0, "{verdict}\n{cut:?}");
     });
     done.expect("host");
 }

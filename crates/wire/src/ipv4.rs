@@ -11,13 +11,19 @@ pub const HEADER_LEN: usize = 20;
 /// Version 4, five words: no options.
 const VERSION_IHL: u8 = 0x45;
 
-/// The header's fields. Test frames are never fragments; identification and flags are zero.
+/// "Do not fragment", in the octet of the flags.
+const DF: u8 = 0x40;
+
+/// The header's fields. Test frames are never fragments; their identification is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ipv4 {
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
     /// Octets of header and payload.
     pub total_length: u16,
+    /// Not to be fragmented (RFC 791), as TCP's packets are not: GRO takes packets of one identification for
+    /// parts of one stream only so.
+    pub dont_fragment: bool,
     /// Time to live.
     pub ttl: u8,
     /// Payload protocol (17: UDP).
@@ -43,7 +49,7 @@ impl Ipv4 {
             l1,
             _,
             _,
-            _,
+            flags,
             _,
             ttl,
             protocol,
@@ -64,6 +70,7 @@ impl Ipv4 {
         let parsed = Self {
             dscp: tos >> 2,
             total_length: u16::from_be_bytes([l0, l1]),
+            dont_fragment: flags & DF != 0,
             ttl,
             protocol,
             source: Ipv4Addr::new(s0, s1, s2, s3),
@@ -91,6 +98,7 @@ impl Ipv4 {
         let [s0, s1, s2, s3] = self.source.octets();
         let [d0, d1, d2, d3] = self.destination.octets();
         let tos = self.dscp << 2;
+        let flags = if self.dont_fragment { DF } else { 0 };
         let with_checksum = |[c0, c1]: [u8; 2]| {
             let (ttl, protocol) = (self.ttl, self.protocol);
             [
@@ -100,7 +108,7 @@ impl Ipv4 {
                 l1,
                 0,
                 0,
-                0,
+                flags,
                 0,
                 ttl,
                 protocol,
@@ -130,6 +138,7 @@ mod tests {
         let header = Ipv4 {
             dscp: 46,
             total_length: 46,
+            dont_fragment: true,
             ttl: 64,
             protocol: 17,
             source: Ipv4Addr::new(198, 18, 0, 2),
@@ -137,7 +146,7 @@ mod tests {
         };
         let mut octets = [0_u8; 20];
         header.emit(&mut octets).unwrap();
-        assert_eq!(octets[..4], [0x45, 0xb8, 0, 46]);
+        assert_eq!(octets[..8], [0x45, 0xb8, 0, 46, 0, 0, 0x40, 0]);
         assert_eq!(Ipv4::parse(&octets).unwrap(), Some((header, &[][..])));
         assert!(Ipv4::is_checksum_right(&octets).unwrap());
         octets[8] -= 1;

@@ -191,6 +191,7 @@ impl FrameTemplate {
             Addresses::V4(source, destination) => Ipv4 {
                 dscp: self.dscp & 0x3f,
                 total_length: ip_len,
+                dont_fragment: self.transport == Transport::Tcp,
                 ttl: self.ttl,
                 protocol,
                 source,
