@@ -184,8 +184,8 @@ pub enum Doubt {
 pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Searched) -> Finding {
     let around = measurer.surroundings();
     let mut doubts = raised::of_gate(&gated.stability);
-    doubts.extend(raised::all(&around, ceiling, &searched));
     doubts.extend(raised::of_speed(gated, &searched));
+    doubts.extend(raised::all(&around, ceiling, &searched));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let tester_limited = matches!(
