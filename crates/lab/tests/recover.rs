@@ -69,8 +69,7 @@ fn a_whole_life_leaves_nothing() {
     forget(&plan);
     let bed = raised.unwrap_or_else(|error| panic!("raise: {error}"));
     if killed.is_none() {
-        // The third child may still be on its way from one namespace to the other.
-        assert_eq!(started_in(Some("life")).len(), 3);
+        await_children("life");
         assert_ne!(Host::now(), before);
     }
     if std::env::var_os(KEEP).is_some() {
@@ -80,6 +79,13 @@ fn a_whole_life_leaves_nothing() {
     if killed.is_none() {
         assert_eq!(Host::now(), before);
     }
+}
+
+/// Waits for the three children of a bed's script: they may still be on their way to their programs.
+fn await_children(bed: &str) {
+    let here = || Ok::<_, std::convert::Infallible>(started_in(Some(bed)).len() == 3);
+    let all = mpps_lab::clock::wait_for(5_000_000_000, 1_000_000, here);
+    assert!(all.expect("infallible"), "{:?}", started_in(Some(bed)));
 }
 
 fn start(bed: &str, settings: &[(&str, String)]) -> Child {
@@ -240,7 +246,7 @@ fn many_recoveries_at_once_all_return_when_all_is_put_back() {
         let name = unique(&round.to_string());
         let settings = [(fault::KILL_AT_JOURNAL, "6".to_owned())];
         assert!(was_killed(end(start(&name, &settings))));
-        assert_eq!(started_in(Some(&name)).len(), 3);
+        await_children(&name);
         remove_scripts();
         let reverted: usize = std::thread::scope(|scope| {
             let one = || {
