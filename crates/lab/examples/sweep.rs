@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 duration,
             };
             let trial = trial::run(&mut tester, &offer)?;
-            let verdict = trial.judge(&rules::of(&bed, &offer));
+            let verdict = trial.judge(&rules::of(&tester, &offer));
             println!("{round},{}", line(&trial, &verdict));
         }
     }

@@ -97,14 +97,18 @@ impl Measurer for Tester<'_> {
     }
 
     fn rules(&self, offer: &Offer) -> Rules {
-        rules::of(self.bed, offer)
+        rules::of(self, offer)
     }
 
     fn surroundings(&self) -> Surroundings {
         let plan = self.bed.plan();
         let external = plan.is_external();
         Surroundings {
-            ring_frames: if external { 0 } else { rules::ring(self.bed) },
+            ring_frames: if external {
+                0
+            } else {
+                rules::ring(self.bed, &self.traffic)
+            },
             cpus_shared: plan.cpus.shared(),
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,

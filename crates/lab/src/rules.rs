@@ -1,6 +1,8 @@
 //! The bounds each trial is judged by: fixed by bed and offer before the trial begins, blind to its loss.
 
 use crate::bed::{Bed, Front, Side};
+use crate::tester::Tester;
+use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::{Offer, Rules, Span};
 
@@ -17,9 +19,10 @@ const STALL_MAX: Span = Span::from_millis(10);
 
 /// The rules for one offer: a stall that alone could fill the ring at this load voids the trial.
 #[must_use]
-pub fn of(bed: &Bed, offer: &Offer) -> Rules {
+pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
+    let bed = tester.bed;
     if !bed.plan().is_external() {
-        return of_ring(ring(bed), offer);
+        return of_ring(ring(bed, &tester.traffic), offer);
     }
     let plan = bed.plan().external.as_ref();
     let both = plan.is_some_and(|plan| plan.bidirectional);
@@ -59,19 +62,26 @@ pub fn of_ring(ring: u32, offer: &Offer) -> Rules {
     }
 }
 
-/// Frames the DUT's receive rings hold together.
+/// Frames that those of the DUT's receive rings hold together which this traffic can fill: a flow fills one.
 #[must_use]
-pub fn ring(bed: &Bed) -> u32 {
-    let plan = bed.plan();
-    if plan.is_external() {
+pub fn ring(bed: &Bed, traffic: &Traffic) -> u32 {
+    if bed.plan().is_external() {
         return DEVICE_RING;
     }
-    let one = if plan.nic == Front::Cpumap {
+    one_ring(bed).saturating_mul(filled(bed.plan().queues, traffic))
+}
+
+/// Frames that one of the DUT's receive rings holds.
+#[must_use]
+pub fn one_ring(bed: &Bed) -> u32 {
+    let plan = bed.plan();
+    if plan.is_external() {
+        DEVICE_RING
+    } else if plan.nic == Front::Cpumap {
         plan.rx_ring
     } else {
         VETH_RING
-    };
-    one.saturating_mul(u32::from(plan.queues))
+    }
 }
 
 /// Frames of a receive ring of which a quarter may be caught up with at once.
@@ -84,6 +94,13 @@ pub fn ring_caught_up_with(bed: &Bed) -> u32 {
     }
 }
 
+/// Queues that frames get to, at most: a flow stays on one.
+fn filled(queues: u16, traffic: &Traffic) -> u32 {
+    let destinations = (traffic.destinations.as_ref()).map_or(1, |drawn| drawn.distinct);
+    let flows = u64::from(traffic.flows).saturating_mul(destinations).max(1);
+    u32::from(queues).min(u32::try_from(flows).unwrap_or(u32::MAX))
+}
+
 fn stall_max(ring: u32, offer: &Offer) -> Span {
     let fills_ring = RING_SHARE * f64::from(ring) / offer.rate.fps().max(1.0);
     Span::from_secs_f64(fills_ring).clamp(STALL_MIN, STALL_MAX)
@@ -93,6 +110,17 @@ fn stall_max(ring: u32, offer: &Offer) -> Span {
 mod tests {
     use super::*;
     use mpps_method::Rate;
+
+    #[test]
+    fn a_flow_fills_one_queue() {
+        let of = |flows| Traffic {
+            flows,
+            ..Traffic::default()
+        };
+        assert_eq!(filled(4, &of(1)), 1);
+        assert_eq!(filled(4, &of(3)), 3);
+        assert_eq!(filled(4, &of(32)), 4);
+    }
 
     #[test]
     fn the_bound_follows_the_ring_and_the_load() {

@@ -354,7 +354,7 @@ fn a_kept_bed_is_found_used_by_one_at_a_time_and_taken_down() {
     let before = Host::now();
     let plan = BedPlan {
         nic: Front::Napi,
-        queues: 2,
+        queues: 1,
         rx_ring: 512,
         rss: RssKey::Symmetric,
         ..named("kept")
@@ -456,6 +456,14 @@ fn a_plan_no_bed_can_be_is_refused_before_anything_is_touched() {
             ..plan()
         })
         .contains("give 1 to")
+    );
+    assert!(
+        refused(BedPlan {
+            queues: 2,
+            nic: Front::Napi,
+            ..plan()
+        })
+        .contains("take --nic cpumap")
     );
     assert!(
         refused(BedPlan {

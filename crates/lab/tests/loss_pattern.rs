@@ -42,7 +42,7 @@ fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
     let (mut disturbed, mut why) = (None, String::new());
     for _ in 0..ATTEMPTS {
         let trial = run(tester, offer);
-        let verdict = trial.judge(&rules::of(tester.bed, offer));
+        let verdict = trial.judge(&rules::of(tester, offer));
         let Some(losses) = trial.losses.first().cloned() else {
             continue;
         };
@@ -148,7 +148,7 @@ fn a_dut_that_loses_its_cpu_for_a_while_has_stalled() {
         let trial = support::hogged(&mut tester, bed.plan().cpus.dut[0], 60_000_000, &offer);
         // The hog voids the trial, as it must; the pattern is there all the same.
         assert!(matches!(
-            trial.judge(&rules::of(&bed, &offer)),
+            trial.judge(&rules::of(&tester, &offer)),
             Verdict::Void(_) | Verdict::NotOffered(_)
         ));
         let Some(losses) = trial.losses.first() else {

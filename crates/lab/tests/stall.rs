@@ -50,7 +50,7 @@ fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
             let gap = gap.expect("a watch on each CPU").longest.as_nanos();
             // The watch ticks each ms, and sees no less than what was planted in the trial.
             assert!(gap >= PAUSE_NS, "the watch saw {gap} ns on CPU {paused}");
-            let verdict = trial.judge(&rules::of(&bed, &offer));
+            let verdict = trial.judge(&rules::of(&tester, &offer));
             assert!(!is_a_rate(&verdict), "{verdict}");
             seen.push(verdict.to_string());
             matches!(verdict, Verdict::Void(Void::Stall { cpu, .. }) if cpu == paused)
@@ -72,7 +72,7 @@ fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
     };
     for cpu in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
         let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
-        let verdict = trial.judge(&rules::of(&bed, &offer));
+        let verdict = trial.judge(&rules::of(&tester, &offer));
         assert!(!is_a_rate(&verdict), "CPU {cpu}: {verdict}");
     }
 }

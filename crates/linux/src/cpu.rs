@@ -60,6 +60,20 @@ impl CpuSet {
         Self(self.0.difference(&other.0).copied().collect())
     }
 
+    /// As the kernel writes masks, in sysfs: groups of 32 bits, the highest first; `0` is the empty set.
+    #[must_use]
+    pub fn mask(&self) -> String {
+        let highest = self.iter().max().unwrap_or(0) / 32;
+        let group = |number: usize| {
+            let bits = self.iter().filter(|cpu| cpu / 32 == number);
+            bits.fold(0u32, |mask, cpu| mask | 1 << (cpu % 32))
+        };
+        let first = format!("{:x}", group(highest));
+        (0..highest).rev().fold(first, |mask, number| {
+            format!("{mask},{:08x}", group(number))
+        })
+    }
+
     fn to_kernel(&self) -> Result<sched::CpuSet> {
         let mut set = sched::CpuSet::new();
         for cpu in self.iter() {
@@ -310,6 +324,18 @@ mod tests {
             let set: CpuSet = text.parse().unwrap();
             assert_eq!(set.iter().collect::<Vec<_>>(), cpus, "{text}");
             assert_eq!(set.to_string(), back);
+        }
+    }
+
+    #[test]
+    fn masks_are_written_in_groups_of_32_bits() {
+        for (list, mask) in [
+            ("", "0"),
+            ("1", "2"),
+            ("0,33", "2,00000001"),
+            ("130", "4,00000000,00000000,00000000,00000000"),
+        ] {
+            assert_eq!(list.parse::<CpuSet>().unwrap().mask(), mask);
         }
     }
 

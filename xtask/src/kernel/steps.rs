@@ -19,6 +19,7 @@ type RangeOfCpus = (usize, usize);
 
 const ANY: RangeOfCpus = (1, usize::MAX);
 const TWO_OR_MORE: RangeOfCpus = (2, usize::MAX);
+const FOUR_OR_MORE: RangeOfCpus = (4, usize::MAX);
 
 const fn step(
     package: &'static str,
@@ -57,7 +58,7 @@ const SLOW_PACKETS: [&str; 5] = [
 
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
 /// but the planted loss of `means`, loss patterns, searches), and on CPUs that never stand still (stalls).
-pub const STEPS: [Step; 19] = [
+pub const STEPS: [Step; 20] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
     step("mpps-linux", "links", ANY, &[]),
@@ -75,6 +76,7 @@ pub const STEPS: [Step; 19] = [
     step("mpps-lab", "packet_port", TWO_OR_MORE, &SLOW_PACKETS),
     step("mpps-lab", "fib", ANY, &[]),
     step("mpps-lab", "fib_host", ANY, &[]),
+    step("mpps-lab", "many_cpus", FOUR_OR_MORE, &[]),
     step("mpps-lab", "recover", ANY, &[]),
     step("mpps-lab", "wreckage", ANY, &[]),
 ];

@@ -169,7 +169,7 @@ pub(super) fn ring_frames(bed: &Bed) -> u32 {
     if bed.plan().is_external() {
         0
     } else {
-        rules::ring(bed) / u32::from(bed.plan().queues)
+        rules::one_ring(bed)
     }
 }
 

@@ -113,6 +113,13 @@ impl BedPlan {
                 self.queues
             )));
         }
+        if self.queues > 1 && self.nic != Front::Cpumap {
+            return Err(BedError::BadPlan(format!(
+                "{} queues with --nic {}: a veth puts all that one CPU sends into one queue; take --nic cpumap, or one queue",
+                self.queues,
+                self.nic.name()
+            )));
+        }
         if !(8..=RING_MAX).contains(&self.rx_ring) {
             return Err(BedError::BadPlan(format!(
                 "a ring of {} frames: give 8 to {RING_MAX}",

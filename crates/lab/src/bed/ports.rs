@@ -9,10 +9,12 @@
 
 use super::{BedError, BedPlan, Port, Side, names};
 use crate::clock::wait_for;
+use mpps_linux::cpu::CpuSet;
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
 use mpps_linux::sysctl;
 use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
 
 /// The kernel joins groups and reports them in workers of its own, within milliseconds, ns.
 const WORKER_LIMIT_NS: u64 = 2_000_000_000;
@@ -95,9 +97,30 @@ fn write_if_there(name: &str, value: &str) -> Result<(), mpps_linux::Error> {
     }
 }
 
+/// Each CPU of the DUT transmits on a queue of its own, as the driver of a NIC with as many queues arranges it (XPS).
+/// The kernel's way without is the flow's hash: CPUs then meet at a queue, wait for each other's lock, and share
+/// the 256 slots behind it. A kernel without XPS keeps that way.
+fn spread_transmission(plan: &BedPlan, dut: &NetNs) -> Result<(), BedError> {
+    for port in [Side::B, Side::C].map(names::interface) {
+        dut.with_sysfs(|sys: &Path| {
+            for (queue, &cpu) in plan.cpus.dut.iter().enumerate() {
+                let file = format!("class/net/{port}/queues/tx-{queue}/xps_cpus");
+                let path = sys.join(&file);
+                if path.exists() {
+                    let mask = CpuSet::single(cpu).mask();
+                    std::fs::write(&path, mask)
+                        .map_err(|e| mpps_linux::Error::from_io("write", file, &e))?;
+                }
+            }
+            Ok::<_, mpps_linux::Error>(())
+        })??;
+    }
+    Ok(())
+}
+
 /// Both cables, their ends still down.
 fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), BedError> {
-    // Each CPU of the DUT transmits on a queue of its own.
+    // As many queues as CPUs transmit.
     let queues = u32::from(plan.queues).max(u32::try_from(plan.cpus.dut.len()).unwrap_or(1));
     let cable = |from: Side, to: Side, peer_netns: &NetNs| {
         links::create_veth(&VethSpec {
@@ -122,6 +145,9 @@ fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), Bed
             links::set_multicast(names::interface(side), false)?;
             links::set_addr_gen_mode_none(names::interface(side))
         })??;
+    }
+    if queues > 1 {
+        spread_transmission(plan, dut)?;
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ fn burst(
             rate: Rate::of(frames, trial.duration).unwrap_or_default(),
             duration: trial.duration,
         };
-        let mut rules = rules::of(tester.bed, &offer);
+        let mut rules = rules::of(tester, &offer);
         // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here.
         rules.steal_max = f64::INFINITY;
         let verdict = trial.judge(&rules);

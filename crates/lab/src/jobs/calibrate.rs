@@ -120,7 +120,7 @@ fn fill(
     }
     let found = policed(&mut tester, observer);
     keep(rows, POLICER, found, observer)?;
-    let ruler = ring_ruler(bed);
+    let ruler = ring_ruler(bed, traffic);
     let found = ring(&mut tester, ruler, observer);
     keep(rows, ruler, found, observer)?;
     drop(tester);
@@ -221,7 +221,7 @@ fn observed(
     observer: &mut dyn Observer,
 ) -> Result<(Trial, Verdict), JobError> {
     let trial = trial::run(tester, &offer)?;
-    let verdict = trial.judge(&rules::of(tester.bed, &offer));
+    let verdict = trial.judge(&rules::of(tester, &offer));
     let report = Report {
         frames: &tester.traffic.frames,
         phase: Phase::Calibration,
@@ -259,8 +259,8 @@ fn policed(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, 
 }
 
 /// The ring may be off by a share of itself.
-fn ring_ruler(bed: &Bed) -> Ruler {
-    let tolerance = f64::from(rules::ring(bed)) * RING_TOLERANCE;
+fn ring_ruler(bed: &Bed, traffic: &Traffic) -> Ruler {
+    let tolerance = f64::from(rules::ring(bed, traffic)) * RING_TOLERANCE;
     Ruler("the receive ring", tolerance, "frames")
 }
 
@@ -275,7 +275,7 @@ fn ring(
         ..Fault::default()
     };
     let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
-    let ring = u64::from(rules::ring(tester.bed));
+    let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
     let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, observer)?;
     Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
 }

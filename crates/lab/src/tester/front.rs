@@ -51,34 +51,11 @@ fn thread_napi(bed: &Bed, way: Way) -> Result<Vec<(i32, usize)>, TesterError> {
 }
 
 fn steer_packets(bed: &Bed, way: Way) -> Result<(), TesterError> {
-    let mask = bed
-        .plan()
-        .cpus
-        .dut
-        .iter()
-        .fold(0u128, |mask, cpu| mask | (1 << (cpu % 128)));
+    let mask = bed.plan().cpus.dut_set().mask();
     for queue in 0..bed.plan().queues {
-        write_sysfs(
-            bed,
-            way,
-            &format!("queues/rx-{queue}/rps_cpus"),
-            &cpu_mask(mask),
-        )?;
+        write_sysfs(bed, way, &format!("queues/rx-{queue}/rps_cpus"), &mask)?;
     }
     Ok(())
-}
-
-/// The kernel's way to write a mask: groups of 32 bits, the highest first.
-fn cpu_mask(mask: u128) -> String {
-    let groups: Vec<String> = (0..4)
-        .rev()
-        .map(|group| format!("{:08x}", (mask >> (32 * group)) as u32))
-        .collect();
-    let first = groups
-        .iter()
-        .position(|group| group != "00000000")
-        .unwrap_or(3);
-    groups[first..].join(",")
 }
 
 fn write_sysfs(bed: &Bed, way: Way, file: &str, value: &str) -> Result<(), TesterError> {
@@ -90,15 +67,4 @@ fn write_sysfs(bed: &Bed, way: Way, file: &str, value: &str) -> Result<(), Teste
         })
     })??;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_are_written_in_groups_of_32_bits() {
-        assert_eq!(cpu_mask(0b10), "00000002");
-        assert_eq!(cpu_mask(1 << 33), "00000002,00000000");
-    }
 }
