@@ -104,6 +104,9 @@ pub enum LiveEnd {
     Exhausted,
 }
 
+/// Octets that a page has room for on every kernel, whatever it keeps beside the frame.
+const CERTAIN_ROOM: usize = 3072;
+
 /// Runs the XDP program over live frames until a signal comes to the calling thread (or 2^32 - 1 turns
 /// have passed): `frame` is the first content of each page, `batch` the pages handed on at once (1 to 256).
 /// Redirects are looked up in the calling thread's network namespace. Needs Linux 5.18, CAP_NET_ADMIN and CAP_BPF.
@@ -128,7 +131,11 @@ pub fn run_live_frames(program: BorrowedFd<'_>, frame: &[u8], batch: u32) -> Res
             format!("of {} octets, batch {batch}", frame.len()),
             &error,
         )
-        .with_remedy("needs Linux 5.18 or newer and root")),
+        .with_remedy(if frame.len() > CERTAIN_ROOM {
+            "a page of this kernel's may have less room: take smaller frames, or packet sockets"
+        } else {
+            "needs Linux 5.18 or newer and root"
+        })),
     }
 }
 
