@@ -10,8 +10,8 @@ use crate::jobs::{JobError, Observer, Phase};
 use crate::tester::{Tester, Wire};
 use crate::trial;
 use mpps_method::{
-    Accept, Bisection, Ceiling, Counts, Goal, Outcome, Rate, Resolution, Search, Shortfall, Span,
-    Step, Verdict,
+    Accept, Bisection, Ceiling, CouldNotMeasure, Counts, Goal, Outcome, Rate, Resolution, Search,
+    Shortfall, Span, Step, Verdict,
 };
 
 /// No sender of ours is faster on any machine we know; bounds memory, not results.
@@ -84,6 +84,12 @@ fn sender_alone(
     let mut search = Offered(Bisection::new(goal(highest, trial))?);
     match throughput::search_by(tester, &mut search, Phase::Ceiling, observer)? {
         Outcome::Found { lossless, .. } => Ok(lossless),
+        // A machine too restless to find the pace: what bursts took bounds it from above, and a load between the two
+        // that is not offered takes none of the search's trials.
+        Outcome::CouldNotMeasure {
+            why: CouldNotMeasure::TooManyVoided(_),
+            ..
+        } => Ok(highest),
         outcome => Err(JobError::NoCeiling(outcome)),
     }
 }
