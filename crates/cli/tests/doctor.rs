@@ -167,7 +167,7 @@ fn ctrl_c_leaves_nothing_behind() {
         return;
     }
     let before = beds();
-    let mut command = mpps(&["doctor"]);
+    let mut command = door::hearing_ctrl_c(&["doctor"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the program starts");
     // Somebody else's bed would only make it early.

@@ -3,7 +3,7 @@
 
 mod door;
 
-use door::{Ended, MPPS, Scratch, assert_gone, mpps, privileged, run, staged, wait_for};
+use door::{Ended, Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run, staged, wait_for};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -341,10 +341,8 @@ fn ctrl_c_leaves_nothing_behind() {
     }
     let scratch = Scratch::new("interrupt");
     let record = scratch.path("record.jsonl");
-    let mut child = Command::new(MPPS)
-        .args(["throughput", "--frame", "64", "--time", "5", "--record"])
+    let mut child = hearing_ctrl_c(&["throughput", "--frame", "64", "--time", "5", "--record"])
         .arg(&record)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -54,6 +54,14 @@ pub fn mpps(words: &[&str]) -> Command {
     command
 }
 
+/// The program, hearing Ctrl-C even where the tests run as a background job, whose SIGINT is ignored from the start.
+pub fn hearing_ctrl_c(words: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT", MPPS]).args(words);
+    bare(&mut command);
+    command
+}
+
 /// A program with the words of a shell's command line, to set the stage before `exec "$MPPS"`.
 pub fn staged(script: &str) -> Command {
     let mut command = Command::new("sh");
