@@ -10,6 +10,8 @@ pub struct Tally {
     pub failed: u64,
     /// Did not run; a `SKIP:` line says why.
     pub skipped: u64,
+    /// Of those that passed: failed at first, held when tried again.
+    pub held_later: u64,
 }
 
 impl Tally {
@@ -18,6 +20,7 @@ impl Tally {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.held_later += other.held_later;
     }
 }
 
@@ -27,7 +30,11 @@ impl std::fmt::Display for Tally {
             f,
             "{} passed, {} failed, {} skipped",
             self.passed, self.failed, self.skipped
-        )
+        )?;
+        if self.held_later > 0 {
+            write!(f, ", {} only when tried again", self.held_later)?;
+        }
+        Ok(())
     }
 }
 
@@ -39,6 +46,9 @@ pub struct Reader {
     skips: u64,
     /// Inside "successes:", the captured output of tests that passed, of which only `SKIP:` lines are shown.
     in_successes: bool,
+    /// Names below the last "failures:": after the output of tests that failed comes the list of them.
+    listed: Vec<String>,
+    failed: Vec<String>,
 }
 
 impl Reader {
@@ -54,8 +64,11 @@ impl Reader {
         }
         match line.trim_end() {
             "successes:" => self.in_successes = true,
-            "failures:" => self.in_successes = false,
-            _ => {}
+            "failures:" => {
+                self.in_successes = false;
+                self.listed.clear();
+            }
+            _ => self.listed.extend(name_listed(line).map(str::to_owned)),
         }
         !self.in_successes && !line.trim().is_empty()
     }
@@ -67,15 +80,32 @@ impl Reader {
             passed: passed - skips,
             failed: number_before(result, " failed"),
             skipped: skips + number_before(result, " ignored"),
+            held_later: 0,
         });
         self.skips = 0;
         self.in_successes = false;
+        let listed = std::mem::take(&mut self.listed);
+        if number_before(result, " failed") > 0 {
+            self.failed.extend(listed);
+        }
     }
 
     /// What was counted up to here.
     pub fn tally(&self) -> Tally {
         self.tally
     }
+
+    /// Names of the tests that failed.
+    pub fn failed(self) -> Vec<String> {
+        self.failed
+    }
+}
+
+/// A line of the list of failed tests: four spaces and a path of Rust's.
+fn name_listed(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("    ")?.trim_end();
+    let of_a_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    (!name.is_empty() && name.chars().all(of_a_path)).then_some(name)
 }
 
 /// The number that stands right before `word` in "ok. 5 passed; 0 failed; ...".
@@ -132,10 +162,12 @@ test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fin
             Tally {
                 passed: 13,
                 failed: 1,
-                skipped: 2
+                skipped: 2,
+                held_later: 0
             }
         );
         assert_eq!(reader.tally().to_string(), "13 passed, 1 failed, 2 skipped");
+        assert_eq!(reader.failed(), ["bed::two"]);
     }
 
     #[test]

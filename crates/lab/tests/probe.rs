@@ -77,11 +77,11 @@ fn a_kept_bed_is_measured_by_one_process_after_the_other() {
     // In this process, in another, and in this again; a tester leaves nothing in the bed's way.
     for by_another in [false, true, false] {
         if by_another {
-            let status = Command::new(std::env::current_exe().expect("own path"))
+            let again = Command::new(std::env::current_exe().expect("own path"))
                 .args(["--exact", AGAIN, "--nocapture"])
                 .env(BED, &name)
-                .status();
-            assert!(status.expect("this program again").success());
+                .output();
+            host::succeeded(AGAIN, &again.expect("this program again"));
         } else {
             pass(&bed::open(&name).expect("open"));
         }

@@ -2,6 +2,7 @@
 //! exact, then 32 equal steps for every power of two (an error of at most 1/32), up to 2^40.
 
 use crate::units::Span;
+use std::fmt;
 
 /// Sub-buckets of each power of two, as a power of two.
 pub const HIST_SUB_BITS: u32 = 5;
@@ -51,10 +52,21 @@ pub const fn upper(index: usize) -> u64 {
 }
 
 /// Counts by bucket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
     /// One count a bucket; [`BUCKETS`] of them.
     counts: Vec<u64>,
+}
+
+/// A thousand zeros tell nobody anything: the count and where most values lie.
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.count())
+            .field("median", &self.quantile(0.5))
+            .field("most", &self.quantile(1.0))
+            .finish()
+    }
 }
 
 impl Default for Histogram {
@@ -194,6 +206,14 @@ mod tests {
             histogram.max_bucket().unwrap().0.as_nanos(),
             lower(index(1_000))
         );
+    }
+
+    #[test]
+    fn it_shows_what_matters_and_no_thousand_zeros() {
+        let mut histogram = Histogram::default();
+        histogram.add_many(Span::from_nanos(7), 3);
+        let shown = format!("{histogram:?}");
+        assert!(shown.contains("count: 3") && shown.len() < 100, "{shown}");
     }
 
     proptest::proptest! {

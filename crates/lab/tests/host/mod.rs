@@ -6,7 +6,7 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::{links, sysctl};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 const ALONE: &str = "MPPS_TEST_ALONE";
 
@@ -19,16 +19,29 @@ pub fn alone(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
-    let status = Command::new("unshare")
+    let again = Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c"])
         .arg("mount -t tmpfs tmpfs /run && exec \"$0\" \"$@\"")
         .arg(std::env::current_exe().expect("own path"))
         .args(["--exact", test, "--nocapture"])
         .env(ALONE, format!("{test}-{}", std::process::id()))
-        .status()
+        .output()
         .expect("unshare (util-linux)");
-    assert!(status.success(), "{test} in a /run of its own: {status}");
+    succeeded(test, &again);
     false
+}
+
+/// What a test that ran in a process of its own printed is shown when it failed, and marked as that process's:
+/// its "test result" is no second test.
+pub fn succeeded(test: &str, again: &Output) {
+    let said = [&again.stdout, &again.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let said = said.iter().flat_map(|text| text.lines());
+    let said: String = said.map(|line| format!("| {line}\n")).collect();
+    assert!(
+        again.status.success(),
+        "{test} in a process of its own: {}\n{said}",
+        again.status
+    );
 }
 
 /// What a run may not leave changed.
