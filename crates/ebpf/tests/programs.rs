@@ -132,16 +132,28 @@ fn reordering_is_seen_within_a_flow_only() {
     assert_eq!(received(&skel).reordered, 1);
 }
 
+/// A sender with an order, and without a port: each redirect is refused.
+fn ordered_sender<'a>(
+    storage: &'a mut MaybeUninit<libbpf_rs::OpenObject>,
+    order: &sender::Order,
+) -> sender::SenderSkel<'a> {
+    let open = sender::SenderSkelBuilder::default()
+        .open(storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    skel.maps
+        .data_state
+        .update(&ZERO, &order.to_value(), MapFlags::ANY)
+        .expect("order");
+    skel
+}
+
 #[test]
 fn sender_paces_and_counts_unsent_slots() {
     if !is_root() {
         return;
     }
     let mut storage = MaybeUninit::uninit();
-    let open = sender::SenderSkelBuilder::default()
-        .open(&mut storage)
-        .expect("open");
-    let skel = open.load().expect("load");
     // A slot each hour: the first is due at once, the second not.
     let order = sender::Order {
         gap_fp: 3_600_000_000_000 << 20,
@@ -150,10 +162,7 @@ fn sender_paces_and_counts_unsent_slots() {
         id: 7,
         ..sender::Order::default()
     };
-    skel.maps
-        .data_state
-        .update(&ZERO, &order.to_value(), MapFlags::ANY)
-        .expect("order");
+    let skel = ordered_sender(&mut storage, &order);
     // No port is set: the redirect is refused, which the sender must count as its own fault.
     assert_eq!(verdict(&skel.progs.send, &[0u8; 60]).0, XDP_DROP);
     let first = outcome(&skel);
@@ -168,10 +177,6 @@ fn sender_never_makes_up_for_more_than_the_bound() {
         return;
     }
     let mut storage = MaybeUninit::uninit();
-    let open = sender::SenderSkelBuilder::default()
-        .open(&mut storage)
-        .expect("open");
-    let skel = open.load().expect("load");
     // 1000 slots of 1 ns each, bound 1 ns: by the second call all slots are long overdue.
     let order = sender::Order {
         gap_fp: 1 << 20,
@@ -180,10 +185,7 @@ fn sender_never_makes_up_for_more_than_the_bound() {
         id: 7,
         ..sender::Order::default()
     };
-    skel.maps
-        .data_state
-        .update(&ZERO, &order.to_value(), MapFlags::ANY)
-        .expect("order");
+    let skel = ordered_sender(&mut storage, &order);
     for _ in 0..3 {
         verdict(&skel.progs.send, &[0u8; 60]);
     }

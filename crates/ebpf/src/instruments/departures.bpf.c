@@ -5,28 +5,12 @@
  * frame was written; this says when it went. To calibrate the sender with, not for judged trials.
  */
 #include "../base.h"
+#include "../net_device.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
 /* DEV_MAP_BULK_SIZE (net/core/dev.c), and none. */
 #define BULK_SIZES 17
-
-struct ns_common {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-
-struct net {
-	struct ns_common ns;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	struct net *net;
-} __attribute__((preserve_access_index)) possible_net_t;
-
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-} __attribute__((preserve_access_index));
 
 /* Namespace (inode number) and interface of the port. */
 const volatile u32 port_netns;

@@ -6,27 +6,11 @@
  * Tracepoints are global: foreign calls are told apart by network namespace and by map id.
  */
 #include "../base.h"
+#include "../net_device.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
 #define DIRECTIONS 2
-
-struct ns_common {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-
-struct net {
-	struct ns_common ns;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	struct net *net;
-} __attribute__((preserve_access_index)) possible_net_t;
-
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-} __attribute__((preserve_access_index));
 
 /* Namespace (inode number) and interface of the sending port, by direction. */
 const volatile u32 port_netns[DIRECTIONS];

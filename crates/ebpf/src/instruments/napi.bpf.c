@@ -8,28 +8,12 @@
  * refuses the program, and is younger than those that need it.
  */
 #include "../base.h"
+#include "../net_device.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
 #define PF_KTHREAD 0x00200000
 #define COMM_OCTETS 16
-
-struct ns_common {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-
-struct net {
-	struct ns_common ns;
-} __attribute__((preserve_access_index));
-
-typedef struct {
-	struct net *net;
-} __attribute__((preserve_access_index)) possible_net_t;
-
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-} __attribute__((preserve_access_index));
 
 struct task_struct {
 	unsigned int flags;
