@@ -4,52 +4,27 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, BedPlan, Front, Side};
-use mpps_lab::tester::{
-    Fault, PacketSender, PlantedFault, PortKind, ReceiverMode, Sender, Tester, ways,
-};
+use mpps_lab::tester::{Fault, PacketSender, PlantedFault, PortKind, Sender, Tester, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
 use mpps_linux::{links, sysctl};
 use mpps_method::destinations::Draw;
-use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Transport, Trial, Verdict};
+use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
 use mpps_wire::TestFrame;
+use support::trials::{assert_closed, assert_closed_on_every_front, run};
 
 const FRAMES_MAX: u64 = 1 << 22;
 
 fn traffic(frames: &str) -> Traffic {
     Traffic {
-        frames: FrameSpec::parse_list(frames).expect("a size").remove(0),
+        frames: support::trials::frames(frames),
         port: PortKind::AfPacket,
         ..support::traffic()
     }
 }
 
 fn tester<'a>(bed: &'a Bed, traffic: &Traffic) -> Tester<'a> {
-    Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)
-        .unwrap_or_else(|error| panic!("tester: {error}"))
-}
-
-fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
-    let offer = Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_millis(millis),
-    };
-    trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"))
-}
-
-/// Every identity of the ledger holds, whatever else the machine did to the trial.
-fn assert_closed(trial: &Trial, what: &str) {
-    for way in &trial.directions {
-        way.ledger
-            .close(&way.counts)
-            .unwrap_or_else(|gap| panic!("{what}: {gap}\n{way:?}"));
-    }
-    let verdict = trial.judge(&Rules::default());
-    assert!(
-        !matches!(verdict, Verdict::Invalid(_)),
-        "{what}: {verdict}\n{trial:?}"
-    );
-    assert!(trial.counts().sent > 0, "{what}");
+    support::trials::tester(bed, traffic, FRAMES_MAX)
 }
 
 #[test]
@@ -89,53 +64,23 @@ fn ledger_closes_for_every_front_family_direction_and_mix_up_to_jumbo_frames() {
     if !support::can_run() {
         return;
     }
-    for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
-        let bed = Bed::raise(&BedPlan {
-            nic,
-            ..support::plan()
-        })
-        .unwrap_or_else(|e| panic!("{nic:?}: {e}"));
-        for (ipv6, bidirectional, frames) in [
-            (false, false, "64"),
-            (false, false, "9000"),
-            (true, false, "mix:78=7,594=4,9018=1"),
-            (false, true, "mix:64=3,1518=2,4000=1,9216=1"),
-            (true, true, "90"),
-        ] {
-            let traffic = Traffic {
-                ipv6,
-                bidirectional,
-                flows: 32,
-                transport: if frames == "90" {
-                    Transport::Tcp
-                } else {
-                    Transport::Udp
-                },
-                ..traffic(frames)
-            };
-            let mut tester = tester(&bed, &traffic);
-            let trial = run(&mut tester, 20_000.0, 200);
-            let what = format!("{nic:?} {frames} ipv6 {ipv6} both ways {bidirectional}");
-            assert_closed(&trial, &what);
-            let counts = trial.counts();
-            assert_eq!(
-                (counts.intended, counts.foreign, counts.reordered),
-                (4_000, 0, 0),
-                "{what}"
-            );
-            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
-            assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
-            let by_size = trial.per_size.iter().map(|size| size.received);
-            assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
-            assert!(
-                trial
-                    .ns_per_frame()
-                    .is_some_and(|ns| ns > 10.0 && ns < 200_000.0),
-                "{what}: {:?}",
-                trial.ns_per_frame()
-            );
-        }
-    }
+    let traffic = |ipv6, bidirectional, sizes| Traffic {
+        ipv6,
+        bidirectional,
+        flows: 32,
+        ..traffic(sizes)
+    };
+    let traffics = [
+        traffic(false, false, "64"),
+        traffic(false, false, "9000"),
+        traffic(true, false, "mix:78=7,594=4,9018=1"),
+        traffic(false, true, "mix:64=3,1518=2,4000=1,9216=1"),
+        Traffic {
+            transport: Transport::Tcp,
+            ..traffic(true, true, "90")
+        },
+    ];
+    assert_closed_on_every_front(20_000.0, FRAMES_MAX, &traffics);
 }
 
 /// Frame by frame but for the time, and so for the checksum it is in.

@@ -22,6 +22,13 @@ fn tester(bed: &Bed) -> Tester<'_> {
         .unwrap_or_else(|error| panic!("tester: {error}"))
 }
 
+fn offer() -> Offer {
+    Offer {
+        rate: Rate::from_fps(20_000.0),
+        duration: Span::from_millis(600),
+    }
+}
+
 fn is_a_rate(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
 }
@@ -33,10 +40,7 @@ fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
     }
     let bed = support::bed();
     let mut tester = tester(&bed);
-    let offer = Offer {
-        rate: Rate::from_fps(20_000.0),
-        duration: Span::from_millis(600),
-    };
+    let offer = offer();
     for paused in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
         let mut seen = Vec::new();
         let named = (0..ATTEMPTS).any(|_| {
@@ -66,10 +70,7 @@ fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
     }
     let bed = support::bed();
     let mut tester = tester(&bed);
-    let offer = Offer {
-        rate: Rate::from_fps(20_000.0),
-        duration: Span::from_millis(600),
-    };
+    let offer = offer();
     for cpu in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
         let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
         let verdict = trial.judge(&rules::of(&tester, &offer));

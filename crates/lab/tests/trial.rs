@@ -2,73 +2,23 @@
 
 mod support;
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
-use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
+use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::{clock, links, task};
-use mpps_method::{FlowPlan, FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict, Void};
+use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict, Void};
 use std::sync::atomic::{AtomicBool, Ordering};
+use support::trials::{
+    WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
+    run_whole,
+};
 
 const FRAMES_MAX: u64 = 1 << 24;
-/// Trials that a restless machine may spoil before a test gives up on it.
-const WHOLE_TRIES: u32 = 20;
-
-fn offer(fps: f64, millis: u64) -> Offer {
-    Offer {
-        rate: Rate::from_fps(fps),
-        duration: Span::from_millis(millis),
-    }
-}
 
 fn tester<'a>(bed: &'a Bed, traffic: &Traffic) -> Tester<'a> {
-    Tester::raise(bed, traffic, FRAMES_MAX, ReceiverMode::Polled)
-        .unwrap_or_else(|error| panic!("tester: {error}"))
-}
-
-fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
-    trial::run(tester, &offer(fps, millis)).unwrap_or_else(|error| panic!("trial: {error}"))
-}
-
-/// A trial that the machine let pass: of a few, the first that is not void, whose canaries came and whose sender
-/// left nothing unsent. The ledger of each closes, also where a CPU stood still for half a second.
-fn run_whole(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
-    let mut trial = run(tester, fps, millis);
-    for _ in 1..WHOLE_TRIES {
-        let verdict = trial.judge(&Rules::default());
-        let disturbed = matches!(
-            verdict,
-            Verdict::Void(_)
-                | Verdict::Invalid(Invalid::CanaryMissing { .. } | Invalid::SenderDidNotEnd)
-        );
-        if !disturbed && trial.counts().unsent == 0 {
-            break;
-        }
-        println!("once more: {verdict}, {} unsent", trial.counts().unsent);
-        assert_ledger(&trial, "disturbed");
-        trial = run(tester, fps, millis);
-    }
-    trial
-}
-
-fn assert_ledger(trial: &Trial, what: &str) {
-    for way in &trial.directions {
-        way.ledger
-            .close(&way.counts)
-            .unwrap_or_else(|gap| panic!("{what}: {gap}\n{way:?}"));
-    }
-}
-
-/// Every identity of the ledger holds, whatever else the machine did to the trial.
-fn assert_closed(trial: &Trial, what: &str) {
-    assert_ledger(trial, what);
-    let verdict = trial.judge(&Rules::default());
-    assert!(
-        !matches!(verdict, Verdict::Invalid(_)),
-        "{what}: {verdict}\n{trial:?}"
-    );
-    assert!(trial.counts().sent > 0, "{what}");
+    support::trials::tester(bed, traffic, FRAMES_MAX)
 }
 
 #[test]
@@ -122,57 +72,20 @@ fn ledger_closes_for_every_front_family_direction_and_mix() {
     if !support::can_run() {
         return;
     }
-    for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
-        let bed = Bed::raise(&BedPlan {
-            nic,
-            ..support::plan()
-        })
-        .unwrap_or_else(|e| panic!("{nic:?}: {e}"));
-        for (ipv6, bidirectional, frames) in [
-            (false, false, "64"),
-            (true, false, "imix6"),
-            (false, true, "imix"),
-            (true, true, "78"),
-        ] {
-            let frames = if frames == "imix6" {
-                "mix:78=7,594=4,1518=1"
-            } else {
-                frames
-            };
-            let frames = FrameSpec::parse_list(frames).expect("a spec").remove(0);
-            let traffic = Traffic {
-                ipv6,
-                bidirectional,
-                frames,
-                flows: 32,
-                ..support::traffic()
-            };
-            let mut tester = tester(&bed, &traffic);
-            let trial = run_whole(&mut tester, 50_000.0, 100);
-            let what = format!("{nic:?} ipv6 {ipv6} both ways {bidirectional}");
-            assert_closed(&trial, &what);
-            let counts = trial.counts();
-            assert_eq!(
-                (counts.intended, counts.foreign, counts.reordered),
-                (5_000, 0, 0),
-                "{what}"
-            );
-            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
-            assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
-            assert_eq!(
-                trial.per_size.iter().map(|size| size.received).sum::<u64>(),
-                counts.received,
-                "{what}"
-            );
-            assert!(
-                trial
-                    .ns_per_frame()
-                    .is_some_and(|ns| ns > 10.0 && ns < 2_000_000.0),
-                "{what}: {:?}",
-                trial.ns_per_frame()
-            );
-        }
-    }
+    let traffic = |ipv6, bidirectional, sizes| Traffic {
+        ipv6,
+        bidirectional,
+        frames: frames(sizes),
+        flows: 32,
+        ..support::traffic()
+    };
+    let traffics = [
+        traffic(false, false, "64"),
+        traffic(true, false, "mix:78=7,594=4,1518=1"),
+        traffic(false, true, "imix"),
+        traffic(true, true, "78"),
+    ];
+    assert_closed_on_every_front(50_000.0, FRAMES_MAX, &traffics);
 }
 
 #[test]

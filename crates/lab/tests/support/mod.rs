@@ -1,6 +1,8 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
 #![allow(dead_code)]
 
+pub mod trials;
+
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, FarList, Wish};

@@ -1,0 +1,106 @@
+//! Trials of the tests, and what holds of each whatever port it went through.
+
+use super::plan;
+use mpps_lab::bed::{Bed, BedPlan, Front};
+use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::traffic::Traffic;
+use mpps_lab::trial;
+use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict};
+
+/// Trials that a restless machine may spoil before a test gives up on it.
+pub const WHOLE_TRIES: u32 = 20;
+
+pub fn offer(fps: f64, millis: u64) -> Offer {
+    Offer {
+        rate: Rate::from_fps(fps),
+        duration: Span::from_millis(millis),
+    }
+}
+
+pub fn tester<'a>(bed: &'a Bed, traffic: &Traffic, frames_max: u64) -> Tester<'a> {
+    Tester::raise(bed, traffic, frames_max, ReceiverMode::Polled)
+        .unwrap_or_else(|error| panic!("tester: {error}"))
+}
+
+pub fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
+    trial::run(tester, &offer(fps, millis)).unwrap_or_else(|error| panic!("trial: {error}"))
+}
+
+/// A trial that the machine let pass: of a few, the first that is not void, whose canaries came and whose sender
+/// left nothing unsent. The ledger of each closes, also where a CPU stood still for half a second.
+pub fn run_whole(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
+    let mut trial = run(tester, fps, millis);
+    for _ in 1..WHOLE_TRIES {
+        let verdict = trial.judge(&Rules::default());
+        let disturbed = matches!(
+            verdict,
+            Verdict::Void(_)
+                | Verdict::Invalid(Invalid::CanaryMissing { .. } | Invalid::SenderDidNotEnd)
+        );
+        if !disturbed && trial.counts().unsent == 0 {
+            break;
+        }
+        println!("once more: {verdict}, {} unsent", trial.counts().unsent);
+        assert_ledger(&trial, "disturbed");
+        trial = run(tester, fps, millis);
+    }
+    trial
+}
+
+pub fn assert_ledger(trial: &Trial, what: &str) {
+    for way in &trial.directions {
+        way.ledger
+            .close(&way.counts)
+            .unwrap_or_else(|gap| panic!("{what}: {gap}\n{way:?}"));
+    }
+}
+
+/// Every identity of the ledger holds, whatever else the machine did to the trial.
+pub fn assert_closed(trial: &Trial, what: &str) {
+    assert_ledger(trial, what);
+    let verdict = trial.judge(&Rules::default());
+    assert!(
+        !matches!(verdict, Verdict::Invalid(_)),
+        "{what}: {verdict}\n{trial:?}"
+    );
+    assert!(trial.counts().sent > 0, "{what}");
+}
+
+pub fn frames(text: &str) -> FrameSpec {
+    FrameSpec::parse_list(text).expect("a spec").remove(0)
+}
+
+/// With each of the traffics, a tenth of a second of it on each front: nothing stray, nothing out of order, the sizes
+/// add up, and a frame costs the DUT what a frame can cost.
+pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traffic]) {
+    for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
+        let bed = Bed::raise(&BedPlan { nic, ..plan() }).unwrap_or_else(|e| panic!("{nic:?}: {e}"));
+        for traffic in traffics {
+            let mut tester = tester(&bed, traffic, frames_max);
+            let trial = run_whole(&mut tester, fps, 100);
+            let Traffic {
+                frames,
+                ipv6,
+                bidirectional,
+                ..
+            } = traffic;
+            let what = format!("{nic:?} {frames:?} ipv6 {ipv6} both ways {bidirectional}");
+            assert_closed(&trial, &what);
+            let counts = trial.counts();
+            assert_eq!(
+                (counts.intended, counts.foreign, counts.reordered),
+                (fps as u64 / 10, 0, 0),
+                "{what}"
+            );
+            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
+            assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
+            let by_size = trial.per_size.iter().map(|size| size.received);
+            assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
+            let cost = trial.ns_per_frame();
+            assert!(
+                cost.is_some_and(|ns| ns > 10.0 && ns < 2_000_000.0),
+                "{what}: {cost:?}"
+            );
+        }
+    }
+}
