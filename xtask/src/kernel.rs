@@ -1,5 +1,5 @@
-//! `cargo xtask kernel`: the tests that say whether a kernel will do, on a Debian release's own kernel in an emulated
-//! machine. Correctness, not rates: an emulated machine has none worth telling.
+//! `cargo xtask kernel`: the tests that say whether a kernel will do, or any command, on a Debian release's own kernel in
+//! an emulated machine. Correctness, not rates: an emulated machine has none worth telling.
 mod boot;
 mod guest;
 mod package;
@@ -17,19 +17,21 @@ const RELEASES: [(&str, &str); 2] = [("debian12", "bookworm"), ("debian13", "tri
 const CPUS: usize = 2;
 const CPUS_MAX: usize = 16;
 
-/// What is wanted: a kernel, a machine, and which of the steps.
+/// What is wanted: a kernel, a machine, which of the steps, and commands instead of them.
 #[derive(Debug, PartialEq, Eq)]
 struct Wish {
     word: &'static str,
     suite: &'static str,
     cpus: usize,
     tests: Vec<String>,
+    /// Lines for the guest's shell.
+    commands: Vec<String>,
 }
 
 /// Fetches the kernel, packs the machine's memory, boots it, and reads what it says.
 pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let wish = Wish::read(arguments)?;
-    let steps = steps::chosen(wish.cpus, &wish.tests);
+    let steps = wish.steps();
     install::for_emulation()?;
     let folder = crate::root().join("target/kernel").join(wish.word);
     let kernel = package::fetch(wish.suite, &folder)?;
@@ -38,7 +40,12 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         kernel.release, wish.cpus
     );
     let built = programs::build(&steps)?;
-    let memory = guest::pack(&kernel, &built, &steps, &folder)?;
+    let memory = guest::pack(
+        &kernel,
+        &built,
+        &steps::script(&steps, &wish.commands),
+        &folder,
+    )?;
     boot::boot(&kernel.image, &memory, wish.cpus)
 }
 
@@ -49,48 +56,83 @@ impl Wish {
             Some(at) => (&arguments[..at], &arguments[at + 1..]),
             None => (arguments, &[][..]),
         };
-        let (mut release, mut cpus) = (RELEASES[0], CPUS);
+        let (mut release, mut cpus, mut commands) = (RELEASES[0], CPUS, Vec::new());
         let mut words = own.iter();
         while let Some(word) = words.next() {
-            if word == "--cpus" {
-                let count = words.next().and_then(|count| count.parse().ok());
-                cpus = count
-                    .filter(|count| (1..=CPUS_MAX).contains(count))
-                    .ok_or_else(|| {
-                        Failure::new(format!(
-                            "kernel: --cpus wants a number from 1 to {CPUS_MAX}"
-                        ))
-                    })?;
-            } else {
-                let found = RELEASES.iter().find(|(known, _)| known == word);
-                release = *found.ok_or_else(|| {
-                    let known = RELEASES.map(|(word, _)| word).join(", ");
-                    Failure::new(format!(
-                        "kernel: no release '{word}' here; these are: {known}"
-                    ))
-                })?;
+            match word.as_str() {
+                "--cpus" => cpus = count_of_cpus(words.next())?,
+                "--run" => commands.push(command(words.next())?),
+                word => release = known_release(word)?,
             }
         }
+        let (word, suite) = release;
+        let wish = Wish {
+            word,
+            suite,
+            cpus,
+            tests: tests.to_vec(),
+            commands,
+        };
+        wish.check()?;
+        Ok(wish)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
         let known = |name: &&String| steps::STEPS.iter().any(|step| step.test == **name);
-        if let Some(stranger) = tests.iter().find(|name| !known(name)) {
+        if let Some(stranger) = self.tests.iter().find(|name| !known(name)) {
             let names = steps::STEPS.map(|step| step.test).join(", ");
             return Err(Failure::new(format!(
                 "kernel: no test '{stranger}' for it; these are: {names}"
             )));
         }
-        if steps::chosen(cpus, tests).is_empty() {
+        if self.steps().is_empty() && self.commands.is_empty() {
+            let cpus = self.cpus;
             return Err(Failure::new(format!(
                 "kernel: none of these tests is for a machine of {cpus} CPUs"
             )));
         }
-        let (word, suite) = release;
-        Ok(Wish {
-            word,
-            suite,
-            cpus,
-            tests: tests.to_vec(),
-        })
+        Ok(())
     }
+
+    /// The tests asked for; all of them where nothing was.
+    fn steps(&self) -> Vec<steps::Step> {
+        if self.tests.is_empty() && !self.commands.is_empty() {
+            return Vec::new();
+        }
+        steps::chosen(self.cpus, &self.tests)
+    }
+}
+
+fn count_of_cpus(word: Option<&String>) -> Result<usize, Failure> {
+    let count = word.and_then(|count| count.parse().ok());
+    count
+        .filter(|count| (1..=CPUS_MAX).contains(count))
+        .ok_or_else(|| {
+            Failure::new(format!(
+                "kernel: --cpus wants a number from 1 to {CPUS_MAX}"
+            ))
+        })
+}
+
+/// One line: a second would be a line of the guest's own script.
+fn command(word: Option<&String>) -> Result<String, Failure> {
+    word.filter(|line| !line.trim().is_empty() && !line.contains('\n'))
+        .cloned()
+        .ok_or_else(|| {
+            Failure::new(
+                "kernel: --run wants a line for the guest's shell, as 'mpps throughput --frame 64'",
+            )
+        })
+}
+
+fn known_release(word: &str) -> Result<(&'static str, &'static str), Failure> {
+    let found = RELEASES.iter().find(|(known, _)| *known == word);
+    found.copied().ok_or_else(|| {
+        let known = RELEASES.map(|(word, _)| word).join(", ");
+        Failure::new(format!(
+            "kernel: no release '{word}' here; these are: {known}"
+        ))
+    })
 }
 
 /// Runs a program to its end; its last words only when it fails.
@@ -130,6 +172,20 @@ mod tests {
         let all = wish(&["debian13", "--cpus", "4", "--", "bed", "trial"]).expect("a wish");
         assert_eq!((all.suite, all.cpus), ("trixie", 4));
         assert_eq!(all.tests, ["bed", "trial"]);
+    }
+
+    #[test]
+    fn commands_take_the_place_of_the_tests_unless_these_are_named_too() {
+        let line = "mpps throughput --frame 64";
+        let only = wish(&["--cpus", "1", "--run", line, "--run", "mpps doctor"]).expect("a wish");
+        assert_eq!(only.commands, [line, "mpps doctor"]);
+        assert_eq!(only.steps().len(), 0);
+        let both = wish(&["--run", line, "--", "bed"]).expect("a wish");
+        assert_eq!((both.steps().len(), both.commands.len()), (1, 1));
+        for wrong in [&["--run"][..], &["--run", " "], &["--run", "a\nb"]] {
+            let line = wish(wrong).expect_err("no line");
+            assert!(line.contains("--run wants a line"), "{line}");
+        }
     }
 
     #[test]

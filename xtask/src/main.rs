@@ -23,8 +23,9 @@ pub const VERBS: &str = "\
   test                   install what is missing, run every check and every test
   tidy                   check the house rules only
   oracle                 hold our MLRsearch against its authors' package (PyPI) over random trial sets
-  kernel [debian12|debian13] [--cpus N] [-- TEST...]
-                         run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates)
+  kernel [debian12|debian13] [--cpus N] [--run LINE]... [-- TEST...]
+                         run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
+                         with --run a command in its shell instead, as 'mpps throughput --frame 64'
   setup                  install what building and testing needs, nothing else
   help                   this text";
 

@@ -2,7 +2,6 @@
 //! kernel's modules, and the first process.
 use super::package::Kernel;
 use super::programs::Program;
-use super::steps::{self, Step};
 use super::{make_folder, quietly};
 use crate::failure::Failure;
 use crate::needs::find_program;
@@ -24,11 +23,11 @@ const MODULES: [&str; 6] = [
 /// Other people's programs that the tests start, beside those that busybox has.
 const TOOLS: [&str; 3] = ["ip", "tc", "nft"];
 
-/// Packs it all; the path of the archive.
+/// Packs it all, `steps` being lines of the guest's shell; the path of the archive.
 pub fn pack(
     kernel: &Kernel,
     programs: &[Program],
-    steps: &[Step],
+    steps: &str,
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     let root = folder.join("root");
@@ -62,7 +61,7 @@ pub fn pack(
     }
     copy_modules(kernel, &root)?;
     write(&root.join("init"), INIT)?;
-    write(&root.join("steps"), &steps::script(steps))?;
+    write(&root.join("steps"), steps)?;
     let archive = folder.join("memory.cpio.gz");
     shell(
         "cd \"$1\" && chmod 755 init && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > \"$2\"",
