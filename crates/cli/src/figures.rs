@@ -1,6 +1,6 @@
 //! A finding as the figures a person reads: one row of the table, one result line of the record.
 
-use mpps_lab::doubt::Finding;
+use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::why_lost::WhyLost;
 use mpps_method::{
@@ -26,6 +26,8 @@ pub enum Reading {
 pub enum Limit {
     /// The router.
     Dut,
+    /// A CPU that tester and router share.
+    SharedCpu,
     /// The tester's own ceiling.
     Tester,
     /// The link's line rate.
@@ -42,6 +44,7 @@ impl Limit {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dut => "DUT",
+            Self::SharedCpu => "shared CPU",
             Self::Tester => "tester",
             Self::Link => "link",
             Self::MaxRate => "max-rate",
@@ -219,11 +222,15 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
             limited_by, lossy, ..
         } => Some(match limited_by {
             LimitedBy::Dut => Limit::Dut,
+            LimitedBy::SharedCpu => Limit::SharedCpu,
             LimitedBy::Link => Limit::Link,
             LimitedBy::Trials => Limit::Trials,
             LimitedBy::Tester if chosen && lossy.is_none() => Limit::MaxRate,
             LimitedBy::Tester => Limit::Tester,
         }),
+        Outcome::NoneLossless { .. } if finding.doubts.contains(&Doubt::CpuShared) => {
+            Some(Limit::SharedCpu)
+        }
         Outcome::NoneLossless { .. } => Some(Limit::Dut),
         Outcome::CouldNotMeasure { .. } => None,
     }

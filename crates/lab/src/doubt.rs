@@ -181,8 +181,16 @@ pub enum Doubt {
 
 /// Weighs what a finished search found for one goal.
 #[must_use]
-pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Searched) -> Finding {
+pub fn weigh(
+    measurer: &dyn Measurer,
+    ceiling: Rate,
+    gated: &Gated,
+    mut searched: Searched,
+) -> Finding {
     let around = measurer.surroundings();
+    if around.cpus_shared {
+        raised::not_the_duts_limit(&mut searched);
+    }
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
     doubts.extend(raised::all(&around, ceiling, &searched));
@@ -191,7 +199,7 @@ pub fn weigh(measurer: &dyn Measurer, ceiling: Rate, gated: &Gated, searched: Se
     let tester_limited = matches!(
         result.outcome,
         Outcome::Found {
-            limited_by: LimitedBy::Tester,
+            limited_by: LimitedBy::Tester | LimitedBy::SharedCpu,
             ..
         }
     );

@@ -13,6 +13,9 @@ pub enum LimitedBy {
     Link,
     /// The DUT loses frames above it.
     Dut,
+    /// Tester and DUT take turns on a CPU, and the DUT lost frames while it had time to spare: it got what the tester
+    /// left, and may well do more alone. No search can know that.
+    SharedCpu,
     /// The trials allowed ended before anything else did.
     Trials,
 }
@@ -23,6 +26,7 @@ impl fmt::Display for LimitedBy {
             Self::Tester => "tester",
             Self::Link => "link",
             Self::Dut => "dut",
+            Self::SharedCpu => "shared-cpu",
             Self::Trials => "trials",
         })
     }

@@ -108,6 +108,30 @@ fn a_tester_that_limits_gives_a_lower_bound_and_an_estimate() {
 }
 
 #[test]
+fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
+    let shared = finding(LimitedBy::SharedCpu);
+    let figures = Figures::of(&shared, &plan("--max-rate 1M"));
+    assert_eq!(
+        (figures.reading, figures.limited_by),
+        (
+            Reading::AtLeast(Rate::from_fps(1_000_000.0)),
+            Some(Limit::SharedCpu)
+        )
+    );
+    let none = Finding {
+        outcome: Outcome::NoneLossless {
+            lowest: Rate::from_fps(10_000.0),
+            trials: 2,
+            voided: 0,
+        },
+        doubts: vec![Doubt::CpuShared],
+        ..shared
+    };
+    let limit = Figures::of(&none, &plan("")).limited_by;
+    assert_eq!(limit, Some(Limit::SharedCpu));
+}
+
+#[test]
 fn a_maximum_of_the_users_is_not_the_testers_limit() {
     let figures = Figures::of(&finding(LimitedBy::Tester), &plan("--max-rate 1M"));
     assert_eq!(figures.limited_by, Some(Limit::MaxRate));

@@ -23,6 +23,8 @@ pub struct Comparability {
     mitigations: String,
     /// Threads cost the DUT's CPU more than timers; null where neither could be tried.
     stall_watch: Option<&'static str>,
+    /// The DUT gets what the tester leaves of a CPU.
+    cpus_shared: bool,
     tool_version: &'static str,
     method_version: u32,
     /// How a simulated pair is written.
@@ -43,6 +45,7 @@ impl Comparability {
             kernel_release: facts.kernel_release.text().to_owned(),
             mitigations: facts.mitigations_text(),
             stall_watch: means(bed).map(|means| means.stall_watch.name()),
+            cpus_shared: plan.cpus.shared(),
             ..Self::bare()
         }
         .keyed()
@@ -74,6 +77,7 @@ impl Comparability {
             kernel_release: String::new(),
             mitigations: String::new(),
             stall_watch: None,
+            cpus_shared: false,
             tool_version: env!("CARGO_PKG_VERSION"),
             method_version: METHOD_VERSION,
             simulated: None,
@@ -89,13 +93,22 @@ impl Comparability {
             self.queues.to_string(),
             self.kernel_release.clone(),
             self.mitigations.clone(),
-            self.stall_watch.unwrap_or_default().to_owned(),
+            format!("{}{}", self.stall_watch.unwrap_or_default(), self.sharing()),
             self.tool_version.to_owned(),
             self.method_version.to_string(),
             self.simulated.clone().unwrap_or_default(),
         ];
         let key = digest(&each.join("\n"));
         Self { key, ..self }
+    }
+
+    /// Nothing where nothing is shared: keys of earlier records stay.
+    const fn sharing(&self) -> &'static str {
+        if self.cpus_shared {
+            ", CPUs shared"
+        } else {
+            ""
+        }
     }
 }
 
@@ -112,6 +125,7 @@ impl fmt::Display for Comparability {
             kernel_release,
             mitigations,
             stall_watch,
+            cpus_shared: _,
             tool_version,
             method_version,
             simulated,
@@ -125,9 +139,10 @@ impl fmt::Display for Comparability {
         write!(
             f,
             "{key} (bed {bed}, front {nic}, port {port}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
-             stalls watched by {}, mpps {tool_version}, method {method_version})",
+             stalls watched by {}{}, mpps {tool_version}, method {method_version})",
             digest(mitigations),
-            stall_watch.unwrap_or("nothing")
+            stall_watch.unwrap_or("nothing"),
+            self.sharing()
         )
     }
 }
@@ -158,5 +173,21 @@ mod tests {
         assert_eq!(one.key, Comparability::of_simulated(&pair).key);
         assert_ne!(one.key, other.key);
         assert!(other.to_string().contains("ring=8"), "{other}");
+    }
+
+    #[test]
+    fn a_result_of_a_shared_cpu_compares_with_none_of_a_cpu_alone() {
+        let with = |cpus_shared| {
+            let bare = Comparability::bare();
+            Comparability {
+                cpus_shared,
+                ..bare
+            }
+            .keyed()
+        };
+        let (alone, shared) = (with(false), with(true));
+        assert_ne!(alone.key, shared.key);
+        assert!(shared.to_string().contains(", CPUs shared,"), "{shared}");
+        assert!(!alone.to_string().contains("shared"), "{alone}");
     }
 }

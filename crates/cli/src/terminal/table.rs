@@ -220,9 +220,13 @@ fn at_least(row: &Figures, rate: Rate) -> Option<String> {
         Limit::Link => "the link carries no more",
         Limit::MaxRate => "--max-rate allowed no more",
         Limit::Trials => "the trials allowed ended before it failed",
+        Limit::SharedCpu => "it got what the tester left of their CPU",
         Limit::Dut => return None,
     };
-    Some(format!(">= {rate}{busy}{estimate}; {limit}"))
+    let fails = row
+        .fails_at
+        .map_or(String::new(), |fails| format!(", fails {fails}"));
+    Some(format!(">= {rate}{fails}{busy}{estimate}; {limit}"))
 }
 
 fn ceilings(text: &mut String, rows: &[Figures], place: Place<'_>) {

@@ -174,6 +174,34 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
     doubts
 }
 
+/// Who shares a CPU with the tester and loses frames before its time is used up lacked that CPU, not speed: its loss is
+/// no limit of its own.
+pub(super) fn not_the_duts_limit(searched: &mut Searched) {
+    let Outcome::Found {
+        lossy: Some(rate),
+        limited_by: LimitedBy::Dut,
+        ..
+    } = searched.result.outcome
+    else {
+        return;
+    };
+    let lossy = lossy_at(searched, rate);
+    let busy = lossy.first().and_then(|(trial, _)| trial.busiest_share());
+    if let Outcome::Found { limited_by, .. } = &mut searched.result.outcome
+        && busy.is_none_or(|busy| busy < BUSY)
+    {
+        *limited_by = LimitedBy::SharedCpu;
+    }
+}
+
+/// The trials at a load that lost frames there.
+fn lossy_at(searched: &Searched, rate: Rate) -> Vec<(Trial, Verdict)> {
+    let lossy = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
+    };
+    searched.trials.iter().filter(lossy).cloned().collect()
+}
+
 /// Only where the DUT's loss bounds the result.
 fn of_loss(searched: &Searched) -> Option<Doubt> {
     let Outcome::Found {
@@ -184,10 +212,7 @@ fn of_loss(searched: &Searched) -> Option<Doubt> {
     else {
         return None;
     };
-    let lossy = |(trial, verdict): &&(Trial, Verdict)| {
-        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
-    };
-    let lossy: Vec<(Trial, Verdict)> = searched.trials.iter().filter(lossy).cloned().collect();
+    let lossy = lossy_at(searched, rate);
     if let Some(why) = WhyLost::of(&lossy, 0).filter(WhyLost::is_not_by_load) {
         let pattern = why.pattern();
         return Some(Doubt::LossNotByLoad { rate, pattern });
@@ -273,6 +298,55 @@ mod tests {
         let raised = |trials: usize| of_trials(&vec![one(); trials]);
         assert_eq!(raised(3), []);
         assert_eq!(raised(4), [Doubt::NotOffered { trials: 4, of: 4 }]);
+    }
+
+    /// A search bound by a loss of which the DUT's one CPU was so busy.
+    fn bound_by_loss(busy: f64) -> Searched {
+        let rate = Rate::from_fps(489_100.0);
+        let run_ns = (busy * 1e9) as u64;
+        let trial = Trial {
+            offered: rate,
+            duration: Span::from_millis(1_000),
+            busy: vec![mpps_method::CpuBusy {
+                cpu: 0,
+                run_ns,
+                wait_ns: 0,
+            }],
+            ..Trial::default()
+        };
+        let result = GoalResult {
+            goal: None,
+            outcome: Outcome::Found {
+                lossless: Rate::from_fps(484_200.0),
+                lossy: Some(rate),
+                limited_by: LimitedBy::Dut,
+                trials: 7,
+                voided: 0,
+            },
+            loss_ratio: 0.0,
+            final_trial: Span::from_millis(1_000),
+            irregular: None,
+        };
+        Searched {
+            result,
+            evidence: None,
+            trials: [(trial, Verdict::Lossy { lost: 556 })].into(),
+        }
+    }
+
+    #[test]
+    fn loss_of_a_dut_that_lacked_the_shared_cpu_is_not_its_limit() {
+        let limit = |busy| {
+            let mut searched = bound_by_loss(busy);
+            not_the_duts_limit(&mut searched);
+            match searched.result.outcome {
+                Outcome::Found { limited_by, .. } => (limited_by, of_loss(&searched)),
+                other => panic!("{other:?}"),
+            }
+        };
+        // Its ring overflowed while the tester had the CPU: a larger ring is no advice.
+        assert_eq!(limit(0.33), (LimitedBy::SharedCpu, None));
+        assert_eq!(limit(0.97), (LimitedBy::Dut, None));
     }
 
     #[test]

@@ -206,7 +206,9 @@ impl Doubt {
             Self::TesterNearCeiling { .. } => {
                 "judge by DUT busy and ns per frame, or give the tester more CPUs"
             }
-            Self::CpuShared => "--tester-cpus and --dut-cpus with different CPUs",
+            Self::CpuShared => {
+                "--tester-cpus and --dut-cpus with different CPUs, on a machine that has them"
+            }
             Self::Steal { .. } | Self::Slowed(_) | Self::Voided { .. } => {
                 "run again when the machine is quieter; compare in pairs only"
             }
