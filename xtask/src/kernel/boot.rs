@@ -1,19 +1,32 @@
 //! Starts the emulated machine, shows what it says, and judges it by that.
 use crate::failure::Failure;
 use crate::tally::Reader;
-use std::io::{BufRead, BufReader};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
-/// The whole run may take so long, seconds.
-const LIMIT_S: &str = "5400";
+/// A machine may take so long.
+const LIMIT: Duration = Duration::from_secs(5400);
+/// A machine that lives gives a sign (`PULSE`) every few seconds, however slow it is.
+const SILENCE: Duration = Duration::from_secs(180);
+/// The guest's sign of life, between and within lines.
+const PULSE: u8 = 0;
 const MEMORY_MIB: &str = "3072";
 
-/// Boots, shows, judges. Emulated even where the host could do better: every machine can, and all alike.
-pub fn boot(image: &Path, memory: &Path, cpus: usize) -> Result<ExitCode, Failure> {
-    // In the foreground, so that Ctrl-C reaches the emulator too.
-    let mut child = Command::new("timeout")
-        .args(["--foreground", LIMIT_S, "qemu-system-x86_64"])
+/// How a machine ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum End {
+    /// Of its own accord.
+    Over,
+    /// It stood still in this step, if in one.
+    Silent(Option<String>),
+}
+
+/// Boots, and shows what is said. Emulated even where the host could do better: every machine can, and all alike.
+pub fn boot(image: &Path, memory: &Path, cpus: usize, said: &mut Said) -> Result<End, Failure> {
+    let mut child = Command::new("qemu-system-x86_64")
         .args(["-accel", "tcg,thread=multi", "-cpu", "max"])
         .args(["-smp", &cpus.to_string(), "-m", MEMORY_MIB])
         .args(["-nodefaults", "-display", "none", "-no-reboot"])
@@ -27,27 +40,69 @@ pub fn boot(image: &Path, memory: &Path, cpus: usize) -> Result<ExitCode, Failur
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| Failure::new(format!("start qemu-system-x86_64: {error}")))?;
-    let mut said = Said::default();
-    if let Some(output) = child.stdout.take() {
-        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end();
-            if said.take(line) {
-                println!("{line}");
+    let over = listen(&octets_of(&mut child), said);
+    if !over {
+        let _gone = child.kill();
+    }
+    let _ended = child.wait();
+    Ok(if over {
+        End::Over
+    } else {
+        End::Silent(said.step.take())
+    })
+}
+
+/// What the machine writes, as it comes.
+fn octets_of(child: &mut Child) -> Receiver<Vec<u8>> {
+    let (to, from) = channel();
+    let output = child.stdout.take();
+    std::thread::spawn(move || {
+        let Some(mut output) = output else { return };
+        let mut octets = [0; 4096];
+        while let Ok(count @ 1..) = output.read(&mut octets) {
+            if to.send(octets[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    from
+}
+
+/// Until the machine is off; false when it gives no sign of life, or takes too long.
+fn listen(octets: &Receiver<Vec<u8>>, said: &mut Said) -> bool {
+    let (begun, mut line) = (Instant::now(), Vec::new());
+    loop {
+        let left = LIMIT.saturating_sub(begun.elapsed());
+        let more = match octets.recv_timeout(SILENCE.min(left)) {
+            Ok(more) => more,
+            Err(why) => return why == RecvTimeoutError::Disconnected,
+        };
+        for octet in more {
+            match octet {
+                PULSE => {}
+                b'\n' => {
+                    let text = String::from_utf8_lossy(&line);
+                    let text = text.trim_end();
+                    if said.take(text) {
+                        println!("{text}");
+                    }
+                    line.clear();
+                }
+                other => line.push(other),
             }
         }
     }
-    let _ended = child.wait();
-    said.judge()
 }
 
 /// What the guest said of its steps.
 #[derive(Default)]
-struct Said {
+pub struct Said {
     tests: Reader,
     failed: Vec<String>,
     /// Commands that ended, in whichever way.
     commands: u64,
+    /// Begun and not ended.
+    step: Option<String>,
     ended: bool,
 }
 
@@ -58,7 +113,11 @@ impl Said {
             return self.tests.take(line);
         };
         self.ended |= words == "all ended";
+        if let Some(step) = words.strip_suffix(" begins") {
+            self.step = Some(step.to_owned());
+        }
         if let Some((step, code)) = words.split_once(" ended ") {
+            self.step = None;
             self.commands += u64::from(step == "run");
             if code != "0" {
                 self.failed.push(format!("{step} (exit code {code})"));
@@ -67,7 +126,8 @@ impl Said {
         true
     }
 
-    fn judge(&self) -> Result<ExitCode, Failure> {
+    /// Good when all steps ended well, and there were any.
+    pub fn judge(&self) -> Result<ExitCode, Failure> {
         if !self.ended {
             return Err(Failure::new(
                 "the guest did not come to its end: its last words stand above",
@@ -103,6 +163,18 @@ mod tests {
     }
 
     #[test]
+    fn signs_of_life_are_no_part_of_a_line() {
+        let (to, from) = channel();
+        for octets in [&b"guest: a\0ll"[..], b"\0", b" ended\r\n\0"] {
+            to.send(octets.to_vec()).expect("a listener");
+        }
+        drop(to);
+        let mut said = Said::default();
+        assert!(listen(&from, &mut said));
+        assert!(said.ended);
+    }
+
+    #[test]
     fn a_guest_is_good_when_it_ended_and_nothing_failed() {
         let passed = "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured";
         let good = [passed, "guest: bed ended 0", "guest: all ended"];
@@ -113,6 +185,16 @@ mod tests {
         let nothing = ["guest: bed ended 0", "guest: all ended"];
         assert_eq!(judged(&nothing).expect("ended"), ExitCode::from(1));
         assert!(judged(&[passed, "guest: bed ended 0"]).is_err());
+        // What stands open is where a machine stood still.
+        let mut said = Said::default();
+        for line in [
+            "guest: bed begins",
+            "guest: bed ended 0",
+            "guest: trial begins",
+        ] {
+            said.take(line);
+        }
+        assert_eq!(said.step.as_deref(), Some("trial"));
         let command = |code| judged(&[code, "guest: all ended"]).expect("ended");
         assert_eq!(command("guest: run ended 0"), ExitCode::SUCCESS);
         assert_eq!(command("guest: run ended 2"), ExitCode::from(1));
