@@ -84,7 +84,7 @@ pub struct Figures {
     pub limited_by: Option<Limit>,
     /// What a tester-limited DUT might do, by its busy time.
     pub estimate: Option<Rate>,
-    /// Why frames were lost at the lowest load that lost any.
+    /// Why frames were lost at the load that failed, or at the lowest that lost any; which of them it says.
     pub why_lost: Option<String>,
     /// What the DUT forwards with a fifth of its CPU left.
     pub headroom: Option<Headroom>,
@@ -136,7 +136,7 @@ impl Figures {
                 .as_ref()
                 .filter(|_| rate.is_some())
                 .map(Estimate::rate),
-            why_lost: finding.why_lost.as_ref().map(WhyLost::to_string),
+            why_lost: finding.why_lost.as_ref().map(why_lost),
             headroom: finding.headroom,
             evenness: finding.evenness.filter(|_| rate.is_some()),
             unstable: match finding.stability {
@@ -233,6 +233,14 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
         }
         Outcome::NoneLossless { .. } => Some(Limit::Dut),
         Outcome::CouldNotMeasure { .. } => None,
+    }
+}
+
+fn why_lost(why: &WhyLost) -> String {
+    if why.bounds {
+        format!("why it lost at {why}")
+    } else {
+        format!("loss that does not bound the result, at {why}")
     }
 }
 

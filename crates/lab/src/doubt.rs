@@ -7,7 +7,7 @@ mod words;
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
-use crate::why_lost::WhyLost;
+use crate::why_lost::{MadeUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
     Claim, Estimate, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern,
@@ -35,7 +35,7 @@ pub struct Finding {
     pub trial: Option<Trial>,
     /// Loss at the lowest load that failed.
     pub loss_above: Option<LossRate>,
-    /// Why frames were lost at the lowest load that lost any.
+    /// Why frames were lost at the load that failed, or at the lowest that lost any.
     pub why_lost: Option<WhyLost>,
     /// The forwarding rate at 80 % of the DUT's CPU.
     pub headroom: Option<Headroom>,
@@ -68,6 +68,8 @@ pub enum Doubt {
         /// What it looks like.
         pattern: LossPattern,
     },
+    /// The loss that bounds the result may be due to frames that the sender was late with and sent at once.
+    SenderCaughtUp(MadeUp),
     /// Trials shorter than RFC 2544's 60 s.
     ShortTrial {
         /// Their length.
@@ -211,7 +213,11 @@ pub fn weigh(
         claim: claim::claim(measurer, &searched),
         estimate: evidence.filter(|_| tester_limited).and_then(estimate),
         loss_above: claim::loss_above(measurer, &searched),
-        why_lost: WhyLost::of(&searched.trials, around.ring_frames),
+        why_lost: WhyLost::of(
+            &searched.trials,
+            claim::failed(&result.outcome),
+            around.ring_frames,
+        ),
         headroom: Headroom::from_trials(trials),
         evenness: evidence.and_then(|trial| Evenness::of(trial, around.ring_frames)),
         stability: gated.stability,

@@ -71,7 +71,7 @@ pub fn ring(bed: &Bed, traffic: &Traffic) -> u32 {
     one_ring(bed).saturating_mul(filled(bed.plan().queues, traffic))
 }
 
-/// Frames that one of the DUT's receive rings holds.
+/// Frames that one of the DUT's receive rings holds; a quarter of it may be caught up with at once.
 #[must_use]
 pub fn one_ring(bed: &Bed) -> u32 {
     let plan = bed.plan();
@@ -81,16 +81,6 @@ pub fn one_ring(bed: &Bed) -> u32 {
         plan.rx_ring
     } else {
         VETH_RING
-    }
-}
-
-/// Frames of a receive ring of which a quarter may be caught up with at once.
-#[must_use]
-pub fn ring_caught_up_with(bed: &Bed) -> u32 {
-    if bed.plan().is_external() {
-        DEVICE_RING
-    } else {
-        bed.plan().rx_ring
     }
 }
 

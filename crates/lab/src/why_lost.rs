@@ -1,6 +1,7 @@
-//! Why frames were lost at the lowest load that lost any: the pattern of that loss, its place and how busy the DUT
-//! was, in one line.
+//! Why frames were lost at the load that failed, or at the lowest that lost any where none did: the pattern of that
+//! loss, its place and how busy the DUT was, in one line.
 
+use crate::rules::DEVICE_RING;
 use mpps_method::pattern::Run;
 use mpps_method::{LossPattern, Losses, Rate, Span, Trial, Verdict};
 use std::fmt;
@@ -16,23 +17,52 @@ pub struct WhyLost {
     pub busy: Option<f64>,
     /// Frames the DUT's receive rings hold together.
     pub ring_frames: u32,
+    /// Frames the sender was behind at once and made up for; `None` where its pace was not timed.
+    pub made_up_frames: Option<u64>,
+    /// Whether the load is the one that failed. If not, the search went by another trial there, or something else than
+    /// loss ended it.
+    pub bounds: bool,
+}
+
+/// A share of the ring: the rest is what a stall may fill before it voids a trial ([`crate::rules`]).
+const MADE_UP_SHARE: f64 = 0.1;
+
+/// What a sender made up for that may have lost frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MadeUp {
+    /// The load.
+    pub rate: Rate,
+    /// Frames sent late at once.
+    pub frames: u64,
+    /// Frames the ring holds, or is taken to hold.
+    pub ring: u32,
+    /// Frames lost.
+    pub lost: u64,
 }
 
 impl WhyLost {
-    /// From the trials of a search; `None` when none was lossy, or the receiver does not know which frames came.
+    /// From the trials of a search and the load that failed, if one did: of that load's trials the one that came closest
+    /// to passing, for any other would have failed it too. Else the lowest load that lost any. `None` when none was lossy,
+    /// or the receiver does not know which frames came.
     #[must_use]
-    pub fn of(trials: &[(Trial, Verdict)], ring_frames: u32) -> Option<Self> {
-        let lossy = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::Lossy { .. });
-        let by_load = |a: &&(Trial, Verdict), b: &&(Trial, Verdict)| {
-            a.0.offered.fps().total_cmp(&b.0.offered.fps())
+    pub fn of(trials: &[(Trial, Verdict)], failed: Option<Rate>, ring_frames: u32) -> Option<Self> {
+        let lossy = || {
+            let lossy = |verdict: &Verdict| matches!(verdict, Verdict::Lossy { .. });
+            let of = trials.iter().filter(move |(_, verdict)| lossy(verdict));
+            of.map(|(trial, _)| trial)
         };
-        let (trial, _) = trials.iter().filter(lossy).min_by(by_load)?;
+        let at_border = lossy().filter(|trial| Some(trial.offered) == failed);
+        let closest = at_border.min_by_key(|trial| trial.counts().lost);
+        let lowest = || lossy().min_by(|a, b| a.offered.fps().total_cmp(&b.offered.fps()));
+        let trial = closest.or_else(lowest)?;
         let losses = trial.losses.iter().max_by_key(|losses| losses.lost)?;
         Some(Self {
             rate: trial.offered,
             losses: losses.clone(),
             busy: trial.busiest_share(),
             ring_frames,
+            made_up_frames: trial.made_up_frames(),
+            bounds: closest.is_some(),
         })
     }
 
@@ -49,6 +79,25 @@ impl WhyLost {
             self.pattern(),
             LossPattern::Stall { .. } | LossPattern::Random { .. } | LossPattern::Periodic { .. }
         )
+    }
+
+    /// What the sender made up for at once, where the loss may be of its making: no more was lost than that for each
+    /// episode, and it is a share of the ring that a router under load may well not have free.
+    #[must_use]
+    pub fn made_up(&self) -> Option<MadeUp> {
+        let frames = self.made_up_frames?;
+        let ring = match self.ring_frames {
+            0 => DEVICE_RING,
+            ring => ring,
+        };
+        let share = frames as f64 / f64::from(ring);
+        let most = frames.saturating_mul(self.losses.episodes);
+        (share >= MADE_UP_SHARE && self.losses.lost <= most).then_some(MadeUp {
+            rate: self.rate,
+            frames,
+            ring,
+            lost: self.losses.lost,
+        })
     }
 
     /// How long the DUT stood still at the longest run: at least so long, and at most so long, for its ring may have
@@ -123,7 +172,7 @@ fn rounded(span: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::CpuBusy;
+    use mpps_method::{CpuBusy, Direction};
 
     /// 100 ms at 64 000 frames/s, without the frames in `lost`.
     fn trial(fps: f64, lost: impl IntoIterator<Item = usize>) -> (Trial, Verdict) {
@@ -138,9 +187,12 @@ mod tests {
             run_ns: 40_000_000,
             wait_ns: 0,
         };
+        let mut way = Direction::default();
+        way.counts.lost = lost;
         let trial = Trial {
             offered: Rate::from_fps(fps),
             duration: Span::from_millis(100),
+            directions: vec![way],
             losses: losses
                 .into_iter()
                 .map(|losses| Losses {
@@ -159,31 +211,66 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_lossy_load_says_why_in_one_line() {
+    fn the_load_that_failed_says_why_in_one_line() {
         let trials = [
             trial(90_000.0, 0..6_000),
             trial(64_000.0, 3_200..3_840),
             trial(32_000.0, []),
         ];
-        let why = WhyLost::of(&trials, 320).expect("a loss");
-        assert!(why.is_not_by_load());
+        let why = WhyLost::of(&trials, Some(Rate::from_fps(64_000.0)), 320).expect("a loss");
+        assert!(why.is_not_by_load() && why.bounds);
         assert_eq!(
             why.to_string(),
             "64.0 kfps: stall: nothing was taken for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
              the rest); 640 of 6400 frames in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive ring; DUT 40 % busy"
         );
-        assert_eq!(WhyLost::of(&trials[2..], 320), None);
+        assert_eq!(WhyLost::of(&trials[2..], None, 320), None);
     }
 
     #[test]
     fn an_overload_is_by_load() {
         let lost = (10..64).flat_map(|at| at * 100..at * 100 + 30);
-        let why = WhyLost::of(&[trial(64_000.0, lost)], 320).expect("a loss");
+        let why = WhyLost::of(&[trial(64_000.0, lost)], None, 320).expect("a loss");
         assert!(!why.is_not_by_load(), "{why}");
         assert!(
             why.to_string()
                 .contains("1620 of 6400 frames in 54 runs (longest 30)"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn a_lower_load_that_passed_at_last_does_not_stand_for_the_one_that_failed() {
+        let trials = [
+            trial(90_000.0, 0..6_000),
+            trial(90_000.0, 100..1_200),
+            trial(80_000.0, 10..13),
+        ];
+        let failed = Some(Rate::from_fps(90_000.0));
+        let why = WhyLost::of(&trials, failed, 320).expect("a loss");
+        assert_eq!((why.rate, why.losses.lost), (failed.unwrap(), 1_100));
+        assert!(why.bounds);
+        // Where the tester ended the search no load failed.
+        let why = WhyLost::of(&trials, None, 320).expect("a loss");
+        assert_eq!((why.rate.fps(), why.bounds), (80_000.0, false));
+    }
+
+    #[test]
+    fn loss_no_larger_than_what_the_sender_made_up_for_may_be_of_its_making() {
+        let late = |lost: std::ops::Range<usize>, late_us: u64| {
+            let (mut trial, verdict) = trial(64_000.0, lost);
+            trial.lateness.add(Span::from_nanos(late_us * 1_000));
+            let why = WhyLost::of(&[(trial, verdict)], None, 320).expect("a loss");
+            why.made_up()
+        };
+        // 64 frames at once, a fifth of the ring.
+        let made_up = late(100..140, 1_000).expect("40 lost");
+        assert!((64..=68).contains(&made_up.frames), "{made_up:?}");
+        assert_eq!((made_up.ring, made_up.lost), (320, 40));
+        assert_eq!(late(100..180, 1_000), None, "80 lost");
+        assert_eq!(late(100..110, 400), None, "26 at once are not much");
+        let untimed = trial(64_000.0, 100..110);
+        let why = WhyLost::of(&[untimed], None, 320).expect("a loss");
+        assert_eq!(why.made_up(), None);
     }
 }

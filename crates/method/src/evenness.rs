@@ -14,8 +14,12 @@ pub struct Evenness {
     pub late_p999: Span,
     /// None was later than this.
     pub late_max: Span,
-    /// Most frames sent since the sender last had to wait for a slot.
+    /// Most frames sent since the sender last had to wait for a slot: long where a load is close to the sender's own
+    /// rate, and no measure of what a ring has to bear.
     pub burst_frames: u64,
+    /// Most frames the sender was behind at once and made up for: within any stretch of time so many more than the load
+    /// has in it can have arrived, and no more.
+    pub made_up_frames: u64,
     /// Frames the DUT's receive rings hold together; 0 where nobody knows.
     pub ring_frames: u32,
 }
@@ -30,25 +34,26 @@ impl Evenness {
             late_p999: late(0.999)?,
             late_max: late(1.0)?,
             burst_frames: trial.largest_burst,
+            made_up_frames: trial.made_up_frames()?,
             ring_frames,
         })
     }
 
-    /// The longest burst as a share of the ring: what is free of it, a burst no longer than that cannot overflow.
+    /// What was made up for at once as a share of the ring: a ring that has so much free beside the load does not overflow.
     #[must_use]
     pub fn ring_share(&self) -> Option<f64> {
-        (self.ring_frames > 0).then(|| self.burst_frames as f64 / f64::from(self.ring_frames))
+        (self.ring_frames > 0).then(|| self.made_up_frames as f64 / f64::from(self.ring_frames))
     }
 }
 
-/// `half at most 96 ns late, 99.9 % 41.0 us, all 310.3 us; up to 96 without a pause (2 % of the ring)`
+/// `half at most 96 ns late, 99.9 % 41.0 us, all 310.3 us; up to 310 frames made up for at once (7.6 % of the ring)`
 impl fmt::Display for Evenness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [half, most, all] = [self.late_p50, self.late_p999, self.late_max].map(rounded);
         write!(
             f,
-            "half at most {half} late, 99.9 % {most}, all {all}; up to {} without a pause",
-            self.burst_frames
+            "half at most {half} late, 99.9 % {most}, all {all}; up to {} frames made up for at once",
+            self.made_up_frames
         )?;
         match self.ring_share() {
             Some(share) => write!(f, " ({:.1} % of the ring)", share * 100.0),
@@ -67,11 +72,14 @@ fn rounded(span: Span) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Rate;
 
     #[test]
     fn a_trial_says_how_evenly_its_frames_left() {
         let mut trial = Trial {
-            largest_burst: 96,
+            // Longer than the ring, and no matter: the sender was never far behind.
+            largest_burst: 4_973,
+            offered: Rate::from_fps(1_000_000.0),
             ..Trial::default()
         };
         assert_eq!(Evenness::of(&trial, 4_096), None, "a burst");
@@ -89,13 +97,17 @@ mod tests {
             (310_000..320_000).contains(&even.late_max.as_nanos()),
             "{even:?}"
         );
+        assert!((310..320).contains(&even.made_up_frames), "{even:?}");
         let said = even.to_string();
         assert!(
             said.starts_with("half at most 20 ns late, 99.9 % 4"),
             "{said}"
         );
         assert!(
-            said.ends_with("; up to 96 without a pause (2.3 % of the ring)"),
+            said.ends_with(&format!(
+                "; up to {} frames made up for at once (7.6 % of the ring)",
+                even.made_up_frames
+            )),
             "{said}"
         );
         assert_eq!(

@@ -182,7 +182,8 @@ pub struct Trial {
     pub lateness: Histogram,
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.
     pub latency: Histogram,
-    /// Most frames sent since the sender last had to wait for a slot.
+    /// Most frames sent since the sender last had to wait for a slot. Not how many came at once: a sender with little to
+    /// spare waits seldom ([`Trial::made_up_frames`] is for that).
     pub largest_burst: u64,
     /// Frames by length; empty when not counted, else it must agree with the counts.
     pub per_size: Vec<SizeCount>,
@@ -193,6 +194,14 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// Most frames the sender was behind its schedule at once and made up for: the load in the greatest lateness (from above, to
+    /// the 6 % its histogram knows). `None` where lateness was not timed.
+    #[must_use]
+    pub fn made_up_frames(&self) -> Option<u64> {
+        let latest = self.lateness.quantile(1.0)?;
+        Some(self.offered.frames_in(latest))
+    }
+
     /// Counts over all directions.
     #[must_use]
     pub fn counts(&self) -> Counts {

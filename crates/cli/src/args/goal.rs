@@ -71,7 +71,7 @@ fn attribute(goal: &mut GoalArg, key: &str, value: &str) -> Result<(), String> {
     let share = || {
         percent(value)
             .filter(|&share| share < 1.0)
-            .ok_or_else(|| format!("{key}={value}: give a share from 0% to below 100%"))
+            .ok_or_else(|| format!("{key}={value}: give a share below 100%, such as 5%"))
     };
     let trial = || trial_length(value).map_err(|error| format!("{key}={value}: {error}"));
     match key {

@@ -6,10 +6,12 @@ use mpps_method::headroom::{At, Basis};
 use mpps_method::{Evenness, Headroom};
 use serde::Serialize;
 
-/// Why frames were lost at the lowest load that lost any. All there is to know of it is in its trial's `losses`.
+/// Why frames were lost at the load that failed, or at the lowest that lost any. All there is to know of it is in its trial's `losses`.
 #[derive(Clone, Debug, Serialize)]
 pub struct WhyLostEntry {
     rate_fps: f64,
+    /// Whether this load is the one that failed, and bounds the result.
+    bounds: bool,
     pattern: &'static str,
     /// In one line, as printed.
     text: String,
@@ -24,6 +26,7 @@ impl WhyLostEntry {
     pub fn of(why: &WhyLost) -> Self {
         Self {
             rate_fps: why.rate.fps(),
+            bounds: why.bounds,
             pattern: why.pattern().name(),
             text: why.to_string(),
             lost_frames: why.losses.lost,
@@ -77,7 +80,9 @@ pub struct EvennessEntry {
     late_ns_p999: u64,
     late_ns_max: u64,
     largest_burst_frames: u64,
-    /// The burst as a share of the DUT's receive rings; null where these are unknown.
+    /// Most frames behind schedule at once that were made up for.
+    made_up_frames: u64,
+    /// These as a share of the DUT's receive rings; null where these are unknown.
     ring_share: Option<f64>,
 }
 
@@ -90,6 +95,7 @@ impl EvennessEntry {
             late_ns_p999: even.late_p999.as_nanos(),
             late_ns_max: even.late_max.as_nanos(),
             largest_burst_frames: even.burst_frames,
+            made_up_frames: even.made_up_frames,
             ring_share: even.ring_share(),
         }
     }

@@ -14,6 +14,7 @@ mod recovery;
 mod routes;
 mod search;
 mod table;
+mod wrap;
 
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
@@ -31,6 +32,7 @@ pub use recovery::recovery;
 pub use routes::{RoutesRead, prefixes, routes, routes_json};
 pub use search::{closeness, rule};
 pub use table::{Place, comparability, table};
+pub use wrap::fitted;
 
 use std::io::{self, Write};
 

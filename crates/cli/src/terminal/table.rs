@@ -195,7 +195,9 @@ fn remark(row: &Figures) -> Option<String> {
         Reading::AtLeast(rate) => at_least(row, rate)?,
         Reading::Below(_) | Reading::Nothing => return None,
     };
-    Some(format!("{}: {what}; {} trials\n", row.subject, row.trials))
+    let trials = if row.trials == 1 { "trial" } else { "trials" };
+    let (subject, count) = (&row.subject, row.trials);
+    Some(format!("{subject}: {what}; {count} {trials}\n"))
 }
 
 fn is(row: &Figures, rate: Rate) -> String {

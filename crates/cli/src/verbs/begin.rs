@@ -81,7 +81,9 @@ pub fn leave(bed: Bed, choice: &BedChoice) -> Result<()> {
 pub fn describe(choice: &BedChoice) -> Result<()> {
     match choice {
         BedChoice::Kept(name) => terminal::out(&format!("bed          {name}, kept\n")),
-        BedChoice::Own(wish) => terminal::out(&words::bed(&wish.on_this_machine()?)),
+        BedChoice::Own(wish) => {
+            terminal::out(&terminal::fitted(&words::bed(&wish.on_this_machine()?)))
+        }
         BedChoice::Simulated(pair) => {
             terminal::out(&format!("bed          none: simulated {pair}\n"))
         }

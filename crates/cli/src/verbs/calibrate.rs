@@ -81,7 +81,7 @@ fn show(as_json: bool, measured: &Measured, recorder: Recorder) -> Result<Exit> 
             let head = Head::of(recorder, exit, error);
             terminal::out(&end::json(&Document::of(head, measured))?);
         } else if !measured.rows.is_empty() {
-            terminal::out(&terminal::calibration(&measured.rows));
+            terminal::out(&terminal::fitted(&terminal::calibration(&measured.rows)));
             terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
         }
         // Whoever ends with 2 says why, in JSON too.

@@ -19,7 +19,7 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     terminal::out(&if args.json {
         terminal::doctor_json(&examination)?
     } else {
-        terminal::doctor(&examination)
+        terminal::fitted(&terminal::doctor(&examination))
     });
     Ok(if examination.main_job_can_run() {
         Exit::Measured

@@ -28,7 +28,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::of(args)?;
     if args.output.dry_run {
         begin::describe(&plan.bed)?;
-        terminal::out(&words::measurement(&plan.measurement));
+        terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
         terminal::out(&plan.words());
         return Ok(Exit::Measured);
     }
@@ -205,16 +205,12 @@ fn show(
                 points: &measured.lines,
             })?);
         } else if !measured.rows.is_empty() {
-            terminal::out(&terminal::fib_scale(
-                &measured.rows,
-                &plan.from,
-                &draw,
-                &plan.throughput,
-            ));
-            terminal::out(&terminal::scale_doubts(&measured.rows));
+            let table = terminal::fib_scale(&measured.rows, &plan.from, &draw, &plan.throughput);
+            let doubts = terminal::scale_doubts(&measured.rows);
             let key = terminal::comparability(line.comparability());
             let (record, plot) = (recorder.record.path().display(), path.display());
-            terminal::out(&format!("\n{key}record: {record}\nplot: {plot}\n"));
+            let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
+            terminal::out(&terminal::fitted(&text));
         }
         Ok(())
     })

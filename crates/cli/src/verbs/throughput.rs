@@ -29,8 +29,10 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let mut plan = Plan::of(args)?;
     if args.output.dry_run {
         begin::describe(&plan.bed)?;
-        terminal::out(&words::measurement(&plan.measurement));
-        terminal::out(&words::destinations(plan.destinations.as_ref()));
+        terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
+        terminal::out(&terminal::fitted(&words::destinations(
+            plan.destinations.as_ref(),
+        )));
         return Ok(Exit::Measured);
     }
     if let BedChoice::Simulated(pair) = plan.bed {
@@ -217,14 +219,12 @@ fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
         BedChoice::Own(wish) if wish.external.is_some() => Place::Device,
         BedChoice::Kept(_) | BedChoice::Own(_) => Place::Bed,
     };
-    terminal::out(&terminal::table(&rows, &plan.measurement, place));
-    terminal::out(&terminal::doubts(&findings));
+    let table = terminal::table(&rows, &plan.measurement, place);
+    let doubts = terminal::doubts(&findings);
     let record = recorder.record.path().display();
-    terminal::out(&format!(
-        "\n{}",
-        terminal::comparability(&measured.comparability)
-    ));
-    terminal::out(&format!("record: {record}\n"));
+    let key = terminal::comparability(&measured.comparability);
+    let text = format!("{table}{doubts}\n{key}record: {record}\n");
+    terminal::out(&terminal::fitted(&text));
 }
 
 /// The result as one JSON object.

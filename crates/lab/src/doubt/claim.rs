@@ -50,13 +50,18 @@ fn lost_at_or_below(searched: &Searched, rate: Rate) -> bool {
     searched.trials.iter().any(lost)
 }
 
-/// Loss at the lowest load that failed; where none is known to have failed, at the lowest that lost.
-pub(super) fn loss_above(measurer: &dyn Measurer, searched: &Searched) -> Option<LossRate> {
-    let failed = match searched.result.outcome {
+/// The lowest load that failed.
+pub(super) fn failed(outcome: &Outcome) -> Option<Rate> {
+    match *outcome {
         Outcome::Found { lossy, .. } => lossy,
         Outcome::NoneLossless { lowest, .. } => Some(lowest),
         Outcome::CouldNotMeasure { .. } => None,
-    };
+    }
+}
+
+/// Loss at the lowest load that failed; where none is known to have failed, at the lowest that lost.
+pub(super) fn loss_above(measurer: &dyn Measurer, searched: &Searched) -> Option<LossRate> {
+    let failed = failed(&searched.result.outcome);
     let lossy = searched.trials.iter().filter(|(trial, verdict)| {
         let there = failed.is_none_or(|rate| trial.offered == rate);
         there && matches!(verdict, Verdict::Lossy { .. })

@@ -39,7 +39,7 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     let mut doubts = of_trials(&searched.trials);
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
-    doubts.extend(of_loss(searched));
+    doubts.extend(of_loss(searched, around.ring_frames));
     doubts.extend(of_table(around.table, searched.evidence.as_ref()));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     if around.mergeable {
@@ -185,8 +185,7 @@ pub(super) fn not_the_duts_limit(searched: &mut Searched) {
     else {
         return;
     };
-    let lossy = lossy_at(searched, rate);
-    let busy = lossy.first().and_then(|(trial, _)| trial.busiest_share());
+    let busy = lossy_at(&searched.trials, rate).and_then(Trial::busiest_share);
     if let Outcome::Found { limited_by, .. } = &mut searched.result.outcome
         && busy.is_none_or(|busy| busy < BUSY)
     {
@@ -194,30 +193,45 @@ pub(super) fn not_the_duts_limit(searched: &mut Searched) {
     }
 }
 
-/// The trials at a load that lost frames there.
-fn lossy_at(searched: &Searched, rate: Rate) -> Vec<(Trial, Verdict)> {
+/// The first trial at a load that lost frames there.
+fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial> {
     let lossy = |(trial, verdict): &&(Trial, Verdict)| {
         trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
     };
-    searched.trials.iter().filter(lossy).cloned().collect()
+    trials.iter().find(lossy).map(|(trial, _)| trial)
 }
 
 /// Only where the DUT's loss bounds the result.
-fn of_loss(searched: &Searched) -> Option<Doubt> {
+fn of_loss(searched: &Searched, ring_frames: u32) -> Vec<Doubt> {
     let Outcome::Found {
         lossy: Some(rate),
         limited_by: LimitedBy::Dut,
         ..
     } = searched.result.outcome
     else {
-        return None;
+        return Vec::new();
     };
-    let lossy = lossy_at(searched, rate);
-    if let Some(why) = WhyLost::of(&lossy, 0).filter(WhyLost::is_not_by_load) {
+    let Some(why) = WhyLost::of(&searched.trials, Some(rate), ring_frames).filter(|why| why.bounds)
+    else {
+        return idle(rate, &searched.trials).into_iter().collect();
+    };
+    let mut doubts: Vec<Doubt> = why
+        .made_up()
+        .map(Doubt::SenderCaughtUp)
+        .into_iter()
+        .collect();
+    if why.is_not_by_load() {
         let pattern = why.pattern();
-        return Some(Doubt::LossNotByLoad { rate, pattern });
+        doubts.push(Doubt::LossNotByLoad { rate, pattern });
+    } else {
+        doubts.extend(idle(rate, &searched.trials));
     }
-    let busy = lossy.first().and_then(|(trial, _)| trial.busiest_share())?;
+    doubts
+}
+
+/// Loss at this load while the DUT had time left.
+fn idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let busy = lossy_at(trials, rate)?.busiest_share()?;
     (busy < BUSY).then_some(Doubt::LossWhileIdle { rate, busy })
 }
 
@@ -258,7 +272,7 @@ fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
 mod tests {
     use super::*;
     use mpps_method::Direction;
-    use mpps_method::{CpuSpeed, Span};
+    use mpps_method::{CpuSpeed, Losses, Span, StackCounts};
 
     fn names(routes: u64, destinations: u64, sent: u64) -> Vec<&'static str> {
         let table = TableMet {
@@ -340,13 +354,13 @@ mod tests {
             let mut searched = bound_by_loss(busy);
             not_the_duts_limit(&mut searched);
             match searched.result.outcome {
-                Outcome::Found { limited_by, .. } => (limited_by, of_loss(&searched)),
+                Outcome::Found { limited_by, .. } => (limited_by, of_loss(&searched, 0)),
                 other => panic!("{other:?}"),
             }
         };
         // Its ring overflowed while the tester had the CPU: a larger ring is no advice.
-        assert_eq!(limit(0.33), (LimitedBy::SharedCpu, None));
-        assert_eq!(limit(0.97), (LimitedBy::Dut, None));
+        assert_eq!(limit(0.33), (LimitedBy::SharedCpu, vec![]));
+        assert_eq!(limit(0.97), (LimitedBy::Dut, vec![]));
     }
 
     #[test]
@@ -390,5 +404,110 @@ mod tests {
             ),
             "{doubt}"
         );
+    }
+
+    #[test]
+    fn fewer_packets_forwarded_than_frames_received_is_a_doubt() {
+        let merged = |received: u64, stack: Option<u64>| {
+            let mut way = Direction::default();
+            way.counts.received = received;
+            let trial = Trial {
+                directions: vec![way],
+                stack: stack.map(|forwarded| StackCounts {
+                    forwarded,
+                    no_route: 0,
+                }),
+                ..Trial::default()
+            };
+            of_merging(Some(&trial))
+        };
+        let doubt = merged(1_000, Some(950)).expect("5 % fewer");
+        let (frames, packets) = (1_000, 950);
+        assert_eq!(doubt, Doubt::Merged { frames, packets });
+        assert_eq!(
+            doubt.seen(),
+            "the DUT forwarded 1000 frames as 950 packets: GRO merged them, and they were cut again"
+        );
+        // Canaries are forwarded besides.
+        assert_eq!(merged(1_000, Some(1_032)), None);
+        assert_eq!(merged(1_000, Some(951)), None);
+        assert_eq!(merged(1_000, Some(0)), None, "past the IP layer");
+        assert_eq!(merged(1_000, None), None, "a device that tells nothing");
+        assert_eq!(of_merging(None), None);
+    }
+
+    #[test]
+    fn only_traffic_that_offloads_may_merge_is_asked_for_merging() {
+        let mut way = Direction::default();
+        way.counts.received = 1_000;
+        let stack = Some(StackCounts {
+            forwarded: 100,
+            no_route: 0,
+        });
+        let trial = Trial {
+            directions: vec![way],
+            stack,
+            ..Trial::default()
+        };
+        let rate = Rate::from_fps(1_000.0);
+        let searched = Searched {
+            result: found(rate, None),
+            evidence: Some(trial),
+            trials: Vec::new().into(),
+        };
+        let raised = |mergeable: bool| {
+            let around = Surroundings {
+                mergeable,
+                ..Surroundings::default()
+            };
+            let doubts = all(&around, Rate::from_fps(1e6), &searched);
+            doubts.iter().any(|doubt| doubt.name() == "merged")
+        };
+        assert!(raised(true) && !raised(false));
+    }
+
+    fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {
+        let limited_by = LimitedBy::Dut;
+        GoalResult {
+            goal: None,
+            outcome: Outcome::Found {
+                lossless,
+                lossy,
+                limited_by,
+                trials: 2,
+                voided: 0,
+            },
+            loss_ratio: 0.0,
+            final_trial: Span::from_millis(1_000),
+            irregular: None,
+        }
+    }
+
+    #[test]
+    fn loss_that_the_sender_may_have_made_by_catching_up_is_a_doubt() {
+        let fps = Rate::from_fps;
+        let names = |late_us: u64| {
+            let mut words = vec![u64::MAX; 1_000];
+            words[500] = 0;
+            let length = Span::from_millis(1_000);
+            let mut trial = Trial {
+                offered: fps(64_000.0),
+                duration: length,
+                losses: Losses::from_bitmap(&words, 64_000, length)
+                    .into_iter()
+                    .collect(),
+                ..Trial::default()
+            };
+            trial.lateness.add(Span::from_nanos(late_us * 1_000));
+            let searched = Searched {
+                result: found(fps(60_000.0), Some(fps(64_000.0))),
+                evidence: None,
+                trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),
+            };
+            let doubts = of_loss(&searched, 256);
+            doubts.iter().map(Doubt::name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(1_000), ["sender-caught-up", "loss-not-by-load"]);
+        assert_eq!(names(500), ["loss-not-by-load"]);
     }
 }

@@ -1,6 +1,7 @@
 //! Each doubt in words: what was seen, why it matters, what to do next.
 
 use super::Doubt;
+use crate::why_lost::MadeUp;
 use mpps_method::claim::FINAL_TRIAL;
 use std::fmt;
 
@@ -18,6 +19,7 @@ impl Doubt {
             Self::Unstable(_) => "unstable",
             Self::GateUnknown { .. } => "gate-unknown",
             Self::LossNotByLoad { .. } => "loss-not-by-load",
+            Self::SenderCaughtUp(_) => "sender-caught-up",
             Self::ShortTrial { .. } => "short-trial",
             Self::TesterNearCeiling { .. } => "tester-near-ceiling",
             Self::CpuShared => "cpu-shared",
@@ -54,6 +56,7 @@ impl Doubt {
             Self::LossNotByLoad { rate, pattern } => {
                 format!("the loss at {rate} does not look like load ({pattern})")
             }
+            Self::SenderCaughtUp(made_up) => caught_up(made_up),
             Self::ShortTrial { trial } => {
                 format!("trials of {trial}, RFC 2544 asks for {FINAL_TRIAL}")
             }
@@ -129,6 +132,9 @@ impl Doubt {
             Self::LossNotByLoad { .. } => {
                 "something else than the rate bounds the result; without it the DUT may do more"
             }
+            Self::SenderCaughtUp(_) => {
+                "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more"
+            }
             Self::ShortTrial { .. } => {
                 "rare stalls of the DUT may not have happened yet: an Estimate, not a Throughput"
             }
@@ -196,6 +202,9 @@ impl Doubt {
                 "see `losses` of its trials in the record; nstat, ethtool -S and drop rules in the DUT (mpps bed shell)"
             }
             Self::GateUnknown { .. } => "run again when the machine is quieter",
+            Self::SenderCaughtUp(_) => {
+                "run again when the machine is quieter, give the sender a CPU of its own (--tester-cpus), or a larger --rx-ring"
+            }
             Self::ShortTrial { .. } => "--preset rfc2544 (a Throughput; minutes)",
             Self::OutOfTrials(_) => "a larger --trials-at-most, or --preset csit",
             Self::FewDestinations { .. } => {
@@ -232,6 +241,19 @@ impl Doubt {
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
         }
     }
+}
+
+fn caught_up(made_up: &MadeUp) -> String {
+    let MadeUp {
+        rate,
+        frames,
+        ring,
+        lost,
+    } = made_up;
+    let percent = *frames as f64 / f64::from(*ring) * 100.0;
+    format!(
+        "at {rate} the sender was late and made up for {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"
+    )
 }
 
 fn uneven(ratio: f64, empty: usize, queues: usize) -> String {

@@ -48,7 +48,7 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     let order = Order {
         gap_fp: gap_fp(offer.rate.fps()),
         slots,
-        late_max_ns: late_max_ns(offer.rate.fps(), rules::ring_caught_up_with(tester.bed)),
+        late_max_ns: late_max_ns(offer.rate.fps(), rules::one_ring(tester.bed)),
         delay_ns: DELAY_NS,
         ..Order::default()
     };

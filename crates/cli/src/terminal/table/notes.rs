@@ -22,7 +22,7 @@ pub(super) fn reasons(rows: &[Figures]) -> String {
         let why = row
             .why_lost
             .as_ref()
-            .map(|why| format!("{}: why it lost at {why}\n", row.frames));
+            .map(|why| format!("{}: {why}\n", row.frames));
         let headroom = row
             .headroom
             .map(|headroom| format!("{}: {headroom}\n", row.frames));

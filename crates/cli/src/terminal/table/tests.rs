@@ -72,7 +72,7 @@ fn why_frames_were_lost_the_headroom_and_the_pace_stand_below_the_rows() {
         busy: 0.6,
     };
     let explained = Figures {
-        why_lost: Some("900.0 kfps: overflow: more came than was taken".to_owned()),
+        why_lost: Some("why it lost at 900.0 kfps: overflow: more came than was taken".to_owned()),
         headroom: Some(mpps_method::Headroom {
             rate: below.rate,
             basis: mpps_method::headroom::Basis::Measured(below),
@@ -81,7 +81,8 @@ fn why_frames_were_lost_the_headroom_and_the_pace_stand_below_the_rows() {
             late_p50: mpps_method::Span::from_nanos(96),
             late_p999: mpps_method::Span::from_nanos(41_000),
             late_max: mpps_method::Span::from_nanos(310_271),
-            burst_frames: 82,
+            burst_frames: 9_999,
+            made_up_frames: 82,
             ring_frames: 4_096,
         }),
         ..row()
@@ -90,7 +91,7 @@ fn why_frames_were_lost_the_headroom_and_the_pace_stand_below_the_rows() {
     for line in [
         "64: why it lost at 900.0 kfps: overflow: more came than was taken\n",
         "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
-        "64: sent: half at most 96 ns late, 99.9 % 41 us, all 310 us; up to 82 without a pause (2.0 % of the ring)\n",
+        "64: sent: half at most 96 ns late, 99.9 % 41 us, all 310 us; up to 82 frames made up for at once (2.0 % of the ring)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{text}");
     }

@@ -1,0 +1,171 @@
+//! Prose within the terminal's width; tables as they are. Where stdout is no terminal nothing is broken: there a fact
+//! is a line, for `grep` and `diff`.
+
+use std::io::IsTerminal;
+
+/// Longer lines are hard to read, however wide the terminal.
+const WIDEST: usize = 120;
+/// Columns a text must have to be broken in: with fewer it is the last column of a table.
+const ROOM: usize = 30;
+/// Where a line goes on that has neither column nor mark.
+const HANG: usize = 4;
+
+/// The text as stdout can show it.
+#[must_use]
+pub fn fitted(text: &str) -> String {
+    match width() {
+        Some(width) => wrap(text, width.min(WIDEST)),
+        None => text.to_owned(),
+    }
+}
+
+/// Columns of the terminal: what COLUMNS says, else what it says itself; `None` where stdout is a file.
+fn width() -> Option<usize> {
+    if !std::io::stdout().is_terminal() {
+        return None;
+    }
+    let said = std::env::var("COLUMNS").ok();
+    let said = said.and_then(|columns| columns.parse().ok());
+    said.or_else(|| {
+        terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+    })
+}
+
+/// Breaks lines longer than `width` columns between words.
+fn wrap(text: &str, width: usize) -> String {
+    text.split('\n')
+        .map(|line| wrapped(line, width))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn wrapped(line: &str, width: usize) -> String {
+    let (start, hang) = columns(line);
+    if line.chars().count() <= width || start.max(hang) + ROOM > width {
+        return line.to_owned();
+    }
+    let head: String = line.chars().take(start).collect();
+    let rest: String = line.chars().skip(start).collect();
+    let (mut text, mut column) = (head, start);
+    for (place, word) in unbroken(&rest).iter().enumerate() {
+        let length = word.chars().count();
+        if place > 0 {
+            if column + 1 + length > width {
+                text.push('\n');
+                text.push_str(&" ".repeat(hang));
+                column = hang;
+            } else {
+                text.push(' ');
+                column += 1;
+            }
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text
+}
+
+/// Where the text of a line begins, and where it goes on: below its last column, which two spaces set off, or behind
+/// the mark of a list.
+fn columns(line: &str) -> (usize, usize) {
+    let chars: Vec<char> = line.chars().collect();
+    let indent = chars.iter().take_while(|&&c| c == ' ').count();
+    let gap = (indent + 1..chars.len().saturating_sub(1))
+        .rev()
+        .find(|&at| chars[at - 1] == ' ' && chars[at] == ' ');
+    if let Some(at) = gap {
+        return (at + 1, at + 1);
+    }
+    let mark = chars[indent..]
+        .iter()
+        .take_while(|&&c| c == '-' || c == '*')
+        .count();
+    let hang = if mark > 0 { mark + 1 } else { HANG };
+    (indent, indent + hang)
+}
+
+/// Words, a number with what it counts: `1 204 096 frames` is one.
+fn unbroken(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut number = false;
+    for word in text.split(' ') {
+        match words.last_mut().filter(|_| number) {
+            Some(before) => {
+                before.push(' ');
+                before.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+        number = is_number(word);
+    }
+    words
+}
+
+fn is_number(word: &str) -> bool {
+    let digits = word.trim_start_matches('(');
+    !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_broken_between_words_and_goes_on_below_its_beginning() {
+        let text = "Doubts\n\
+            - CPU 1 took up to 38 % longer for the same work before and after 10 of 22 trials (1518)\n    \
+            why:  its clock was lowered or its core shared, which no stolen time shows: rates fall\n\
+            64: why it lost at 862.1 kfps: stall: nothing was taken for 436.135 us; 13 of 844504 frames\n";
+        assert_eq!(
+            wrap(text, 60),
+            "Doubts\n\
+             - CPU 1 took up to 38 % longer for the same work before and\n  \
+               after 10 of 22 trials (1518)\n    \
+                 why:  its clock was lowered or its core shared, which no\n          \
+                       stolen time shows: rates fall\n\
+             64: why it lost at 862.1 kfps: stall: nothing was taken for\n    \
+                 436.135 us; 13 of 844504 frames\n"
+        );
+        assert_eq!(wrap(text, 200), text);
+    }
+
+    #[test]
+    fn a_table_stays_as_it_is() {
+        let table = "frame size  % of link*  Gbit/s**   frames/s  loss  limited by\n\
+                     64                 2.0      0.81  1 204 096     0  DUT\n";
+        assert_eq!(wrap(table, 40), table);
+        let check = "  lacks    cycles          open perf event CPU cycles of this thread: ENOENT (no such counter)";
+        assert_eq!(
+            wrap(check, 70),
+            "  lacks    cycles          open perf event CPU cycles of this thread:\n                           \
+             ENOENT (no such counter)"
+        );
+    }
+
+    #[test]
+    fn numbers_stay_with_what_they_count_and_no_word_is_cut() {
+        assert_eq!(
+            wrap(
+                "as many as there are, of all 1 204 096 frames that were sent",
+                40
+            ),
+            "as many as there are, of all\n    1 204 096 frames that were sent"
+        );
+        let path = format!("record: /{}", "x".repeat(100));
+        assert_eq!(wrap(&path, 40).replace("\n    ", " "), path);
+        assert_eq!(wrap("", 40), "");
+    }
+
+    #[test]
+    fn nothing_is_lost_at_any_width_and_no_line_is_longer() {
+        let text = (0..200_usize)
+            .map(|place| "x".repeat(1 + place * 7 % 12))
+            .collect::<Vec<_>>()
+            .join(" ");
+        for width in HANG + ROOM..WIDEST {
+            let broken = wrap(&text, width);
+            assert_eq!(broken.replace("\n    ", " "), text);
+            assert!(broken.lines().all(|line| line.len() <= width), "{broken}");
+        }
+    }
+}
