@@ -246,9 +246,9 @@ mod tests {
             trial(90_000.0, 100..1_200),
             trial(80_000.0, 10..13),
         ];
-        let failed = Some(Rate::from_fps(90_000.0));
-        let why = WhyLost::of(&trials, failed, 320).expect("a loss");
-        assert_eq!((why.rate, why.losses.lost), (failed.unwrap(), 1_100));
+        let failed = Rate::from_fps(90_000.0);
+        let why = WhyLost::of(&trials, Some(failed), 320).expect("a loss");
+        assert_eq!((why.rate, why.losses.lost), (failed, 1_100));
         assert!(why.bounds);
         // Where the tester ended the search no load failed.
         let why = WhyLost::of(&trials, None, 320).expect("a loss");

@@ -6,6 +6,8 @@ use mpps_method::claim::FINAL_TRIAL;
 use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
+const VIRTUAL_NIC: &str = "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO";
+const CAUGHT_UP: &str = "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more";
 const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
 const UNKNOWN: &str =
@@ -113,9 +115,7 @@ impl Doubt {
             Self::VethCable { port } => format!("{port} is a veth: {ON_SENDERS_CPU}"),
             Self::DeviceUnknown => UNKNOWN.to_owned(),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
-            Self::VirtualNic => {
-                "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned()
-            }
+            Self::VirtualNic => VIRTUAL_NIC.to_owned(),
         }
     }
 
@@ -132,9 +132,7 @@ impl Doubt {
             Self::LossNotByLoad { .. } => {
                 "something else than the rate bounds the result; without it the DUT may do more"
             }
-            Self::SenderCaughtUp(_) => {
-                "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more"
-            }
+            Self::SenderCaughtUp(_) => CAUGHT_UP,
             Self::ShortTrial { .. } => {
                 "rare stalls of the DUT may not have happened yet: an Estimate, not a Throughput"
             }

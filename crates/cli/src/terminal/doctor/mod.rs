@@ -40,10 +40,22 @@ fn machine(facts: &Facts) -> String {
     }
     let _ = write!(text, ", Linux {}", or_why(&facts.kernel_release));
     if let Some(name) = facts.platform.hypervisor.known() {
-        let _ = write!(text, ", a guest of {name}");
+        let _ = write!(text, ", a guest of {}", hypervisor(name));
     }
     text.push('\n');
     text
+}
+
+/// What the signatures that hypervisors give themselves (CPUID leaf 0x40000000) stand for.
+fn hypervisor(signature: &str) -> &str {
+    match signature.trim() {
+        "KVMKVMKVM" => "KVM",
+        "TCGTCGTCGTCG" => "QEMU without KVM",
+        "Microsoft Hv" => "Hyper-V",
+        "VMwareVMware" => "VMware",
+        "XenVMMXenVMM" => "Xen",
+        other => other,
+    }
 }
 
 fn jobs(text: &mut String, outlooks: &[Outlook]) {
