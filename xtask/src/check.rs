@@ -1,6 +1,7 @@
 //! `cargo xtask test`: format, house rules, lints, then every test; the closing line counts them all.
 use crate::failure::Failure;
 use crate::install;
+use crate::oracle;
 use crate::privilege::{self, Privilege};
 use crate::tally::{Reader, Tally};
 use crate::tidy;
@@ -18,6 +19,7 @@ const DISTURBED_MOST: usize = 12;
 /// Runs everything even when something fails, so that one run shows all there is to mend.
 pub fn test() -> Result<ExitCode, Failure> {
     install::everything()?;
+    oracle::ready();
     let mut tally = Tally::default();
     tally.add(tool("fmt", "fmt", &["fmt", "--all", "--check"])?);
     tally.add(house_rules());

@@ -26,7 +26,8 @@ pub fn for_emulation() -> Result<(), Failure> {
     install(&Places::here().missing(&needs::EMULATION))
 }
 
-fn install(missing: &[Need]) -> Result<(), Failure> {
+/// Installs these packages.
+pub fn install(missing: &[Need]) -> Result<(), Failure> {
     if missing.is_empty() {
         return Ok(());
     }

@@ -1,11 +1,20 @@
 //! `cargo xtask oracle`: holds our MLRsearch against the PyPI package of its authors, over fresh random trial sets. The
 //! package goes into a Python environment of its own below `target/`.
 use crate::failure::Failure;
+use crate::install;
+use crate::needs::{Need, Sign};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The package, at the version the committed answers are of.
 const PACKAGE: &str = "MLRsearch==1.2.1";
+
+/// What makes environments on Debian.
+const VENV: Need = Need {
+    package: "python3-venv",
+    sign: Sign::Program("python3"),
+    why: "a Python environment for the authors' MLRsearch, which ours is held against",
+};
 
 /// Installs what is missing and runs the differential test.
 pub fn run() -> Result<ExitCode, Failure> {
@@ -31,25 +40,62 @@ pub fn run() -> Result<ExitCode, Failure> {
     })
 }
 
+/// Readies the package for `cargo xtask test`, whose differential test finds it below `target/`. Where it cannot be had the
+/// reason is told, and that test says that it is skipped.
+pub fn ready() {
+    if let Err(failure) = python() {
+        println!("xtask: no {PACKAGE}, so one test will be skipped: {failure}");
+    }
+}
+
 /// A Python that has the package.
 fn python() -> Result<PathBuf, Failure> {
     let folder = crate::root().join("target/mlrsearch-venv");
     let python = folder.join("bin/python");
-    if has_package(&python) {
+    if has_module(&python, "MLRsearch") {
         return Ok(python);
     }
     println!("xtask: installing {PACKAGE} into {}", folder.display());
-    let venv = ["-m", "venv"].map(Into::into);
-    let venv = venv.into_iter().chain([folder.clone().into_os_string()]);
-    tool(Path::new("python3"), venv.collect(), "install python3-venv")?;
-    let pip = ["-m", "pip", "install", "--quiet", PACKAGE].map(Into::into);
-    tool(&python, pip.into(), "is a package registry in reach?")?;
-    Ok(python)
+    let made = environment(&folder).and_then(|()| {
+        // Without a network the answer is to come soon.
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--retries",
+            "1",
+            "--timeout",
+            "15",
+            PACKAGE,
+        ];
+        tool(
+            &python,
+            pip.map(Into::into).into(),
+            "is a package registry in reach?",
+        )
+    });
+    if made.is_err() {
+        // Half of it would look like all of it to the test.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    made.map(|()| python)
 }
 
-fn has_package(python: &Path) -> bool {
+/// An empty environment; Debian's Python makes one only with a package of its own.
+fn environment(folder: &Path) -> Result<(), Failure> {
+    let python = Path::new("python3");
+    if !has_module(python, "ensurepip") {
+        install::install(&[VENV])?;
+    }
+    let venv = ["-m", "venv"].map(Into::into);
+    let venv = venv.into_iter().chain([folder.as_os_str().to_owned()]);
+    tool(python, venv.collect(), "install python3-venv")
+}
+
+fn has_module(python: &Path, module: &str) -> bool {
     let mut command = Command::new(python);
-    command.args(["-c", "import MLRsearch"]);
+    command.args(["-c", &format!("import {module}")]);
     command.output().is_ok_and(|output| output.status.success())
 }
 

@@ -1,6 +1,6 @@
 //! Load classification, relevant bounds and Conditional Throughput against the PyPI package MLRsearch (FD.io
 //! CSIT, by the authors of RFC 9971) over random trial sets: its answers to 400 as committed, and to fresh ones
-//! where the package is installed (`cargo xtask oracle` installs it below `target/`).
+//! where the package is installed (`cargo xtask test` and `cargo xtask oracle` install it below `target/`).
 
 use mpps_method::mlr::database::Database;
 use mpps_method::mlr::goal::Stage;
@@ -114,7 +114,7 @@ fn committed_answers_of_the_package_are_ours() {
 fn fresh_answers_of_the_package_are_ours() {
     let Some(python) = python() else {
         println!(
-            "SKIP: needs the Python package MLRsearch (cargo xtask oracle installs it below target/)"
+            "SKIP: needs the Python package MLRsearch (cargo xtask oracle says what keeps it from being installed)"
         );
         return;
     };
