@@ -8,7 +8,7 @@ use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
 use anyhow::{Result, bail};
-use mpps_lab::bed::{self, Bed};
+use mpps_lab::bed::{self, Bed, CpuSplit};
 use mpps_lab::{facts, interrupt};
 
 /// A measurement that can begin.
@@ -43,7 +43,12 @@ impl Stage {
                 external.out.port,
                 external.back.port
             ),
-            None => format!("bed: {}, front {}", bed.name(), bed.plan().nic.name()),
+            None => format!(
+                "bed: {}, front {}, {}",
+                bed.name(),
+                bed.plan().nic.name(),
+                split(&bed.plan().cpus)
+            ),
         });
         Ok(Self {
             begun,
@@ -51,6 +56,17 @@ impl Stage {
             recorder,
         })
     }
+}
+
+/// Who runs where. On one CPU everything that follows is read with that.
+fn split(cpus: &CpuSplit) -> String {
+    let (dut, tester) = (cpus.dut_set(), cpus.tester_set());
+    let shared = if cpus.shared() {
+        ": they share a CPU, and the DUT gets what the tester leaves of it"
+    } else {
+        ""
+    };
+    format!("tester on CPU {tester}, DUT on CPU {dut}{shared}")
 }
 
 /// Opens the record of a run that begins now.
@@ -89,4 +105,26 @@ pub fn describe(choice: &BedChoice) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_cpu_for_both_is_said_before_anything_is_measured() {
+        let cpus = |dut: &[usize], tester: &[usize]| CpuSplit {
+            dut: dut.to_vec(),
+            tester: tester.to_vec(),
+        };
+        assert_eq!(
+            split(&cpus(&[2], &[0, 1])),
+            "tester on CPU 0-1, DUT on CPU 2"
+        );
+        let one = split(&cpus(&[0], &[0]));
+        assert!(
+            one.starts_with("tester on CPU 0, DUT on CPU 0: they share a CPU"),
+            "{one}"
+        );
+    }
 }
