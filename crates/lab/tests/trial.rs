@@ -180,6 +180,11 @@ fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
     );
 }
 
+/// What becomes of a trial in whose middle another program has the CPU for 50 ms.
+fn beside_another_program(tester: &mut Tester<'_>, cpu: usize) -> Verdict {
+    support::hogged(tester, cpu, 50_000_000, &offer(50_000.0, 500)).judge(&Rules::default())
+}
+
 #[test]
 fn another_program_on_the_duts_cpu_voids_the_trial() {
     if !support::can_run() {
@@ -192,28 +197,17 @@ fn another_program_on_the_duts_cpu_voids_the_trial() {
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];
-    // Another process: threads of our own are the tester. It waits for a line, then works for ever.
-    let mut other = std::process::Command::new("sh")
-        .args(["-c", "read go; while :; do :; done"])
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .expect("sh");
-    let pid = i32::try_from(other.id()).expect("a pid");
-    cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
-    cpu::set_fifo(pid, 80).expect("FIFO");
-    let trial = std::thread::scope(|scope| {
-        // In the middle of the load: what came before the opening canaries does not count.
-        let middle = clock::monotonic_ns() + 300_000_000;
-        scope.spawn(move || {
-            mpps_lab::clock::wait_until(middle);
-            drop(other.stdin.take());
-            mpps_lab::clock::wait_until(middle + 50_000_000);
-            other.kill().expect("kill");
-            other.wait().expect("wait");
-        });
-        run(&mut tester, 50_000.0, 500)
-    });
-    let verdict = trial.judge(&Rules::default());
+    let mut verdict = beside_another_program(&mut tester, cpu);
+    // What the host stole meanwhile, or a CPU that stood still, is found first.
+    for _ in 1..WHOLE_TRIES {
+        if !matches!(
+            verdict,
+            Verdict::Void(Void::Steal { .. } | Void::Stall { .. })
+        ) {
+            break;
+        }
+        verdict = beside_another_program(&mut tester, cpu);
+    }
     assert!(
         matches!(verdict, Verdict::Void(Void::Crowded { .. })),
         "{verdict}"

@@ -14,6 +14,8 @@ pub use skeleton::{CrowdSkel, CrowdSkelBuilder, OpenCrowdSkel};
 /// One CPU since it was last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Crowded {
+    /// When it was, ns (CLOCK_MONOTONIC).
+    pub cleared_ns: u64,
     /// Longest time another task ran without a break, ns.
     pub longest_ns: u64,
     /// All time of other tasks, ns.
@@ -23,28 +25,48 @@ pub struct Crowded {
 }
 
 impl Crowded {
-    /// A watched CPU with nothing seen yet.
+    /// A watched CPU with nothing seen yet, from now on (ns, CLOCK_MONOTONIC).
     #[must_use]
-    pub fn cleared() -> Vec<u8> {
-        [1u64, 0, 0, 0, 0, 0, 0]
+    pub fn cleared(now_ns: u64) -> Vec<u8> {
+        [1, now_ns, 0, 0, 0, 0]
             .iter()
-            .flat_map(|word| word.to_ne_bytes())
+            .flat_map(|word: &u64| word.to_ne_bytes())
             .collect()
     }
 
     /// Reads one CPU's entry; `None` when it has another length than the C struct.
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
-        let &[_watched, _came_pid, _came_ns, longest_ns, total_ns, _, _] =
-            crate::to_words(value).as_slice()
+        let &[_watched, cleared_ns, longest_ns, total_ns, _, _] = crate::to_words(value).as_slice()
         else {
             return None;
         };
         let longest_comm = value.last_chunk::<16>().copied()?;
         Some(Self {
+            cleared_ns,
             longest_ns,
             total_ns,
             longest_comm,
         })
+    }
+}
+
+/// Who came to a CPU at the last switch seen, and by all that was seen has it still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Came {
+    /// Task id; 0: the idle task, or none seen yet.
+    pub pid: u64,
+    /// When, ns (CLOCK_MONOTONIC).
+    pub ns: u64,
+}
+
+impl Came {
+    /// Reads one CPU's entry; `None` when it has another length than the C struct.
+    #[must_use]
+    pub fn from_value(value: &[u8]) -> Option<Self> {
+        let &[pid, ns] = crate::to_words(value).as_slice() else {
+            return None;
+        };
+        Some(Self { pid, ns })
     }
 }
