@@ -23,12 +23,36 @@ const QUICK: [&str; 7] = [
     "20k",
 ];
 
+/// The points of a record; of one that was measured again, the second.
 fn points(record: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(record).expect("a record");
-    text.lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+    let of = |line: &str| serde_json::from_str::<Value>(line).expect("JSON");
+    let all: Vec<Value> = text
+        .lines()
+        .map(of)
         .filter(|line| line["kind"] == "point")
-        .collect()
+        .collect();
+    let same = |one: &Value, other: &Value| {
+        ["series", "asked_routes", "asked_destinations"]
+            .iter()
+            .all(|name| one[name] == other[name])
+    };
+    let (first, again): (Vec<Value>, Vec<Value>) =
+        all.into_iter().partition(|point| point["attempt"] == 1);
+    // Only what the machine disturbed is measured again, and once.
+    for point in &again {
+        let before: Vec<_> = first.iter().filter(|one| same(one, point)).collect();
+        assert!(before.len() == 1 && point["attempt"] == 2, "{point}");
+        assert_ne!(before[0]["results"][0]["outcome"], "found", "{before:?}");
+    }
+    let last = |point: Value| {
+        again
+            .iter()
+            .find(|one| same(one, &point))
+            .cloned()
+            .unwrap_or(point)
+    };
+    first.into_iter().map(last).collect()
 }
 
 /// Runs until the machine lets a point be measured; that and the record's points.
@@ -103,7 +127,31 @@ fn each_point_has_the_routes_and_destinations_it_names() {
             assert_eq!(point["traffic"]["destinations"]["draw"], "per-prefix");
         }
     }
+    one_ceiling(&points);
     text_and_plot(&ended, &points, &scratch);
+}
+
+/// The first point finds the tester's ceiling. No result comes near it, so no later point finds its own, and says so:
+/// unless the machine was too slow for a load, or for the first point.
+fn one_ceiling(points: &[Value]) {
+    let result = |point: &Value| point["results"][0].clone();
+    let doubts = |result: &Value, name: &str| {
+        let doubts = result["doubts"].as_array().expect("doubts");
+        doubts.iter().any(|doubt| doubt["name"] == name)
+    };
+    for point in points.iter().skip(1) {
+        let result = result(point);
+        if point["attempt"] != 1 || result["outcome"] != "found" || doubts(&result, "not-offered") {
+            continue;
+        }
+        let own = !result["ceiling_trials"]
+            .as_array()
+            .expect("trials")
+            .is_empty();
+        let first = points.iter().find(|point| !point["results"][0].is_null());
+        assert!(!own || first == Some(point), "{point}");
+        assert_eq!(doubts(&result, "ceiling-reused"), !own, "{point}");
+    }
 }
 
 fn text_and_plot(ended: &Ended, points: &[Value], scratch: &Scratch) {

@@ -5,6 +5,7 @@
 //! Around a device of somebody else's there is no wire to lay: then only what the sender can do is known, and
 //! that the receiver can do as much is a doubt. What the device loses meanwhile is no matter.
 
+use crate::doubt::{Doubt, Finding};
 use crate::jobs::throughput;
 use crate::jobs::{JobError, Observer, Phase};
 use crate::tester::{Tester, Wire};
@@ -24,6 +25,9 @@ const BURSTS: u32 = 3;
 const CLIMB: f64 = 1.25;
 /// Closeness of the ceiling: it is a bound, not a result.
 const RESOLUTION: f64 = 0.05;
+/// Below this share of a ceiling found at another time no result feels it: it is known to 5 %, and machines were seen to
+/// drift by 8 % in half an hour.
+const FAR_BELOW: f64 = 0.85;
 /// A trial of the ceiling is no longer than this.
 const TRIAL_MAX: Span = Span::from_millis(500);
 
@@ -50,6 +54,25 @@ pub fn find(
             outcome => return Err(JobError::NoCeiling(outcome)),
         }
     }
+}
+
+/// Whether a ceiling that was found at another time may have bounded one of these results.
+#[must_use]
+pub fn may_bound(known: Rate, findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| {
+        let short = |doubt: &Doubt| matches!(doubt, Doubt::NotOffered { .. });
+        let near = match finding.outcome {
+            Outcome::Found { lossless, .. } => lossless.fps() > FAR_BELOW * known.fps(),
+            Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => false,
+        };
+        near || finding.doubts.iter().any(short)
+    })
+}
+
+/// Whether two ceilings are the same one, as closely as one is found.
+#[must_use]
+pub fn alike(one: Rate, other: Rate) -> bool {
+    (one.fps() - other.fps()).abs() <= RESOLUTION * other.fps()
 }
 
 /// Where to begin: a little above what comes back of the best of some unpaced bursts, for then sender,
@@ -129,4 +152,62 @@ fn taken_at_once(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
 
 fn higher(rate: Rate) -> Rate {
     Rate::from_fps(rate.fps() * CLIMB).min(SENDER_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::Report;
+    use crate::jobs::throughput::ThroughputPlan;
+    use crate::link::{Link, LinkSource};
+    use crate::traffic::Traffic;
+    use mpps_method::simulate::Properties;
+    use mpps_method::{LinkSpeed, SearchPlan};
+
+    struct Nobody;
+
+    impl Observer for Nobody {
+        fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is found of a router of 1 Mfps by a tester of so many.
+    fn findings(tester_fps: f64) -> Vec<Finding> {
+        let router = Properties {
+            tester_ceiling: Some(Rate::from_fps(tester_fps)),
+            ..Properties::ideal(Rate::from_fps(1e6))
+        };
+        let traffic = Traffic::default();
+        let plan = ThroughputPlan {
+            sizes: vec![traffic.frames.clone()],
+            traffic,
+            search: SearchPlan::Bisection {
+                trial: Span::from_millis(100),
+                resolution: Resolution::Fraction(0.01),
+                trials_per_load: 3,
+                accept: Accept::Any,
+            },
+            warm_up: Span::ZERO,
+            minimum: Rate::from_fps(1e4),
+            maximum: None,
+            link: Link {
+                speed: LinkSpeed::from_bits_per_second(10_000_000_000),
+                source: LinkSource::Notional,
+            },
+        };
+        throughput::simulate(router, &plan, &mut Nobody).expect("found")
+    }
+
+    #[test]
+    fn a_ceiling_of_another_time_decides_no_result() {
+        let known = |fps| Rate::from_fps(fps);
+        let of_dut = findings(3e6);
+        assert!(!may_bound(known(3e6), &of_dut));
+        // The ceiling drifts by less than what is between 85 and 100 %.
+        assert!(may_bound(known(1.1e6), &of_dut));
+        assert!(may_bound(known(8e5), &findings(8e5)), "the tester's limit");
+        assert!(alike(known(1.04e6), known(1e6)) && !alike(known(1.06e6), known(1e6)));
+        assert!(!alike(known(0.9e6), known(1e6)));
+    }
 }

@@ -161,6 +161,11 @@ pub enum Doubt {
         /// What the sender alone can do.
         sender: Rate,
     },
+    /// The tester's ceiling was found at another point of the run; no result came near it.
+    CeilingReused {
+        /// What was found there.
+        ceiling: Rate,
+    },
     /// The DUT merged frames and cut them again (GRO).
     Merged {
         /// Frames that came back.

@@ -10,6 +10,8 @@ use serde::Serialize;
 pub struct PointLine {
     /// `routes`, `destinations` or `coupled`: what changes in the series.
     series: &'static str,
+    /// 2: measured again at the end of the run, because the machine disturbed the first.
+    attempt: u32,
     asked_routes: usize,
     asked_destinations: u64,
     /// As counted back in the DUT's FIB; null where none were asked for.
@@ -25,7 +27,12 @@ pub struct PointLine {
 impl PointLine {
     /// A point with what was measured there, or why nothing could be.
     #[must_use]
-    pub fn of(prepared: &Prepared, results: Vec<ResultLine>, why: Option<String>) -> Self {
+    pub fn of(
+        prepared: &Prepared,
+        attempt: u32,
+        results: Vec<ResultLine>,
+        why: Option<String>,
+    ) -> Self {
         let traffic = &prepared.plan.traffic;
         let routes = traffic
             .destinations
@@ -33,6 +40,7 @@ impl PointLine {
             .zip(prepared.loaded.as_ref())
             .map(|(destinations, loaded)| RoutesEntry::of(destinations, None, loaded));
         Self {
+            attempt,
             series: prepared.point.series.name(),
             asked_routes: prepared.point.routes,
             asked_destinations: prepared.point.destinations,

@@ -84,15 +84,33 @@ fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
     Ok((chosen.table, from))
 }
 
+/// A point, as often as it was measured.
+struct AtPoint {
+    rows: Vec<ScaleRow>,
+    line: PointLine,
+}
+
+impl AtPoint {
+    /// Frame sizes and goals of which nothing is known.
+    fn spoilt(&self) -> usize {
+        let nothing = |row: &&ScaleRow| matches!(row.reading(), Reading::Nothing);
+        self.rows.iter().filter(nothing).count()
+    }
+}
+
 /// Points up to the end, and what ended it early.
 struct Measured {
-    rows: Vec<ScaleRow>,
-    lines: Vec<PointLine>,
+    points: Vec<AtPoint>,
     error: Option<Error>,
     not_cleared: Option<Error>,
 }
 
 impl Measured {
+    fn rows(&self) -> Vec<ScaleRow> {
+        let rows = self.points.iter().flat_map(|point| point.rows.clone());
+        rows.collect()
+    }
+
     fn exit(&self) -> Exit {
         let of = |row: &ScaleRow| match row.reading() {
             Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
@@ -103,7 +121,7 @@ impl Measured {
             Some(_) => Exit::CouldNotMeasure,
             None => Exit::Measured,
         };
-        self.rows.iter().map(of).fold(ended, Exit::worse)
+        self.rows().iter().map(of).fold(ended, Exit::worse)
     }
 }
 
@@ -115,8 +133,7 @@ fn measure(
     points: &[Point],
 ) -> Measured {
     let mut measured = Measured {
-        rows: Vec::new(),
-        lines: Vec::new(),
+        points: Vec::new(),
         error: None,
         not_cleared: None,
     };
@@ -124,14 +141,34 @@ fn measure(
     measured.error = recorder
         .record
         .write("run", line)
-        .and_then(|()| {
-            points
-                .iter()
-                .try_for_each(|point| one(recorder, &mut scale, *point, &mut measured))
-        })
+        .and_then(|()| all(recorder, &mut scale, points, &mut measured.points))
         .err();
     measured.not_cleared = scale.clear().err().map(Error::from);
     measured
+}
+
+/// Every point once, then once more each one that the machine spoilt: it may have been somebody's bad minute.
+fn all(
+    recorder: &mut Recorder,
+    scale: &mut Scale<'_>,
+    points: &[Point],
+    measured: &mut Vec<AtPoint>,
+) -> Result<()> {
+    for &point in points {
+        measured.push(one(recorder, scale, point, 1)?);
+    }
+    for (at, &point) in points.iter().enumerate() {
+        let spoilt = measured[at].spoilt();
+        if spoilt > 0 {
+            // A ceiling that was found in a bad minute may be what spoilt it.
+            scale.forget_ceilings();
+            let again = one(recorder, scale, point, 2)?;
+            if again.spoilt() <= spoilt {
+                measured[at] = again;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A point that a restless machine spoils takes no other's result away.
@@ -139,40 +176,36 @@ fn one(
     recorder: &mut Recorder,
     scale: &mut Scale<'_>,
     point: Point,
-    measured: &mut Measured,
-) -> Result<()> {
+    attempt: u32,
+) -> Result<AtPoint> {
     recorder.step(&format!(
-        "{}: {} routes, up to {} destinations",
+        "{}{}: {} routes, up to {} destinations",
+        if attempt > 1 { "again, " } else { "" },
         point.series.name(),
         terminal::grouped(point.routes as u64),
         terminal::grouped(point.destinations)
     ));
     let prepared = scale.prepare(point)?;
-    let (results, why) = match scale.measure(&prepared, recorder) {
+    let (mut rows, mut results, mut why) = (Vec::new(), Vec::new(), None);
+    match scale.measure(&prepared, recorder) {
         Ok(findings) => {
             let stands = recorder.take_stands();
-            let mut results = Vec::new();
             for finding in findings {
                 let figures = Figures::of(&finding, &prepared.plan);
                 results.push(ResultLine::of(&finding, &figures, stands.clone()));
-                let row = ScaleRow::of(&prepared, Ok((figures, &finding)));
-                measured.rows.push(row);
+                rows.push(ScaleRow::of(&prepared, Ok((figures, &finding))));
             }
-            (results, None)
         }
         Err(error) if error.is_disturbance() => {
             recorder.take_stands();
-            let why = error.to_string();
-            let row = ScaleRow::of(&prepared, Err(&why));
-            measured.rows.push(row);
-            (Vec::new(), Some(why))
+            rows.push(ScaleRow::of(&prepared, Err(&error.to_string())));
+            why = Some(error.to_string());
         }
         Err(error) => return Err(error.into()),
-    };
-    let line = PointLine::of(&prepared, results, why);
+    }
+    let line = PointLine::of(&prepared, attempt, results, why);
     recorder.record.write("point", &line)?;
-    measured.lines.push(line);
-    Ok(())
+    Ok(AtPoint { rows, line })
 }
 
 fn show(
@@ -183,12 +216,13 @@ fn show(
     recorder: Recorder,
 ) -> Result<Exit> {
     let (exit, error) = (measured.exit(), measured.error.as_ref());
+    let rows = measured.rows();
     end::finish(recorder, exit, error, |recorder| {
         let path = plot_path(args.plot.as_deref(), recorder.record.path());
         let draw = plan.draw.to_string();
-        if !measured.rows.is_empty() {
+        if !rows.is_empty() {
             let title = terminal::scale_title(file_name(&plan.from), &draw, &plan.throughput);
-            std::fs::write(&path, plot::svg(&measured.rows, &title)).with_context(|| {
+            std::fs::write(&path, plot::svg(&rows, &title)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()
@@ -202,11 +236,11 @@ fn show(
                 table: &plan.from,
                 draw,
                 plot: path.display().to_string(),
-                points: &measured.lines,
+                points: measured.points.iter().map(|point| &point.line).collect(),
             })?);
-        } else if !measured.rows.is_empty() {
-            let table = terminal::fib_scale(&measured.rows, &plan.from, &draw, &plan.throughput);
-            let doubts = terminal::scale_doubts(&measured.rows);
+        } else if !rows.is_empty() {
+            let table = terminal::fib_scale(&rows, &plan.from, &draw, &plan.throughput);
+            let doubts = terminal::scale_doubts(&rows);
             let key = terminal::comparability(line.comparability());
             let (record, plot) = (recorder.record.path().display(), path.display());
             let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
@@ -235,5 +269,5 @@ struct Document<'a> {
     table: &'a str,
     draw: String,
     plot: String,
-    points: &'a [PointLine],
+    points: Vec<&'a PointLine>,
 }

@@ -2,6 +2,7 @@
 
 use super::Doubt;
 use crate::why_lost::MadeUp;
+use mpps_method::Rate;
 use mpps_method::claim::FINAL_TRIAL;
 use std::fmt;
 
@@ -12,6 +13,9 @@ const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
 const UNKNOWN: &str =
     "the device between the ports is not ours: its counters, its CPU and its rings are unknown";
+const CPU_SHARED: &str =
+    "the DUT gets what the tester leaves: the rate is the pair's, not the router's";
+const SLOWED_SINCE: &str = "a machine that slowed down since slowed the tester too; far below its ceiling that hardly matters";
 
 impl Doubt {
     /// Short name, for records.
@@ -39,6 +43,7 @@ impl Doubt {
             Self::PartOfDestinations { .. } => "part-of-destinations",
             Self::Simulated(_) => "simulated",
             Self::CeilingUnproven { .. } => "ceiling-unproven",
+            Self::CeilingReused { .. } => "ceiling-reused",
             Self::Merged { .. } => "merged",
             Self::VethCable { .. } => "veth-cable",
             Self::DeviceUnknown => "device-unknown",
@@ -109,6 +114,7 @@ impl Doubt {
             Self::CeilingUnproven { sender } => format!(
                 "the tester's sender reaches {sender}; what its receiver reaches was not proven"
             ),
+            Self::CeilingReused { ceiling } => reused(*ceiling),
             Self::Merged { frames, packets } => {
                 format!("the DUT forwarded {frames} frames as {packets} packets: {MERGED}")
             }
@@ -139,9 +145,7 @@ impl Doubt {
             Self::TesterNearCeiling { .. } => {
                 "the DUT may well do more, and the tester may lose what the DUT did not"
             }
-            Self::CpuShared => {
-                "the DUT gets what the tester leaves: the rate is the pair's, not the router's"
-            }
+            Self::CpuShared => CPU_SHARED,
             Self::Steal { .. } => {
                 "the DUT had less of its CPU than it will have on a machine of its own"
             }
@@ -174,6 +178,7 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "loss that its NIC or its driver does not count would look like the device's"
             }
+            Self::CeilingReused { .. } => SLOWED_SINCE,
             Self::Merged { .. } => {
                 "the rate counts frames, the DUT routed fewer, larger packets: traffic that cannot be merged is slower"
             }
@@ -231,6 +236,7 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
             }
+            Self::CeilingReused { .. } => "mpps throughput at this point alone, if in doubt",
             Self::Merged { .. } => "--l4 tcp: segments that no offload can merge",
             Self::VethCable { .. } => {
                 "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs"
@@ -252,6 +258,10 @@ fn caught_up(made_up: &MadeUp) -> String {
     format!(
         "at {rate} the sender was late and made up for {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"
     )
+}
+
+fn reused(ceiling: Rate) -> String {
+    format!("the tester's ceiling of {ceiling} is that of an earlier point with the same frames")
 }
 
 fn uneven(ratio: f64, empty: usize, queues: usize) -> String {

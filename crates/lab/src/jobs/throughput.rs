@@ -6,7 +6,7 @@
 use super::{JobError, Observer, Phase, Report};
 use crate::bed::Bed;
 use crate::ceiling;
-use crate::doubt::{self, Finding};
+use crate::doubt::{self, Doubt, Finding};
 use crate::gate;
 use crate::link::{self, Link};
 use crate::measurer::Measurer;
@@ -64,21 +64,56 @@ pub fn measure(
 ) -> Result<Vec<Finding>, JobError> {
     let mut findings = Vec::new();
     for frames in &plan.sizes {
-        let traffic = Traffic {
-            frames: frames.clone(),
-            ..plan.traffic.clone()
-        };
-        let longest = plan.search.longest_trial();
-        let frames_max = ceiling::SENDER_MAX
-            .frames_in(longest.max(plan.warm_up))
-            .max(1);
-        let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
-        probe::probe(&mut tester)?;
-        let ceiling = ceiling::find(&mut tester, longest, observer)?;
-        tester.warm_up = plan.warm_up;
-        findings.extend(find(&mut tester, plan, ceiling, observer)?);
+        findings.extend(measure_size(bed, plan, frames, None, observer)?.1);
     }
     Ok(findings)
+}
+
+/// One frame size of the plan; the tester's ceiling for it, and one finding a goal.
+///
+/// `known` is that ceiling as it was found for the same frames on this bed before. A result far below it needs no
+/// other; near it the ceiling is found anew, and where that is another, so is the result.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_size(
+    bed: &Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    known: Option<Rate>,
+    observer: &mut dyn Observer,
+) -> Result<(Rate, Vec<Finding>), JobError> {
+    let traffic = Traffic {
+        frames: frames.clone(),
+        ..plan.traffic.clone()
+    };
+    let longest = plan.search.longest_trial();
+    let frames_max = ceiling::SENDER_MAX
+        .frames_in(longest.max(plan.warm_up))
+        .max(1);
+    let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
+    probe::probe(&mut tester)?;
+    if let Some(known) = known {
+        tester.warm_up = plan.warm_up;
+        let mut findings = find(&mut tester, plan, known, observer)?;
+        if !ceiling::may_bound(known, &findings) {
+            let reused = Doubt::CeilingReused { ceiling: known };
+            findings
+                .iter_mut()
+                .for_each(|finding| finding.doubts.push(reused.clone()));
+            return Ok((known, findings));
+        }
+        tester.warm_up = Span::ZERO;
+        let own = ceiling::find(&mut tester, longest, observer)?;
+        if ceiling::alike(own, known) {
+            return Ok((own, findings));
+        }
+        tester.warm_up = plan.warm_up;
+        return Ok((own, find(&mut tester, plan, own, observer)?));
+    }
+    let ceiling = ceiling::find(&mut tester, longest, observer)?;
+    tester.warm_up = plan.warm_up;
+    Ok((ceiling, find(&mut tester, plan, ceiling, observer)?))
 }
 
 /// The same on a simulated pair, whose tester's ceiling is known.
