@@ -131,8 +131,17 @@ fn damage_is_an_error_or_counted() {
     );
     let lenient = fed(&mut mpps(&["table", "read", "-", "--lenient"]), text);
     assert!(
-        lenient.stdout.contains("DAMAGED in 1 places"),
+        lenient.stdout.contains("DAMAGED in 1 place,"),
         "{lenient:?}"
+    );
+    let nothing = fed(
+        &mut mpps(&["table", "read", "-", "--lenient"]),
+        b"nonsense\n",
+    );
+    let wanted = "no unicast route in it is whole (1 damaged, the first: line 1 at octet 0: not a prefix: `nonsense`";
+    assert!(
+        nothing.code == Some(2) && nothing.error().contains(wanted),
+        "{nothing:?}"
     );
 }
 

@@ -44,7 +44,8 @@ pub fn routes(read: &RoutesRead) -> String {
         let damaged = grouped(read.counts.damaged);
         let _ = writeln!(
             text,
-            "DAMAGED in {damaged} places, left out; the first: {first}"
+            "DAMAGED in {damaged} place{}, left out; the first: {first}",
+            if read.counts.damaged == 1 { "" } else { "s" }
         );
     }
     let _ = writeln!(text);

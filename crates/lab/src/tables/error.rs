@@ -34,6 +34,8 @@ pub enum ReadError {
     UnknownFormat(Source, String),
     /// It is whole, and holds no route.
     NoRoutes(Source, String),
+    /// Damaged, and no route of it is whole: how many places, and what the first is.
+    NothingWhole(Source, u64, String),
     /// More than any routing table has: not to be held in memory.
     TooMany(Source, Place, usize),
 }
@@ -58,6 +60,10 @@ impl fmt::Display for ReadError {
             Self::NoRoutes(source, seen) => write!(
                 f,
                 "read {source}: no unicast route in it ({seen}); give a RIB dump, not updates"
+            ),
+            Self::NothingWhole(source, damaged, first) => write!(
+                f,
+                "read {source}: no unicast route in it is whole ({damaged} damaged, the first: {first}); give another copy of the file"
             ),
             Self::TooMany(source, place, most) => write!(
                 f,

@@ -246,6 +246,10 @@ impl Reading<'_> {
         counts.duplicates = counts.prefixes - table.len() as u64;
         counts.host_bits = host_bits;
         if table.is_empty() {
+            let nothing_else = counts.skipped.is_empty();
+            if let Some(first) = counts.first_damage.take_if(|_| nothing_else) {
+                return Err(ReadError::NothingWhole(self.source, counts.damaged, first));
+            }
             return Err(ReadError::NoRoutes(self.source, seen(&counts)));
         }
         Ok(ReadTable { table, counts })

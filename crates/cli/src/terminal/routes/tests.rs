@@ -36,7 +36,7 @@ fn a_person_sees_what_was_read_left_out_and_left() {
     let wanted = "\
 rib.bz2: MRT packed by bzip2, 3.94 MB, unpacked 32.58 MB
 10 records, 7 prefixes, 2 repeated, 1 234 paths, 1 PEER_INDEX_TABLE skipped
-DAMAGED in 1 places, left out; the first: record 3 at octet 99: cut off
+DAMAGED in 1 place, left out; the first: record 3 at octet 99: cut off
 
                                                      IPv4        IPv6
 distinct prefixes                                       4           1
