@@ -214,18 +214,23 @@ fn reading(finding: &Finding) -> Reading {
 }
 
 fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
-    let chosen = plan
-        .maximum
-        .is_some_and(|maximum| maximum <= finding.ceiling);
+    // Below the highest load that the user allows it was the tester who could do no more.
+    let chosen = |found: Rate| {
+        let highest = plan.maximum.filter(|&maximum| maximum <= finding.ceiling);
+        highest.is_some_and(|maximum| found >= plan.search.highest(maximum))
+    };
     match finding.outcome {
         Outcome::Found {
-            limited_by, lossy, ..
+            limited_by,
+            lossy,
+            lossless,
+            ..
         } => Some(match limited_by {
             LimitedBy::Dut => Limit::Dut,
             LimitedBy::SharedCpu => Limit::SharedCpu,
             LimitedBy::Link => Limit::Link,
             LimitedBy::Trials => Limit::Trials,
-            LimitedBy::Tester if chosen && lossy.is_none() => Limit::MaxRate,
+            LimitedBy::Tester if chosen(lossless) && lossy.is_none() => Limit::MaxRate,
             LimitedBy::Tester => Limit::Tester,
         }),
         Outcome::NoneLossless { .. } if finding.doubts.contains(&Doubt::CpuShared) => {

@@ -81,6 +81,17 @@ pub enum Resolution {
     StepFps(f64),
 }
 
+impl Resolution {
+    /// Highest load not above this maximum.
+    #[must_use]
+    pub fn highest(self, maximum: Rate) -> Rate {
+        match self {
+            Self::Fraction(_) => maximum,
+            Self::StepFps(step) => Rate::from_fps((maximum.fps() / step).floor() * step),
+        }
+    }
+}
+
 /// When a load counts as passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accept {
@@ -225,12 +236,7 @@ impl Goal {
     /// Highest load the search offers: the maximum, or the last step not above it.
     #[must_use]
     pub fn highest(&self) -> Rate {
-        match self.resolution {
-            Resolution::Fraction(_) => self.maximum.rate(),
-            Resolution::StepFps(step) => {
-                Rate::from_fps((self.maximum.rate().fps() / step).floor() * step)
-            }
-        }
+        self.resolution.highest(self.maximum.rate())
     }
 
     /// The load halfway between a passed and a failed one; `None` when they are close enough.

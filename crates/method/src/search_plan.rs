@@ -65,6 +65,15 @@ impl From<SearchGoalError> for SearchPlanError {
 }
 
 impl SearchPlan {
+    /// Highest load offered below this maximum.
+    #[must_use]
+    pub fn highest(&self, maximum: Rate) -> Rate {
+        match self {
+            Self::Mlr { .. } => maximum,
+            Self::Bisection { resolution, .. } => resolution.highest(maximum),
+        }
+    }
+
     /// The search, between these loads.
     ///
     /// # Errors

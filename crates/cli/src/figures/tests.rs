@@ -133,8 +133,21 @@ fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
 
 #[test]
 fn a_maximum_of_the_users_is_not_the_testers_limit() {
-    let figures = Figures::of(&finding(LimitedBy::Tester), &plan("--max-rate 1M"));
-    assert_eq!(figures.limited_by, Some(Limit::MaxRate));
+    let limit = |flags: &str| {
+        let able = Finding {
+            ceiling: Rate::from_fps(2_000_000.0),
+            ..finding(LimitedBy::Tester)
+        };
+        Figures::of(&able, &plan(flags)).limited_by
+    };
+    assert_eq!(limit("--max-rate 1M"), Some(Limit::MaxRate));
+    // The last of the steps below it is as high as the search goes ...
+    assert_eq!(
+        limit("--max-rate 1049k --step-fps 50k"),
+        Some(Limit::MaxRate)
+    );
+    // ... and what lies below that, the tester could not offer.
+    assert_eq!(limit("--max-rate 1020k"), Some(Limit::Tester));
 }
 
 #[test]
