@@ -88,11 +88,13 @@ impl ScaleRow {
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
     #[must_use]
     pub fn place(&self) -> String {
-        let many = if self.destinations == 1 { "" } else { "s" };
+        let many = |count| if count == 1 { "" } else { "s" };
         format!(
-            "{} routes, {} destination{many}",
+            "{} route{}, {} destination{}",
             grouped(self.routes),
-            grouped(self.destinations)
+            many(self.routes),
+            grouped(self.destinations),
+            many(self.destinations)
         )
     }
 }
@@ -316,6 +318,15 @@ pub(crate) mod tests {
             words.join(" "),
             "routes 64 per-prefix 1 000 256 1 250 000 98 900 DUT"
         );
+    }
+
+    #[test]
+    fn one_route_is_no_routes() {
+        let row = ScaleRow {
+            routes: 1,
+            ..rows().remove(1)
+        };
+        assert_eq!(row.place(), "1 route, 256 destinations");
     }
 
     #[test]
