@@ -105,6 +105,15 @@ pub enum Doubt {
         /// Overload hidden.
         hidden: Rate,
     },
+    /// Pauses too short to void a trial fill the rings at the load that lost frames.
+    StallUnseen {
+        /// Frames the rings hold.
+        ring: u32,
+        /// The load.
+        rate: Rate,
+        /// The longest pause that voids nothing.
+        unseen: Span,
+    },
     /// Receive queues got unequal shares.
     UnevenQueues {
         /// Fullest queue's share over the fair share.

@@ -11,7 +11,7 @@ pub const VETH_RING: u32 = 256;
 /// What a receive ring of hardware is taken to hold where nobody says: as little as drivers usually have.
 pub const DEVICE_RING: u32 = 512;
 /// A machine at rest still stalls a millisecond or two; the watch cannot see less than its period.
-const STALL_MIN: Span = Span::from_millis(2);
+pub const STALL_MIN: Span = Span::from_millis(2);
 /// The ring is never quite empty when a stall begins.
 const RING_SHARE: f64 = 0.9;
 /// Above this a CPU was gone, whatever the load.

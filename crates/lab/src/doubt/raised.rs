@@ -4,6 +4,7 @@ use super::Doubt;
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
+use crate::rules;
 use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
@@ -155,6 +156,7 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
         if hidden.fps() > lossy.fps() - lossless.fps() {
             doubts.push(Doubt::RingHides { ring, hidden });
         }
+        doubts.extend(unseen(ring, lossy).filter(|_| around.simulated.is_none()));
     }
     match &around.simulated {
         Some(pair) => doubts.push(Doubt::Simulated(pair.clone())),
@@ -172,6 +174,13 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
         doubts.push(Doubt::VirtualNic);
     }
     doubts
+}
+
+/// Whether pauses below the bound of any trial fill the rings at this load.
+fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
+    let unseen = rules::STALL_MIN;
+    let fills = ring > 0 && rate.frames_in(unseen) > u64::from(ring);
+    fills.then_some(Doubt::StallUnseen { ring, rate, unseen })
 }
 
 /// Who shares a CPU with the tester and loses frames before its time is used up lacked that CPU, not speed: its loss is
@@ -404,6 +413,19 @@ mod tests {
             ),
             "{doubt}"
         );
+    }
+
+    #[test]
+    fn a_pause_that_voids_nothing_and_fills_the_ring_is_a_doubt() {
+        let fps = Rate::from_fps;
+        let doubt = unseen(256, fps(200_000.0)).expect("256 frames come in 1.28 ms");
+        assert_eq!(
+            doubt.seen(),
+            "at 200.0 kfps a pause of 1.28 ms fills the ring of 256 frames, and none below 2 ms voids a trial"
+        );
+        assert_eq!(unseen(256, fps(100_000.0)), None);
+        assert_eq!(unseen(4096, fps(1_900_000.0)), None);
+        assert_eq!(unseen(0, fps(1_900_000.0)), None, "nobody knows the ring");
     }
 
     #[test]

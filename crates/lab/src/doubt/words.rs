@@ -2,8 +2,8 @@
 
 use super::Doubt;
 use crate::why_lost::MadeUp;
-use mpps_method::Rate;
 use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::{Rate, Span};
 use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
@@ -33,6 +33,7 @@ impl Doubt {
             Self::Slowed(_) => "cpu-slowed",
             Self::Voided { .. } => "voided",
             Self::RingHides { .. } => "ring-hides",
+            Self::StallUnseen { .. } => "stall-unseen",
             Self::UnevenQueues { .. } => "uneven-queues",
             Self::Contradiction { .. } => "contradiction",
             Self::NotOffered { .. } => "not-offered",
@@ -82,6 +83,10 @@ impl Doubt {
             Self::RingHides { ring, hidden } => {
                 format!("a ring of {ring} frames hides an overload of {hidden} in one trial")
             }
+            Self::StallUnseen { ring, rate, unseen } => format!(
+                "at {rate} a pause of {} fills the ring of {ring} frames, and none below {unseen} voids a trial",
+                Span::from_secs_f64(f64::from(*ring) / rate.fps().max(1.0))
+            ),
             Self::UnevenQueues {
                 ratio,
                 empty,
@@ -154,6 +159,9 @@ impl Doubt {
             }
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
+            Self::StallUnseen { .. } => {
+                "a CPU that stood still so shortly is not seen: its loss is charged to the DUT"
+            }
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => {
                 "the border between loss and none is not sharp; one search finds one point of it"
@@ -225,6 +233,9 @@ impl Doubt {
                 "run again when the machine is quieter; compare in pairs only"
             }
             Self::RingHides { .. } => "a longer --time or a smaller --rx-ring",
+            Self::StallUnseen { .. } => {
+                "--nic cpumap, whose ring is as large as --rx-ring says, or a quieter machine"
+            }
             Self::UnevenQueues { .. } => "more --flows, or --rss default instead of symmetric",
             Self::Contradiction { .. } | Self::LossWhileIdle { .. } => {
                 "--preset csit (up to 21 trials at a load), or a larger --rx-ring"
