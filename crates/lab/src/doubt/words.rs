@@ -13,6 +13,8 @@ const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
 const UNKNOWN: &str =
     "the device between the ports is not ours: its counters, its CPU and its rings are unknown";
+const NOT_SHARP: &str =
+    "the border between loss and none is not sharp; one search finds one point of it";
 const CPU_SHARED: &str =
     "the DUT gets what the tester leaves: the rate is the pair's, not the router's";
 const SLOWED_SINCE: &str = "a machine that slowed down since slowed the tester too; far below its ceiling that hardly matters";
@@ -83,10 +85,7 @@ impl Doubt {
             Self::RingHides { ring, hidden } => {
                 format!("a ring of {ring} frames hides an overload of {hidden} in one trial")
             }
-            Self::StallUnseen { ring, rate, unseen } => format!(
-                "at {rate} a pause of {} fills the ring of {ring} frames, and none below {unseen} voids a trial",
-                Span::from_secs_f64(f64::from(*ring) / rate.fps().max(1.0))
-            ),
+            Self::StallUnseen { ring, rate, unseen } => stall_unseen(*ring, *rate, *unseen),
             Self::UnevenQueues {
                 ratio,
                 empty,
@@ -102,9 +101,7 @@ impl Doubt {
                 "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
                 busy * 100.0
             ),
-            Self::Foreign { frames } => {
-                format!("{frames} frames that are not ours reached the receiver")
-            }
+            Self::Foreign { frames } => format!("{frames} frames not ours reached the receiver"),
             Self::OutOfTrials(how) => format!("the trials allowed ended the search: {how}"),
             Self::FewDestinations { routes, met } => {
                 format!("the DUT holds {routes} routes and frames go to {met} destination(s)")
@@ -160,17 +157,15 @@ impl Doubt {
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
             Self::StallUnseen { .. } => {
-                "a CPU that stood still so shortly is not seen: its loss is charged to the DUT"
+                "so short a pause is not seen: its loss is charged to the DUT"
             }
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
-            Self::Contradiction { .. } => {
-                "the border between loss and none is not sharp; one search finds one point of it"
-            }
+            Self::Contradiction { .. } => NOT_SHARP,
             Self::NotOffered { .. } => {
                 "they say nothing of the DUT and took none of its trials, but its rate may lie above what was offered"
             }
             Self::LossWhileIdle { .. } => {
-                "a pause or a burst overflowed a queue; the rate the DUT can keep up is higher"
+                "a pause or a burst overflowed a queue; the DUT can keep up more"
             }
             Self::Foreign { .. } => "something besides the tester sends through the DUT",
             Self::OutOfTrials(_) => "the rate is known no better than that",
@@ -268,6 +263,13 @@ fn caught_up(made_up: &MadeUp) -> String {
     let percent = *frames as f64 / f64::from(*ring) * 100.0;
     format!(
         "at {rate} the sender was late and made up for {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"
+    )
+}
+
+fn stall_unseen(ring: u32, rate: Rate, unseen: Span) -> String {
+    let fills = Span::from_secs_f64(f64::from(ring) / rate.fps().max(1.0));
+    format!(
+        "at {rate} a pause of {fills} fills the ring of {ring} frames, and none below {unseen} voids a trial"
     )
 }
 
