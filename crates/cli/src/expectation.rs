@@ -22,7 +22,7 @@ fn of_row(expected: Rate, row: &Figures) -> Option<String> {
         )),
         // The DUT may well reach it; nobody has seen it do so.
         Reading::AtLeast(rate) if rate < expected => Some(format!(
-            "{subject}: the {expected} expected could not be shown: {rate} is the most that was offered"
+            "{subject}: the {expected} expected could not be shown: {rate} is the most that passed"
         )),
         Reading::Below(rate) => Some(format!(
             "{subject}: less than {rate}, where {expected} were expected"

@@ -28,6 +28,8 @@ pub enum Limit {
     Dut,
     /// A CPU that tester and router share.
     SharedCpu,
+    /// A pause that lost frames while the router had CPU time left.
+    Pause,
     /// The tester's own ceiling.
     Tester,
     /// The link's line rate.
@@ -45,6 +47,7 @@ impl Limit {
         match self {
             Self::Dut => "DUT",
             Self::SharedCpu => "shared CPU",
+            Self::Pause => "pause",
             Self::Tester => "tester",
             Self::Link => "link",
             Self::MaxRate => "max-rate",
@@ -82,7 +85,7 @@ pub struct Figures {
     pub busy_ns_per_frame: Option<f64>,
     /// What limits.
     pub limited_by: Option<Limit>,
-    /// What a tester-limited DUT might do, by its busy time.
+    /// What a DUT that something else bounds might do, by its busy time.
     pub estimate: Option<Rate>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any; which of them it says.
     pub why_lost: Option<String>,
@@ -228,6 +231,7 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
         } => Some(match limited_by {
             LimitedBy::Dut => Limit::Dut,
             LimitedBy::SharedCpu => Limit::SharedCpu,
+            LimitedBy::Pause => Limit::Pause,
             LimitedBy::Link => Limit::Link,
             LimitedBy::Trials => Limit::Trials,
             LimitedBy::Tester if chosen(lossless) && lossy.is_none() => Limit::MaxRate,
@@ -235,6 +239,11 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
         }),
         Outcome::NoneLossless { .. } if finding.doubts.contains(&Doubt::CpuShared) => {
             Some(Limit::SharedCpu)
+        }
+        Outcome::NoneLossless { .. }
+            if finding.why_lost.as_ref().is_some_and(WhyLost::is_pause) =>
+        {
+            Some(Limit::Pause)
         }
         Outcome::NoneLossless { .. } => Some(Limit::Dut),
         Outcome::CouldNotMeasure { .. } => None,

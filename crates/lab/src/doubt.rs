@@ -29,7 +29,7 @@ pub struct Finding {
     pub irregular: Option<Irregular>,
     /// What may be claimed; `None` when nothing can.
     pub claim: Option<Claim>,
-    /// Where the tester ended before the DUT: what the DUT might do, by its busy time.
+    /// Where the tester ended before the DUT, or a pause did: what the DUT might do, by its busy time.
     pub estimate: Option<Estimate>,
     /// The trial the result stands on.
     pub trial: Option<Trial>,
@@ -204,18 +204,16 @@ pub fn weigh(
     mut searched: Searched,
 ) -> Finding {
     let around = measurer.surroundings();
-    if around.cpus_shared {
-        raised::not_the_duts_limit(&mut searched);
-    }
+    raised::not_the_duts_limit(&around, &mut searched);
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
     doubts.extend(raised::all(&around, ceiling, &searched));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
-    let tester_limited = matches!(
+    let may_do_more = matches!(
         result.outcome,
         Outcome::Found {
-            limited_by: LimitedBy::Tester | LimitedBy::SharedCpu,
+            limited_by: LimitedBy::Tester | LimitedBy::SharedCpu | LimitedBy::Pause,
             ..
         }
     );
@@ -225,7 +223,7 @@ pub fn weigh(
         frames: measurer.frames().clone(),
         goal: result.goal,
         claim: claim::claim(measurer, &searched),
-        estimate: evidence.filter(|_| tester_limited).and_then(estimate),
+        estimate: evidence.filter(|_| may_do_more).and_then(estimate),
         loss_above: claim::loss_above(measurer, &searched),
         why_lost: WhyLost::of(
             &searched.trials,

@@ -27,6 +27,9 @@ pub struct WhyLost {
 /// A share of the ring: the rest is what a stall may fill before it voids a trial ([`crate::rules`]).
 const MADE_UP_SHARE: f64 = 0.1;
 
+/// A DUT that has no time left is about as busy as this.
+pub(crate) const BUSY: f64 = 0.95;
+
 /// What a sender made up for that may have lost frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MadeUp {
@@ -79,6 +82,19 @@ impl WhyLost {
             self.pattern(),
             LossPattern::Stall { .. } | LossPattern::Random { .. } | LossPattern::Periodic { .. }
         )
+    }
+
+    /// Whether a pause lost these frames and not the load: nothing was taken for a while (or too few were lost to tell,
+    /// all of them at the receive ring), and the DUT's busiest CPU had time left. Whose pause it was nobody knows; where
+    /// nobody knows how busy the DUT was, it was the DUT's own.
+    #[must_use]
+    pub fn is_pause(&self) -> bool {
+        let in_lumps = match self.pattern() {
+            LossPattern::Stall { .. } => true,
+            LossPattern::Scarce => self.losses.at_ring == Some(self.losses.lost),
+            _ => false,
+        };
+        in_lumps && self.busy.is_some_and(|busy| busy < BUSY)
     }
 
     /// What the sender made up for at once, where the loss may be of its making: no more was lost than that for each

@@ -16,6 +16,9 @@ pub enum LimitedBy {
     /// Tester and DUT take turns on a CPU, and the DUT lost frames while it had time to spare: it got what the tester
     /// left, and may well do more alone. No search can know that.
     SharedCpu,
+    /// A pause lost the frames of the load that failed: the DUT had CPU time to spare, and may well do more. No search
+    /// can know that.
+    Pause,
     /// The trials allowed ended before anything else did.
     Trials,
 }
@@ -27,6 +30,7 @@ impl fmt::Display for LimitedBy {
             Self::Link => "link",
             Self::Dut => "dut",
             Self::SharedCpu => "shared-cpu",
+            Self::Pause => "pause",
             Self::Trials => "trials",
         })
     }

@@ -131,6 +131,53 @@ fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
     assert_eq!(limit, Some(Limit::SharedCpu));
 }
 
+/// 320 frames one after the other, all refused by the ring, of a DUT half busy.
+fn stall() -> WhyLost {
+    let mut words = vec![u64::MAX; 1_000];
+    words[500..505].fill(0);
+    let losses = mpps_method::Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000));
+    WhyLost {
+        rate: Rate::from_fps(10_000.0),
+        losses: losses.expect("320 lost"),
+        busy: Some(0.5),
+        ring_frames: 4_096,
+        made_up_frames: None,
+        bounds: true,
+    }
+}
+
+#[test]
+fn a_pause_bounds_from_below_and_is_named() {
+    let found = finding(LimitedBy::Pause);
+    let figures = Figures::of(&found, &plan(""));
+    let bound = Reading::AtLeast(Rate::from_fps(1_000_000.0));
+    assert_eq!(
+        (figures.reading, figures.limited_by.map(Limit::name)),
+        (bound, Some("pause"))
+    );
+    // Where the lowest load failed, too; and load is the DUT's.
+    let limit = |why_lost: WhyLost| {
+        let none = Finding {
+            outcome: Outcome::NoneLossless {
+                lowest: Rate::from_fps(10_000.0),
+                trials: 2,
+                voided: 0,
+            },
+            why_lost: Some(why_lost),
+            ..found.clone()
+        };
+        Figures::of(&none, &plan("")).limited_by
+    };
+    let busy = WhyLost {
+        busy: Some(0.99),
+        ..stall()
+    };
+    assert_eq!(
+        (limit(stall()), limit(busy)),
+        (Some(Limit::Pause), Some(Limit::Dut))
+    );
+}
+
 #[test]
 fn a_maximum_of_the_users_is_not_the_testers_limit() {
     let limit = |flags: &str| {

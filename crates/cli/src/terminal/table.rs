@@ -222,6 +222,7 @@ fn at_least(row: &Figures, rate: Rate) -> Option<String> {
         Limit::Link => "the link carries no more",
         Limit::MaxRate => "--max-rate allowed no more",
         Limit::Trials => "the trials allowed ended before it failed",
+        Limit::Pause => "a pause lost frames there, not the load",
         Limit::SharedCpu => "it got what the tester left of their CPU",
         Limit::Dut => return None,
     };

@@ -5,7 +5,7 @@ use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
 use crate::rules;
-use crate::why_lost::WhyLost;
+use crate::why_lost::{BUSY, WhyLost};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
 use mpps_method::speed;
@@ -15,8 +15,6 @@ use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Tr
 const NEAR_CEILING: f64 = 0.95;
 /// Steal above this share can move a result (the quiet machine's bound).
 const STEAL_SHARE: f64 = 0.005;
-/// A DUT that has no time left is about as busy as this.
-const BUSY: f64 = 0.95;
 /// More destinations cost no more: a look-up's cost was seen to rise from 1 destination to 65 536, and to stay.
 const DESTINATIONS_ENOUGH: u64 = 65_536;
 /// Fewer routes than this lie in the caches whatever is sent; what a router has by itself is far below.
@@ -183,9 +181,9 @@ fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
     fills.then_some(Doubt::StallUnseen { ring, rate, unseen })
 }
 
-/// Who shares a CPU with the tester and loses frames before its time is used up lacked that CPU, not speed: its loss is
-/// no limit of its own.
-pub(super) fn not_the_duts_limit(searched: &mut Searched) {
+/// Who shares a CPU with the tester and loses frames before its time is used up lacked that CPU, not speed; who has a CPU
+/// and loses them in a pause lacked neither: such loss is no limit of its own.
+pub(super) fn not_the_duts_limit(around: &Surroundings, searched: &mut Searched) {
     let Outcome::Found {
         lossy: Some(rate),
         limited_by: LimitedBy::Dut,
@@ -194,11 +192,18 @@ pub(super) fn not_the_duts_limit(searched: &mut Searched) {
     else {
         return;
     };
-    let busy = lossy_at(&searched.trials, rate).and_then(Trial::busiest_share);
-    if let Outcome::Found { limited_by, .. } = &mut searched.result.outcome
-        && busy.is_none_or(|busy| busy < BUSY)
+    let limit = if around.cpus_shared {
+        let busy = lossy_at(&searched.trials, rate).and_then(Trial::busiest_share);
+        let idle = busy.is_none_or(|busy| busy < BUSY);
+        idle.then_some(LimitedBy::SharedCpu)
+    } else {
+        let why = WhyLost::of(&searched.trials, Some(rate), around.ring_frames);
+        let pause = why.is_some_and(|why| why.bounds && why.is_pause());
+        pause.then_some(LimitedBy::Pause)
+    };
+    if let (Some(limit), Outcome::Found { limited_by, .. }) = (limit, &mut searched.result.outcome)
     {
-        *limited_by = LimitedBy::SharedCpu;
+        *limited_by = limit;
     }
 }
 
@@ -210,11 +215,11 @@ fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial> {
     trials.iter().find(lossy).map(|(trial, _)| trial)
 }
 
-/// Only where the DUT's loss bounds the result.
+/// Only where loss bounds the result that is not the tester's doing.
 fn of_loss(searched: &Searched, ring_frames: u32) -> Vec<Doubt> {
     let Outcome::Found {
         lossy: Some(rate),
-        limited_by: LimitedBy::Dut,
+        limited_by: LimitedBy::Dut | LimitedBy::Pause,
         ..
     } = searched.result.outcome
     else {
@@ -361,7 +366,11 @@ mod tests {
     fn loss_of_a_dut_that_lacked_the_shared_cpu_is_not_its_limit() {
         let limit = |busy| {
             let mut searched = bound_by_loss(busy);
-            not_the_duts_limit(&mut searched);
+            let around = Surroundings {
+                cpus_shared: true,
+                ..Surroundings::default()
+            };
+            not_the_duts_limit(&around, &mut searched);
             match searched.result.outcome {
                 Outcome::Found { limited_by, .. } => (limited_by, of_loss(&searched, 0)),
                 other => panic!("{other:?}"),
@@ -370,6 +379,53 @@ mod tests {
         // Its ring overflowed while the tester had the CPU: a larger ring is no advice.
         assert_eq!(limit(0.33), (LimitedBy::SharedCpu, vec![]));
         assert_eq!(limit(0.97), (LimitedBy::Dut, vec![]));
+    }
+
+    /// As [`bound_by_loss`], and these frames of 64 000 in a second are the ones lost, so many of them at the ring.
+    fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f64) -> Searched {
+        let mut searched = bound_by_loss(busy);
+        let mut words = vec![u64::MAX; 1_000];
+        lost.for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
+        let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000));
+        let (mut trial, verdict) = searched.trials[0].clone();
+        trial.losses = losses.into_iter().collect();
+        trial
+            .losses
+            .iter_mut()
+            .for_each(|losses| losses.at_ring = Some(at_ring));
+        searched.trials = [(trial, verdict)].into();
+        searched
+    }
+
+    #[test]
+    fn loss_in_a_pause_of_a_dut_with_time_to_spare_is_not_its_limit() {
+        let limit = |mut searched: Searched| {
+            not_the_duts_limit(&Surroundings::default(), &mut searched);
+            let doubts = of_loss(&searched, 4_096);
+            match searched.result.outcome {
+                Outcome::Found { limited_by, .. } => {
+                    (limited_by, doubts.first().map_or("none", Doubt::name))
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let stall = |busy| bound_by_these(30_000..30_500, 500, busy);
+        let scarce = |at_ring| bound_by_these(30_000..30_003, at_ring, 0.6);
+        let pause = |doubt| (LimitedBy::Pause, doubt);
+        assert_eq!(limit(stall(0.6)), pause("loss-not-by-load"));
+        assert_eq!(limit(scarce(3)), pause("loss-while-idle"));
+        // Three frames lost inside it may be anything: a drop rule, damage.
+        let dut = |doubt| (LimitedBy::Dut, doubt);
+        assert_eq!(limit(scarce(0)), dut("loss-while-idle"));
+        assert_eq!(limit(stall(0.96)), dut("loss-not-by-load"), "no time left");
+        // A device of somebody else's that stands still does so by itself.
+        let mut untold = stall(0.6);
+        let (mut trial, verdict) = untold.trials[0].clone();
+        trial.busy.clear();
+        untold.trials = [(trial, verdict)].into();
+        assert_eq!(limit(untold), dut("loss-not-by-load"));
+        // Nobody saw which frames.
+        assert_eq!(limit(bound_by_loss(0.6)), dut("loss-while-idle"));
     }
 
     #[test]

@@ -141,6 +141,23 @@ fn a_tester_limited_row_says_what_the_dut_might_do() {
 }
 
 #[test]
+fn a_row_that_a_pause_bounds_says_so_and_where_it_lost() {
+    let paused = Figures {
+        limited_by: Some(Limit::Pause),
+        fails_at: Some(Rate::from_fps(1_560_000.0)),
+        ..row()
+    };
+    assert_eq!(cells(&paused)[7], "pause");
+    assert_eq!(
+        remark(&paused).as_deref(),
+        Some(
+            "64: >= 1.550 Mfps, fails 1.560 Mfps, DUT 77 % busy, Estimate 2.013 Mfps from its busy time; \
+             a pause lost frames there, not the load; 6 trials\n"
+        )
+    );
+}
+
+#[test]
 fn the_name_throughput_is_for_rows_that_are_one() {
     let estimate = table(&[row()], &plan(""), Place::Bed);
     assert!(
