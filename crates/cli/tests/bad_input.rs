@@ -111,6 +111,30 @@ fn what_no_plan_can_be_is_refused_without_rights() {
 }
 
 #[test]
+fn a_dry_run_refuses_a_prefix_as_the_run_does() {
+    for (words, wanted) in [
+        ("--dst-prefix 198.18.0.0/24", "the bed's own networks"),
+        ("-6 --dst-prefix 2001:2::/64", "the bed's own networks"),
+        ("--dst-prefix 0.0.0.0/0", "a longer --dst-prefix"),
+        ("--dst-prefix 127.0.0.0/8", "no addresses"),
+        ("--dst-prefix 20.0.0.0/24 --destinations 257", "256"),
+    ] {
+        let line = |words: String| {
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let ended = run(&mut mpps(&words));
+            assert_refused(&ended, wanted);
+            ended.stderr
+        };
+        let dry = line(format!("throughput --dry-run {words}"));
+        assert_eq!(dry, line(format!("throughput {words}")));
+    }
+    let takes = "throughput --dry-run --dst-prefix 198.0.0.0/8";
+    let words: Vec<&str> = takes.split_whitespace().collect();
+    let ended = run(&mut mpps(&words));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn a_dry_run_needs_no_rights_and_prints_the_plan() {
     let ended = run(&mut mpps(&["calibrate", "--dry-run"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));

@@ -9,7 +9,9 @@ use crate::terminal::grouped;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, Wish};
-use mpps_lab::tables::{self, ChooseOptions, Chosen, ReadOptions, Source, Table, choose};
+use mpps_lab::tables::{
+    self, ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose,
+};
 use mpps_lab::traffic::Traffic;
 
 /// Routes of one family, and what was drawn from them.
@@ -35,11 +37,7 @@ pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result
     ensure!(
         !table.is_empty(),
         "{from}: no {family} prefix is left to load{}",
-        if left_out.total().total() > 0 {
-            " (see what is left out: `mpps table read`; --keep-martians keeps private ones)"
-        } else {
-            ""
-        }
+        why_none(&plan.origin, &left_out)
     );
     let wish = Wish {
         draw: plan.draw,
@@ -66,6 +64,20 @@ pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result
         table,
         left_out: (!words.is_empty()).then(|| words.join(", ")),
     })
+}
+
+/// Why nothing is left of these routes, and what to do.
+fn why_none(origin: &Origin, left_out: &LeftOut) -> &'static str {
+    match origin {
+        Origin::Prefix(_) if left_out.count(Class::Local).total() > 0 => {
+            " (it lies in the bed's own networks: give another --dst-prefix)"
+        }
+        Origin::Prefix(_) => " (it is the default route: give a longer --dst-prefix)",
+        Origin::File(_) if left_out.total().total() > 0 => {
+            " (see what is left out: `mpps table read`; --keep-martians keeps private ones)"
+        }
+        Origin::File(_) => "",
+    }
 }
 
 fn routes(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<Chosen> {

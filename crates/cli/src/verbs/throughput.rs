@@ -7,7 +7,7 @@ use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, Plan};
+use crate::plan::{BedChoice, Origin, Plan};
 use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry};
 use crate::recorder::Recorder;
 use crate::terminal::{self, Place, plan as words};
@@ -27,7 +27,13 @@ use serde::Serialize;
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let mut plan = Plan::of(args)?;
+    let quiet = args.output.quiet;
+    let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
+    let wanted = plan.destinations.as_ref();
     if args.output.dry_run {
+        // What a prefix has to give is known without reading any file.
+        let prefix = wanted.filter(|wanted| matches!(wanted.origin, Origin::Prefix(_)));
+        prefix.map(prepare).transpose()?;
         begin::describe(&plan.bed)?;
         terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
         terminal::out(&terminal::fitted(&words::destinations(
@@ -38,9 +44,6 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     if let BedChoice::Simulated(pair) = plan.bed {
         return simulate(args, &plan, pair);
     }
-    let quiet = args.output.quiet;
-    let wanted = plan.destinations.as_ref();
-    let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
     let prepared = wanted.map(prepare).transpose()?;
     plan.measurement.traffic.destinations = prepared
         .as_ref()
