@@ -23,7 +23,7 @@ use crate::args::{
     TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RssKey};
+use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
@@ -35,8 +35,6 @@ use std::path::PathBuf;
 
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
 const MIN_RATE_FPS: f64 = 10_000.0;
-/// Frames a receive ring holds when nothing else is asked for, as many a NIC's.
-const RX_RING: u32 = 4096;
 /// Ring lengths a bed can have; a CPUMAP queue holds 16384 at most.
 const RX_RING_RANGE: std::ops::RangeInclusive<u32> = 8..=16_384;
 /// Receive queues of the virtual NIC at most.

@@ -3,7 +3,7 @@
 //! `round_trip BATCH TRIALS SECONDS LOAD_FPS...`
 #![forbid(unsafe_code)]
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Interfaces};
 use mpps_lab::tester::{Means, ReceiverMode, Tester, Wire, napi_threads};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{ceiling, rules, trial};
@@ -21,22 +21,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|load| load.parse())
         .collect::<Result<_, _>>()?;
-    let plan = BedPlan {
-        name: None,
-        nic: Front::Cpumap,
-        queues: 1,
-        rx_ring: 4096,
-        rss: RssKey::Default,
-        cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
-        dut_setup: None,
-        interfaces: Interfaces::Newest,
-        external: None,
-    };
     let traffic = Traffic {
         batch: batch.parse()?,
         ..Traffic::default()
     };
-    let bed = Bed::raise(&plan)?;
+    let cpus = CpuSplit::choose(&cpu::available()?, None, None)?;
+    let bed = Bed::raise(&BedPlan::usual(cpus))?;
     let frames_max = ceiling::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;
     let wire = Wire::lay(&bed, &tester.ways())?;

@@ -3,7 +3,7 @@
 //! `sweep ROUNDS SECONDS [SETUP_SCRIPT]`
 #![forbid(unsafe_code)]
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{ceiling, rules, trial};
@@ -25,15 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => return Err("usage: sweep ROUNDS SECONDS [SETUP_SCRIPT]".into()),
     };
     let plan = BedPlan {
-        name: None,
-        nic: Front::Cpumap,
-        queues: 1,
-        rx_ring: 4096,
-        rss: RssKey::Default,
-        cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
         dut_setup: arguments.get(2).map(PathBuf::from),
-        interfaces: Interfaces::Newest,
-        external: None,
+        ..BedPlan::usual(CpuSplit::choose(&cpu::available()?, None, None)?)
     };
     let bed = Bed::raise(&plan)?;
     let traffic = Traffic::default();

@@ -134,15 +134,10 @@ mod tests {
             name: Some("lab1".to_owned()),
             nic,
             queues,
-            rx_ring: 4096,
-            rss: RssKey::Default,
-            cpus: mpps_lab::bed::CpuSplit {
+            ..BedPlan::usual(mpps_lab::bed::CpuSplit {
                 dut: vec![1],
                 tester: vec![0],
-            },
-            dut_setup: None,
-            interfaces: mpps_lab::bed::Interfaces::Newest,
-            external: None,
+            })
         };
         assert!(plan.check_bed("lab1", &bed(Front::Cpumap, 1)).is_ok());
         for (nic, queues) in [(Front::Napi, 1), (Front::Cpumap, 2)] {

@@ -21,7 +21,7 @@ pub use cpus::CpuSplit;
 pub use error::BedError;
 pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
-pub use plan::{BedPlan, Front, Interfaces, RssKey};
+pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
 pub use setup::shell;
 
 use crate::journal::{self, Entry, Journal};

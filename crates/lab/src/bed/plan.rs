@@ -72,6 +72,9 @@ impl Interfaces {
     }
 }
 
+/// Frames a receive ring holds when nothing else is asked for, as many a NIC's.
+pub const RX_RING: u32 = 4096;
+
 /// A bed to raise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BedPlan {
@@ -99,6 +102,23 @@ pub struct BedPlan {
 }
 
 impl BedPlan {
+    /// What a bed is when nothing but its CPUs is said: one queue of the virtual NIC with a ring of [`RX_RING`] frames, the
+    /// newest interfaces, a DUT as the kernel makes it. What else is wanted is said over it (`..BedPlan::usual(cpus)`).
+    #[must_use]
+    pub const fn usual(cpus: CpuSplit) -> Self {
+        Self {
+            name: None,
+            nic: Front::Cpumap,
+            queues: 1,
+            rx_ring: RX_RING,
+            rss: RssKey::Default,
+            cpus,
+            interfaces: Interfaces::Newest,
+            dut_setup: None,
+            external: None,
+        }
+    }
+
     /// Refuses what no bed can be.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What is tried: the tester's own parts on beds of their own.
 
 use super::{Check, State, Subject};
-use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Interfaces, RssKey, Side};
+use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
     Crowd, LedgerProbe, Means, PortKind, Receiver, ReceiverMode, Sender, StallWatch, Tester,
@@ -69,15 +69,9 @@ pub(super) fn all() -> Result<Vec<Check>, BedError> {
 
 fn plan(nic: Front) -> Result<BedPlan, BedError> {
     Ok(BedPlan {
-        name: None,
         nic,
-        queues: 1,
         rx_ring: 1024,
-        rss: RssKey::Default,
-        cpus: CpuSplit::choose(&cpu::available()?, None, None)?,
-        dut_setup: None,
-        interfaces: Interfaces::Newest,
-        external: None,
+        ..BedPlan::usual(CpuSplit::choose(&cpu::available()?, None, None)?)
     })
 }
 

@@ -3,7 +3,7 @@
 
 pub mod trials;
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, FarList, Wish};
 use mpps_lab::tables::Table;
@@ -32,17 +32,7 @@ pub fn can_run() -> bool {
 
 pub fn plan() -> BedPlan {
     let available = cpu::available().expect("affinity");
-    BedPlan {
-        name: None,
-        nic: Front::Cpumap,
-        queues: 1,
-        rx_ring: 4096,
-        rss: RssKey::Default,
-        cpus: CpuSplit::choose(&available, None, None).expect("a split"),
-        dut_setup: None,
-        interfaces: Interfaces::Newest,
-        external: None,
-    }
+    BedPlan::usual(CpuSplit::choose(&available, None, None).expect("a split"))
 }
 
 pub fn bed() -> Bed {
