@@ -9,6 +9,7 @@ const XDP_DROP: u32 = 1;
 const XDP_PASS: u32 = 2;
 const XDP_REDIRECT: u32 = 4;
 const ZERO: [u8; 4] = [0; 4];
+const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Loading needs root; without it the test says so and ends.
 fn is_root() -> bool {
@@ -118,6 +119,25 @@ fn receiver_counts_each_kind_of_frame_once() {
 }
 
 #[test]
+fn the_receivers_door_is_shut_but_for_frames_of_no_trial_when_it_is_opened() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let skel = loaded_receiver(&mut storage, 1);
+    let of_trials = [(9, XDP_DROP), (10, XDP_DROP), (8, XDP_DROP)];
+    for (open, foreign) in [(0u32, XDP_DROP), (1, XDP_PASS), (0, XDP_DROP)] {
+        let door = &skel.maps.data_door;
+        door.update(&ZERO, &open.to_ne_bytes(), MapFlags::ANY)
+            .expect("door");
+        for (id, expected) in of_trials.into_iter().chain([(0x8000, foreign)]) {
+            let (got, _) = verdict(&skel.progs.receive, &tagged_frame(id, 0, 1024));
+            assert_eq!(got, expected, "door {open}, id {id}");
+        }
+    }
+}
+
+#[test]
 fn reordering_is_seen_within_a_flow_only() {
     if !is_root() {
         return;
@@ -156,7 +176,7 @@ fn sender_paces_and_counts_unsent_slots() {
     let mut storage = MaybeUninit::uninit();
     // A slot each hour: the first is due at once, the second not.
     let order = sender::Order {
-        gap_fp: 3_600_000_000_000 << 20,
+        gap_fp: HOUR_NS << 20,
         slots: 2,
         late_max_ns: 1,
         id: 7,
@@ -194,6 +214,42 @@ fn sender_never_makes_up_for_more_than_the_bound() {
     assert!(outcome.unsent[0] >= 997, "{outcome:?}");
     assert_eq!(outcome.unsent[1], 0);
     assert!(outcome.ended_ns > 0);
+}
+
+#[test]
+fn the_bell_takes_no_slot_and_rings_when_all_is_sent_too() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    // Due at once, and so is the bell at every call.
+    let order = sender::Order {
+        gap_fp: 1 << 20,
+        slots: 1,
+        late_max_ns: u64::MAX,
+        bell_ns: 1,
+        ..sender::Order::default()
+    };
+    let skel = ordered_sender(&mut storage, &order);
+    // Nobody hangs on the rope: the page is dropped.
+    for rings in 1..=3 {
+        assert_eq!(verdict(&skel.progs.send, &[0u8; 60]).0, XDP_DROP);
+        let so_far = outcome(&skel);
+        assert_eq!((so_far.rings, so_far.slots), (rings, 0));
+    }
+    let mut storage = MaybeUninit::uninit();
+    // Rung once in an hour: the next call sends, the one after finds that all is sent.
+    let seldom = sender::Order {
+        bell_ns: HOUR_NS,
+        ..order
+    };
+    let skel = ordered_sender(&mut storage, &seldom);
+    for slots in [0, 1, 1] {
+        verdict(&skel.progs.send, &[0u8; 60]);
+        let so_far = outcome(&skel);
+        assert_eq!((so_far.rings, so_far.slots), (1, slots));
+    }
+    assert!(outcome(&skel).ended_ns > 0);
 }
 
 fn outcome(skel: &sender::SenderSkel<'_>) -> sender::Outcome {

@@ -17,12 +17,17 @@ const RING_SHARE: f64 = 0.9;
 /// Above this a CPU was gone, whatever the load.
 const STALL_MAX: Span = Span::from_millis(10);
 
-/// The rules for one offer: a stall that alone could fill the ring at this load voids the trial.
+/// The rules for one offer: a stall that alone could fill the ring at this load voids the trial, and one of the
+/// sender's that alone leaves too much unsent.
 #[must_use]
 pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
     let bed = tester.bed;
     if !bed.plan().is_external() {
-        return of_ring(ring(bed, &tester.traffic), offer);
+        let sender = bed.plan().cpus.sender();
+        return Rules {
+            sender_stall_max: Some((sender, sender_stall_max(one_ring(bed), offer))),
+            ..of_ring(ring(bed, &tester.traffic), offer)
+        };
     }
     let plan = bed.plan().external.as_ref();
     let both = plan.is_some_and(|plan| plan.bidirectional);
@@ -39,18 +44,20 @@ pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
 /// ring of its NIC (`rx_ring`; a veth has none, and the packet socket's own counts what it loses); one of the
 /// sender's leaves slots unsent.
 fn of_device(sender: usize, rx_ring: Option<u32>, offer: &Offer) -> Rules {
-    let rules = Rules::default();
-    let caught_up_ns = trial::late_max_ns(offer.rate.fps(), DEVICE_RING);
-    let unsent_ns = rules.unsent_max * offer.duration.as_nanos() as f64;
-    let sender_ns = caught_up_ns.saturating_add(unsent_ns as u64);
     Rules {
         stall_max: rx_ring.map_or(STALL_MAX, |ring| stall_max(ring, offer)),
-        sender_stall_max: Some((
-            sender,
-            Span::from_nanos(sender_ns).clamp(STALL_MIN, STALL_MAX),
-        )),
-        ..rules
+        sender_stall_max: Some((sender, sender_stall_max(DEVICE_RING, offer))),
+        ..Rules::default()
     }
+}
+
+/// What the sender makes up for, before a ring of so many frames, and what may stay unsent: a longer pause than both
+/// says nothing of what the tester can do.
+fn sender_stall_max(ring: u32, offer: &Offer) -> Span {
+    let caught_up_ns = trial::late_max_ns(offer.rate.fps(), ring);
+    let unsent_ns = Rules::default().unsent_max * offer.duration.as_nanos() as f64;
+    let pause_ns = caught_up_ns.saturating_add(unsent_ns as u64);
+    Span::from_nanos(pause_ns).clamp(STALL_MIN, STALL_MAX)
 }
 
 /// As [`of`], for receive rings that hold so many frames together.
@@ -124,6 +131,25 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_that_alone_leaves_too_much_unsent_is_no_limit_of_the_tester_s() {
+        let offer = |fps: f64, millis: u64| Offer {
+            rate: Rate::from_fps(fps),
+            duration: Span::from_millis(millis),
+        };
+        // A quarter of the ring and 0.1 % of the trial; 4 ms and that; never over what any CPU may.
+        assert_eq!(
+            sender_stall_max(4_096, &offer(512_000.0, 1_000)),
+            Span::from_millis(3)
+        );
+        assert_eq!(
+            sender_stall_max(4_096, &offer(10_000.0, 1_000)),
+            Span::from_millis(5)
+        );
+        assert_eq!(sender_stall_max(256, &offer(1e6, 1_000)), STALL_MIN);
+        assert_eq!(sender_stall_max(4_096, &offer(10_000.0, 60_000)), STALL_MAX);
+    }
+
+    #[test]
     fn around_a_device_the_sender_is_bound_by_what_stays_unsent_and_the_others_by_their_ring() {
         let offer = |fps: f64, millis: u64| Offer {
             rate: Rate::from_fps(fps),
@@ -131,8 +157,8 @@ mod tests {
         };
         let of = |ring, fps, millis| of_device(3, ring, &offer(fps, millis));
         let sender = |rules: Rules| rules.sender_stall_max.expect("a bound");
-        // 1 ms is caught up with, 0.1 % of 4 s may stay unsent.
-        let slow = of(None, 100_000.0, 4_000);
+        // A quarter of 512 frames, 1 ms, is caught up with, 0.1 % of 4 s may stay unsent.
+        let slow = of(None, 128_000.0, 4_000);
         assert_eq!(sender(slow), (3, Span::from_millis(5)));
         assert_eq!(slow.stall_max, STALL_MAX, "no ring, nothing to fill");
         assert_eq!(

@@ -8,7 +8,7 @@ use mpps_lab::rules::VETH_RING;
 use mpps_lab::tester::PlantedPauses;
 use support::trials::{assert_ledger, run, tester};
 
-/// Twice the veth's. A quarter of either is due within less than the bound in time (1 ms) at this load.
+/// Twice the veth's. A quarter of either is due within less than the bound in time at this load.
 const RX_RING: u32 = 2 * VETH_RING;
 const FPS: f64 = 200_000.0;
 /// Longer than any of the bounds.

@@ -8,7 +8,6 @@ use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, ways};
-use mpps_lab::trial::LATE_MAX_NS;
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
 use mpps_method::{Histogram, Span};
@@ -66,11 +65,14 @@ impl<'a> Alone<'a> {
     }
 }
 
+/// Of catching up: what these orders say, whatever a trial's do.
+const BOUND_NS: u64 = 1_000_000;
+
 fn order(fps: f64, millis: u64) -> Order {
     Order {
         gap_fp: (1e9 * f64::from(1u32 << PACE_SHIFT) / fps).round() as u64,
         slots: (fps * millis as f64 / 1e3).round() as u64,
-        late_max_ns: LATE_MAX_NS,
+        late_max_ns: BOUND_NS,
         delay_ns: 1_000_000,
         id: 7,
         ..Order::default()
@@ -207,7 +209,7 @@ fn a_planted_lateness_is_found_and_made_up_for_within_the_bound() {
     let fps = 200_000.0;
     // Within the bound of catching up, and beyond it.
     for pause_ns in [400_000, 3_000_000_u64] {
-        let made_up_ns = pause_ns.min(LATE_MAX_NS);
+        let made_up_ns = pause_ns.min(BOUND_NS);
         let mut seen = Vec::new();
         let found = (0..ATTEMPTS).any(|_| {
             let sender = bed.plan().cpus.sender();
@@ -216,7 +218,7 @@ fn a_planted_lateness_is_found_and_made_up_for_within_the_bound() {
             let (count, _) = pauses.planted();
             drop(pauses);
             let latest = sent.late_largest_ns;
-            assert!(latest <= LATE_MAX_NS, "{latest} ns late");
+            assert!(latest <= BOUND_NS, "{latest} ns late");
             let (_, top) = histogram(&sent.lateness).max_bucket().expect("frames");
             assert!(top.as_nanos() >= latest, "the histogram holds the latest");
             // The first of the frames that were due meanwhile is as late as the pause was long, the last not at

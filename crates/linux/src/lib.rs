@@ -11,6 +11,7 @@
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
 
 pub mod bpf;
+pub mod busy_poll;
 pub mod clock;
 pub mod cpu;
 pub mod error;

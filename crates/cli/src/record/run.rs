@@ -131,6 +131,8 @@ struct MeansEntry {
     traffic_control: &'static str,
     stall_watch: &'static str,
     napi_list: &'static str,
+    /// Of a tester that sends and receives live frames on one CPU; others take the timer.
+    receiver_poll: &'static str,
 }
 
 /// How a run ended.
@@ -341,6 +343,7 @@ fn bed_entry(bed: &Bed) -> BedEntry {
             traffic_control: means.traffic_control.name(),
             stall_watch: means.stall_watch.name(),
             napi_list: means.napi_list.name(),
+            receiver_poll: means.receiver_poll.name(),
         }),
         dut_cpus: plan.cpus.dut.clone(),
         tester_cpus: plan.cpus.tester.clone(),

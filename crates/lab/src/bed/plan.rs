@@ -119,6 +119,12 @@ impl BedPlan {
         }
     }
 
+    /// Queues of each port of the cables: as many as the DUT receives with, or as CPUs transmit.
+    #[must_use]
+    pub fn port_queues(&self) -> u32 {
+        u32::from(self.queues).max(u32::try_from(self.cpus.dut.len()).unwrap_or(1))
+    }
+
     /// Refuses what no bed can be.
     ///
     /// # Errors

@@ -134,8 +134,7 @@ fn spread_transmission(plan: &BedPlan, dut: &NetNs) -> Result<(), BedError> {
 
 /// Both cables, their ends still down.
 fn connect(plan: &BedPlan, [out, dut, tester_in]: &[NetNs; 3]) -> Result<(), BedError> {
-    // As many queues as CPUs transmit.
-    let queues = u32::from(plan.queues).max(u32::try_from(plan.cpus.dut.len()).unwrap_or(1));
+    let queues = plan.port_queues();
     let cable = |from: Side, to: Side, peer_netns: &NetNs| {
         links::create_veth(&VethSpec {
             name: names::interface(from),

@@ -1,6 +1,7 @@
 //! Who stands at the two ends of a way: sender and receiver of the port asked for, on a bed of ours or around
 //! a device of somebody else's.
 
+use super::bell::Bell;
 use super::packet::TapEnds;
 use super::{
     OnRefusal, PacketReceiver, PacketSender, PortKind, Receiver, Sender, Tap, TesterError,
@@ -10,7 +11,8 @@ use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_linux::links;
 
-/// The receiver at the end of a way.
+/// The receiver at the end of a way, which a bell has polled from then on, if there is one; a bell that cannot
+/// is taken away.
 ///
 /// # Errors
 /// What the kernel refused.
@@ -19,6 +21,7 @@ pub fn receiver(
     traffic: &Traffic,
     way: Way,
     frames_max: u64,
+    bell: &mut Option<Bell>,
 ) -> Result<Box<dyn TrafficReceiver>, TesterError> {
     let mut plan = traffic.receiver_plan(frames_max);
     let (netns, port) = (bed.netns(way.to), bed.port(way.to));
@@ -26,7 +29,15 @@ pub fn receiver(
     // A device asks who has the tester's addresses, and gets its answer from behind the receiver.
     plan.pass_foreign = external;
     Ok(match traffic.port {
-        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
+        PortKind::Xdp => {
+            let receiver = Receiver::attach(plan, netns, port.ifindex)?;
+            if let Some(hung) = bell
+                && !hung.hang(bed, way, &receiver)?
+            {
+                *bell = None;
+            }
+            Box::new(receiver)
+        }
         PortKind::AfPacket => {
             let tap = if external {
                 // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
@@ -49,6 +60,7 @@ pub fn sender(
     bed: &Bed,
     traffic: &Traffic,
     ways: &[Way],
+    bell: Option<&Bell>,
 ) -> Result<Box<dyn TrafficSender>, TesterError> {
     let plan = traffic.sender_plan(bed, ways)?;
     let ports = || {
@@ -58,7 +70,11 @@ pub fn sender(
     Ok(match traffic.port {
         PortKind::Xdp => {
             let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
-            Box::new(Sender::load(plan, &ports)?)
+            let mut sender = Sender::load(plan, &ports)?;
+            if let Some(bell) = bell {
+                bell.give_rope(bed, &mut sender)?;
+            }
+            Box::new(sender)
         }
         PortKind::AfPacket => {
             let on_refusal = on_refusal(bed, ways)?;

@@ -3,6 +3,7 @@
 //!
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
+mod bell;
 mod crowd;
 mod departures;
 mod ends;
@@ -33,7 +34,7 @@ pub(crate) use ends::is_veth;
 pub use error::TesterError;
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
-pub use means::{Means, NapiList, StallWatch, TrafficControl};
+pub use means::{Means, NapiList, ReceiverPoll, StallWatch, TrafficControl};
 pub use napi::threads as napi_threads;
 pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
@@ -50,6 +51,7 @@ pub use wire::Wire;
 
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
+use bell::{Answering, Bell};
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
@@ -78,6 +80,7 @@ pub struct Tester<'bed> {
     pub crowd: Crowd,
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
+    _answering: Option<Answering>,
     threads: Vec<(i32, usize)>,
     next_id: u16,
     flow_next: u32,
@@ -138,10 +141,13 @@ impl<'bed> Tester<'bed> {
         let ways = ways(traffic.bidirectional);
         mtu::fit(bed, traffic.frames.max())?;
         port_up::check(bed, &ways)?;
+        let mut bell = bell::is_used(bed, traffic, mode, means)
+            .then(|| Bell::cast(bed))
+            .transpose()?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(ends::receiver(bed, traffic, *way, frames_max)?);
+            receivers.push(ends::receiver(bed, traffic, *way, frames_max, &mut bell)?);
             if !bed.plan().is_external() {
                 let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
                 nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
@@ -160,19 +166,22 @@ impl<'bed> Tester<'bed> {
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = ends::sender(bed, traffic, &ways)?;
+        let sender = ends::sender(bed, traffic, &ways, bell.as_ref())?;
         let (polling, threads) = if bed.plan().is_external() {
             // How a real port is polled is its driver's business and the host's, whose settings they are.
             (Vec::new(), Vec::new())
         } else {
-            let mut polling = polling::serve(bed, &ways, mode)?;
+            let every_ns = bell::timer_ns(bell.as_ref());
+            let mut polling = polling::serve(bed, &ways, mode, every_ns)?;
             polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
             (polling, front::set_up(bed, &ways, &nics)?)
         };
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
+        let answering = bell.map(|bell| bell.answer(&bed.plan().cpus.receivers()));
         Ok(Self {
+            _answering: answering.transpose()?,
             bed,
             traffic: traffic.clone(),
             sender,

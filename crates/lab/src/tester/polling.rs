@@ -8,7 +8,7 @@ use mpps_linux::cpu;
 use std::path::Path;
 
 /// SCHED_FIFO priority of the receiving threads.
-const PRIORITY: u8 = 60;
+pub(super) const PRIORITY: u8 = 60;
 /// A NAPI thread appears within milliseconds, ns.
 const THREAD_LIMIT_NS: u64 = 2_000_000_000;
 
@@ -26,9 +26,9 @@ pub const POLL_NS: u64 = 50_000;
 
 impl ReceiverMode {
     /// gro_flush_timeout (ns) and napi_defer_hard_irqs: deferred for ever, only the timer polls.
-    fn settings(self) -> [(&'static str, String); 2] {
+    fn settings(self, poll_ns: u64) -> [(&'static str, String); 2] {
         let (timeout_ns, deferred) = match self {
-            Self::Polled => (POLL_NS, 2_000_000_000),
+            Self::Polled => (poll_ns, 2_000_000_000),
             Self::Interrupt => (0, 0),
         };
         [
@@ -52,10 +52,15 @@ enum Served {
 ///
 /// # Errors
 /// What the kernel said; a thread that did not appear.
-pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
+pub fn serve(
+    bed: &Bed,
+    ways: &[Way],
+    mode: ReceiverMode,
+    poll_ns: u64,
+) -> Result<Vec<i32>, TesterError> {
     let mut threads = Vec::new();
     for way in ways {
-        threads.extend(serve_port(bed, way.to, mode, Served::Thread)?);
+        threads.extend(serve_port(bed, way.to, mode, poll_ns, Served::Thread)?);
     }
     Ok(threads)
 }
@@ -85,7 +90,7 @@ pub fn serve_nics(
     };
     let mut threads = Vec::new();
     for way in ways {
-        threads.extend(serve_port(bed, way.dut_in, mode, served)?);
+        threads.extend(serve_port(bed, way.dut_in, mode, POLL_NS, served)?);
     }
     Ok(threads)
 }
@@ -94,6 +99,7 @@ fn serve_port(
     bed: &Bed,
     side: Side,
     mode: ReceiverMode,
+    poll_ns: u64,
     served: Served,
 ) -> Result<Vec<i32>, TesterError> {
     let (port, netns) = (&bed.port(side).name, bed.netns(side));
@@ -104,7 +110,7 @@ fn serve_port(
     netns.with_sysfs(|sys: &Path| {
         let device = sys.join("class/net").join(port);
         let threaded = ("threaded", threaded.to_owned());
-        for (file, value) in mode.settings().into_iter().chain([threaded]) {
+        for (file, value) in mode.settings(poll_ns).into_iter().chain([threaded]) {
             // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
             let has = std::fs::read_to_string(device.join(file));
             if has.is_ok_and(|has| has.trim() == value) {

@@ -83,6 +83,16 @@ impl Receiver {
         })
     }
 
+    /// Lets frames of no trial go on to the kernel, or drops them (as it does to begin with).
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn let_in(&self, yes: bool) -> Result<(), TesterError> {
+        let value = u32::from(yes).to_ne_bytes();
+        let written = self.skel.maps.data_door.update(&KEY, &value, MapFlags::ANY);
+        written.map_err(|e| TesterError::bpf("open the receiver's door", &e))
+    }
+
     /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{bpf, clock, cpu};
 use mpps_method::Transport;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 const KEY: [u8; 4] = [0; 4];
@@ -54,11 +54,20 @@ pub struct SenderPlan {
     pub cpu: usize,
 }
 
+/// How a sender rings the receiver's bell (see [`super::bell`]).
+pub struct Rope {
+    /// From one ring to the next, ns.
+    pub gap_ns: u64,
+    /// How long it rings on when all is sent: until the DUT has nothing left, ns.
+    pub linger_ns: u64,
+}
+
 /// A loaded sender.
 pub struct Sender {
     skel: SenderSkel<'static>,
     plan: SenderPlan,
     first_content: Vec<u8>,
+    bell: Option<Rope>,
 }
 
 impl Sender {
@@ -128,7 +137,19 @@ impl Sender {
             skel,
             plan,
             first_content: vec![0; usize::from(largest)],
+            bell: None,
         })
+    }
+
+    /// Has the sender wake the receiver's thread from now on.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn take_rope(&mut self, rope: Rope, socket: BorrowedFd<'_>) -> Result<(), TesterError> {
+        let fd = socket.as_raw_fd().to_ne_bytes();
+        bpf::update_map(self.skel.maps.bell.as_fd(), &KEY, &fd)?;
+        self.bell = Some(rope);
+        Ok(())
     }
 
     /// Lengths this sender sends, each once, without FCS.
@@ -146,7 +167,8 @@ impl Sender {
     /// The call was refused, or Ctrl-C. A sender that did not end in time is an outcome with
     /// `ended_ns` 0, not an error.
     pub fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
-        self.order(order)?;
+        let bell_ns = self.bell.as_ref().map_or(0, |rope| rope.gap_ns);
+        self.order(Order { bell_ns, ..order })?;
         let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
             .unwrap_or(u64::MAX);
         let due = clock::monotonic_ns() + order.delay_ns + length_ns;
@@ -161,6 +183,9 @@ impl Sender {
         let watched = std::thread::scope(|scope| {
             let thread = scope.spawn(|| call.keep_running());
             let watched = self.watch_end(due, order.gap_fp > 0, || thread.is_finished());
+            if let (Some(rope), Ok(())) = (&self.bell, &watched) {
+                wait_until(clock::monotonic_ns() + rope.linger_ns);
+            }
             call.stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 call.wake();

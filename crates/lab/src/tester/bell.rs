@@ -1,0 +1,221 @@
+//! The receiver's bell. Where sender and receiver share a CPU, a timer that has the receiver's ring looked at costs
+//! a third of it on a virtual machine: setting it is an exit to the hypervisor, twice a look, and its interrupt
+//! is another. But the sender runs on this CPU all the time and looks at the clock anyway: every so often it redirects
+//! a page to an AF_XDP socket, which wakes a thread here without any interrupt, and the thread has the
+//! receiving port polled in its own context (busy polling). The timer stays behind, at a distance at
+//! which it rarely fires, for what comes when no sender runs.
+
+use super::polling;
+use super::sender::{Rope, Sender};
+use super::{Means, PortKind, Receiver, ReceiverMode, ReceiverPoll, TesterError, Way};
+use crate::bed::{Bed, Side};
+use crate::clock::wait_for;
+use crate::traffic::Traffic;
+use mpps_linux::busy_poll::Poller;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::packet::{Filter, PacketSocket};
+use mpps_linux::xsk::Socket;
+use mpps_linux::{links, task};
+use mpps_wire::template::{Addresses, Transport};
+use mpps_wire::{FrameTemplate, MacAddr, Tag};
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// From one ring to the next, ns.
+const GAP_NS: u64 = 40_000;
+/// The timer that stays, ns: behind the ticks of the machine watch on the same CPU, so that setting it anew
+/// at every look is no exit.
+const FALLBACK_NS: u64 = 2_000_000;
+/// SCHED_FIFO priority of the thread: the polled port's own.
+const PRIORITY: u8 = polling::PRIORITY;
+/// How soon the thread sees that it shall end, ms.
+const WAIT_MS: i32 = 20;
+/// Where the polling sockets are; no flow has this port.
+const PORT: u16 = 1023;
+/// A frame takes microseconds to the socket, ns.
+const FRAME_LIMIT_NS: u64 = 1_000_000_000;
+/// How long another tester's socket may take to go, ns.
+const RELEASE_LIMIT_NS: u64 = 2_000_000_000;
+/// A DUT slower than this does not fill the 256 slots of a veth between two ticks of the timer that stays.
+const SLOW_FPS: u64 = 100_000;
+
+/// Whether the bell is what has the receiving ports polled: on a bed of ours, whose tester has one CPU that the
+/// DUT does not use, and whose ports have one queue.
+#[must_use]
+pub fn is_used(bed: &Bed, traffic: &Traffic, mode: ReceiverMode, means: Means) -> bool {
+    let plan = bed.plan();
+    means.receiver_poll == ReceiverPoll::Bell
+        && !plan.is_external()
+        && traffic.port == PortKind::Xdp
+        && mode == ReceiverMode::Polled
+        && plan.cpus.tester.len() == 1
+        && !plan.cpus.dut.contains(&plan.cpus.sender())
+        && plan.port_queues() == 1
+}
+
+/// How often a port's timer has it looked at, ns.
+#[must_use]
+pub fn timer_ns(bell: Option<&Bell>) -> u64 {
+    match bell {
+        Some(_) => FALLBACK_NS,
+        None => polling::POLL_NS,
+    }
+}
+
+/// A bell that nobody answers yet.
+pub struct Bell {
+    socket: Socket,
+    ports: Vec<Poller>,
+}
+
+impl Bell {
+    /// At the sender's loopback, where live frames seem to come from. It must be up: a link that is down wakes nobody.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn cast(bed: &Bed) -> Result<Self, TesterError> {
+        let mut socket = bed.netns(Side::A).run(|| {
+            links::set_up("lo")?;
+            bind("lo")
+        })??;
+        socket.fill();
+        Ok(Self {
+            socket,
+            ports: Vec::new(),
+        })
+    }
+
+    /// Adds the port at the end of this way to those that are polled when the bell rings: false where that cannot
+    /// be, because the frame did not arrive by which the polling socket is to know whose it is. It goes from the DUT's
+    /// port straight into the cable.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn hang(&mut self, bed: &Bed, way: Way, receiver: &Receiver) -> Result<bool, TesterError> {
+        let (from, to) = (bed.port(way.dut_out), bed.port(way.to));
+        let address = (Ipv4Addr::UNSPECIFIED, PORT).into();
+        let poller = bed.netns(way.to).run(|| Poller::open(address))??;
+        let frame = frame(from.mac, to.mac, from.v4)?;
+        receiver.let_in(true)?;
+        let arrived = bed
+            .netns(way.dut_out)
+            .run(|| PacketSocket::open(&from.name, &Filter::first_octets(0), &[])?.send(&frame))
+            .and_then(|sent| sent)
+            .and_then(|()| wait_for(FRAME_LIMIT_NS, 100_000, || poller.knows_its_napi()));
+        receiver.let_in(false)?;
+        if arrived? {
+            self.ports.push(poller);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Has the sender ring.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn give_rope(&self, bed: &Bed, sender: &mut Sender) -> Result<(), TesterError> {
+        let rope = Rope {
+            gap_ns: GAP_NS,
+            linger_ns: linger_ns(bed.plan().rx_ring * u32::from(bed.plan().queues)),
+        };
+        sender.take_rope(rope, self.socket.as_fd())
+    }
+
+    /// Answers on these CPUs from now on.
+    ///
+    /// # Errors
+    /// What the thread's placement said.
+    pub fn answer(self, cpus: &CpuSet) -> Result<Answering, TesterError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (theirs, cpus) = (Arc::clone(&stop), cpus.clone());
+        let (tell, placed) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("mpps-bell".into());
+        let thread = thread
+            .spawn(move || {
+                let place = cpu::pin_current_thread(&cpus)
+                    .and_then(|()| cpu::set_fifo(task::current_tid(), PRIORITY));
+                let is_placed = place.is_ok();
+                // Nobody listens only when the bell was given up.
+                let _told = tell.send(place);
+                if is_placed {
+                    self.keep_answering(&theirs);
+                }
+            })
+            .map_err(|e| mpps_linux::Error::from_io("start thread", "mpps-bell", &e))?;
+        let answering = Answering {
+            stop,
+            thread: Some(thread),
+        };
+        let ended = || mpps_linux::Error::from_text("start thread", "mpps-bell", "it ended");
+        placed.recv().map_err(|_| ended())??;
+        Ok(answering)
+    }
+
+    /// An error ends the thread: then the timer is left, trials find the ring too short, and say so.
+    fn keep_answering(mut self, stop: &AtomicBool) {
+        while !stop.load(Ordering::Acquire) && self.socket.wait(WAIT_MS).is_ok() {
+            self.socket.take();
+            self.ports.iter().for_each(Poller::poll);
+        }
+    }
+}
+
+/// The kernel lets go of a queue some time after its last socket was closed, by another tester on this bed.
+fn bind(link: &str) -> Result<Socket, mpps_linux::Error> {
+    let mut bound = Socket::bind(link, 0);
+    wait_for(RELEASE_LIMIT_NS, 1_000_000, || {
+        let is_busy = mpps_linux::Error::is_busy;
+        if bound.as_ref().is_err_and(is_busy) {
+            bound = Socket::bind(link, 0);
+        }
+        Ok::<_, mpps_linux::Error>(!bound.as_ref().is_err_and(is_busy))
+    })?;
+    bound
+}
+
+/// Tag id of a frame that is of no trial: the receiver begins at 0, and late is what is less than a quarter behind.
+const NO_TRIAL: u16 = 0x8000;
+
+/// A datagram to whoever is there: the tester's port has no address of its own.
+fn frame(from: [u8; 6], to: [u8; 6], source: Ipv4Addr) -> Result<Vec<u8>, TesterError> {
+    let template = FrameTemplate {
+        src_mac: MacAddr(from),
+        dst_mac: MacAddr(to),
+        addresses: Addresses::V4(source, Ipv4Addr::BROADCAST),
+        transport: Transport::Udp,
+        dscp: 0,
+        ttl: 1,
+    };
+    let tag = Tag {
+        id: NO_TRIAL,
+        ..Tag::default()
+    };
+    template
+        .frame(60, (PORT, PORT), &tag)
+        .map_err(|_| TesterError::Layout("the bell's frame"))
+}
+
+/// A thread that answers the bell; it ends when this is dropped.
+pub struct Answering {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            // A panic of its own was told on stderr; here only its end matters.
+            let _ended = thread.join();
+        }
+    }
+}
+
+/// How long a faster DUT needs for what its rings hold.
+fn linger_ns(ring_frames: u32) -> u64 {
+    u64::from(ring_frames) * 1_000_000_000 / SLOW_FPS
+}
