@@ -23,6 +23,17 @@ const BURST: u64 = 300_000;
 const BURSTS: u32 = 3;
 /// A first load that passes is no ceiling: so much more is offered next.
 const CLIMB: f64 = 1.25;
+/// What flat out is a rate, evenly paced is rarely less than this share of it: the search looks there first, and below
+/// only where nothing passes.
+const LIKELY: f64 = 0.5;
+/// Below this share of what went flat out there is no ceiling, but a tester that does not work.
+const LEAST: f64 = 1.0 / 64.0;
+/// The higher a load, the shorter the pauses that void its trials: where too many are void, this share of it is tried.
+const CALMER: f64 = 0.75;
+/// How often at most.
+const CALMED_MAX: u32 = 2;
+/// Trials of a load, one of which must pass: a machine may be slow for half of the time, and that is not the tester's limit.
+const TRIALS: u32 = 4;
 /// Closeness of the ceiling: it is a bound, not a result.
 const RESOLUTION: f64 = 0.05;
 /// Below this share of a ceiling found at another time no result feels it: it is known to 5 %, and machines were seen to
@@ -44,13 +55,23 @@ pub fn find(
         return sender_alone(tester, trial, observer);
     }
     let _wire = Wire::lay(tester.bed, &tester.ways())?;
-    let mut start = starting_rate(tester)?;
+    let flat_out = flat_out(tester)?;
+    let (mut start, mut share, mut calmed) = (flat_out, LIKELY, 0);
     loop {
-        match throughput::search(tester, goal(start, trial), Phase::Ceiling, observer)? {
+        let goal = goal(start, share, trial);
+        match throughput::search(tester, goal, Phase::Ceiling, observer)? {
             Outcome::Found { lossless, .. } if lossless < start || start >= SENDER_MAX => {
                 return Ok(lossless);
             }
             Outcome::Found { .. } => start = higher(start),
+            Outcome::NoneLossless { .. } if share > LEAST => share = LEAST,
+            Outcome::CouldNotMeasure {
+                why: CouldNotMeasure::TooManyVoided(_),
+                ..
+            } if calmed < CALMED_MAX => {
+                calmed += 1;
+                start = Rate::from_fps(start.fps() * CALMER);
+            }
             outcome => return Err(JobError::NoCeiling(outcome)),
         }
     }
@@ -75,25 +96,26 @@ pub fn alike(one: Rate, other: Rate) -> bool {
     (one.fps() - other.fps()).abs() <= RESOLUTION * other.fps()
 }
 
-/// Where to begin: a little above what comes back of the best of some unpaced bursts, for then sender,
-/// wire and receiver all run flat out. Only a starting point; what it is too high by, the search finds.
-fn starting_rate(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
+/// Where to begin: what comes back of the best of some unpaced bursts, for then sender, wire and receiver all run flat
+/// out. Only a starting point; what it is too high or too low by, the search finds.
+fn flat_out(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
     let mut best = 0.0_f64;
     for _ in 0..BURSTS {
         let burst = trial::run_burst(tester, BURST)?;
         best = best.max(burst.forwarding_rate().unwrap_or_default().fps());
     }
-    Ok(Rate::from_fps(best * 1.1).min(SENDER_MAX))
+    Ok(Rate::from_fps(best).min(SENDER_MAX))
 }
 
-fn goal(maximum: Rate, trial: Span) -> Goal {
+/// A ceiling between this share of `maximum` and `maximum`.
+fn goal(maximum: Rate, least_share: f64, trial: Span) -> Goal {
     Goal {
         trial: trial.min(TRIAL_MAX),
         resolution: Resolution::Fraction(RESOLUTION),
-        trials_per_load: 3,
+        trials_per_load: TRIALS,
         accept: Accept::Any,
         maximum: Ceiling::Tester(maximum),
-        minimum: Rate::from_fps(maximum.fps() / 64.0),
+        minimum: Rate::from_fps(maximum.fps() * least_share),
     }
 }
 
@@ -104,7 +126,7 @@ fn sender_alone(
     observer: &mut dyn Observer,
 ) -> Result<Rate, JobError> {
     let highest = taken_at_once(tester)?;
-    let mut search = Offered(Bisection::new(goal(highest, trial))?);
+    let mut search = Offered(Bisection::new(goal(highest, LEAST, trial))?);
     match throughput::search_by(tester, &mut search, Phase::Ceiling, observer)? {
         Outcome::Found { lossless, .. } => Ok(lossless),
         // A machine too restless to find the pace: what bursts took bounds it from above, and a load between the two

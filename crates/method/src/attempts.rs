@@ -7,7 +7,7 @@ use crate::search::CouldNotMeasure;
 /// So many voided trials say nothing yet of their share: a search that ends after two trials would
 /// otherwise have no answer for one moment's disturbance. Voiding is blind to loss, so repeating favours
 /// nobody; the count is printed with the result.
-pub const VOIDS_PARDONED: u32 = 8;
+pub const VOIDS_PARDONED: u32 = 12;
 
 /// Trials so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

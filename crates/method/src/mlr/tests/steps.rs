@@ -197,11 +197,12 @@ fn whether_a_disturbed_trial_lost_makes_no_difference() {
 
 #[test]
 fn voids_without_end_do_end() {
-    let (_, next) = driven(plan(Preset::Csit), &[said(VOID); 9]);
+    const ENOUGH: u32 = crate::attempts::VOIDS_PARDONED + 1;
+    let (_, next) = driven(plan(Preset::Csit), &[said(VOID); ENOUGH as usize]);
     for result in results(next) {
         let Outcome::CouldNotMeasure {
             why: CouldNotMeasure::TooManyVoided(_),
-            voided: 9,
+            voided: ENOUGH,
             ..
         } = result.outcome
         else {
