@@ -204,7 +204,9 @@ impl Subject {
             Self::Softirq => "no --nic softirq",
             Self::Ipv6 => "no --ipv6",
             Self::PacketSocket => "no frames above 3400 octets, no ports without XDP",
-            Self::XdpSocket => "a timer looks at the receiving port (a lower ceiling); no data plane on AF_XDP",
+            Self::XdpSocket => {
+                "a timer looks at the receiving port (a lower ceiling); no data plane on AF_XDP"
+            }
             Self::Cycles => {
                 "no cycles per packet: where the time goes is told in ns of busy time only"
             }
