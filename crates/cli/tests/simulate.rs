@@ -49,7 +49,7 @@ const TABLE: [(&str, &str, &str); 8] = [
     (
         "capacity=777k,stalls=20ms@90%",
         "",
-        "ndr none..none nobody, 25 trials, 17 s, exit 2",
+        "ndr none..none nobody, 29 trials, 21 s, exit 2",
     ),
     (
         "capacity=2M,tester=1M",

@@ -15,7 +15,8 @@ const THREAD_LIMIT_NS: u64 = 2_000_000_000;
 /// When the receiving thread looks at its ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverMode {
-    /// By a timer, every 50 microseconds: the DUT pays no wake-up. For throughput.
+    /// Every 50 microseconds or sooner, by a timer or when the sender rings ([`super::bell`]): the DUT pays no wake-up. For
+    /// throughput.
     Polled,
     /// Woken by the DUT's transmission: no wait. For latency.
     Interrupt,
