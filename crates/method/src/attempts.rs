@@ -45,13 +45,39 @@ impl Attempts {
             .then_some(CouldNotMeasure::TooManyVoided(why))
     }
 
-    /// Why these trials carry no answer, though one was found: over half of them voided, and more than the
+    /// Why these trials carry no answer, though one was found: over two thirds of them voided, and more than the
     /// pardoned ones.
     #[must_use]
     pub fn disturbed(&self) -> Option<CouldNotMeasure> {
-        let over_half = u64::from(self.voided) * 2 > u64::from(self.trials);
+        let too_many = u64::from(self.voided) * 3 > u64::from(self.trials) * 2;
         self.last_void
-            .filter(|_| self.voided > VOIDS_PARDONED && over_half)
+            .filter(|_| self.voided > VOIDS_PARDONED && too_many)
             .map(CouldNotMeasure::TooManyVoided)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+
+    #[test]
+    fn what_was_found_stands_while_a_third_of_the_trials_was_undisturbed() {
+        let why = Void::Stall {
+            cpu: 1,
+            longest: Span::from_millis(30),
+            bound: Span::from_millis(10),
+        };
+        let of = |voided, trials| Attempts {
+            trials,
+            voided,
+            not_offered: 0,
+            last_void: Some(why),
+        };
+        assert_eq!(of(20, 39).disturbed(), None);
+        assert_eq!(of(26, 39).disturbed(), None);
+        let given_up = CouldNotMeasure::TooManyVoided(why);
+        assert_eq!(of(27, 39).disturbed(), Some(given_up));
+        assert_eq!(of(VOIDS_PARDONED, VOIDS_PARDONED + 1).disturbed(), None);
     }
 }

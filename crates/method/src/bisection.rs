@@ -3,7 +3,7 @@
 //!
 //! - A load passes by any or all of n trials, decided as soon as it is certain. With loss verification (ETSI
 //!   GS NFV-TST 009, 12.3.3) a trial that lost too much for a passing disturbance fails it at once.
-//! - A void trial is run again. Over half of the trials voided, and more than [`crate::attempts::VOIDS_PARDONED`]: no
+//! - A void trial is run again. Too many of them ([`crate::attempts`]): no
 //!   answer.
 //! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or
 //!   as often as a load has trials where any of them decides. A slow moment of the tester's CPU is no

@@ -141,7 +141,7 @@ pub enum Outcome {
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouldNotMeasure {
-    /// More than half of the trials were voided, or would be at best; the last one's reason.
+    /// More than half of the trials were voided and the search got nowhere, or over two thirds of all; the last one's reason.
     TooManyVoided(Void),
     /// The trials allowed ended before any load was decided.
     OutOfTrials {
