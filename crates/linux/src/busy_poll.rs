@@ -5,9 +5,9 @@
 //! 6.13 and newer), so this is a UDP socket, for which one frame must pass all of the kernel's way.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsRawFd, RawFd};
 
 use crate::error::{Error, Result};
+use crate::socket_option;
 
 /// Frames one call takes off the queue at most.
 const BUDGET: libc::c_int = 256;
@@ -38,20 +38,10 @@ impl Poller {
             (libc::SO_BUSY_POLL, BUSY_POLL_US),
             (libc::SO_BUSY_POLL_BUDGET, BUDGET),
         ] {
-            // SAFETY: `value` is a live integer of the length passed along, and is only read.
-            let rc = unsafe {
-                libc::setsockopt(
-                    socket.as_raw_fd(),
-                    libc::SOL_SOCKET,
-                    option,
-                    (&raw const value).cast(),
-                    size_of_val(&value) as libc::socklen_t,
-                )
-            };
-            if rc != 0 {
-                return Err(fail(&std::io::Error::last_os_error())
-                    .with_remedy("needs root and CONFIG_NET_RX_BUSY_POLL"));
-            }
+            socket_option::set(&socket, libc::SOL_SOCKET, option, &value).map_err(|number| {
+                Error::from_errno("open polling socket", address.to_string(), number)
+                    .with_remedy("needs root and CONFIG_NET_RX_BUSY_POLL")
+            })?;
         }
         Ok(Self { socket, address })
     }
@@ -61,7 +51,12 @@ impl Poller {
     /// # Errors
     /// None in practice.
     pub fn knows_its_napi(&self) -> Result<bool> {
-        Ok(napi_id(self.socket.as_raw_fd(), self.address)? != NO_NAPI)
+        let id = socket_option::number(&self.socket, libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID);
+        let id = id.map_err(|number| {
+            let object = self.address.to_string();
+            Error::from_errno("ask for the NAPI of polling socket", object, number)
+        })?;
+        Ok(id != NO_NAPI)
     }
 
     /// Has the NAPI polled once in the calling thread, unless somebody else just does. What came to the socket itself
@@ -69,28 +64,5 @@ impl Poller {
     pub fn poll(&self) {
         // Nothing there, cut off, interrupted: all the same here.
         let _nothing_is_wanted = self.socket.recv(&mut [0; 4]);
-    }
-}
-
-fn napi_id(socket: RawFd, address: SocketAddr) -> Result<libc::c_int> {
-    let mut id: libc::c_int = 0;
-    let mut length = size_of_val(&id) as libc::socklen_t;
-    // SAFETY: `id` is writable for the length passed along.
-    let rc = unsafe {
-        libc::getsockopt(
-            socket,
-            libc::SOL_SOCKET,
-            libc::SO_INCOMING_NAPI_ID,
-            (&raw mut id).cast(),
-            &raw mut length,
-        )
-    };
-    if rc == 0 {
-        Ok(id)
-    } else {
-        Err(Error::last(
-            "ask for the NAPI of polling socket",
-            address.to_string(),
-        ))
     }
 }

@@ -28,6 +28,7 @@ pub mod packet;
 pub mod perf;
 pub mod procstat;
 pub mod routes;
+mod socket_option;
 pub mod spawn;
 pub mod sysctl;
 mod sysfs;

@@ -8,6 +8,7 @@ use super::mapping::Mapping;
 use super::socket;
 use crate::error::{Error, Result};
 use crate::links;
+use crate::socket_option;
 
 /// Offset of the block's status in `struct tpacket_block_desc`: behind version and private offset.
 const BLOCK_HEADER: usize = 8;
@@ -90,7 +91,7 @@ impl RxRing {
             tp_sizeof_priv: 0,
             tp_feature_req_word: 0,
         };
-        socket::set_option(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(
+        socket_option::set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(
             |number| Error::from_errno("make receive ring of", socket::object(link), number),
         )?;
         let mapping = Mapping::of(&socket, spec.blocks * spec.block_octets)?;

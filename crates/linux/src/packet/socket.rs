@@ -6,6 +6,7 @@ use super::filter::Filter;
 use crate::error::{Error, Result};
 use crate::links;
 use crate::netns;
+use crate::socket_option;
 
 /// A packet socket of a link, for frames that come and go now and then.
 #[derive(Debug)]
@@ -135,37 +136,13 @@ pub(super) fn set(
     value: libc::c_int,
     link: &str,
 ) -> Result<()> {
-    set_option(socket, libc::SOL_PACKET, option, &value).map_err(|number| {
+    socket_option::set(socket, libc::SOL_PACKET, option, &value).map_err(|number| {
         Error::from_errno(
             format!("set packet option {option} of"),
             object(link),
             number,
         )
     })
-}
-
-/// Sets an option to a plain structure; the error number where the kernel refuses.
-pub(super) fn set_option<T: Copy>(
-    socket: &OwnedFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: &T,
-) -> std::result::Result<(), i32> {
-    // SAFETY: the kernel reads `size_of::<T>()` octets of a live value.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(nix::errno::Errno::last_raw())
-    }
 }
 
 fn join(socket: &OwnedFd, index: u32, group: [u8; 6], link: &str) -> Result<()> {
@@ -177,7 +154,7 @@ fn join(socket: &OwnedFd, index: u32, group: [u8; 6], link: &str) -> Result<()> 
         mr_alen: 6,
         mr_address: address,
     };
-    set_option(
+    socket_option::set(
         socket,
         libc::SOL_PACKET,
         libc::PACKET_ADD_MEMBERSHIP,
@@ -219,21 +196,8 @@ pub(super) fn wait(socket: &OwnedFd, timeout_ms: i32, link: &str) -> Result<bool
 
 /// Reads and clears the socket's pending error number.
 fn pending_error(socket: &OwnedFd) -> i32 {
-    let mut number: libc::c_int = 0;
-    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` octets into a live integer of that length.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_ERROR,
-            (&raw mut number).cast(),
-            &raw mut length,
-        )
-    };
-    if result == 0 && number != 0 {
-        number
-    } else {
-        libc::EIO
+    match socket_option::number(socket, libc::SOL_SOCKET, libc::SO_ERROR) {
+        Ok(number) if number != 0 => number,
+        _ => libc::EIO,
     }
 }

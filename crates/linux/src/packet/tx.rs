@@ -13,6 +13,7 @@ use super::mapping::Mapping;
 use super::socket;
 use crate::error::{Error, Result};
 use crate::links;
+use crate::socket_option;
 
 /// Frames begin so many octets into their slot: the header's length, aligned (`tpacket_snd`).
 const DATA_OFFSET: usize = size_of::<libc::tpacket2_hdr>();
@@ -94,11 +95,11 @@ impl TxRing {
             tp_frame_size: slot_octets as u32,
             tp_frame_nr: (blocks * per_block) as u32,
         };
-        socket::set_option(&socket, libc::SOL_PACKET, libc::PACKET_TX_RING, &request)
+        socket_option::set(&socket, libc::SOL_PACKET, libc::PACKET_TX_RING, &request)
             .map_err(|number| fail("make send ring of", number))?;
         // Or frames under way would be bounded by the buffer's default, not by the ring.
         let buffer = (blocks * per_block * (spec.frame_max + OVERHEAD)).min(1 << 30) as libc::c_int;
-        socket::set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer)
+        socket_option::set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer)
             .map_err(|number| fail("size send buffer of", number))?;
         let mapping = Mapping::of(&socket, blocks * BLOCK)?;
         // Protocol 0: this socket receives nothing.

@@ -7,7 +7,7 @@ mod ring;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::error::{Error, Result};
-use crate::{links, netns};
+use crate::{links, netns, socket_option};
 use memory::{CHUNK, CHUNKS, Memory};
 use ring::Ring;
 
@@ -33,14 +33,15 @@ impl Socket {
     pub fn bind(link: &str, queue: u32) -> Result<Self> {
         let object = format!("{link} queue {queue}{}", netns::place());
         let ifindex = links::index(link)?;
-        let fail = |step: &str| {
-            let error = Error::last(step, &*object);
+        let refused = |step: &str, number: i32| {
+            let error = Error::from_errno(step, &*object, number);
             match error.errno() {
                 Some(libc::EAFNOSUPPORT) => error.with_remedy("needs CONFIG_XDP_SOCKETS"),
                 Some(libc::ENOBUFS) => error.with_remedy("raise `ulimit -l`"),
                 _ => error,
             }
         };
+        let fail = |step: &str| refused(step, nix::errno::Errno::last_raw());
         let memory = Memory::new()?;
         let socket = open().ok_or_else(|| fail("open AF_XDP socket on"))?;
         let umem = libc::xdp_umem_reg {
@@ -51,15 +52,15 @@ impl Socket {
             flags: 0,
             tx_metadata_len: 0,
         };
-        set(&socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &umem)
-            .map_err(|()| fail("share memory with AF_XDP socket on"))?;
+        socket_option::set(&socket, libc::SOL_XDP, libc::XDP_UMEM_REG, &umem)
+            .map_err(|number| refused("share memory with AF_XDP socket on", number))?;
         for ring in [
             libc::XDP_UMEM_FILL_RING,
             libc::XDP_UMEM_COMPLETION_RING,
             libc::XDP_RX_RING,
         ] {
-            set(&socket, libc::SOL_XDP, ring, &RING)
-                .map_err(|()| fail("make ring of AF_XDP socket on"))?;
+            socket_option::set(&socket, libc::SOL_XDP, ring, &RING)
+                .map_err(|number| refused("make ring of AF_XDP socket on", number))?;
         }
         let offsets =
             offsets(&socket).map_err(|()| fail("ask for the rings of AF_XDP socket on"))?;
@@ -184,26 +185,6 @@ fn offsets(socket: &OwnedFd) -> std::result::Result<libc::xdp_mmap_offsets, ()> 
     } else {
         Err(())
     }
-}
-
-fn set<T>(
-    socket: &OwnedFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    value: &T,
-) -> std::result::Result<(), ()> {
-    // SAFETY: `value` is a live value of the length passed along, and is only read; the pages it names live
-    // longer than the socket.
-    let rc = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
-        )
-    };
-    if rc == 0 { Ok(()) } else { Err(()) }
 }
 
 #[cfg(test)]
