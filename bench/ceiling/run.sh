@@ -12,11 +12,7 @@ pairs=${4:-8}
 job=(throughput --frame 64 --max-rate 20k --quiet --json)
 mkdir -p "$out"
 printf '%s\n' "MPPS ${job[*]} --record FILE   ($pairs pairs, BEFORE and AFTER in turns)" > "$out/command.txt"
-{
-	uname -srvm
-	grep -m1 'model name' /proc/cpuinfo
-	echo "CPUs: $(nproc)"
-} > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for pair in $(seq 1 "$pairs"); do
 	for build in before after; do

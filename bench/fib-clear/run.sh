@@ -32,7 +32,7 @@ trap clean EXIT
 	echo "LIST: $(basename "$list"), $(wc -l < "$tmp/list") prefixes"
 	ip -V
 } > "$out/command.txt"
-{ uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 field() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 routes() { "$mpps" table show --bed "$bed" --json | field ipv4_routes; }
 by_mpps() { "$mpps" table clear --bed "$bed" --json | field removing_ns; }

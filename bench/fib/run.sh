@@ -47,7 +47,7 @@ export tmp gateway proto
 	echo "LIST: $(basename "$list"), $routes prefixes"
 	ip -V
 } > "$out/command.txt"
-{ uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 touch "$out/raw.jsonl"
 # Runs a loader, counts what is there, clears it; one line of figures.
 trial() {

@@ -14,6 +14,6 @@ mkdir -p "$out"
 	echo "bgpdump: bgpdump -m FILE > /dev/null"
 	dpkg-query -W -f '${Package} ${Version}\n' bgpdump
 } > "$out/command.txt"
-{ uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 python3 bench/mrt/pairs.py "$mpps" "$pairs" "$files"/*.bz2 "$files"/*bview*.gz "$files"/*mrt.gz > "$out/raw.jsonl"
 python3 bench/mrt/summarise.py "$out/raw.jsonl" | tee "$out/summary.md"

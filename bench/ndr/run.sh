@@ -8,12 +8,7 @@ pairs=${2:-5}
 mkdir -p "$out"
 command=(target/release/mpps throughput --frame 64 --dut-setup bench/ndr/rules-100.sh --trials-per-load 3 --accept any --quiet --json)
 printf '%s\n' "${command[*]} --record FILE" > "$out/command.txt"
-{
-	uname -srvm
-	grep -m1 'model name' /proc/cpuinfo
-	echo "CPUs: $(nproc)"
-	grep -h . /sys/devices/system/cpu/vulnerabilities/* | sort -u
-} > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for pair in $(seq 1 "$pairs"); do
 	for half in a b; do

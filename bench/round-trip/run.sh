@@ -17,11 +17,7 @@ read -ra loads <<< "${5:-1.0e6 1.2e6 1.5e6}"
 }
 mkdir -p "$out"
 printf '%s\n' "bench/round-trip/run.sh OUT BEFORE AFTER $pairs \"${loads[*]}\"" > "$out/command.txt"
-{
-	uname -srvm
-	grep -m1 'model name' /proc/cpuinfo
-	echo "CPUs: $(nproc)"
-} > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for pair in $(seq 1 "$pairs"); do
 	for build in "before:$before" "after:$after"; do

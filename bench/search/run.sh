@@ -9,12 +9,7 @@ rounds=${2:-5}
 mkdir -p "$out"
 command=(target/release/mpps throughput --frame 64 --dut-setup bench/ndr/rules-100.sh --quiet --json)
 printf '%s\n' "${command[*]} --preset quick --record FILE" "${command[*]} --search bisection --record FILE" > "$out/command.txt"
-{
-	uname -srvm
-	grep -m1 'model name' /proc/cpuinfo
-	echo "CPUs: $(nproc)"
-	grep -h . /sys/devices/system/cpu/vulnerabilities/* | sort -u
-} > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for round in $(seq 1 "$rounds"); do
 	for search in '--preset quick' '--search bisection'; do

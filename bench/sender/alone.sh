@@ -46,7 +46,7 @@ raise() {
 	until grep -q ready "$out/sink.txt"; do
 		kill -0 "$sink" 2> /dev/null || fail "the sink ended early"
 	done
-	{ uname -srvm; grep -m1 'model name' /proc/cpuinfo; echo "CPUs: $(nproc)"; } > "$out/machine.txt"
+	bench/machine.sh > "$out/machine.txt"
 	: > "$out/raw.jsonl"
 }
 received() { ip netns exec "mpps-$bed-dut" cat /sys/class/net/mB/statistics/rx_packets; }

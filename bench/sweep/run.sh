@@ -8,11 +8,6 @@ command=(target/release/examples/sweep "${2:-10}" "${3:-1}" ${4:+"$4"})
 cargo build --quiet --release -p mpps-lab --example sweep
 mkdir -p "$out"
 printf '%s\n' "${command[*]}" > "$out/command.txt"
-{
-	uname -srvm
-	grep -m1 'model name' /proc/cpuinfo
-	echo "CPUs: $(nproc)"
-	grep -h . /sys/devices/system/cpu/vulnerabilities/* | sort -u
-} > "$out/machine.txt"
+bench/machine.sh > "$out/machine.txt"
 "${command[@]}" > "$out/raw.csv"
 python3 bench/sweep/summarise.py "$out/raw.csv" | tee "$out/summary.md"
