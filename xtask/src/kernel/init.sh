@@ -9,7 +9,8 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t bpf bpf /sys/fs/bpf
-mount -t tmpfs tmp /tmp
+# The root is memory already; a mount over /tmp would hide programs that were built below it.
+mkdir -p /tmp
 mount -t tmpfs run /run
 ip link set lo up
 echo "guest: Linux $(uname -r), CPUs $(nproc)"
@@ -29,6 +30,6 @@ while sleep 5; do printf '\0'; done &
 cd /tmp
 . /steps
 # Whatever ended in whichever way: a host on which something stays is a host not restored.
-step nothing-left sh -c 'mpps recover >/dev/null && ls -A /run/mpps /run/netns 2>/dev/null | grep -v ":$" | grep . && exit 1; exit 0'
+step nothing-left sh -c 'mpps recover >/dev/null || exit 1; ls -A /run/mpps /run/netns 2>/dev/null | grep -v ":$" | grep . && exit 1; exit 0'
 echo "guest: all ended"
 poweroff -f
