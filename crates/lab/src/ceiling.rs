@@ -55,25 +55,68 @@ pub fn find(
         return sender_alone(tester, trial, observer);
     }
     let _wire = Wire::lay(tester.bed, &tester.ways())?;
-    let flat_out = flat_out(tester)?;
-    let (mut start, mut share, mut calmed) = (flat_out, LIKELY, 0);
+    let mut look = Look::from(flat_out(tester)?);
     loop {
-        let goal = goal(start, share, trial);
-        match throughput::search(tester, goal, Phase::Ceiling, observer)? {
-            Outcome::Found { lossless, .. } if lossless < start || start >= SENDER_MAX => {
-                return Ok(lossless);
+        let goal = goal(look.highest, look.share, trial);
+        let outcome = throughput::search(tester, goal, Phase::Ceiling, observer)?;
+        if let Some(ceiling) = look.learn(outcome).map_err(JobError::NoCeiling)? {
+            return Ok(ceiling);
+        }
+    }
+}
+
+/// Where the ceiling is looked for next, by what the searches said so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Look {
+    /// The highest load of the next search.
+    highest: Rate,
+    /// Its lowest, as a share of that.
+    share: f64,
+    /// The highest load of a search that passed even that.
+    passed: Option<Rate>,
+    /// How often a calmer load was tried.
+    calmed: u32,
+}
+
+impl Look {
+    fn from(flat_out: Rate) -> Self {
+        Self {
+            highest: flat_out,
+            share: LIKELY,
+            passed: None,
+            calmed: 0,
+        }
+    }
+
+    /// The ceiling, if this was the last search; `Err` when there is none to be found.
+    fn learn(&mut self, outcome: Outcome) -> Result<Option<Rate>, Outcome> {
+        match outcome {
+            Outcome::Found { lossless, .. }
+                if lossless < self.highest || self.highest >= SENDER_MAX =>
+            {
+                return Ok(Some(lossless));
             }
-            Outcome::Found { .. } => start = higher(start),
-            Outcome::NoneLossless { .. } if share > LEAST => share = LEAST,
+            Outcome::Found { .. } => {
+                self.passed = Some(self.highest);
+                self.highest = higher(self.highest);
+            }
+            // What passed before is a ceiling, if not the highest there is.
+            Outcome::NoneLossless { .. }
+            | Outcome::CouldNotMeasure {
+                why: CouldNotMeasure::TooManyVoided(_),
+                ..
+            } if self.passed.is_some() => return Ok(self.passed),
+            Outcome::NoneLossless { .. } if self.share > LEAST => self.share = LEAST,
             Outcome::CouldNotMeasure {
                 why: CouldNotMeasure::TooManyVoided(_),
                 ..
-            } if calmed < CALMED_MAX => {
-                calmed += 1;
-                start = Rate::from_fps(start.fps() * CALMER);
+            } if self.calmed < CALMED_MAX => {
+                self.calmed += 1;
+                self.highest = Rate::from_fps(self.highest.fps() * CALMER);
             }
-            outcome => return Err(JobError::NoCeiling(outcome)),
+            other => return Err(other),
         }
+        Ok(None)
     }
 }
 
@@ -184,7 +227,7 @@ mod tests {
     use crate::link::{Link, LinkSource};
     use crate::traffic::Traffic;
     use mpps_method::simulate::Properties;
-    use mpps_method::{LinkSpeed, SearchPlan};
+    use mpps_method::{LimitedBy, LinkSpeed, SearchPlan, Void};
 
     struct Nobody;
 
@@ -219,6 +262,67 @@ mod tests {
             },
         };
         throughput::simulate(router, &plan, &mut Nobody).expect("found")
+    }
+
+    fn mfps(mfps: f64) -> Rate {
+        Rate::from_fps(mfps * 1e6)
+    }
+
+    fn found(at: f64) -> Outcome {
+        Outcome::Found {
+            lossless: mfps(at),
+            lossy: None,
+            limited_by: LimitedBy::Tester,
+            trials: 1,
+            voided: 0,
+        }
+    }
+
+    fn none() -> Outcome {
+        Outcome::NoneLossless {
+            lowest: mfps(0.5),
+            trials: 4,
+            voided: 0,
+        }
+    }
+
+    fn voided() -> Outcome {
+        Outcome::CouldNotMeasure {
+            why: CouldNotMeasure::TooManyVoided(Void::Stall {
+                cpu: 1,
+                longest: Span::from_millis(3),
+                bound: Span::from_millis(2),
+            }),
+            trials: 13,
+            voided: 13,
+        }
+    }
+
+    #[test]
+    fn what_did_not_pass_at_the_top_is_the_ceiling_and_what_passed_there_is_climbed_from() {
+        let mut look = Look::from(mfps(1.6));
+        assert_eq!(look.learn(found(1.2)), Ok(Some(mfps(1.2))));
+        assert_eq!(look.learn(found(1.6)), Ok(None));
+        assert_eq!((look.highest, look.passed), (mfps(2.0), Some(mfps(1.6))));
+        // Higher up it was too restless, or nothing passed: what is known stands.
+        assert_eq!(look.learn(voided()), Ok(Some(mfps(1.6))));
+        assert_eq!(look.learn(none()), Ok(Some(mfps(1.6))));
+        let mut look = Look::from(SENDER_MAX);
+        assert_eq!(look.learn(found(12.0)), Ok(Some(SENDER_MAX)));
+    }
+
+    #[test]
+    fn a_restless_machine_is_asked_for_less_and_a_weak_tester_for_much_less_before_it_is_given_up()
+    {
+        let mut look = Look::from(mfps(1.6));
+        assert_eq!(look.learn(voided()), Ok(None));
+        assert_eq!(look.learn(voided()), Ok(None));
+        assert_eq!((look.highest.fps() / 1e6 * 10.0).round(), 9.0);
+        assert_eq!(look.learn(voided()), Err(voided()));
+        let mut look = Look::from(mfps(1.6));
+        assert_eq!(look.learn(none()), Ok(None));
+        assert_eq!((look.highest, look.share), (mfps(1.6), LEAST));
+        assert_eq!(look.learn(none()), Err(none()));
     }
 
     #[test]
