@@ -6,23 +6,21 @@
 //! which it rarely fires, for what comes when no sender runs.
 
 use super::polling;
+use super::real_time::RealTime;
 use super::sender::{Rope, Sender};
 use super::{Means, PortKind, Receiver, ReceiverMode, ReceiverPoll, TesterError, Way};
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, BedPlan, Side};
 use crate::clock::wait_for;
-use crate::traffic::Traffic;
 use mpps_linux::busy_poll::Poller;
-use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::cpu::CpuSet;
+use mpps_linux::links;
 use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::xsk::Socket;
-use mpps_linux::{links, task};
 use mpps_wire::template::{Addresses, Transport};
 use mpps_wire::{FrameTemplate, MacAddr, Tag};
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 
 /// From one ring to the next, ns.
 const GAP_NS: u64 = 40_000;
@@ -42,18 +40,20 @@ const RELEASE_LIMIT_NS: u64 = 2_000_000_000;
 /// A DUT slower than this does not fill the 256 slots of a veth between two ticks of the timer that stays.
 const SLOW_FPS: u64 = 100_000;
 
-/// Whether the bell is what has the receiving ports polled: on a bed of ours, whose tester has one CPU that the
-/// DUT does not use, and whose ports have one queue.
+/// What has the tester's receiving ports polled in throughput trials: the bell on a bed of ours whose tester has one
+/// CPU that the DUT does not use, with live frames and one queue a port; `None` around a device of somebody else's, where
+/// that is the driver's business.
 #[must_use]
-pub fn is_used(bed: &Bed, traffic: &Traffic, mode: ReceiverMode, means: Means) -> bool {
-    let plan = bed.plan();
-    means.receiver_poll == ReceiverPoll::Bell
-        && !plan.is_external()
-        && traffic.port == PortKind::Xdp
-        && mode == ReceiverMode::Polled
-        && plan.cpus.tester.len() == 1
-        && !plan.cpus.dut.contains(&plan.cpus.sender())
-        && plan.port_queues() == 1
+pub fn receiver_poll(plan: &BedPlan, port: PortKind, means: Means) -> Option<ReceiverPoll> {
+    if plan.is_external() {
+        return None;
+    }
+    let alone = plan.cpus.tester.len() == 1 && !plan.cpus.shared() && plan.port_queues() == 1;
+    Some(if alone && port == PortKind::Xdp {
+        means.receiver_poll
+    } else {
+        ReceiverPoll::Timer
+    })
 }
 
 /// How often a port's timer has it looked at, ns.
@@ -71,30 +71,39 @@ pub struct Bell {
     ports: Vec<Poller>,
 }
 
-impl Bell {
-    /// At the sender's loopback, where live frames seem to come from. It must be up: a link that is down wakes nobody.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn cast(bed: &Bed) -> Result<Self, TesterError> {
-        let mut socket = bed.netns(Side::A).run(|| {
-            links::set_up("lo")?;
-            bind("lo")
-        })??;
-        socket.fill();
-        Ok(Self {
-            socket,
-            ports: Vec::new(),
-        })
+/// A bell, where one is used. At the sender's loopback, where live frames seem to come from; it must be up, for a link that
+/// is down wakes nobody.
+///
+/// # Errors
+/// What the kernel said.
+pub fn cast(
+    bed: &Bed,
+    port: PortKind,
+    mode: ReceiverMode,
+    means: Means,
+) -> Result<Option<Bell>, TesterError> {
+    let poll = receiver_poll(bed.plan(), port, means);
+    if mode != ReceiverMode::Polled || poll != Some(ReceiverPoll::Bell) {
+        return Ok(None);
     }
+    let mut socket = bed.netns(Side::A).run(|| {
+        links::set_up("lo")?;
+        bind("lo")
+    })??;
+    socket.fill();
+    Ok(Some(Bell {
+        socket,
+        ports: Vec::new(),
+    }))
+}
 
-    /// Adds the port at the end of this way to those that are polled when the bell rings: false where that cannot
-    /// be, because the frame did not arrive by which the polling socket is to know whose it is. It goes from the DUT's
-    /// port straight into the cable.
+impl Bell {
+    /// Adds the port at the end of this way to those that are polled when the bell rings. One frame goes from the DUT's
+    /// port straight into the cable, by which the polling socket knows whose it is.
     ///
     /// # Errors
-    /// What the kernel said.
-    pub fn hang(&mut self, bed: &Bed, way: Way, receiver: &Receiver) -> Result<bool, TesterError> {
+    /// What the kernel said; a frame that did not arrive.
+    pub fn hang(&mut self, bed: &Bed, way: Way, receiver: &Receiver) -> Result<(), TesterError> {
         let (from, to) = (bed.port(way.dut_out), bed.port(way.to));
         let address = (Ipv4Addr::UNSPECIFIED, PORT).into();
         let poller = bed.netns(way.to).run(|| Poller::open(address))??;
@@ -106,11 +115,14 @@ impl Bell {
             .and_then(|sent| sent)
             .and_then(|()| wait_for(FRAME_LIMIT_NS, 100_000, || poller.knows_its_napi()));
         receiver.let_in(false)?;
-        if arrived? {
-            self.ports.push(poller);
-            return Ok(true);
+        if !arrived? {
+            return Err(TesterError::NoNapi {
+                from: from.name.clone(),
+                to: to.name.clone(),
+            });
         }
-        Ok(false)
+        self.ports.push(poller);
+        Ok(())
     }
 
     /// Has the sender ring.
@@ -125,34 +137,14 @@ impl Bell {
         sender.take_rope(rope, self.socket.as_fd())
     }
 
-    /// Answers on these CPUs from now on.
+    /// Answers on these CPUs, for as long as what is returned lives.
     ///
     /// # Errors
     /// What the thread's placement said.
-    pub fn answer(self, cpus: &CpuSet) -> Result<Answering, TesterError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (theirs, cpus) = (Arc::clone(&stop), cpus.clone());
-        let (tell, placed) = std::sync::mpsc::channel();
-        let thread = std::thread::Builder::new().name("mpps-bell".into());
-        let thread = thread
-            .spawn(move || {
-                let place = cpu::pin_current_thread(&cpus)
-                    .and_then(|()| cpu::set_fifo(task::current_tid(), PRIORITY));
-                let is_placed = place.is_ok();
-                // Nobody listens only when the bell was given up.
-                let _told = tell.send(place);
-                if is_placed {
-                    self.keep_answering(&theirs);
-                }
-            })
-            .map_err(|e| mpps_linux::Error::from_io("start thread", "mpps-bell", &e))?;
-        let answering = Answering {
-            stop,
-            thread: Some(thread),
-        };
-        let ended = || mpps_linux::Error::from_text("start thread", "mpps-bell", "it ended");
-        placed.recv().map_err(|_| ended())??;
-        Ok(answering)
+    pub fn answer(self, cpus: &CpuSet) -> Result<RealTime, TesterError> {
+        RealTime::start("mpps-bell", cpus, PRIORITY, |stop| {
+            self.keep_answering(stop);
+        })
     }
 
     /// An error ends the thread: then the timer is left, trials find the ring too short, and say so.
@@ -199,23 +191,42 @@ fn frame(from: [u8; 6], to: [u8; 6], source: Ipv4Addr) -> Result<Vec<u8>, Tester
         .map_err(|_| TesterError::Layout("the bell's frame"))
 }
 
-/// A thread that answers the bell; it ends when this is dropped.
-pub struct Answering {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Drop for Answering {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            // A panic of its own was told on stderr; here only its end matters.
-            let _ended = thread.join();
-        }
-    }
-}
-
 /// How long a faster DUT needs for what its rings hold.
 fn linger_ns(ring_frames: u32) -> u64 {
     u64::from(ring_frames) * 1_000_000_000 / SLOW_FPS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bed::CpuSplit;
+
+    #[test]
+    fn the_bell_is_for_live_frames_of_a_tester_with_one_cpu_of_its_own() {
+        let newest = Means {
+            receiver_poll: ReceiverPoll::Bell,
+            ..Means::OLDEST
+        };
+        let plan = |dut: &[usize], tester: &[usize], queues| BedPlan {
+            queues,
+            ..BedPlan::usual(CpuSplit {
+                dut: dut.to_vec(),
+                tester: tester.to_vec(),
+            })
+        };
+        let by = |plan: &BedPlan, port, means| receiver_poll(plan, port, means);
+        let usual = plan(&[1], &[0], 1);
+        assert_eq!(by(&usual, PortKind::Xdp, newest), Some(ReceiverPoll::Bell));
+        let timer = Some(ReceiverPoll::Timer);
+        assert_eq!(by(&usual, PortKind::Xdp, Means::OLDEST), timer);
+        assert_eq!(by(&usual, PortKind::AfPacket, newest), timer);
+        for other in [
+            plan(&[1], &[0], 2),
+            plan(&[1, 2], &[0], 1),
+            plan(&[2], &[0, 1], 1),
+            plan(&[0], &[0], 1),
+        ] {
+            assert_eq!(by(&other, PortKind::Xdp, newest), timer, "{other:?}");
+        }
+    }
 }

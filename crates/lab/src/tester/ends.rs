@@ -11,8 +11,7 @@ use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_linux::links;
 
-/// The receiver at the end of a way, which a bell has polled from then on, if there is one; a bell that cannot
-/// is taken away.
+/// The receiver at the end of a way, which the bell has polled from then on, if there is one.
 ///
 /// # Errors
 /// What the kernel refused.
@@ -21,7 +20,7 @@ pub fn receiver(
     traffic: &Traffic,
     way: Way,
     frames_max: u64,
-    bell: &mut Option<Bell>,
+    bell: Option<&mut Bell>,
 ) -> Result<Box<dyn TrafficReceiver>, TesterError> {
     let mut plan = traffic.receiver_plan(frames_max);
     let (netns, port) = (bed.netns(way.to), bed.port(way.to));
@@ -31,10 +30,8 @@ pub fn receiver(
     Ok(match traffic.port {
         PortKind::Xdp => {
             let receiver = Receiver::attach(plan, netns, port.ifindex)?;
-            if let Some(hung) = bell
-                && !hung.hang(bed, way, &receiver)?
-            {
-                *bell = None;
+            if let Some(bell) = bell {
+                bell.hang(bed, way, &receiver)?;
             }
             Box::new(receiver)
         }

@@ -18,6 +18,13 @@ pub enum TesterError {
     Layout(&'static str),
     /// The kthread of a receive ring did not appear.
     NoKthread(String),
+    /// The frame did not arrive by which the receiver's polling socket is to know its NAPI.
+    NoNapi {
+        /// The DUT's port.
+        from: String,
+        /// The tester's.
+        to: String,
+    },
     /// The machine watch's timer does not tick on this CPU.
     NoTimer(usize),
     /// A port of the tester's is down.
@@ -61,6 +68,11 @@ impl fmt::Display for TesterError {
                 f,
                 "kernel thread {name} did not appear: is its CPU online, and does this process namespace show \
                  kernel threads (docker: --pid host)?"
+            ),
+            Self::NoNapi { from, to } => write!(
+                f,
+                "a frame put into the cable at {from} did not arrive at {to} within a second: does something in the DUT drop \
+                 what {from} sends? (--kernel-interfaces oldest does without that frame)"
             ),
             Self::NoTimer(cpu) => write!(
                 f,

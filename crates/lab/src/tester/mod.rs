@@ -21,6 +21,7 @@ mod pause;
 mod polling;
 mod port;
 mod port_up;
+mod real_time;
 mod receiver;
 mod sender;
 mod sink;
@@ -28,6 +29,7 @@ mod template;
 mod watch;
 mod wire;
 
+pub use bell::receiver_poll;
 pub use crowd::Crowd;
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
@@ -51,12 +53,12 @@ pub use wire::Wire;
 
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
-use bell::{Answering, Bell};
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
 use mpps_method::Span;
 use mpps_method::flows::FLOWS_MAX;
+use real_time::RealTime;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -80,7 +82,7 @@ pub struct Tester<'bed> {
     pub crowd: Crowd,
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
-    _answering: Option<Answering>,
+    _answering: Option<RealTime>,
     threads: Vec<(i32, usize)>,
     next_id: u16,
     flow_next: u32,
@@ -141,13 +143,17 @@ impl<'bed> Tester<'bed> {
         let ways = ways(traffic.bidirectional);
         mtu::fit(bed, traffic.frames.max())?;
         port_up::check(bed, &ways)?;
-        let mut bell = bell::is_used(bed, traffic, mode, means)
-            .then(|| Bell::cast(bed))
-            .transpose()?;
+        let mut bell = bell::cast(bed, traffic.port, mode, means)?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(ends::receiver(bed, traffic, *way, frames_max, &mut bell)?);
+            receivers.push(ends::receiver(
+                bed,
+                traffic,
+                *way,
+                frames_max,
+                bell.as_mut(),
+            )?);
             if !bed.plan().is_external() {
                 let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
                 nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
@@ -171,8 +177,7 @@ impl<'bed> Tester<'bed> {
             // How a real port is polled is its driver's business and the host's, whose settings they are.
             (Vec::new(), Vec::new())
         } else {
-            let every_ns = bell::timer_ns(bell.as_ref());
-            let mut polling = polling::serve(bed, &ways, mode, every_ns)?;
+            let mut polling = polling::serve(bed, &ways, mode, bell::timer_ns(bell.as_ref()))?;
             polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
             (polling, front::set_up(bed, &ways, &nics)?)
         };

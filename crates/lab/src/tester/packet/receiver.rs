@@ -6,15 +6,15 @@
 use super::Tap;
 use super::counter::{Counter, SNAP_OCTETS};
 use crate::tester::port::{RingCount, TrafficReceiver};
+use crate::tester::real_time::RealTime;
 use crate::tester::{ReceiverPlan, TesterError};
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::clock;
+use mpps_linux::cpu::CpuSet;
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{RxRing, RxSpec, RxWaiter};
-use mpps_linux::{clock, task};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
 /// SCHED_FIFO priority of the counting thread: below the thread that polls the port.
 const PRIORITY: u8 = 50;
@@ -33,15 +33,12 @@ struct State {
     error: Option<mpps_linux::Error>,
 }
 
-struct Shared {
-    state: Mutex<State>,
-    stop: AtomicBool,
-}
+struct Shared(Mutex<State>);
 
 /// A receiver at work; it ends when this is dropped.
 pub struct PacketReceiver {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    _thread: RealTime,
     _tap: Option<Tap>,
 }
 
@@ -70,33 +67,16 @@ impl PacketReceiver {
             counter: Counter::new(plan),
             error: None,
         };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            stop: AtomicBool::new(false),
-        });
-        let (placed, cpus) = (std::sync::mpsc::channel(), cpus.clone());
-        let thread = std::thread::Builder::new().name("mpps-receive".into());
-        let (theirs, tell) = (Arc::clone(&shared), placed.0);
-        let thread = thread
-            .spawn(move || {
-                let place = cpu::pin_current_thread(&cpus)
-                    .and_then(|()| cpu::set_fifo(task::current_tid(), PRIORITY));
-                let is_placed = place.is_ok();
-                // Nobody listens only when the receiver was given up.
-                let _told = tell.send(place);
-                if is_placed {
-                    theirs.keep_counting(&waiter);
-                }
-            })
-            .map_err(|e| mpps_linux::Error::from_io("start thread", "mpps-receive", &e))?;
-        let receiver = Self {
+        let shared = Arc::new(Shared(Mutex::new(state)));
+        let theirs = Arc::clone(&shared);
+        let thread = RealTime::start("mpps-receive", cpus, PRIORITY, move |stop| {
+            theirs.keep_counting(&waiter, stop);
+        })?;
+        Ok(Self {
             shared,
-            thread: Some(thread),
+            _thread: thread,
             _tap: tap,
-        };
-        let ended = || mpps_linux::Error::from_text("start thread", "mpps-receive", "it ended");
-        placed.1.recv().map_err(|_| ended())??;
-        Ok(receiver)
+        })
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>, TesterError> {
@@ -111,11 +91,11 @@ impl PacketReceiver {
 impl Shared {
     /// A panic of the counting thread is its own; what it counted so far is whole.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep_counting(&self, waiter: &RxWaiter) {
-        while !self.stop.load(Ordering::Acquire) {
+    fn keep_counting(&self, waiter: &RxWaiter, stop: &AtomicBool) {
+        while !stop.load(Ordering::Acquire) {
             let counted = match waiter.wait(WAIT_MS) {
                 Ok(false) => continue,
                 Ok(true) => self.lock().drain(),
@@ -173,15 +153,5 @@ impl TrafficReceiver for PacketReceiver {
             seen: counts.seen,
             dropped: counts.dropped,
         }))
-    }
-}
-
-impl Drop for PacketReceiver {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            // A panic of its own was told on stderr; here only its end matters.
-            let _ended = thread.join();
-        }
     }
 }
