@@ -37,7 +37,6 @@ struct Seen {
     woken: u64,
 }
 
-/// `plan` is made before any tester is raised: that moves this thread to the tester's CPUs.
 fn seen(plan: BedPlan, bidirectional: bool) -> Seen {
     let interfaces = plan.interfaces;
     let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));

@@ -15,6 +15,7 @@ use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
 use mpps_method::{Offer, Trial};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
 pub fn can_run() -> bool {
@@ -30,9 +31,12 @@ pub fn can_run() -> bool {
     true
 }
 
+/// As this process found its CPUs: raising a tester moves a thread to the tester's, and a plan made there afterwards
+/// would have tester and DUT share one.
 pub fn plan() -> BedPlan {
-    let available = cpu::available().expect("affinity");
-    BedPlan::usual(CpuSplit::choose(&available, None, None).expect("a split"))
+    static AVAILABLE: OnceLock<CpuSet> = OnceLock::new();
+    let available = AVAILABLE.get_or_init(|| cpu::available().expect("affinity"));
+    BedPlan::usual(CpuSplit::choose(available, None, None).expect("a split"))
 }
 
 pub fn bed() -> Bed {
