@@ -14,7 +14,8 @@ use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, Wish};
 use mpps_lab::tables::Table;
 use mpps_lab::tester::{
-    Crowd, Means, OnRefusal, PacketSender, Sender, SenderPlan, Sink, TrafficSender, Watch, ways,
+    Crowd, Means, Minding, OnRefusal, PacketSender, Sender, SenderPlan, Sink, TrafficSender, Watch,
+    ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
@@ -113,7 +114,9 @@ fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, netns).map_err(|e| e.to_string())?;
+    let outcome = sender
+        .send(order, netns, &Minding::NOBODY)
+        .map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);
     Ok(())

@@ -14,7 +14,7 @@ pub trait Measurer {
     /// What is sent.
     fn frames(&self) -> &FrameSpec;
 
-    /// Runs one trial.
+    /// Runs one trial; it may end as soon as it can only be void or not offered.
     ///
     /// # Errors
     /// The tester failed. No trial came of it.
@@ -93,7 +93,7 @@ impl Measurer for Tester<'_> {
     }
 
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
-        trial::run(self, offer)
+        trial::run_while_it_may_count(self, offer, &rules::of(self, offer))
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

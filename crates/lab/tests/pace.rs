@@ -7,7 +7,9 @@ mod support;
 use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
-use mpps_lab::tester::{Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, ways};
+use mpps_lab::tester::{
+    Departures, Minding, PlantedPauses, ReceiverMode, Sender, Sink, Tester, ways,
+};
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
 use mpps_method::{Histogram, Span};
@@ -50,7 +52,7 @@ impl<'a> Alone<'a> {
         let before = self.arrived();
         let sent = self
             .sender
-            .send(order, self.bed.netns(Side::A))
+            .send(order, self.bed.netns(Side::A), &Minding::NOBODY)
             .expect("sent");
         let departed = self.departures.read().expect("read");
         assert!(sent.ended_ns > 0, "{sent:?}");
@@ -134,7 +136,9 @@ fn the_asked_rate_arrives_by_another_count_and_another_clock() {
         let exact = (0..ATTEMPTS).any(|_| {
             let open = || RxRing::open(&bed.port(Side::B).name, spec.clone());
             let mut sniffer = bed.netns(Side::B).run(open).expect("netns").expect("ring");
-            let sent = tester.sender.send(order(fps, 1_000), netns).expect("sent");
+            let sent = (tester.sender)
+                .send(order(fps, 1_000), netns, &Minding::NOBODY)
+                .expect("sent");
             let mut stamps = Vec::new();
             let all = mpps_lab::clock::wait_for(1_000_000_000, 5_000_000, || {
                 sniffer.drain(|arrival| stamps.push(arrival.realtime_ns))?;

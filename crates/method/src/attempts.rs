@@ -2,12 +2,28 @@
 //! search, and blind to loss.
 
 use crate::reason::Void;
-use crate::search::CouldNotMeasure;
+use crate::search::{CouldNotMeasure, Offer};
+use crate::trial::Counts;
 
 /// So many voided trials say nothing yet of their share: a search that ends after two trials would
 /// otherwise have no answer for one moment's disturbance. Voiding is blind to loss, so repeating favours
 /// nobody; the count is printed with the result.
 pub const VOIDS_PARDONED: u32 = 12;
+
+/// What a whole trial weighs that says nothing of the DUT. One that was cut short weighs 1: many of them fit into
+/// its time, but the same moment of the machine's may have spoilt some in a row.
+pub const WHOLE: u32 = 2;
+
+/// What this trial weighs, should it say nothing of the DUT.
+#[must_use]
+pub fn weight(offer: &Offer, counts: &Counts) -> u32 {
+    let slots = offer.rate.frames_in(offer.duration);
+    if (1..slots).contains(&counts.intended) {
+        1
+    } else {
+        WHOLE
+    }
+}
 
 /// Trials so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +33,11 @@ pub struct Attempts {
     /// Trials voided.
     pub voided: u32,
     /// Trials of a load that the tester did not offer.
-    pub not_offered: u32,
+    not_offered: u32,
+    /// What these weigh.
+    not_offered_weight: u32,
+    /// What the voided ones weigh.
+    voided_weight: u32,
     last_void: Option<Void>,
 }
 
@@ -32,16 +52,26 @@ impl Attempts {
     /// latter no more is given away than the search is allowed itself, so that it ends.
     #[must_use]
     pub fn counted(&self, allowed: u32) -> u32 {
-        let given = self.voided.saturating_add(self.not_offered.min(allowed));
+        let too_many = self.not_offered_weight.div_ceil(WHOLE);
+        let paid = too_many.saturating_sub(allowed).min(self.not_offered);
+        let given = self.voided.saturating_add(self.not_offered - paid);
         self.trials.saturating_sub(given)
     }
 
+    /// The tester did not offer its load (and it was counted before).
+    pub fn not_offered(&mut self, weight: u32) {
+        self.not_offered = self.not_offered.saturating_add(1);
+        self.not_offered_weight = self.not_offered_weight.saturating_add(weight);
+    }
+
     /// It was voided (and counted before). `Some` when the pardoned ones cannot make up for it any more.
-    pub fn void(&mut self, why: Void) -> Option<CouldNotMeasure> {
+    pub fn void(&mut self, why: Void, weight: u32) -> Option<CouldNotMeasure> {
         self.voided = self.voided.saturating_add(1);
+        self.voided_weight = self.voided_weight.saturating_add(weight);
         self.last_void = Some(why);
         let others = self.trials.saturating_sub(self.voided);
-        (self.voided > VOIDS_PARDONED.saturating_add(others))
+        let most = VOIDS_PARDONED.saturating_add(others);
+        (self.voided_weight > most.saturating_mul(WHOLE))
             .then_some(CouldNotMeasure::TooManyVoided(why))
     }
 
@@ -59,7 +89,7 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Span;
+    use crate::units::{Rate, Span};
 
     #[test]
     fn what_was_found_stands_while_a_third_of_the_trials_was_undisturbed() {
@@ -71,13 +101,56 @@ mod tests {
         let of = |voided, trials| Attempts {
             trials,
             voided,
-            not_offered: 0,
             last_void: Some(why),
+            ..Attempts::default()
         };
         assert_eq!(of(20, 39).disturbed(), None);
         assert_eq!(of(26, 39).disturbed(), None);
         let given_up = CouldNotMeasure::TooManyVoided(why);
         assert_eq!(of(27, 39).disturbed(), Some(given_up));
         assert_eq!(of(VOIDS_PARDONED, VOIDS_PARDONED + 1).disturbed(), None);
+    }
+
+    #[test]
+    fn a_trial_cut_short_weighs_half_of_a_whole_one() {
+        let offer = Offer {
+            rate: Rate::from_fps(1e6),
+            duration: Span::from_millis(1000),
+        };
+        let passed = |intended| Counts {
+            intended,
+            ..Counts::default()
+        };
+        assert_eq!(weight(&offer, &passed(1_000_000)), WHOLE);
+        assert_eq!(weight(&offer, &passed(999_999)), 1);
+        // Nobody counted: a whole one.
+        assert_eq!(weight(&offer, &passed(0)), WHOLE);
+        let why = Void::Stall {
+            cpu: 1,
+            longest: Span::from_millis(30),
+            bound: Span::from_millis(10),
+        };
+        let until_given_up = |weight| {
+            let mut attempts = Attempts::default();
+            loop {
+                attempts.count();
+                if attempts.void(why, weight).is_some() {
+                    return attempts.voided;
+                }
+            }
+        };
+        assert_eq!(until_given_up(WHOLE), VOIDS_PARDONED + 1);
+        assert_eq!(until_given_up(1), VOIDS_PARDONED * WHOLE + 1);
+        // Of those not offered a search's own trials are given away, and each beyond is one of them.
+        let counted = |weight, number| {
+            let mut attempts = Attempts::default();
+            for _ in 0..number {
+                attempts.count();
+                attempts.not_offered(weight);
+            }
+            attempts.counted(4)
+        };
+        assert_eq!((counted(WHOLE, 4), counted(WHOLE, 6)), (0, 2));
+        assert_eq!((counted(1, 8), counted(1, 10)), (0, 1));
     }
 }

@@ -7,11 +7,11 @@
 //!   answer.
 //! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or
 //!   as often as a load has trials where any of them decides. A slow moment of the tester's CPU is no
-//!   more its limit than a lossy moment is the DUT's.
+//!   more its limit than a lossy moment is the DUT's, and trials cut short weigh less than whole ones.
 //! - Two trials at a load that are no evidence: no answer.
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
 
-use crate::attempts::Attempts;
+use crate::attempts::{self, Attempts, WHOLE};
 use crate::goal::{Accept, Goal, GoalError, LimitedBy};
 use crate::reason::{Invalid, Shortfall};
 use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
@@ -24,6 +24,7 @@ use crate::verdict::Verdict;
 struct Tally {
     lossless: u32,
     lossy: u32,
+    /// What these weigh ([`crate::attempts`]).
     not_offered: u32,
     invalid: u32,
 }
@@ -77,6 +78,13 @@ impl Bisection {
         &self.goal
     }
 
+    fn offer(&self) -> Offer {
+        Offer {
+            rate: self.now,
+            duration: self.goal.trial,
+        }
+    }
+
     fn invalid(&mut self, why: Invalid) {
         self.tally.invalid += 1;
         if self.tally.invalid >= 2 {
@@ -87,13 +95,13 @@ impl Bisection {
         }
     }
 
-    fn not_offered(&mut self, why: Shortfall) {
-        self.tally.not_offered += 1;
+    fn not_offered(&mut self, why: Shortfall, weight: u32) {
+        self.tally.not_offered += weight;
         let enough = match self.goal.accept {
             Accept::Any | Accept::Verified { .. } => self.goal.trials_per_load.max(2),
             Accept::All => 2,
         };
-        if self.tally.not_offered >= enough {
+        if self.tally.not_offered >= enough.saturating_mul(WHOLE) {
             self.decided(Decision::NotOffered(why));
         }
     }
@@ -225,28 +233,26 @@ impl Search for Bisection {
     fn next(&mut self) -> Step {
         match self.done {
             Some(outcome) => Step::Done(vec![self.result(outcome)]),
-            None => Step::Offer(Offer {
-                rate: self.now,
-                duration: self.goal.trial,
-            }),
+            None => Step::Offer(self.offer()),
         }
     }
 
-    fn learn(&mut self, verdict: &Verdict, _counts: &Counts) {
+    fn learn(&mut self, verdict: &Verdict, counts: &Counts) {
         if self.done.is_some() {
             return;
         }
         self.attempts.count();
+        let weight = attempts::weight(&self.offer(), counts);
         match *verdict {
             Verdict::Lossless => {
                 self.tally.lossless += 1;
                 self.judged();
             }
             Verdict::Lossy { lost } => self.lossy(lost),
-            Verdict::NotOffered(why) => self.not_offered(why),
+            Verdict::NotOffered(why) => self.not_offered(why, weight),
             Verdict::Invalid(why) => self.invalid(why),
             Verdict::Void(why) => {
-                if let Some(why) = self.attempts.void(why) {
+                if let Some(why) = self.attempts.void(why, weight) {
                     self.give_up(why);
                 }
             }

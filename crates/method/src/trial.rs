@@ -162,6 +162,9 @@ pub struct Trial {
     pub offered: Rate,
     /// Length of the schedule: from the first slot to the last.
     pub duration: Span,
+    /// What that was to be, where the sender was stopped before, for nothing it did could count any more
+    /// ([`Rules::in_vain`](crate::Rules::in_vain)). Counts are those of the slots that passed.
+    pub cut_short_from: Option<Span>,
     /// One for each direction sent in.
     pub directions: Vec<Direction>,
     /// Which frames were lost, one for each direction that lost any; empty where the receiver cannot tell.
@@ -256,8 +259,8 @@ impl Trial {
     /// Busy time of the DUT for each frame its ring took, ns; `None` when either is zero or unknown.
     #[must_use]
     pub fn ns_per_frame(&self) -> Option<f64> {
-        let frames = self.ledger().nic_accepted;
-        (frames > 0 && !self.busy.is_empty()).then(|| self.busy_ns() / frames as f64)
+        let (frames, busy_ns) = (self.ledger().nic_accepted, self.busy_ns());
+        (frames > 0 && busy_ns > 0.0).then(|| busy_ns / frames as f64)
     }
 
     fn busy_ns(&self) -> f64 {
@@ -314,6 +317,13 @@ mod tests {
             1000.0,
             "never above the offered load"
         );
+    }
+
+    #[test]
+    fn work_too_little_to_be_seen_is_no_cost() {
+        let mut trial = trial();
+        trial.busy.iter_mut().for_each(|cpu| cpu.run_ns = 0);
+        assert_eq!(trial.ns_per_frame(), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::reason::{Invalid, Moment, Shortfall, Void};
-use crate::trial::{Counts, Direction, Trial};
+use crate::trial::{Counts, CpuCrowd, CpuGap, Direction, Trial};
 use crate::units::Span;
 
 /// The bounds of judgement; fixed before the first trial and the same for all.
@@ -23,6 +23,51 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Whether a trial that has come so far can only be void or not offered: CPUs stood still or ran other programs
+    /// for too long, or too much of a direction (slots passed unsent, slots of the whole trial) is missing. What a
+    /// trial lost is not asked.
+    #[must_use]
+    pub fn in_vain(&self, gaps: &[CpuGap], crowds: &[CpuCrowd], ways: &[(u64, u64)]) -> bool {
+        let short = |&(unsent, intended): &(u64, u64)| self.too_much_unsent(unsent, intended);
+        self.check_gaps(gaps).is_err()
+            || self.check_crowds(crowds).is_err()
+            || ways.iter().any(short)
+    }
+
+    fn too_much_unsent(&self, unsent: u64, intended: u64) -> bool {
+        unsent as f64 > self.unsent_max * intended as f64
+    }
+
+    fn check_gaps(&self, gaps: &[CpuGap]) -> Result<(), Void> {
+        for &CpuGap { cpu, longest } in gaps {
+            let bound = self.stall_max_of(cpu);
+            if longest > bound {
+                return Err(Void::Stall {
+                    cpu,
+                    longest,
+                    bound,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_crowds(&self, crowds: &[CpuCrowd]) -> Result<(), Void> {
+        for crowd in crowds {
+            let (cpu, longest) = (crowd.cpu, crowd.longest);
+            let bound = self.stall_max_of(cpu);
+            if longest > bound {
+                return Err(Void::Crowded {
+                    cpu,
+                    culprit: crowd.culprit,
+                    longest,
+                    bound,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Longest time this CPU may stand still or run another program.
     fn stall_max_of(&self, cpu: usize) -> Span {
         match self.sender_stall_max {
@@ -149,8 +194,10 @@ impl Trial {
 
     /// Reads steal and stalls alone: lossless trials are voided by the same rule as lossy ones.
     fn check_machine(&self, rules: &Rules) -> Result<(), Void> {
+        // A tick is more of a trial that was cut short: the bound is meant for the whole.
+        let whole = self.cut_short_from.unwrap_or(self.duration);
         for steal in &self.steal {
-            let share = steal.steal_ns as f64 / self.duration.as_nanos().max(1) as f64;
+            let share = steal.steal_ns as f64 / whole.as_nanos().max(1) as f64;
             if share > rules.steal_max {
                 return Err(Void::Steal {
                     cpu: steal.cpu,
@@ -159,30 +206,8 @@ impl Trial {
                 });
             }
         }
-        for gap in &self.gaps {
-            let (cpu, longest) = (gap.cpu, gap.longest);
-            let bound = rules.stall_max_of(cpu);
-            if longest > bound {
-                return Err(Void::Stall {
-                    cpu,
-                    longest,
-                    bound,
-                });
-            }
-        }
-        for crowd in &self.crowds {
-            let (cpu, longest) = (crowd.cpu, crowd.longest);
-            let bound = rules.stall_max_of(cpu);
-            if longest > bound {
-                return Err(Void::Crowded {
-                    cpu,
-                    culprit: crowd.culprit,
-                    longest,
-                    bound,
-                });
-            }
-        }
-        Ok(())
+        rules.check_gaps(&self.gaps)?;
+        rules.check_crowds(&self.crowds)
     }
 
     fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {
@@ -190,7 +215,7 @@ impl Trial {
             let &Counts {
                 unsent, intended, ..
             } = counts;
-            if unsent as f64 > rules.unsent_max * intended as f64 {
+            if rules.too_much_unsent(unsent, intended) {
                 return Err(Shortfall::UnsentAboveBound { unsent, intended });
             }
             if ledger.lost_before_nic > 0 {

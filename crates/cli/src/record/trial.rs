@@ -2,7 +2,7 @@
 
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
-use mpps_method::{Canaries, Counts, CpuSpeed, Direction, Histogram, Ledger, Verdict};
+use mpps_method::{Canaries, Counts, CpuSpeed, Direction, Histogram, Ledger, Span, Verdict};
 use serde::Serialize;
 
 /// One trial.
@@ -14,6 +14,8 @@ pub struct TrialLine {
     phase: &'static str,
     offered_fps: f64,
     duration_ns: u64,
+    /// What it was to last, where it was ended as soon as it could only be void or not offered; else null.
+    cut_short_from_ns: Option<u64>,
     verdict: &'static str,
     /// The verdict in words, with the numbers it stands on.
     verdict_text: String,
@@ -148,6 +150,7 @@ impl TrialLine {
             phase: report.phase.name(),
             offered_fps: raw.offered.fps(),
             duration_ns: raw.duration.as_nanos(),
+            cut_short_from_ns: raw.cut_short_from.map(Span::as_nanos),
             verdict: verdict_name(verdict),
             verdict_text: verdict.to_string(),
             sender_ended: raw.sender_ended,

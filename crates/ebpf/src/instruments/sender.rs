@@ -105,6 +105,8 @@ pub struct Outcome {
     pub last_ns: u64,
     /// When all slots had passed, monotonic ns (0: not ended).
     pub ended_ns: u64,
+    /// Whether it was stopped before, as its caller wished.
+    pub stopped: bool,
     /// Most frames handed over without a wait between them.
     pub burst_largest: u64,
     /// Frames the program could not build: a fault of the sender's.
@@ -135,6 +137,7 @@ impl Outcome {
             first_ns: words[10],
             last_ns: words[11],
             ended_ns: words[12],
+            stopped: false,
             burst_largest: words[14],
             refused: words[15],
             late_largest_ns: words[16],

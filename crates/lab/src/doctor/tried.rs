@@ -4,8 +4,8 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    Crowd, LedgerProbe, Means, PortKind, Receiver, ReceiverMode, Sender, StallWatch, Tester,
-    TesterError, Watch, ways,
+    Crowd, LedgerProbe, Means, Minding, PortKind, Receiver, ReceiverMode, Sender, StallWatch,
+    Tester, TesterError, Watch, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
@@ -159,7 +159,7 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, netns)?;
+    let outcome = sender.send(order, netns, &Minding::NOBODY)?;
     match outcome.sent[0] {
         0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
             "send live frames from",

@@ -42,7 +42,7 @@ pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use pause::PlantedPauses;
 pub use polling::ReceiverMode;
-pub use port::{PortKind, RingCount, TrafficReceiver, TrafficSender};
+pub use port::{Minding, PortKind, RingCount, TrafficReceiver, TrafficSender};
 pub(crate) use port_up::down_on;
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};

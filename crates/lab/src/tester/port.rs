@@ -5,7 +5,7 @@ use super::{Receiver, Sender, TesterError};
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{FRAME_OCTETS_MAX, Order, Outcome};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, FRAME_OCTETS_MAX, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::xdp;
 use mpps_method::FrameSpec;
@@ -70,15 +70,37 @@ pub struct RingCount {
     pub dropped: u64,
 }
 
+/// What a sender asks meanwhile, a few times a second: each answer costs the tester's CPU some microseconds.
+#[derive(Clone, Copy)]
+pub struct Minding<'a> {
+    /// Whether nothing that is still to be sent can count, so many slots having passed unsent, by direction.
+    pub in_vain: &'a dyn Fn([u64; DIRECTIONS]) -> Result<bool, TesterError>,
+    /// Whether nothing of what was sent is still under way.
+    pub all_here: &'a dyn Fn(&Outcome) -> Result<bool, TesterError>,
+}
+
+impl Minding<'_> {
+    /// Sends all there is to send, and waits as long as it may.
+    pub const NOBODY: Self = Self {
+        in_vain: &|_| Ok(false),
+        all_here: &|_| Ok(false),
+    };
+}
+
 /// Sends what a trial orders, in all directions.
 pub trait TrafficSender {
     /// Carries out the order from `netns`, the namespace of the first direction's port, and returns what
-    /// became of it. Reads nothing while the slots run.
+    /// became of it.
     ///
     /// # Errors
     /// The kernel refused to send at all, or Ctrl-C. A sender that did not end in time is an outcome with
     /// `ended_ns` 0, not an error.
-    fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError>;
+    fn send(
+        &self,
+        order: Order,
+        netns: &NetNs,
+        minding: &Minding<'_>,
+    ) -> Result<Outcome, TesterError>;
 
     /// Frames handed over in the last trial by length without FCS, all directions.
     ///
@@ -131,8 +153,13 @@ pub trait TrafficReceiver {
 }
 
 impl TrafficSender for Sender {
-    fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
-        Self::send(self, order, netns)
+    fn send(
+        &self,
+        order: Order,
+        netns: &NetNs,
+        minding: &Minding<'_>,
+    ) -> Result<Outcome, TesterError> {
+        Self::send(self, order, netns, minding)
     }
 
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {

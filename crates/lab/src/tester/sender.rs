@@ -1,8 +1,9 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
 use super::TesterError;
+use super::port::Minding;
 use super::template::Template;
-use crate::clock::wait_until;
+use crate::clock::{wait_for, wait_until};
 use crate::destinations::{Destinations, FarList};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
@@ -26,6 +27,9 @@ const SET_UP_NS: u64 = 100_000_000;
 
 /// Between two looks at a sender that should have ended, ns.
 const LOOK_NS: u64 = 1_000_000;
+/// Between two looks while its slots run, ns: whether it is at work in vain, and at Ctrl-C. Whoever looks lives
+/// on the tester's CPU.
+pub(super) const MINDED_NS: u64 = 50_000_000;
 
 /// What is the same for all trials of one sender.
 #[derive(Clone, Debug)]
@@ -54,11 +58,20 @@ pub struct SenderPlan {
     pub cpu: usize,
 }
 
+/// How a sender came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All slots passed, or nothing more can be hoped for.
+    Itself,
+    /// It was stopped, for what it still had to send could not count.
+    InVain,
+}
+
 /// How a sender rings the receiver's bell (see [`super::bell`]).
 pub struct Rope {
     /// From one ring to the next, ns.
     pub gap_ns: u64,
-    /// How long it rings on when all is sent: until the DUT has nothing left, ns.
+    /// How long it rings on at most when all is sent: until the DUT has nothing left, ns.
     pub linger_ns: u64,
 }
 
@@ -161,12 +174,17 @@ impl Sender {
         lengths
     }
 
-    /// Carries out the order and returns what became of it. Reads nothing while the slots run.
+    /// Carries out the order and returns what became of it.
     ///
     /// # Errors
     /// The call was refused, or Ctrl-C. A sender that did not end in time is an outcome with
     /// `ended_ns` 0, not an error.
-    pub fn send(&self, order: Order, netns: &NetNs) -> Result<Outcome, TesterError> {
+    pub fn send(
+        &self,
+        order: Order,
+        netns: &NetNs,
+        minding: &Minding<'_>,
+    ) -> Result<Outcome, TesterError> {
         let bell_ns = self.bell.as_ref().map_or(0, |rope| rope.gap_ns);
         self.order(Order { bell_ns, ..order })?;
         let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
@@ -182,10 +200,8 @@ impl Sender {
         };
         let watched = std::thread::scope(|scope| {
             let thread = scope.spawn(|| call.keep_running());
-            let watched = self.watch_end(due, order.gap_fp > 0, || thread.is_finished());
-            if let (Some(rope), Ok(())) = (&self.bell, &watched) {
-                wait_until(clock::monotonic_ns() + rope.linger_ns);
-            }
+            let ended = self.watch_end(due, order.gap_fp > 0, minding, || thread.is_finished());
+            let ended = ended.and_then(|end| self.linger(end, minding).map(|()| end));
             call.stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 call.wake();
@@ -194,10 +210,22 @@ impl Sender {
             let ran = thread
                 .join()
                 .unwrap_or(Err(TesterError::Layout("sender thread")));
-            watched.and(ran)
+            ended.and_then(|end| ran.map(|()| end))
         });
-        watched?;
-        self.outcome()
+        let stopped = watched? == End::InVain;
+        Ok(Outcome {
+            stopped,
+            ..self.outcome()?
+        })
+    }
+
+    /// Rings on until all is here that was sent.
+    fn linger(&self, end: End, minding: &Minding<'_>) -> Result<(), TesterError> {
+        let Some(rope) = self.bell.as_ref().filter(|_| end == End::Itself) else {
+            return Ok(());
+        };
+        let sent = self.outcome()?;
+        wait_for(rope.linger_ns, LOOK_NS, || (minding.all_here)(&sent)).map(|_| ())
     }
 
     /// The first frames of a trial as the program writes them (without FCS), in order and without sending
@@ -238,23 +266,26 @@ impl Sender {
             .map_err(|e| TesterError::bpf("order a trial", &e))
     }
 
-    /// Waits until all slots have passed, the grace is over, the thread failed or Ctrl-C came. The grace begins
-    /// when the last slot was due; without a pace nobody knows when that is, and it begins anew with every
-    /// slot that passes.
+    /// Waits until all slots have passed or are in vain, the grace is over, the thread failed or Ctrl-C came. The
+    /// grace begins when the last slot was due; without a pace nobody knows when that is, and it begins anew with
+    /// every slot that passes.
     fn watch_end(
         &self,
         due: u64,
         paced: bool,
+        minding: &Minding<'_>,
         finished: impl Fn() -> bool,
-    ) -> Result<(), TesterError> {
+    ) -> Result<End, TesterError> {
         let mut last = due + GRACE_NS + SET_UP_NS;
         let (mut next, mut passed) = (due, 0);
         loop {
             while clock::monotonic_ns() < next && !finished() {
-                // Ctrl-C is looked for a few times a second only: this thread lives on the tester's CPU.
-                wait_until(next.min(clock::monotonic_ns() + 100_000_000));
+                wait_until(next.min(clock::monotonic_ns() + MINDED_NS));
                 if mpps_linux::interrupt::requested() {
                     return Err(TesterError::Interrupted);
+                }
+                if clock::monotonic_ns() < next && (minding.in_vain)(self.outcome()?.unsent)? {
+                    return Ok(End::InVain);
                 }
             }
             let outcome = self.outcome()?;
@@ -263,7 +294,7 @@ impl Sender {
                 last = next + GRACE_NS + SET_UP_NS;
             }
             if finished() || outcome.ended_ns > 0 || next > last {
-                return Ok(());
+                return Ok(End::Itself);
             }
             // A long burst is not looked at more often than its length is worth.
             next += LOOK_NS.max((next - due) / 64);

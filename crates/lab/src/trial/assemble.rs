@@ -1,16 +1,17 @@
 //! Differences of counters into a [`Trial`]. Every count comes from a counter of its own, so that the
 //! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
 
-use super::stations::{Stations, WayStations};
+use super::along::{Ends, around_device, stations};
+use super::stations::Stations;
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::crowd::Crowded;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{Order, Outcome};
+use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_ebpf::instruments::watch::Watched;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Ledger,
-    Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Losses,
+    Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -54,20 +55,14 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     Ok(Trial {
         offered: parts.offer.rate,
         duration: duration(&parts),
+        cut_short_from: parts.sent.stopped.then_some(parts.offer.duration),
         directions,
         losses,
-        sender_ended: parts.sent.ended_ns > 0 && parts.sent.refused == 0,
+        sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped) && parts.sent.refused == 0,
         busy: busy(tester, &parts),
         steal: steal(tester, &parts),
-        gaps: parts
-            .watched
-            .iter()
-            .map(|(cpu, w)| CpuGap {
-                cpu: *cpu,
-                longest: Span::from_nanos(w.longest_ns),
-            })
-            .collect(),
-        crowds: parts.crowded.iter().map(crowd).collect(),
+        gaps: gaps(&parts.watched),
+        crowds: crowds(&parts.crowded),
         speeds: Vec::new(),
         lateness,
         latency,
@@ -86,13 +81,39 @@ fn stack(parts: &Parts<'_>) -> StackCounts {
     }
 }
 
-fn crowd((cpu, crowded): &(usize, Crowded)) -> CpuCrowd {
-    CpuCrowd {
+/// How long each CPU stood still.
+pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
+    let gap = |(cpu, watched): &(usize, Watched)| CpuGap {
+        cpu: *cpu,
+        longest: Span::from_nanos(watched.longest_ns),
+    };
+    watched.iter().map(gap).collect()
+}
+
+/// What other programs had of each CPU.
+pub fn crowds(crowded: &[(usize, Crowded)]) -> Vec<CpuCrowd> {
+    let crowd = |(cpu, crowded): &(usize, Crowded)| CpuCrowd {
         cpu: *cpu,
         longest: Span::from_nanos(crowded.longest_ns),
         total: Span::from_nanos(crowded.total_ns),
         culprit: TaskName(crowded.longest_comm),
+    };
+    crowded.iter().map(crowd).collect()
+}
+
+/// Slots by direction: they alternate, beginning with the first.
+pub fn by_way(slots: u64, ways: usize) -> impl Iterator<Item = u64> {
+    let ways = ways as u64;
+    (0..ways).map(move |way| (slots + ways - 1 - way) / ways)
+}
+
+/// Slots of a direction; of a trial that was stopped, those that had passed.
+fn intended(parts: &Parts<'_>, way: usize) -> u64 {
+    if parts.sent.stopped {
+        return parts.sent.sent[way] + parts.sent.unsent[way];
     }
+    let mut slots = by_way(parts.order.slots, parts.received.len());
+    slots.nth(way).unwrap_or(0)
 }
 
 /// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
@@ -127,6 +148,10 @@ fn losses(
 fn duration(parts: &Parts<'_>) -> Span {
     if parts.order.gap_fp == 0 {
         Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
+    } else if parts.sent.stopped {
+        let passed_ns =
+            (u128::from(parts.sent.slots) * u128::from(parts.order.gap_fp)) >> PACE_SHIFT;
+        Span::from_nanos(u64::try_from(passed_ns).unwrap_or(u64::MAX))
     } else {
         parts.offer.duration
     }
@@ -160,23 +185,13 @@ impl Path {
     }
 }
 
-/// The tester's own frames of a direction, canaries included: handed over, and met again once each.
-struct Ends {
-    sent: u64,
-    met: u64,
-}
-
 /// `unrouted` belongs to the first direction: such traffic has no other.
 fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direction {
     let received = &parts.received[way];
     let unique = received.tagged - received.duplicated;
     let sent = parts.sent.sent[way];
-    let ways = parts.received.len() as u64;
-    // Slots alternate between the directions, beginning with the first.
-    let intended =
-        parts.order.slots.div_ceil(ways) - if way == 1 { parts.order.slots % 2 } else { 0 };
     let counts = Counts {
-        intended,
+        intended: intended(parts, way),
         sent,
         unsent: parts.sent.unsent[way],
         received: unique,
@@ -202,109 +217,6 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
     ledger.sent = ends.sent;
     ledger.infer_lost_in_dut(&counts);
     Direction { counts, ledger }
-}
-
-/// What each station counted between two readings. A veth counts at the receiving end only, so what the
-/// DUT transmitted is what arrived there plus what found the ring full; that the receiver's own program
-/// counted the same is the test.
-///
-/// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
-fn stations((front, port): (Front, PortKind), before: &WayStations, after: &WayStations) -> Ledger {
-    let port_taken = after.taken.port_taken - before.taken.port_taken;
-    let port_refused = after.taken.port_refused - before.taken.port_refused;
-    let seen = after.nic.iter().sum::<u64>() - before.nic.iter().sum::<u64>();
-    let receiver = receiver_stations(port, before, after);
-    match front {
-        Front::Cpumap => Ledger {
-            lost_before_nic: port_refused + (port_taken - seen.min(port_taken)),
-            nic_received: seen,
-            lost_nic_ring: after.taken.ring_refused - before.taken.ring_refused,
-            nic_accepted: after.taken.ring_taken - before.taken.ring_taken,
-            ..receiver
-        },
-        Front::Napi | Front::Softirq => {
-            let dropped = after.dut_in.rx_dropped - before.dut_in.rx_dropped;
-            let backlog_refused = match port {
-                // The statistics hold the redirected frames that the veth's ring refused as well.
-                PortKind::Xdp => dropped.saturating_sub(port_refused),
-                PortKind::AfPacket => dropped,
-            };
-            Ledger {
-                nic_received: port_taken + port_refused,
-                lost_nic_ring: port_refused + backlog_refused,
-                nic_accepted: seen - backlog_refused.min(seen),
-                ..receiver
-            }
-        }
-    }
-}
-
-/// Around a device nobody counts but the tester: what its own port refused, what its own ring lost. All
-/// stations in between follow from these, and what is missing was lost between the ports.
-fn around_device(
-    port: PortKind,
-    veth: bool,
-    ends: &Ends,
-    counts: &Counts,
-    before: &WayStations,
-    after: &WayStations,
-) -> Ledger {
-    let refused = match port {
-        PortKind::Xdp => after.taken.port_refused - before.taken.port_refused,
-        // A NIC's refusals are offered again; a veth's stand for the ring of the device.
-        PortKind::AfPacket if veth => after.taken.port_refused - before.taken.port_refused,
-        PortKind::AfPacket => 0,
-    };
-    let (lost_before_nic, lost_nic_ring) = if veth { (0, refused) } else { (refused, 0) };
-    let nic_received = ends.sent - lost_before_nic.min(ends.sent);
-    let (receiver_total, dropped) = match port {
-        // The program sees every frame that the port has: its own count is all there is.
-        PortKind::Xdp => {
-            let others = counts.duplicated + counts.foreign + counts.late + counts.beyond;
-            (ends.met + others, 0)
-        }
-        PortKind::AfPacket => {
-            let dropped = after.ring.dropped - before.ring.dropped;
-            (after.ring.seen - before.ring.seen - dropped, dropped)
-        }
-    };
-    let lost_receiver_ring = dropped + after.missed.saturating_sub(before.missed);
-    Ledger {
-        device_unknown: true,
-        lost_before_nic,
-        nic_received,
-        lost_nic_ring,
-        nic_accepted: nic_received - lost_nic_ring.min(nic_received),
-        dut_transmitted: receiver_total + lost_receiver_ring,
-        lost_receiver_ring,
-        receiver_total,
-        ..Ledger::default()
-    }
-}
-
-/// The stations behind the DUT. A packet socket has a ring of its own behind the port's.
-fn receiver_stations(port: PortKind, before: &WayStations, after: &WayStations) -> Ledger {
-    let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
-    let refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
-    let dut_transmitted = transmitted + refused;
-    match port {
-        PortKind::Xdp => Ledger {
-            dut_transmitted,
-            lost_receiver_ring: refused,
-            receiver_total: transmitted,
-            ..Ledger::default()
-        },
-        PortKind::AfPacket => {
-            let seen = after.ring.seen - before.ring.seen;
-            let dropped = after.ring.dropped - before.ring.dropped;
-            Ledger {
-                dut_transmitted,
-                lost_receiver_ring: refused + dropped + transmitted.saturating_sub(seen),
-                receiver_total: seen - dropped,
-                ..Ledger::default()
-            }
-        }
-    }
 }
 
 fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {

@@ -9,17 +9,18 @@
 //!    frame is accounted for, or nothing has moved for a while; 5. closing canaries: the receiver lived
 //!    to the end; 6. read all counters.
 
+mod along;
 mod assemble;
 mod stations;
 
 use crate::clock::wait_for;
 use crate::rules;
 use crate::speed;
-use crate::tester::{Tester, TesterError};
+use crate::tester::{Minding, Tester, TesterError};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
-use mpps_method::{Canaries, Offer, Trial};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT};
+use mpps_method::{Canaries, Offer, Rules, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -46,6 +47,27 @@ const DELAY_NS: u64 = 1_000_000;
 /// # Errors
 /// The tester failed: vanished namespace, refused call, Ctrl-C. No trial came of it.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
+    run_by(tester, offer, None)
+}
+
+/// Runs one trial, but no longer than it can say something of the DUT by these rules: what is void or not offered
+/// takes no time that another trial could have. What it would have lost decides nothing of that.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_while_it_may_count(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    rules: &Rules,
+) -> Result<Trial, TesterError> {
+    run_by(tester, offer, Some(rules))
+}
+
+fn run_by(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    rules: Option<&Rules>,
+) -> Result<Trial, TesterError> {
     let slots = offer.rate.frames_in(offer.duration);
     let order = Order {
         gap_fp: gap_fp(offer.rate.fps()),
@@ -57,7 +79,7 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     let cpus = speed::cpus(tester.bed);
     let before = speed::read(&cpus)?;
     warm_up(tester, offer, order)?;
-    let mut trial = conduct(tester, offer, order)?;
+    let mut trial = conduct(tester, offer, order, rules)?;
     trial.speeds = speed::beside(&before, &speed::read(&cpus)?);
     Ok(trial)
 }
@@ -78,7 +100,11 @@ fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), T
         flow_first: tester.flow_first(),
         ..order
     };
-    let sent = tester.sender.send(order, sending_netns(tester))?;
+    let minding = Minding {
+        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
+        ..Minding::NOBODY
+    };
+    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before)
 }
@@ -107,10 +133,15 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         rate: mpps_method::Rate::default(),
         duration: mpps_method::Span::ZERO,
     };
-    conduct(tester, &offer, order)
+    conduct(tester, &offer, order, None)
 }
 
-fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial, TesterError> {
+fn conduct(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    order: Order,
+    rules: Option<&Rules>,
+) -> Result<Trial, TesterError> {
     let (id, canary_id) = tester.next_ids();
     arm(tester, id, canary_id, order.slots)?;
     let before = Stations::read(tester)?;
@@ -122,7 +153,11 @@ fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial
         flow_first: tester.flow_first(),
         ..order
     };
-    let sent = tester.sender.send(order, sending_netns(tester))?;
+    let minding = Minding {
+        in_vain: &|unsent| rules.map_or(Ok(false), |rules| in_vain(tester, rules, order, unsent)),
+        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
+    };
+    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     let sizes_sent = tester.sender.by_length()?;
     drain(tester, &sent, &before)?;
@@ -149,6 +184,19 @@ fn conduct(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<Trial
     )
 }
 
+/// Whether the machine, or the tester, has spoilt this trial already.
+fn in_vain(
+    tester: &Tester<'_>,
+    rules: &Rules,
+    order: Order,
+    unsent: [u64; DIRECTIONS],
+) -> Result<bool, TesterError> {
+    let intended = assemble::by_way(order.slots, tester.receivers.len());
+    let ways: Vec<(u64, u64)> = unsent.into_iter().zip(intended).collect();
+    let gaps = assemble::gaps(&tester.watch.read()?);
+    Ok(rules.in_vain(&gaps, &assemble::crowds(&tester.crowd.read()?), &ways))
+}
+
 /// Sends canaries and waits for them; by direction, how many were sent and are new at the receiver.
 fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canaries>, TesterError> {
     let order = Order {
@@ -160,8 +208,7 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         plain: true,
         ..Order::default()
     };
-    let sent = tester.sender.send(order, sending_netns(tester))?;
-    let read = || -> Result<Vec<Canaries>, TesterError> {
+    let read = |sent: &Outcome| -> Result<Vec<Canaries>, TesterError> {
         let received = read_receivers(tester)?;
         let of_way = |(way, received): (usize, &Received)| Canaries {
             sent: sent.sent[way],
@@ -169,11 +216,14 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(of_way).collect())
     };
-    let all_here = |canaries: &[Canaries]| canaries.iter().all(|c| c.received >= c.sent);
-    wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
-        read().map(|canaries| all_here(&canaries))
-    })?;
-    read()
+    let all_here = |sent: &Outcome| Ok(read(sent)?.iter().all(|c| c.received >= c.sent));
+    let minding = Minding {
+        all_here: &all_here,
+        ..Minding::NOBODY
+    };
+    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
+    wait_for(CANARY_LIMIT_NS, LOOK_NS, || all_here(&sent))?;
+    read(&sent)
 }
 
 /// Waits until the frames under way have arrived or are known to be lost.
@@ -181,16 +231,11 @@ fn drain(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<(), T
     let mut last = (0, 0);
     let mut moved_at = mpps_linux::clock::monotonic_ns();
     wait_for(DRAIN_LIMIT_NS, LOOK_NS, || {
-        let arrived: u64 = read_receivers(tester)?
-            .iter()
-            .map(|r| r.tagged - r.duplicated)
-            .sum();
-        let dropped = before.unrouted_since(tester)?;
-        let arrived = arrived + dropped;
-        if arrived + before.refused_since(tester)? >= sent.sent.iter().sum() {
+        let under_way = under_way(tester, sent, before)?;
+        if under_way == 0 {
             return Ok(true);
         }
-        let now = (arrived, stations::dut_run_ns(tester)?);
+        let now = (under_way, stations::dut_run_ns(tester)?);
         if now != last {
             last = now;
             moved_at = mpps_linux::clock::monotonic_ns();
@@ -198,6 +243,14 @@ fn drain(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<(), T
         Ok(mpps_linux::clock::monotonic_ns() - moved_at > QUIET_NS)
     })
     .map(|_| ())
+}
+
+/// Frames sent that have neither arrived nor been refused by a port or a ring.
+fn under_way(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<u64, TesterError> {
+    let received = read_receivers(tester)?;
+    let arrived: u64 = received.iter().map(|r| r.tagged - r.duplicated).sum();
+    let gone = arrived + before.unrouted_since(tester)? + before.refused_since(tester)?;
+    Ok(sent.sent.iter().sum::<u64>().saturating_sub(gone))
 }
 
 fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {

@@ -96,11 +96,11 @@ pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traff
             assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
             let by_size = trial.per_size.iter().map(|size| size.received);
             assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
-            let cost = trial.ns_per_frame();
-            assert!(
-                cost.is_some_and(|ns| ns > 10.0 && ns < 2_000_000.0),
-                "{what}: {cost:?}"
-            );
+            match trial.ns_per_frame() {
+                Some(cost) => assert!(cost > 10.0 && cost < 2_000_000.0, "{what}: {cost}"),
+                // Ticks of 10 ms are all that is known of a CPU whose work has no thread: a light load may be in none.
+                None => assert_eq!(nic, Front::Softirq, "{what}"),
+            }
         }
     }
 }

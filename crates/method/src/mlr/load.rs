@@ -45,7 +45,7 @@ pub struct Load {
     /// The load, over all directions.
     pub rate: Rate,
     results: Vec<TrialResult>,
-    /// Times in a row that the tester failed to offer it.
+    /// What the trials in a row weigh in which the tester failed to offer it.
     pub not_offered: u32,
     /// The most that came back when it failed: about what the tester can offer.
     pub carried: Rate,

@@ -18,7 +18,7 @@ pub mod load;
 pub mod preset;
 mod selector;
 
-use crate::attempts::Attempts;
+use crate::attempts::{self, Attempts, WHOLE};
 use crate::goal::{Ceiling, LimitedBy};
 use crate::reason::{Invalid, Shortfall};
 use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
@@ -30,7 +30,8 @@ use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, Selector, barrier};
 
-/// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
+/// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's. So many whole trials
+/// ([`crate::attempts`]).
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
 /// No search of a router that answers the same twice needs nearly as many; it bounds what others may cost.
 pub const TRIALS_MAX: u32 = 2_000;
@@ -157,13 +158,17 @@ impl Mlr {
 
     fn not_offered(&mut self, offer: Offer, why: Shortfall, counts: &Counts) {
         let rate = offer.rate;
-        self.attempts.not_offered += 1;
+        let weight = attempts::weight(&offer, counts);
+        self.attempts.not_offered(weight);
         let load = self.database.at(rate);
-        load.not_offered += 1;
-        let carried =
-            Rate::of(counts.received + counts.unrouted, offer.duration).unwrap_or_default();
-        load.carried = load.carried.max(carried);
-        if load.not_offered < NOT_OFFERED_AT_MOST {
+        load.not_offered += weight;
+        if counts.intended > 0 {
+            // Of the slots that passed: the trial may have been cut short.
+            let arrived = (counts.received + counts.unrouted) as f64;
+            let carried = Rate::from_fps(rate.fps() * arrived / counts.intended as f64);
+            load.carried = load.carried.max(carried);
+        }
+        if load.not_offered < NOT_OFFERED_AT_MOST * WHOLE {
             return;
         }
         self.limit = Some(self.limit.map_or(rate, |limit| limit.min(rate)));
@@ -285,7 +290,10 @@ impl Search for Mlr {
             Verdict::Lossy { lost } => self.judged(offer, counts, lost),
             Verdict::NotOffered(why) => self.not_offered(offer, why, counts),
             Verdict::Invalid(why) => self.invalid(offer.rate, why),
-            Verdict::Void(why) => self.gave_up = self.attempts.void(why),
+            Verdict::Void(why) => {
+                let weight = attempts::weight(&offer, counts);
+                self.gave_up = self.attempts.void(why, weight);
+            }
         }
         self.choose();
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
-use crate::trial::{CpuGap, CpuSteal, SizeCount};
+use crate::trial::{CpuCrowd, CpuGap, CpuSteal, SizeCount};
 use crate::units::{FrameLen, Rate};
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
@@ -255,6 +255,56 @@ fn the_senders_cpu_may_have_less_time_than_the_others() {
     assert_eq!(trial.judge(&rules(cpu)), Verdict::Void(stall));
     let elsewhere = trial.judge(&rules(cpu + 1));
     assert!(matches!(elsewhere, Verdict::Lossy { .. }), "{elsewhere}");
+}
+
+/// Whatever comes after, and whatever is lost: a trial is in vain just when the same counts at its end are void or
+/// not offered.
+#[test]
+fn what_is_in_vain_is_void_or_not_offered_at_the_end_too_and_nothing_else_is() {
+    let rules = Rules {
+        sender_stall_max: Some((0, Span::from_millis(2))),
+        ..Rules::default()
+    };
+    let mut in_vain = 0;
+    for (gap, crowd, unsent, lost) in [1, 2, 3]
+        .into_iter()
+        .flat_map(|gap| [0, 9, 11].map(|crowd| (gap, crowd)))
+        .flat_map(|(gap, crowd)| [0, 1, 2].map(|unsent| (gap, crowd, unsent)))
+        .flat_map(|(gap, crowd, unsent)| [0, 3].map(|lost| (gap, crowd, unsent, lost)))
+    {
+        let mut trial = trial(lost);
+        trial.gaps[0].longest = Span::from_millis(gap);
+        trial.crowds.push(CpuCrowd {
+            cpu: 1,
+            longest: Span::from_millis(crowd),
+            ..CpuCrowd::default()
+        });
+        let second = &mut trial.directions[1].counts;
+        (second.intended, second.unsent) = (second.sent + unsent, unsent);
+        let ways: Vec<(u64, u64)> = (trial.directions.iter())
+            .map(|way| (way.counts.unsent, way.counts.intended))
+            .collect();
+        let early = rules.in_vain(&trial.gaps, &trial.crowds, &ways);
+        let late = trial.judge(&rules);
+        let spoilt = matches!(late, Verdict::Void(_) | Verdict::NotOffered(_));
+        assert_eq!(early, spoilt, "{late}");
+        assert_eq!(early, gap > 2 || crowd > 10 || unsent > 1, "{late}");
+        in_vain += u32::from(early);
+    }
+    assert!((1..54).contains(&in_vain));
+}
+
+#[test]
+fn steal_is_a_share_of_the_trial_that_was_asked_for() {
+    let mut trial = trial(0);
+    trial.steal[0].steal_ns = 10_000_000;
+    trial.duration = Span::from_millis(100);
+    assert!(matches!(
+        trial.judge(&Rules::default()),
+        Verdict::Void(Void::Steal { .. })
+    ));
+    trial.cut_short_from = Some(Span::from_millis(1_000));
+    assert_eq!(trial.judge(&Rules::default()), Verdict::Lossless);
 }
 
 #[test]

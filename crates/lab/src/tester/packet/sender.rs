@@ -4,7 +4,8 @@
 use super::frames::Frames;
 use super::pace::{Due, Pace};
 use crate::clock::wait_until;
-use crate::tester::port::TrafficSender;
+use crate::tester::port::{Minding, TrafficSender};
+use crate::tester::sender::MINDED_NS;
 use crate::tester::{SenderPlan, TesterError};
 use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, Order, Outcome};
 use mpps_linux::netns::NetNs;
@@ -13,14 +14,12 @@ use mpps_linux::{clock, cpu};
 use mpps_method::histogram;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Slots of a ring at least: what a driver may have under way.
 const SLOTS: usize = 4096;
 /// A sender that has not passed all its slots this long after the last was due is given up, ns.
 const GRACE_NS: u64 = 500_000_000;
-/// Ctrl-C is looked for so often, ns: whoever looks lives on the tester's CPU.
-const LOOK_NS: u64 = 100_000_000;
 /// From its end on, the last slot being due, the thread is looked at so often, ns.
 const END_LOOK_NS: u64 = 1_000_000;
 
@@ -82,17 +81,24 @@ impl PacketSender {
         (0..frames).map(write).collect()
     }
 
-    /// Waits until the thread has ended, the grace is over, or Ctrl-C came.
-    fn watch_end(due_ns: u64, finished: impl Fn() -> bool) -> Result<(), TesterError> {
+    /// Waits until the thread has ended, what it does is in vain (`Ok(true)`), the grace is over, or Ctrl-C came.
+    fn watch_end(
+        due_ns: u64,
+        in_vain: impl Fn() -> Result<bool, TesterError>,
+        finished: impl Fn() -> bool,
+    ) -> Result<bool, TesterError> {
         while !finished() && clock::monotonic_ns() < due_ns + GRACE_NS {
             let now = clock::monotonic_ns();
-            let step = if now < due_ns { LOOK_NS } else { END_LOOK_NS };
+            let step = if now < due_ns { MINDED_NS } else { END_LOOK_NS };
             wait_until(now + step.min(due_ns.saturating_sub(now)).max(END_LOOK_NS));
             if mpps_linux::interrupt::requested() {
                 return Err(TesterError::Interrupted);
             }
+            if clock::monotonic_ns() < due_ns && in_vain()? {
+                return Ok(true);
+            }
         }
-        Ok(())
+        Ok(false)
     }
 }
 
@@ -103,31 +109,34 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl TrafficSender for PacketSender {
-    fn send(&self, order: Order, _: &NetNs) -> Result<Outcome, TesterError> {
+    fn send(&self, order: Order, _: &NetNs, minding: &Minding<'_>) -> Result<Outcome, TesterError> {
         let length_ns = (u128::from(order.slots) * u128::from(order.gap_fp)) >> 20;
         let due_ns = clock::monotonic_ns()
             + order.delay_ns
             + u64::try_from(length_ns).unwrap_or(u64::MAX / 2);
         let stop = AtomicBool::new(false);
+        let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
+        let in_vain =
+            || (minding.in_vain)(unsent.each_ref().map(|way| way.load(Ordering::Relaxed)));
         let (ran, watched) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
                 let mut rings = lock(&self.rings);
                 let mut run = Run::new(self, &order, &mut rings);
-                run.carry_out(&stop)?;
+                run.carry_out(&stop, &unsent)?;
                 Ok::<_, TesterError>((run.outcome, run.by_length))
             });
-            let watched = Self::watch_end(due_ns, || thread.is_finished());
+            let watched = Self::watch_end(due_ns, in_vain, || thread.is_finished());
             stop.store(true, Ordering::Release);
             let ran = thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             (ran, watched)
         });
-        watched?;
+        let stopped = watched?;
         let (outcome, by_length) = ran?;
         *lock(&self.by_length) = by_length;
-        Ok(outcome)
+        Ok(Outcome { stopped, ..outcome })
     }
 
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
@@ -204,14 +213,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends until all slots have passed or it is stopped.
-    fn carry_out(&mut self, stop: &AtomicBool) -> Result<(), TesterError> {
+    /// Sends until all slots have passed or it is stopped, and tells what it left unsent by then.
+    fn carry_out(
+        &mut self,
+        stop: &AtomicBool,
+        unsent: &[AtomicU64; DIRECTIONS],
+    ) -> Result<(), TesterError> {
         while !stop.load(Ordering::Acquire) {
             let now_ns = clock::monotonic_ns();
             let mut idle = true;
-            for at in 0..self.ways.len() {
+            for (at, told) in unsent.iter().enumerate().take(self.ways.len()) {
                 let way = &mut self.ways[at];
                 way.stage(now_ns);
+                told.store(way.pace.unsent(), Ordering::Relaxed);
                 if !way.staged.is_empty() {
                     idle = false;
                     self.hand_over(at)?;

@@ -215,6 +215,7 @@ fn voids_without_end_do_end() {
 fn a_load_the_tester_cannot_offer_bounds_from_above_as_its_own_limit() {
     let carried = |sent| {
         let counts = Counts {
+            intended: 1_600_000,
             sent,
             received: sent,
             ..Counts::default()

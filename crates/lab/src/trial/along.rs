@@ -1,0 +1,119 @@
+//! What each station along the frames' way counted between two readings, as a ledger.
+
+use super::stations::WayStations;
+use crate::bed::Front;
+use crate::tester::PortKind;
+use mpps_method::{Counts, Ledger};
+
+/// The tester's own frames of a direction, canaries included: handed over, and met again once each.
+pub struct Ends {
+    pub sent: u64,
+    pub met: u64,
+}
+
+/// What each station counted between two readings. A veth counts at the receiving end only, so what the
+/// DUT transmitted is what arrived there plus what found the ring full; that the receiver's own program
+/// counted the same is the test.
+///
+/// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
+pub fn stations(
+    (front, port): (Front, PortKind),
+    before: &WayStations,
+    after: &WayStations,
+) -> Ledger {
+    let port_taken = after.taken.port_taken - before.taken.port_taken;
+    let port_refused = after.taken.port_refused - before.taken.port_refused;
+    let seen = after.nic.iter().sum::<u64>() - before.nic.iter().sum::<u64>();
+    let receiver = receiver_stations(port, before, after);
+    match front {
+        Front::Cpumap => Ledger {
+            lost_before_nic: port_refused + (port_taken - seen.min(port_taken)),
+            nic_received: seen,
+            lost_nic_ring: after.taken.ring_refused - before.taken.ring_refused,
+            nic_accepted: after.taken.ring_taken - before.taken.ring_taken,
+            ..receiver
+        },
+        Front::Napi | Front::Softirq => {
+            let dropped = after.dut_in.rx_dropped - before.dut_in.rx_dropped;
+            let backlog_refused = match port {
+                // The statistics hold the redirected frames that the veth's ring refused as well.
+                PortKind::Xdp => dropped.saturating_sub(port_refused),
+                PortKind::AfPacket => dropped,
+            };
+            Ledger {
+                nic_received: port_taken + port_refused,
+                lost_nic_ring: port_refused + backlog_refused,
+                nic_accepted: seen - backlog_refused.min(seen),
+                ..receiver
+            }
+        }
+    }
+}
+
+/// Around a device nobody counts but the tester: what its own port refused, what its own ring lost. All
+/// stations in between follow from these, and what is missing was lost between the ports.
+pub fn around_device(
+    port: PortKind,
+    veth: bool,
+    ends: &Ends,
+    counts: &Counts,
+    before: &WayStations,
+    after: &WayStations,
+) -> Ledger {
+    let refused = match port {
+        PortKind::Xdp => after.taken.port_refused - before.taken.port_refused,
+        // A NIC's refusals are offered again; a veth's stand for the ring of the device.
+        PortKind::AfPacket if veth => after.taken.port_refused - before.taken.port_refused,
+        PortKind::AfPacket => 0,
+    };
+    let (lost_before_nic, lost_nic_ring) = if veth { (0, refused) } else { (refused, 0) };
+    let nic_received = ends.sent - lost_before_nic.min(ends.sent);
+    let (receiver_total, dropped) = match port {
+        // The program sees every frame that the port has: its own count is all there is.
+        PortKind::Xdp => {
+            let others = counts.duplicated + counts.foreign + counts.late + counts.beyond;
+            (ends.met + others, 0)
+        }
+        PortKind::AfPacket => {
+            let dropped = after.ring.dropped - before.ring.dropped;
+            (after.ring.seen - before.ring.seen - dropped, dropped)
+        }
+    };
+    let lost_receiver_ring = dropped + after.missed.saturating_sub(before.missed);
+    Ledger {
+        device_unknown: true,
+        lost_before_nic,
+        nic_received,
+        lost_nic_ring,
+        nic_accepted: nic_received - lost_nic_ring.min(nic_received),
+        dut_transmitted: receiver_total + lost_receiver_ring,
+        lost_receiver_ring,
+        receiver_total,
+        ..Ledger::default()
+    }
+}
+
+/// The stations behind the DUT. A packet socket has a ring of its own behind the port's.
+fn receiver_stations(port: PortKind, before: &WayStations, after: &WayStations) -> Ledger {
+    let transmitted = after.dut_out.tx_packets - before.dut_out.tx_packets;
+    let refused = after.dut_out.tx_dropped - before.dut_out.tx_dropped;
+    let dut_transmitted = transmitted + refused;
+    match port {
+        PortKind::Xdp => Ledger {
+            dut_transmitted,
+            lost_receiver_ring: refused,
+            receiver_total: transmitted,
+            ..Ledger::default()
+        },
+        PortKind::AfPacket => {
+            let seen = after.ring.seen - before.ring.seen;
+            let dropped = after.ring.dropped - before.ring.dropped;
+            Ledger {
+                dut_transmitted,
+                lost_receiver_ring: refused + dropped + transmitted.saturating_sub(seen),
+                receiver_total: seen - dropped,
+                ..Ledger::default()
+            }
+        }
+    }
+}
