@@ -63,6 +63,31 @@ fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
     }
 }
 
+/// A pause that alone leaves too much unsent voids the trial; of another CPU it may be longer, for the ring holds.
+#[test]
+fn a_pause_of_the_senders_cpu_voids_sooner_than_one_of_the_duts() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = tester(&bed);
+    let offer = offer();
+    let (dut, sender) = (bed.plan().cpus.dut[0], bed.plan().cpus.sender());
+    let pause = Span::from_millis(7);
+    let verdicts = |tester: &mut Tester<'_>, paused| -> Vec<Verdict> {
+        let _pauses = PlantedPauses::plant(paused, EVERY_NS, pause.as_nanos()).expect("plant");
+        let rules = rules::of(tester, &offer);
+        let run = |_| trial::run(tester, &offer).expect("a trial").judge(&rules);
+        (0..ATTEMPTS).map(run).collect()
+    };
+    let of_sender = verdicts(&mut tester, sender);
+    assert!(!of_sender.iter().any(is_a_rate), "{of_sender:?}");
+    let sooner = |verdict: &Verdict| matches!(verdict, Verdict::Void(Void::Stall { cpu, bound, .. }) if *cpu == sender && *bound < pause);
+    assert!(of_sender.iter().any(sooner), "{of_sender:?}");
+    let of_dut = verdicts(&mut tester, dut);
+    assert!(of_dut.iter().any(is_a_rate), "{of_dut:?}");
+}
+
 #[test]
 fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
     if !support::can_run() {

@@ -132,6 +132,10 @@ impl Trial {
         if let Err(why) = self.check_offered(rules) {
             return Verdict::NotOffered(why);
         }
+        if self.cut_short_from.is_some() {
+            // For nothing that its end knows of.
+            return Verdict::Invalid(Invalid::SenderDidNotEnd);
+        }
         match self.counts().lost {
             0 => Verdict::Lossless,
             lost => Verdict::Lossy { lost },

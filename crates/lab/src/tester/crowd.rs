@@ -77,13 +77,29 @@ impl Crowd {
         Ok(())
     }
 
+    /// What other programs had of each of the bed's CPUs since the last clear, those aside that still have one: never more
+    /// than [`Self::read`] says later.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn gone(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
+        self.cpus
+            .iter()
+            .map(|&cpu| Ok((cpu, self.counted(cpu)?)))
+            .collect()
+    }
+
+    fn counted(&self, cpu: usize) -> Result<Crowded, TesterError> {
+        entry(&self.skel.maps.crowded, cpu, Crowded::from_value)
+    }
+
     /// What other programs had of each of the bed's CPUs since the last clear, one that has a CPU right now included.
     ///
     /// # Errors
     /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
         let read = |&cpu: &usize| {
-            let crowded = entry(&self.skel.maps.crowded, cpu, Crowded::from_value)?;
+            let crowded = self.counted(cpu)?;
             Ok((cpu, self.with_whom_it_is_now(crowded, self.came(cpu)?)))
         };
         self.cpus.iter().map(read).collect()

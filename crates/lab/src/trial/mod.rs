@@ -194,7 +194,7 @@ fn in_vain(
     let intended = assemble::by_way(order.slots, tester.receivers.len());
     let ways: Vec<(u64, u64)> = unsent.into_iter().zip(intended).collect();
     let gaps = assemble::gaps(&tester.watch.read()?);
-    Ok(rules.in_vain(&gaps, &assemble::crowds(&tester.crowd.read()?), &ways))
+    Ok(rules.in_vain(&gaps, &assemble::crowds(&tester.crowd.gone()?), &ways))
 }
 
 /// Sends canaries and waits for them; by direction, how many were sent and are new at the receiver.

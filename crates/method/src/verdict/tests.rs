@@ -304,7 +304,9 @@ fn steal_is_a_share_of_the_trial_that_was_asked_for() {
         Verdict::Void(Void::Steal { .. })
     ));
     trial.cut_short_from = Some(Span::from_millis(1_000));
-    assert_eq!(trial.judge(&Rules::default()), Verdict::Lossless);
+    // And where nothing explains it, it is no evidence.
+    let no_end = Verdict::Invalid(Invalid::SenderDidNotEnd);
+    assert_eq!(trial.judge(&Rules::default()), no_end);
 }
 
 #[test]

@@ -230,6 +230,19 @@ fn a_load_the_tester_cannot_offer_bounds_from_above_as_its_own_limit() {
         panic!("{next:?}")
     };
     assert_eq!(offer.rate, kfps(1_000.0));
+    // So it does where trials were cut short, of which two count as one: what came of the slots that passed.
+    let counts = Counts {
+        intended: 16_000,
+        sent: 15_000,
+        received: 12_000,
+        ..Counts::default()
+    };
+    let (offered, next) = driven(plan(Preset::Quick), &[(NOT_OFFERED, counts); 6]);
+    assert_eq!(offered, [1_600.0; 6]);
+    let Step::Offer(offer) = next else {
+        panic!("{next:?}")
+    };
+    assert_eq!(offer.rate, kfps(1_200.0));
     // One that is offered at last starts the count anew.
     let answers = [
         said(NOT_OFFERED),
