@@ -4,8 +4,9 @@
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Interfaces, Side};
-use mpps_lab::tester::{Means, NapiList, ReceiverPoll, napi_threads};
-use mpps_linux::task;
+use mpps_lab::probe::probe;
+use mpps_lab::tester::{Means, NapiList, ReceiverMode, ReceiverPoll, Tester, napi_threads};
+use mpps_linux::{links, task};
 use mpps_method::Trial;
 use support::trials;
 
@@ -119,6 +120,48 @@ fn the_sender_has_the_port_polled_and_its_timer_stays_in_reserve() {
             rung.polled, rung.woken
         );
     }
+}
+
+/// The frame by which the bell learns whose port it has polled does not pass a rule that drops it, and no port that is
+/// down; a slow queue it goes past.
+#[test]
+fn what_the_user_has_at_the_duts_port_is_named_or_does_no_harm() {
+    let plan = support::plan();
+    if !support::can_run() || !has_a_bell(&plan) {
+        return;
+    }
+    let script = std::env::temp_dir().join(format!("mpps-bell-{}", std::process::id()));
+    let ruled = |text: &str| {
+        std::fs::write(&script, text).expect("script");
+        BedPlan {
+            dut_setup: Some(script.clone()),
+            ..plan.clone()
+        }
+    };
+    let slow = ruled("tc qdisc add dev mC root handle 1: tbf rate 8bit burst 100 latency 1s");
+    let bed = Bed::raise(&slow).unwrap_or_else(|error| panic!("raise: {error}"));
+    drop(trials::tester(&bed, &support::traffic(), FRAMES));
+    drop(bed);
+    let dropping = ruled(
+        "nft 'add table netdev f; \
+         add chain netdev f out { type filter hook egress device \"mC\" priority 0; }; \
+         add rule netdev f out ip daddr 255.255.255.255 drop'",
+    );
+    let bed = Bed::raise(&dropping).unwrap_or_else(|error| panic!("raise: {error}"));
+    std::fs::remove_file(&script).expect("script");
+    let raised = Tester::raise(&bed, &support::traffic(), FRAMES, ReceiverMode::Polled);
+    let error = raised.err().expect("nobody's port").to_string();
+    assert!(error.contains("drop what mC sends"), "{error}");
+    drop(bed);
+
+    let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+    let down = bed
+        .netns(Side::C)
+        .run(|| links::set_down(&bed.port(Side::C).name));
+    down.expect("namespace").expect("down");
+    let mut tester = trials::tester(&bed, &support::traffic(), FRAMES);
+    let error = probe(&mut tester).expect_err("no way");
+    assert!(error.to_string().contains("down: mC"), "{error}");
 }
 
 #[test]

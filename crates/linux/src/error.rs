@@ -123,6 +123,12 @@ impl Error {
         self.errno() == Some(libc::EBUSY)
     }
 
+    /// Whether what was to be sent was not taken: no room, or a rule that drops it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.errno() == Some(libc::ENOBUFS)
+    }
+
     /// Whether the object asked about does not exist (ENOENT, ENODEV, ESRCH, ENXIO).
     #[must_use]
     pub fn is_missing(&self) -> bool {

@@ -71,8 +71,8 @@ impl fmt::Display for TesterError {
             ),
             Self::NoNapi { from, to } => write!(
                 f,
-                "a frame put into the cable at {from} did not arrive at {to} within a second: does something in the DUT drop \
-                 what {from} sends? (--kernel-interfaces oldest does without that frame)"
+                "a frame put into the cable at {from} (UDP to 255.255.255.255) did not arrive at {to}: does a rule in the DUT \
+                 drop what {from} sends? (--kernel-interfaces oldest does without that frame)"
             ),
             Self::NoTimer(cpu) => write!(
                 f,
