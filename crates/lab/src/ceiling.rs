@@ -33,7 +33,7 @@ const CALMER: f64 = 0.75;
 /// How often at most.
 const CALMED_MAX: u32 = 2;
 /// Trials of a load, one of which must pass: a machine may be slow for half of the time, and that is not the tester's limit.
-const TRIALS: u32 = 6;
+const TRIALS: u32 = 5;
 /// Closeness of the ceiling: it is a bound, not a result.
 const RESOLUTION: f64 = 0.05;
 /// Below this share of a ceiling found at another time no result feels it: it is known to 5 %, and machines were seen to

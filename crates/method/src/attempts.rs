@@ -14,14 +14,26 @@ pub const VOIDS_PARDONED: u32 = 12;
 /// its time, but the same moment of the machine's may have spoilt some in a row.
 pub const WHOLE: u32 = 2;
 
+/// A trial takes at least this share of a whole one's time: it is set up and drained as well.
+const LEAST_TIME: f64 = 0.25;
+
 /// What this trial weighs, should it say nothing of the DUT.
 #[must_use]
 pub fn weight(offer: &Offer, counts: &Counts) -> u32 {
-    let slots = offer.rate.frames_in(offer.duration);
-    if (1..slots).contains(&counts.intended) {
+    if passed(offer, counts) < 1.0 {
         1
     } else {
         WHOLE
+    }
+}
+
+/// The share of its slots that passed; all of them where nobody counted.
+fn passed(offer: &Offer, counts: &Counts) -> f64 {
+    let slots = offer.rate.frames_in(offer.duration);
+    if (1..slots).contains(&counts.intended) {
+        counts.intended as f64 / slots as f64
+    } else {
+        1.0
     }
 }
 
@@ -34,8 +46,8 @@ pub struct Attempts {
     pub voided: u32,
     /// Trials of a load that the tester did not offer.
     not_offered: u32,
-    /// What these weigh.
-    not_offered_weight: u32,
+    /// The time they took, in whole trials.
+    not_offered_time: f64,
     /// What the voided ones weigh.
     voided_weight: u32,
     last_void: Option<Void>,
@@ -49,19 +61,19 @@ impl Attempts {
 
     /// Trials against what a search is allowed: those that say something of the DUT, and those that should have.
     /// Neither the machine's disturbances nor what the tester cannot offer is the DUT's to pay for; but of the
-    /// latter no more is given away than the search is allowed itself, so that it ends.
+    /// latter no more is given away than the search is allowed itself, by the time they take, so that it ends.
     #[must_use]
     pub fn counted(&self, allowed: u32) -> u32 {
-        let too_many = self.not_offered_weight.div_ceil(WHOLE);
-        let paid = too_many.saturating_sub(allowed).min(self.not_offered);
+        let beyond = (self.not_offered_time - f64::from(allowed)).max(0.0).ceil();
+        let paid = (beyond as u32).min(self.not_offered);
         let given = self.voided.saturating_add(self.not_offered - paid);
         self.trials.saturating_sub(given)
     }
 
-    /// The tester did not offer its load (and it was counted before).
-    pub fn not_offered(&mut self, weight: u32) {
+    /// The tester did not offer this load (and the trial was counted before).
+    pub fn not_offered(&mut self, offer: &Offer, counts: &Counts) {
         self.not_offered = self.not_offered.saturating_add(1);
-        self.not_offered_weight = self.not_offered_weight.saturating_add(weight);
+        self.not_offered_time += passed(offer, counts).max(LEAST_TIME);
     }
 
     /// It was voided (and counted before). `Some` when the pardoned ones cannot make up for it any more.
@@ -117,7 +129,7 @@ mod tests {
             rate: Rate::from_fps(1e6),
             duration: Span::from_millis(1000),
         };
-        let passed = |intended| Counts {
+        let passed = |intended: u64| Counts {
             intended,
             ..Counts::default()
         };
@@ -142,15 +154,16 @@ mod tests {
         assert_eq!(until_given_up(WHOLE), VOIDS_PARDONED + 1);
         assert_eq!(until_given_up(1), VOIDS_PARDONED * WHOLE + 1);
         // Of those not offered a search's own trials are given away, and each beyond is one of them.
-        let counted = |weight, number| {
+        let counted = |slots, number| {
             let mut attempts = Attempts::default();
             for _ in 0..number {
                 attempts.count();
-                attempts.not_offered(weight);
+                attempts.not_offered(&offer, &passed(slots));
             }
             attempts.counted(4)
         };
-        assert_eq!((counted(WHOLE, 4), counted(WHOLE, 6)), (0, 2));
-        assert_eq!((counted(1, 8), counted(1, 10)), (0, 1));
+        assert_eq!((counted(1_000_000, 4), counted(1_000_000, 6)), (0, 2));
+        assert_eq!((counted(500_000, 8), counted(500_000, 10)), (0, 1));
+        assert_eq!((counted(1, 16), counted(1, 20)), (0, 1));
     }
 }

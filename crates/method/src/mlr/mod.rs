@@ -158,10 +158,9 @@ impl Mlr {
 
     fn not_offered(&mut self, offer: Offer, why: Shortfall, counts: &Counts) {
         let rate = offer.rate;
-        let weight = attempts::weight(&offer, counts);
-        self.attempts.not_offered(weight);
+        self.attempts.not_offered(&offer, counts);
         let load = self.database.at(rate);
-        load.not_offered += weight;
+        load.not_offered += attempts::weight(&offer, counts);
         if counts.intended > 0 {
             // Of the slots that passed: the trial may have been cut short.
             let arrived = (counts.received + counts.unrouted) as f64;
