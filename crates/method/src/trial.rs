@@ -205,6 +205,14 @@ impl Trial {
         Some(self.offered.frames_in(latest))
     }
 
+    /// What was stolen of a CPU as a share of the trial: of the whole that was asked for where it was cut
+    /// short, for a tick of 10 ms would be most of a moment.
+    #[must_use]
+    pub fn stolen_share(&self, steal: &CpuSteal) -> f64 {
+        let whole = self.cut_short_from.unwrap_or(self.duration);
+        steal.steal_ns as f64 / whole.as_nanos().max(1) as f64
+    }
+
     /// Counts over all directions.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -198,10 +198,8 @@ impl Trial {
 
     /// Reads steal and stalls alone: lossless trials are voided by the same rule as lossy ones.
     fn check_machine(&self, rules: &Rules) -> Result<(), Void> {
-        // A tick is more of a trial that was cut short: the bound is meant for the whole.
-        let whole = self.cut_short_from.unwrap_or(self.duration);
         for steal in &self.steal {
-            let share = steal.steal_ns as f64 / whole.as_nanos().max(1) as f64;
+            let share = self.stolen_share(steal);
             if share > rules.steal_max {
                 return Err(Void::Steal {
                     cpu: steal.cpu,

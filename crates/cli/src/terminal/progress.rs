@@ -2,7 +2,7 @@
 
 use crate::record::verdict_name;
 use mpps_lab::jobs::{Phase, Report};
-use mpps_method::Verdict;
+use mpps_method::{Span, Verdict};
 use std::io::IsTerminal;
 
 /// Narrower than this a line is not cut, for nothing would be left of it.
@@ -51,18 +51,24 @@ impl Progress {
 fn trial_line(number: u32, report: &Report<'_>) -> String {
     let trial = report.trial;
     // A burst is a number of frames; the DUT still works on them when it is over, so that a share of its
-    // time would be none.
+    // time would be none. So it is with a trial that was cut short.
     let burst = report.phase == Phase::Burst;
+    let cut_short = trial.cut_short_from.is_some();
+    let length = if cut_short {
+        Span::from_millis(trial.duration.as_nanos() / 1_000_000)
+    } else {
+        trial.duration
+    };
     let load = if burst {
         format!("{} frames", super::grouped(trial.counts().intended))
     } else {
         format!(
             "{:>10} {:>6}",
             trial.offered.to_string(),
-            trial.duration.to_string()
+            length.to_string()
         )
     };
-    let busy = trial.busy_share().filter(|_| !burst);
+    let busy = trial.busy_share().filter(|_| !burst && !cut_short);
     let busy = busy.map_or(String::new(), |busy| {
         format!("  DUT {:3.0} % busy", busy * 100.0)
     });
@@ -98,7 +104,7 @@ fn cut(line: &str, width: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::{Counts, CpuBusy, Direction, FrameSpec, Offer, Rate, Span, Trial};
+    use mpps_method::{Counts, CpuBusy, Direction, FrameSpec, Offer, Rate, Trial};
 
     /// A tenth of a million frames, 1.2 % of them lost.
     fn line_of(phase: Phase) -> String {

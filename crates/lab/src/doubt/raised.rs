@@ -64,13 +64,8 @@ pub(super) fn of_speed(gated: &Gated, searched: &Searched) -> Option<Doubt> {
 fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let share = |trial: &Trial| {
-        let most = trial
-            .steal
-            .iter()
-            .map(|cpu| cpu.steal_ns)
-            .max()
-            .unwrap_or(0);
-        most as f64 / (trial.duration.as_nanos().max(1)) as f64
+        let shares = trial.steal.iter().map(|cpu| trial.stolen_share(cpu));
+        shares.fold(0.0, f64::max)
     };
     let steal = trials
         .iter()
