@@ -33,6 +33,8 @@ pub struct Counts {
     pub late: u64,
     /// Frames of this trial with a sequence number nobody sent: always a fault.
     pub beyond: u64,
+    /// Frames that reached the receiver at the DUT's exit merged into larger ones (GRO): it cannot tell them apart.
+    pub merged: u64,
 }
 
 impl Counts {
@@ -51,6 +53,7 @@ impl Counts {
             foreign: self.foreign.saturating_add(other.foreign),
             late: self.late.saturating_add(other.late),
             beyond: self.beyond.saturating_add(other.beyond),
+            merged: self.merged.saturating_add(other.merged),
         }
     }
 }

@@ -158,6 +158,12 @@ impl Trial {
             if counts.beyond > 0 {
                 return Err(Invalid::SequenceBeyond(counts.beyond));
             }
+            if ledger.passed_exit > 0 {
+                return Err(Invalid::PassedExit(ledger.passed_exit));
+            }
+            if counts.merged > 0 {
+                return Err(Invalid::MergedAtExit(counts.merged));
+            }
             for (moment, canaries) in [
                 (Moment::Opening, ledger.opening),
                 (Moment::Closing, ledger.closing),

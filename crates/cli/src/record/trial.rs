@@ -51,6 +51,8 @@ struct DirectionEntry {
     foreign_frames: u64,
     late_frames: u64,
     beyond_frames: u64,
+    /// At the DUT's exit, merged into larger ones.
+    merged_frames: u64,
     ledger: LedgerEntry,
 }
 
@@ -64,6 +66,8 @@ struct LedgerEntry {
     lost_in_dut_frames: u64,
     dut_transmitted_frames: Option<u64>,
     lost_receiver_ring_frames: u64,
+    /// Past the receiver at the DUT's exit.
+    passed_exit_frames: u64,
     receiver_total_frames: u64,
     opening: CanaryEntry,
     closing: CanaryEntry,
@@ -238,6 +242,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign,
         late,
         beyond,
+        merged,
     } = counts;
     DirectionEntry {
         intended_frames: intended,
@@ -251,6 +256,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign_frames: foreign,
         late_frames: late,
         beyond_frames: beyond,
+        merged_frames: merged,
         ledger: ledger_entry(ledger),
     }
 }
@@ -266,6 +272,7 @@ fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
         lost_in_dut,
         dut_transmitted,
         lost_receiver_ring,
+        passed_exit,
         receiver_total,
         opening,
         closing,
@@ -285,6 +292,7 @@ fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
         lost_in_dut_frames: lost_in_dut,
         dut_transmitted_frames: counted(dut_transmitted),
         lost_receiver_ring_frames: lost_receiver_ring,
+        passed_exit_frames: passed_exit,
         receiver_total_frames: receiver_total,
         opening: canaries(opening),
         closing: canaries(closing),

@@ -4,7 +4,7 @@
 use super::along::{Ends, around_device, stations};
 use super::stations::Stations;
 use crate::bed::{Front, Side};
-use crate::tester::{PortKind, Tester, TesterError, is_veth};
+use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::crowd::Crowded;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
@@ -161,6 +161,7 @@ fn duration(parts: &Parts<'_>) -> Span {
 #[derive(Clone, Copy)]
 struct Path {
     port: PortKind,
+    receiver: ReceiverPlace,
     dut: Dut,
 }
 
@@ -181,7 +182,12 @@ impl Path {
         } else {
             Dut::Ours(plan.nic)
         };
-        Ok(Self { port, dut })
+        let receiver = tester.traffic.receiver;
+        Ok(Self {
+            port,
+            receiver,
+            dut,
+        })
     }
 }
 
@@ -202,6 +208,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         foreign: received.foreign,
         late: received.late,
         beyond: received.beyond,
+        merged: received.merged,
     };
     let (opening, closing) = (parts.opening[way], parts.closing[way]);
     let ends = Ends {
@@ -210,7 +217,10 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
     };
     let (before, after) = (&parts.before.ways[way], &parts.after.ways[way]);
     let mut ledger = match path.dut {
-        Dut::Ours(front) => stations((front, path.port), before, after),
+        Dut::Ours(front) => {
+            let path = (front, path.port, path.receiver);
+            stations(path, &ends, &counts, before, after)
+        }
         Dut::Device { veth } => around_device(path.port, veth, &ends, &counts, before, after),
     };
     (ledger.opening, ledger.closing) = (opening, closing);

@@ -100,11 +100,7 @@ fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), T
         flow_first: tester.flow_first(),
         ..order
     };
-    let minding = Minding {
-        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
-        ..Minding::NOBODY
-    };
-    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before)
 }
@@ -155,7 +151,6 @@ fn conduct(
     };
     let minding = Minding {
         in_vain: &|unsent| rules.map_or(Ok(false), |rules| in_vain(tester, rules, order, unsent)),
-        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
@@ -216,13 +211,10 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(of_way).collect())
     };
-    let all_here = |sent: &Outcome| Ok(read(sent)?.iter().all(|c| c.received >= c.sent));
-    let minding = Minding {
-        all_here: &all_here,
-        ..Minding::NOBODY
-    };
-    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
-    wait_for(CANARY_LIMIT_NS, LOOK_NS, || all_here(&sent))?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
+    wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
+        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
+    })?;
     read(&sent)
 }
 

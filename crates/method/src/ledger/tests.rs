@@ -14,6 +14,7 @@ fn closed() -> (Ledger, Counts) {
         foreign: 1,
         late: 4,
         beyond: 0,
+        merged: 0,
         unrouted: 0,
     };
     let canaries = Canaries {
@@ -30,6 +31,7 @@ fn closed() -> (Ledger, Counts) {
         lost_in_dut: 0,
         dut_transmitted: 988,
         lost_receiver_ring: 3,
+        passed_exit: 0,
         receiver_total: 985,
         opening: canaries,
         closing: canaries,
