@@ -19,15 +19,15 @@ pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{
-    InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SearchArgs, SetUpArgs, ThroughputArgs,
-    TrafficArgs,
+    InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs, SetUpArgs,
+    ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
-use mpps_lab::tester::PortKind;
+use mpps_lab::tester::{PortKind, ReceiverPlace};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Rate, Span};
@@ -105,7 +105,10 @@ impl Plan {
                 ..BedWish::of(&args.bed, None)?
             }),
         };
-        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
+        let measurement = ThroughputPlan {
+            receiver: args.ports.receiver.map(receiver),
+            ..measurement(&args.traffic, port(&args.ports), &args.search)?
+        };
         let destinations = DestinationPlan::of(&args.destinations, &measurement.traffic)?;
         ensure!(
             destinations.is_none() || args.ports.external.is_none(),
@@ -236,6 +239,13 @@ fn port(typed: &PortArgs) -> PortKind {
     }
 }
 
+fn receiver(named: ReceiverArg) -> ReceiverPlace {
+    match named {
+        ReceiverArg::Port => ReceiverPlace::Port,
+        ReceiverArg::Exit => ReceiverPlace::Exit,
+    }
+}
+
 fn port_kind(named: Option<PortArg>) -> PortKind {
     match named {
         Some(PortArg::AfPacket) => PortKind::AfPacket,
@@ -262,6 +272,7 @@ fn measurement(
         minimum,
         maximum,
         link: typed.link_speed.map_or(Link::NOTIONAL, Link::given),
+        receiver: None,
     })
 }
 

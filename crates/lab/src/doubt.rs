@@ -7,6 +7,8 @@ mod words;
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
+use crate::saturation::Saturated;
+use crate::tester::ReceiverPlace;
 use crate::why_lost::{MadeUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
@@ -45,6 +47,10 @@ pub struct Finding {
     pub stability: Stability,
     /// The tester's own ceiling for this traffic.
     pub ceiling: Rate,
+    /// What the DUT forwarded at overload, and what a frame costs it there.
+    pub saturated: Saturated,
+    /// Where the tester received; `None` of a simulated pair.
+    pub receiver: Option<ReceiverPlace>,
     /// What to doubt.
     pub doubts: Vec<Doubt>,
 }
@@ -170,11 +176,6 @@ pub enum Doubt {
         /// What the sender alone can do.
         sender: Rate,
     },
-    /// The tester's ceiling was found at another point of the run; no result came near it.
-    CeilingReused {
-        /// What was found there.
-        ceiling: Rate,
-    },
     /// The DUT merged frames and cut them again (GRO).
     Merged {
         /// Frames that came back.
@@ -199,11 +200,11 @@ pub enum Doubt {
 #[must_use]
 pub fn weigh(
     measurer: &dyn Measurer,
-    ceiling: Rate,
+    saturated: &Saturated,
     gated: &Gated,
     mut searched: Searched,
 ) -> Finding {
-    let around = measurer.surroundings();
+    let (around, ceiling) = (measurer.surroundings(), saturated.ceiling);
     raised::not_the_duts_limit(&around, &mut searched);
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
@@ -238,6 +239,8 @@ pub fn weigh(
         irregular: result.irregular,
         trial: searched.evidence,
         ceiling,
+        saturated: saturated.clone(),
+        receiver: around.receiver,
         doubts,
     }
 }

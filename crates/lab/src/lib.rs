@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
-pub mod ceiling;
 pub mod clock;
 pub mod destinations;
 pub mod doctor;
@@ -18,6 +17,7 @@ pub mod memory;
 pub mod probe;
 pub mod recover;
 pub mod rules;
+pub mod saturation;
 pub mod simulated;
 pub mod speed;
 pub mod tables;

@@ -5,7 +5,7 @@ use crate::bed::{Front, Side};
 use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
-use crate::tester::{Tester, TesterError};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Transport, Trial};
 
@@ -46,6 +46,8 @@ pub struct Surroundings {
     pub veth: Option<String>,
     /// Frames that offloads may merge.
     pub mergeable: bool,
+    /// Where the tester receives.
+    pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
 }
@@ -122,6 +124,7 @@ impl Measurer for Tester<'_> {
                 cable.is_veth().then(name)
             }),
             mergeable: self.traffic.transport == Transport::TcpStream,
+            receiver: Some(self.traffic.receiver),
             simulated: None,
         }
     }

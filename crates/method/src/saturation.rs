@@ -96,8 +96,6 @@ pub struct Window {
     pub duration: Span,
     /// Frames that left the DUT in it.
     pub forwarded: u64,
-    /// Busy time of the DUT's busiest CPU in it, ns; `None` where it is unknown.
-    pub busy_ns: Option<u64>,
     /// Whether something that is not the DUT had one of the bed's CPUs in it.
     pub disturbed: bool,
 }
@@ -113,6 +111,10 @@ impl Window {
 pub struct Block {
     /// Load really sent in the trial, over all directions.
     pub sent: Rate,
+    /// Busy share of the DUT's busiest CPU over the trial, 0 to 1; `None` where it is unknown.
+    pub busiest: Option<f64>,
+    /// Busy CPUs of the DUT over the trial: the sum of their shares.
+    pub busy_cpus: Option<f64>,
     /// Its windows, in their order.
     pub windows: Vec<Window>,
 }
@@ -129,21 +131,11 @@ impl Block {
             .collect()
     }
 
-    /// Busy time over that of the windows it is known for; `None` where it is known for none.
-    fn busy_ns(&self) -> Option<(f64, f64)> {
-        let known = self
-            .undisturbed()
-            .filter_map(|window| Some((window.busy_ns? as f64, window.duration.as_nanos() as f64)));
-        known.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))
-    }
-
-    /// Busy time for each frame forwarded, ns.
+    /// Busy time of all the DUT's CPUs for each frame forwarded, ns.
     fn ns_per_frame(&self) -> Option<f64> {
-        let known = self
-            .undisturbed()
-            .filter_map(|window| Some((window.busy_ns?, window.forwarded)));
-        let (busy, frames) = known.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))?;
-        (frames > 0 && busy > 0).then(|| busy as f64 / frames as f64)
+        let rate = median(&self.rates()).filter(|&rate| rate > 0.0)?;
+        let busy = self.busy_cpus.filter(|&busy| busy > 0.0)?;
+        Some(busy * 1e9 / rate)
     }
 }
 
@@ -154,7 +146,7 @@ pub struct Saturation {
     pub offered: Interval,
     /// Forwarding rate at maximum offered load (RFC 2285 3.6.2), fps.
     pub forwarding: Interval,
-    /// Busy share of the DUT's busiest CPU, 0 to about 1; `None` where it is unknown.
+    /// Busy share of the DUT's busiest CPU, 0 to 1: the median over the trials; `None` where it is unknown.
     pub busy: Option<f64>,
     /// Undisturbed windows, on which this stands.
     pub windows: u32,
@@ -184,14 +176,11 @@ impl Saturation {
             Interval::from_range(&rates.concat())?
         };
         let sent: Vec<f64> = known.iter().map(|block| block.sent.fps()).collect();
-        let busy = known
-            .iter()
-            .filter_map(|block| block.busy_ns())
-            .reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let busy: Vec<f64> = known.iter().filter_map(|block| block.busiest).collect();
         Some(Self {
             offered: Interval::from_samples(&sent)?,
             forwarding,
-            busy: busy.map(|(busy, whole)| busy / whole),
+            busy: median(&busy),
             windows: windows as u32,
             disturbed: (all - windows) as u32,
         })
@@ -243,16 +232,18 @@ mod tests {
         Interval { low, middle, high }
     }
 
-    /// A block of windows of 50 ms, each frame at a cost of `ns`.
+    /// A block of windows of 50 ms, each frame of the first at a cost of `ns`.
     fn block(frames: &[u64], ns: u64) -> Block {
         let window = |&forwarded: &u64| Window {
             duration: Span::from_millis(50),
             forwarded,
-            busy_ns: Some(forwarded * ns),
             disturbed: false,
         };
+        let busy = Some(frames[0] as f64 * ns as f64 / 5e7);
         Block {
             sent: Rate::from_fps(3e6),
+            busiest: busy,
+            busy_cpus: busy,
             windows: frames.iter().map(window).collect(),
         }
     }
@@ -338,9 +329,8 @@ mod tests {
     #[test]
     fn busy_time_may_be_unknown() {
         let mut blocks = [block(&[60_000; 3], 500)];
-        for window in &mut blocks[0].windows {
-            window.busy_ns = None;
-        }
+        blocks[0].busy_cpus = None;
+        blocks[0].busiest = None;
         assert_eq!(Saturation::from_blocks(&blocks).unwrap().busy, None);
         assert_eq!(FrameCost::from_blocks(&blocks, &blocks), None);
     }

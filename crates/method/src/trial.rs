@@ -5,6 +5,7 @@ use std::fmt;
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
+use crate::saturation::Window;
 use crate::units::{FrameLen, Rate, Span};
 
 /// Frames of one direction (or, added up, of a trial). Only frames with the trial's tag count.
@@ -96,6 +97,17 @@ pub struct CpuGap {
     pub longest: Span,
 }
 
+/// A time in which one CPU ran nothing at all, between two ticks of its clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuStall {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// The tick before it, since the trial's first slot (zero where it came before that).
+    pub from: Span,
+    /// The tick after it.
+    pub to: Span,
+}
+
 /// What programs that are no part of DUT or tester had of one of the bed's CPUs during the trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCrowd {
@@ -178,8 +190,12 @@ pub struct Trial {
     pub busy: Vec<CpuBusy>,
     /// Stolen time, one for each CPU of the bed.
     pub steal: Vec<CpuSteal>,
-    /// The machine's own stalls, one for each CPU of the bed.
+    /// The machine's own stalls: the longest of each CPU of the bed.
     pub gaps: Vec<CpuGap>,
+    /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
+    pub stalls: Vec<CpuStall>,
+    /// What the DUT forwarded in each short window, where the receiver keeps that.
+    pub windows: Vec<Window>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
     /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.

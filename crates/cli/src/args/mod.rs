@@ -28,7 +28,7 @@ pub use fib::{
 pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
-pub use port::{PortArg, PortArgs};
+pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};

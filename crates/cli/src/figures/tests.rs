@@ -2,6 +2,7 @@ use super::*;
 use crate::args::{Cli, Verb};
 use crate::plan::Plan;
 use clap::Parser;
+use mpps_lab::saturation::Saturated;
 use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
 
 fn plan(words: &str) -> ThroughputPlan {
@@ -54,6 +55,8 @@ fn trial() -> Trial {
 fn finding(limited_by: LimitedBy) -> Finding {
     let (trial, rules) = (trial(), Rules::default());
     Finding {
+        saturated: Saturated::default(),
+        receiver: None,
         frames: plan("--frame 64").sizes.remove(0),
         goal: None,
         conditional_throughput: Some(trial.offered),

@@ -9,8 +9,8 @@ use serde::Serialize;
 /// Numbers of the trials behind a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stands {
-    /// Those that found the tester's ceiling.
-    pub ceiling_trials: Vec<u32>,
+    /// Those at overload, through the router and through a wire in its place.
+    pub overload_trials: Vec<u32>,
     /// Those far below any load of the search.
     pub gate_trials: Vec<u32>,
     /// Those of the search.

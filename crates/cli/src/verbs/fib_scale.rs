@@ -160,8 +160,6 @@ fn all(
     for (at, &point) in points.iter().enumerate() {
         let spoilt = measured[at].spoilt();
         if spoilt > 0 {
-            // A ceiling that was found in a bad minute may be what spoilt it.
-            scale.forget_ceilings();
             let again = one(recorder, scale, point, 2)?;
             if again.spoilt() <= spoilt {
                 measured[at] = again;

@@ -12,6 +12,7 @@
 mod along;
 mod assemble;
 mod stations;
+mod windows;
 
 use crate::clock::wait_for;
 use crate::rules;
@@ -157,6 +158,7 @@ fn conduct(
     let sizes_sent = tester.sender.by_length()?;
     drain(tester, &sent, &before)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
+    let stalls = tester.watch.stalls()?;
     let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
     let closing = send_canaries(tester, canary_id, &met)?;
     let after = Stations::read(tester)?;
@@ -174,6 +176,7 @@ fn conduct(
             after,
             received,
             watched,
+            stalls,
             crowded,
         },
     )
