@@ -34,6 +34,7 @@ pub mod mlr;
 pub mod pattern;
 pub mod random;
 pub mod reason;
+pub mod saturation;
 pub mod search;
 pub mod search_plan;
 pub mod simulate;
@@ -60,6 +61,7 @@ pub use mlr::preset::Preset;
 pub use mlr::{Mlr, MlrPlan};
 pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
+pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
