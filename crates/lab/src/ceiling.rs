@@ -11,8 +11,8 @@ use crate::jobs::{JobError, Observer, Phase};
 use crate::tester::{Tester, Wire};
 use crate::trial;
 use mpps_method::{
-    Accept, Bisection, Ceiling, CouldNotMeasure, Counts, Goal, Outcome, Rate, Resolution, Search,
-    Shortfall, Span, Step, Verdict,
+    Accept, Bisection, Ceiling, CouldNotMeasure, Counts, Goal, GoalResult, Outcome, Rate,
+    Resolution, Rules, Search, Shortfall, Span, Step, Verdict,
 };
 
 /// No sender of ours is faster on any machine we know; bounds memory, not results.
@@ -191,13 +191,23 @@ impl Search for Offered {
     }
 
     fn learn(&mut self, verdict: &Verdict, counts: &Counts) {
+        let &Counts {
+            unsent, intended, ..
+        } = counts;
+        let short = unsent as f64 > Rules::default().unsent_max * intended as f64;
+        let unsent = Shortfall::UnsentAboveBound { unsent, intended };
         let sender_s = match verdict {
+            Verdict::Lossy { .. } if short => &Verdict::NotOffered(unsent),
             Verdict::Lossy { .. } | Verdict::NotOffered(Shortfall::LostAtReceiver(_)) => {
                 &Verdict::Lossless
             }
             other => other,
         };
         self.0.learn(sender_s, counts);
+    }
+
+    fn found_so_far(&self) -> Vec<GoalResult> {
+        self.0.found_so_far()
     }
 }
 
