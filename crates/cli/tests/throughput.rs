@@ -217,7 +217,7 @@ fn a_person_gets_a_table_and_the_doubts() {
         command
     });
     for wanted in [
-        "Estimate (ndr: up to 2 trials of 200 ms",
+        "Estimate (ndr: up to 5 trials of 200 ms",
         "frame size",
         "% of link*",
         "max-rate",

@@ -12,8 +12,8 @@ use crate::tester::ReceiverPlace;
 use crate::why_lost::{MadeUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
-    Claim, Estimate, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern,
-    LossRate, Outcome, Rate, SearchGoal, Span, Stability, Trial,
+    Claim, Evenness, FrameSpec, Headroom, Instability, Irregular, LossPattern, LossRate, Outcome,
+    Passes, Rate, SearchGoal, Span, Stability, Trial,
 };
 
 /// A result of one frame size with all that is to be said of it.
@@ -31,8 +31,8 @@ pub struct Finding {
     pub irregular: Option<Irregular>,
     /// What may be claimed; `None` when nothing can.
     pub claim: Option<Claim>,
-    /// Where the tester ended before the DUT, or a pause did: what the DUT might do, by its busy time.
-    pub estimate: Option<Estimate>,
+    /// What the trials said at the load found, or at the lowest that failed.
+    pub passes: Passes,
     /// The trial the result stands on.
     pub trial: Option<Trial>,
     /// Loss at the lowest load that failed.
@@ -211,20 +211,12 @@ pub fn weigh(
     doubts.extend(raised::all(&around, ceiling, &searched));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
-    let may_do_more = matches!(
-        result.outcome,
-        Outcome::Found {
-            limited_by: LimitedBy::Tester | LimitedBy::SharedCpu | LimitedBy::Pause,
-            ..
-        }
-    );
     let evidence = searched.evidence.as_ref();
-    let estimate = |trial| Estimate::from_busy_share(trial, &claim::rules(measurer, trial));
     Finding {
         frames: measurer.frames().clone(),
         goal: result.goal,
         claim: claim::claim(measurer, &searched),
-        estimate: evidence.filter(|_| may_do_more).and_then(estimate),
+        passes: result.passes,
         loss_above: claim::loss_above(measurer, &searched),
         why_lost: WhyLost::of(
             &searched.trials,

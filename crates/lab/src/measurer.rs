@@ -14,7 +14,7 @@ pub trait Measurer {
     /// What is sent.
     fn frames(&self) -> &FrameSpec;
 
-    /// Runs one trial; it may end as soon as it can only be void or not offered.
+    /// Runs one trial; it may end as soon as it cannot pass.
     ///
     /// # Errors
     /// The tester failed. No trial came of it.

@@ -13,7 +13,7 @@ use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::tc::{self, Filters, Hook};
 use mpps_linux::{clock, kernel, sysctl, task};
-use mpps_method::{Offer, Rate, Rules, Span, Trial, Verdict};
+use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::process::Command;
 
 const FRAMES_MAX: u64 = 1 << 20;
@@ -39,7 +39,7 @@ fn closed_trial(tester: &mut Tester<'_>) -> Trial {
         duration: Span::from_millis(200),
     };
     let trial = trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&support::any_machine());
     assert!(!matches!(verdict, Verdict::Invalid(_)), "{verdict}");
     trial
 }

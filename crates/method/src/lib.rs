@@ -28,6 +28,7 @@ pub mod goal;
 pub mod headroom;
 pub mod histogram;
 pub mod ledger;
+pub mod limit;
 pub mod limits;
 pub mod mix;
 pub mod mlr;
@@ -62,7 +63,7 @@ pub use mlr::{Mlr, MlrPlan};
 pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
-pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
     Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuStall, CpuSteal, Direction, SizeCount,

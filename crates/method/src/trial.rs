@@ -248,11 +248,23 @@ impl Trial {
             .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
     }
 
-    /// Lost of sent, 0 to 1; `None` when nothing was sent.
+    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them.
+    #[must_use]
+    pub fn lost_at_dut(&self) -> u64 {
+        let own = |way: &Direction| {
+            let tester_s =
+                (way.ledger.lost_before_nic).saturating_add(way.ledger.lost_receiver_ring);
+            way.counts.lost.saturating_sub(tester_s)
+        };
+        self.directions.iter().map(own).fold(0, u64::saturating_add)
+    }
+
+    /// Lost at the DUT of the frames that reached its NIC, 0 to 1; `None` when none did.
     #[must_use]
     pub fn loss_ratio(&self) -> Option<f64> {
-        let counts = self.counts();
-        (counts.sent > 0).then(|| counts.lost as f64 / counts.sent as f64)
+        let reached = |way: &Direction| way.counts.sent.saturating_sub(way.ledger.lost_before_nic);
+        let reached = (self.directions.iter().map(reached)).fold(0, u64::saturating_add);
+        (reached > 0).then(|| self.lost_at_dut() as f64 / reached as f64)
     }
 
     /// Load really sent: frames sent over the trial's length. Never above the offered load.

@@ -57,7 +57,7 @@ pub struct SearchArgs {
     /// [default: the preset's]
     #[arg(long, value_name = "GOALS", value_parser = goals)]
     pub goal: Vec<GoalsArg>,
-    /// Attributes of the goals: quick (1 s trials, up to 2 at a load, 15 in all; an estimate), csit (ndr and
+    /// Attributes of the goals: quick (1 s trials, up to 5 at a load, 25 in all; an estimate), csit (ndr and
     /// pdr:0.5%, 1 s trials, up to 21 at a load, half may exceed) or rfc2544 (60 s, nothing tolerated: a
     /// throughput) [default: quick; from --time 60 on rfc2544]
     #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
@@ -74,7 +74,7 @@ pub struct SearchArgs {
     /// loads are then whole multiples [default: the preset's; bisection 1%]
     #[arg(long, value_name = "1%|FPS", value_parser = resolution)]
     pub resolution: Option<Resolution>,
-    /// Undisturbed trials at most, for each frame size [default: quick 15]
+    /// Undisturbed trials at most, for each frame size [default: quick 25]
     #[arg(long, value_name = "N")]
     pub trials_at_most: Option<u32>,
     /// Bisection: whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS

@@ -25,8 +25,8 @@ pub struct ThroughputArgs {
     pub kept_bed: Option<String>,
     /// On a simulated tester and router instead of a bed, to try goals and searches; needs no rights:
     /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each
-    /// frame), stalls= and pauses= (length@share of trials; the machine's, seen; the router's, unseen), tester=
-    /// (its ceiling, frames/s), seed=
+    /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
+    /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
                                 "table", "dst_prefix"])]

@@ -156,6 +156,6 @@ fn check(plan: &SearchPlan, args: &SearchArgs, minimum: Rate, maximum: Rate) -> 
         );
     }
     // What the search itself would refuse, before anything is touched.
-    plan.begin(minimum, Ceiling::Tester(maximum))?;
+    plan.begin(minimum, Ceiling::Tester(maximum), None)?;
     Ok(())
 }

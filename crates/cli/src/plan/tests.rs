@@ -43,7 +43,7 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
     let measurement = &plan.measurement;
     let SearchPlan::Mlr {
         goals,
-        trials_at_most: 15,
+        trials_at_most: 25,
     } = &measurement.search
     else {
         panic!("{:?}", measurement.search)
@@ -141,7 +141,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
         initial_trial: seconds(1.0),
         final_trial: seconds(5.0),
         // As many trials as the preset has at a load.
-        duration_sum: seconds(10.0),
+        duration_sum: seconds(25.0),
         width: 0.02,
     };
     assert_eq!(one, expected);
@@ -149,7 +149,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
         panic!("one goal")
     };
     assert_eq!(short.initial_trial, seconds(0.2));
-    assert_eq!(short.duration_sum, seconds(0.4));
+    assert_eq!(short.duration_sum, seconds(1.0));
 }
 
 #[test]

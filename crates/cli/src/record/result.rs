@@ -65,7 +65,6 @@ pub struct ResultLine {
     dut_busy_share: Option<f64>,
     dut_busiest_cpu_share: Option<f64>,
     dut_busy_ns_per_frame: Option<f64>,
-    estimate_by_busy_fps: Option<f64>,
     tester_ceiling_fps: f64,
     /// Flows begun a second, where flows have a length.
     new_flows_per_s: Option<f64>,
@@ -150,7 +149,6 @@ impl ResultLine {
             dut_busy_share: figures.busy_share,
             dut_busiest_cpu_share: trial.and_then(mpps_method::Trial::busiest_share),
             dut_busy_ns_per_frame: figures.busy_ns_per_frame,
-            estimate_by_busy_fps: figures.estimate.map(Rate::fps),
             tester_ceiling_fps: figures.ceiling.fps(),
             new_flows_per_s: figures.new_flows_per_s,
             trials,

@@ -84,7 +84,7 @@ mod tests {
                 voided: 0,
             },
             claim: None,
-            estimate: None,
+            passes: mpps_method::Passes::default(),
             trial: None,
             loss_above: None,
             why_lost: None,

@@ -152,7 +152,7 @@ fn find(
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, observer)?;
     let line = measurer.surroundings().line_rate;
-    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line))?;
+    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line), None)?;
     let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
     let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched);
     Ok(found.into_iter().map(weigh).collect())

@@ -51,8 +51,8 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     run_by(tester, offer, None)
 }
 
-/// Runs one trial, but no longer than it can say something of the DUT by these rules: what is void or not offered
-/// takes no time that another trial could have. What it would have lost decides nothing of that.
+/// Runs one trial, but stops once it cannot pass by these rules ([`Rules::in_vain`]), because another trial can use the
+/// time. What it lost decides nothing of that.
 ///
 /// # Errors
 /// As [`run`].
