@@ -130,7 +130,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
     let csit = [Preset::Csit.goal(0.0), Preset::Csit.goal(0.005)];
     assert_eq!(goals("--preset csit"), csit);
     assert_eq!(goals("--preset csit --goal ndr --goal pdr:0.5%"), csit);
-    assert_eq!(goals("--preset csit --goal ndr,pdr"), csit);
+    assert_eq!(goals("--preset csit --goal ndr,pdr:0.5%"), csit);
     let seconds = Span::from_secs_f64;
     let [one] = goals("--goal pdr:1%,exceed=20%,final=5s --resolution 2%")[..] else {
         panic!("one goal")
