@@ -1,7 +1,7 @@
 use super::*;
 use crate::args::{BedVerb, Cli, Verb};
 use clap::Parser;
-use mpps_method::{Accept, Preset, Resolution, SearchGoal, SearchPlan, Span};
+use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
 fn args(words: &str) -> ThroughputArgs {
     let typed = ["mpps", "throughput"]
@@ -63,8 +63,23 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
 #[test]
 fn ipv6_has_usual_sizes_that_fit_it() {
     let plan = plan("-6");
-    assert_eq!(names(&plan), ["78", "mix:78=7,594=4,1518=1", "1518"]);
+    assert_eq!(names(&plan), ["78", "imix6", "1518"]);
     assert!(plan.measurement.traffic.ipv6);
+}
+
+#[test]
+fn imix_means_the_mix_that_fits_the_headers() {
+    for (words, expected) in [
+        ("--frame 64,imix", ["64", "imix"]),
+        ("-6 --frame 78,imix", ["78", "imix6"]),
+        ("-6 --frame imix6,1518", ["imix6", "1518"]),
+        ("--l4 tcp --frame 70,imix", ["70", "mix:70=7,594=4,1518=1"]),
+    ] {
+        assert_eq!(names(&plan(words)), expected, "{words}");
+    }
+    let sizes = &plan("-6 --frame imix").measurement.sizes;
+    let written = FrameSpec::parse_list("mix:78=7,594=4,1518=1").expect("a mix");
+    assert_eq!(sizes[0].schedule(1, 100), written[0].schedule(1, 100));
 }
 
 #[test]
@@ -191,7 +206,7 @@ fn a_frame_too_small_for_its_protocol_is_refused() {
         line.contains("too small for IPv6") && line.contains("--frame 78"),
         "{line}"
     );
-    assert!(refusal("-6 --frame imix").contains("64 (in imix)"));
+    assert!(refusal("-6 --frame intel-2016").contains("64 (in intel-2016)"));
     assert!(refusal("--frame 60").contains("64 to 9216"));
 }
 
