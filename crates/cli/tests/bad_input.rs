@@ -111,6 +111,17 @@ fn what_no_plan_can_be_is_refused_without_rights() {
 }
 
 #[test]
+fn arguments_of_any_octets_and_length_are_refused_in_a_line() {
+    use std::os::unix::ffi::OsStringExt;
+    let octets = std::ffi::OsString::from_vec(vec![0xff]);
+    assert_refused(&run(mpps(&["bed", "up"]).arg(octets)), "UTF-8");
+    let long = "a".repeat(100_000);
+    let ended = run(&mut mpps(&["bed", "up", &long]));
+    assert_refused(&ended, "aaa...\": give 1 to 24");
+    assert!(ended.stderr.len() < 300, "{ended:?}");
+}
+
+#[test]
 fn a_dry_run_refuses_a_prefix_as_the_run_does() {
     for (words, wanted) in [
         ("--dst-prefix 198.18.0.0/24", "the bed's own networks"),
