@@ -23,7 +23,7 @@ use crate::args::{
     TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
+use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
@@ -168,11 +168,18 @@ impl BedWish {
 }
 
 impl BedWish {
-    /// The bed this means on this machine. Reads which CPUs there are; changes nothing.
+    /// The bed this means on this machine. Reads which CPUs and ports there are; changes nothing.
     ///
     /// # Errors
-    /// CPU lists that are none, or name CPUs this process may not use.
+    /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
+    /// set-up script that cannot be run.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
+        if let Some(ports) = &self.external {
+            bed::check_ports(ports)?;
+        }
+        if let Some(script) = &self.dut_setup {
+            bed::check_set_up(script)?;
+        }
         let mut cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
         if self.external.is_some() {
             // A device brings its own: the CPU that a router of ours would have is the receiver's.

@@ -146,6 +146,79 @@ fn a_dry_run_refuses_a_prefix_as_the_run_does() {
 }
 
 #[test]
+fn a_dry_run_refuses_what_the_run_would_not_find() {
+    let scratch = Scratch::new("dry-run");
+    let (table, script) = (scratch.path("v6.txt"), scratch.path("setup.sh"));
+    std::fs::write(&table, "2400:1::/32\n2400:2::/32\n").expect("a table");
+    std::fs::write(&script, "#!/bin/sh\n").expect("a script");
+    let (table, script) = (table.display(), script.display());
+    for (words, wanted) in [
+        (format!("throughput --table {table}"), "other family"),
+        (format!("fib-scale --table {table}"), "other family"),
+        (
+            "throughput --table /no/such/table".to_owned(),
+            "/no/such/table",
+        ),
+        (format!("throughput --dut-setup {script}"), "chmod +x"),
+        (
+            "throughput --dut-setup /no/such".to_owned(),
+            "is not a file",
+        ),
+        (
+            "throughput --record /no/such/x.jsonl".to_owned(),
+            "no folder /no/such",
+        ),
+        (
+            "throughput --external no-such1,no-such2".to_owned(),
+            "no such interface",
+        ),
+        ("throughput --dut-cpus 999".to_owned(), "--dut-cpus"),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert_refused(&run(mpps(&words).arg("--dry-run")), wanted);
+    }
+    if privileged() {
+        for verb in ["throughput", "fib-scale", "calibrate"] {
+            let ended = run(&mut mpps(&[verb, "--dry-run", "--bed", "no-such"]));
+            assert_refused(&ended, "mpps bed list");
+        }
+    }
+    let words = format!("throughput -6 --dry-run --table {table}");
+    let ended = run(&mut mpps(&words.split_whitespace().collect::<Vec<_>>()));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_dry_run_prints_json_where_asked() {
+    for words in [
+        "throughput --frame 64,imix --queues 2",
+        "fib-scale --frame 64,imix --queues 2 --routes 0,10 --destinations 1",
+        "throughput --frame 64,imix --simulate capacity=1M",
+        "calibrate",
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ended = run(mpps(&words).args(["--dry-run", "--json"]));
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{words:?}"
+        );
+        let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        assert_eq!(
+            (&plan["dry_run"], &plan["job"]),
+            (&true.into(), &words[0].into())
+        );
+        assert_eq!(plan["plan"]["frames"][0], "64");
+        if words.contains(&"--queues") {
+            assert_eq!(plan["bed"]["queues"], 2, "{plan}");
+        }
+        if words[0] == "fib-scale" {
+            assert_eq!(plan["points"].as_array().map(Vec::len), Some(3), "{plan}");
+        }
+    }
+}
+
+#[test]
 fn a_dry_run_needs_no_rights_and_prints_the_plan() {
     let ended = run(&mut mpps(&["calibrate", "--dry-run"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
@@ -276,7 +349,6 @@ fn a_bed_name_in_use_is_refused() {
         "bed",
         "shell",
         &name,
-        "--",
         "cat",
         "/proc/sys/net/ipv4/ip_forward",
     ]));

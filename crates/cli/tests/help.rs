@@ -83,6 +83,17 @@ fn short_help_fits_a_screen() {
 }
 
 #[test]
+fn help_names_the_environment_of_scripts() {
+    for verb in ["throughput", "bed up", "bed shell"] {
+        let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
+        let shown = door::run(&mut door::mpps(&words)).stdout;
+        for name in ["MPPS_DUT_IN", "MPPS_DUT_OUT", "MPPS_BED", "MPPS_NETNS_IN"] {
+            assert!(shown.contains(name), "{name}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn the_version_is_the_crates() {
     let ended = door::run(&mut door::mpps(&["--version"]));
     assert_eq!(

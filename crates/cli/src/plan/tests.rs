@@ -1,5 +1,5 @@
 use super::*;
-use crate::args::{BedVerb, Cli, Verb};
+use crate::args::{BedVerb, Cli, SideArg, Verb};
 use clap::Parser;
 use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
@@ -290,6 +290,34 @@ fn what_excludes_each_other_is_refused_by_the_parser() {
             clap::error::ErrorKind::ArgumentConflict,
             "{words}"
         );
+    }
+}
+
+#[test]
+fn a_command_for_a_bed_needs_no_dashes() {
+    for (words, side, command) in [
+        ("lab1", SideArg::Dut, ""),
+        ("lab1 ip -6 addr", SideArg::Dut, "ip -6 addr"),
+        ("lab1 -- ip addr", SideArg::Dut, "ip addr"),
+        (
+            "lab1 --side in ip --json addr",
+            SideArg::In,
+            "ip --json addr",
+        ),
+        ("--side out lab1 tc --side x", SideArg::Out, "tc --side x"),
+        ("lab1 ls --help", SideArg::Dut, "ls --help"),
+    ] {
+        let typed = ["mpps", "bed", "shell"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        let Verb::Bed(bed) = Cli::try_parse_from(typed).expect(words).verb else {
+            panic!("bed")
+        };
+        let BedVerb::Shell(shell) = bed.verb else {
+            panic!("shell")
+        };
+        assert_eq!((shell.name.as_str(), shell.side), ("lab1", side), "{words}");
+        assert_eq!(shell.command.join(" "), command, "{words}");
     }
 }
 

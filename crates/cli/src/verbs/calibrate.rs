@@ -21,9 +21,14 @@ use serde::Serialize;
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::of(args)?;
     if args.output.dry_run {
-        begin::describe(&plan.bed)?;
-        terminal::out(&words::calibration(&plan.traffic));
-        return Ok(Exit::Measured);
+        let words = words::calibration(&plan.traffic);
+        return begin::dry_run(
+            &args.output,
+            &plan.bed,
+            Job::Calibrate(&plan.traffic),
+            &[],
+            &words,
+        );
     }
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     if let BedChoice::Kept(name) = &plan.bed {

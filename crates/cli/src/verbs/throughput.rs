@@ -7,7 +7,7 @@ use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, Origin, Plan};
+use crate::plan::{BedChoice, Plan};
 use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry};
 use crate::recorder::Recorder;
 use crate::terminal::{self, Place, plan as words};
@@ -29,25 +29,19 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let mut plan = Plan::of(args)?;
     let quiet = args.output.quiet;
     let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
-    let wanted = plan.destinations.as_ref();
+    let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
+    plan.measurement.traffic.destinations = prepared
+        .as_ref()
+        .map(|prepared| prepared.destinations.clone());
     if args.output.dry_run {
-        // What a prefix has to give is known without reading any file.
-        let prefix = wanted.filter(|wanted| matches!(wanted.origin, Origin::Prefix(_)));
-        prefix.map(prepare).transpose()?;
-        begin::describe(&plan.bed)?;
-        terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
-        terminal::out(&terminal::fitted(&words::destinations(
-            plan.destinations.as_ref(),
-        )));
-        return Ok(Exit::Measured);
+        let routes = words::destinations(plan.destinations.as_ref());
+        let words = words::measurement(&plan.measurement) + &routes;
+        let job = Job::Throughput(&plan.measurement);
+        return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }
     if let BedChoice::Simulated(pair) = plan.bed {
         return simulate(args, &plan, pair);
     }
-    let prepared = wanted.map(prepare).transpose()?;
-    plan.measurement.traffic.destinations = prepared
-        .as_ref()
-        .map(|prepared| prepared.destinations.clone());
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     let Stage {
         begun,
