@@ -290,8 +290,9 @@ fn parse_mix(texts: &[&str]) -> Result<Mix, FrameSpecError> {
         parts: Cow::Owned(parts),
     };
     let counts = mix.apportion(LETTERS_MAX);
-    match counts.iter().position(|&frames| frames == 0) {
-        Some(place) => Err(FrameSpecError::Rare(texts[place].to_owned())),
+    let mut rare = texts.iter().zip(counts).filter(|(_, frames)| *frames == 0);
+    match rare.next() {
+        Some((text, _)) => Err(FrameSpecError::Rare((*text).to_owned())),
         None => Ok(mix),
     }
 }
