@@ -172,7 +172,7 @@ impl BedWish {
     ///
     /// # Errors
     /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
-    /// set-up script that cannot be run.
+    /// set-up script that cannot be run; queues that the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
         if let Some(ports) = &self.external {
             bed::check_ports(ports)?;
@@ -191,7 +191,7 @@ impl BedWish {
         }
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
-        Ok(BedPlan {
+        let plan = BedPlan {
             name,
             nic: self.nic,
             queues,
@@ -201,7 +201,9 @@ impl BedWish {
             interfaces: self.interfaces,
             dut_setup,
             external: self.external.clone(),
-        })
+        };
+        plan.check()?;
+        Ok(plan)
     }
 }
 

@@ -165,6 +165,10 @@ fn a_dry_run_refuses_what_the_run_would_not_find() {
             "is not a file",
         ),
         (
+            "fib-scale --plot /no/such/x.svg".to_owned(),
+            "no folder /no/such",
+        ),
+        (
             "throughput --record /no/such/x.jsonl".to_owned(),
             "no folder /no/such",
         ),
@@ -173,6 +177,10 @@ fn a_dry_run_refuses_what_the_run_would_not_find() {
             "no such interface",
         ),
         ("throughput --dut-cpus 999".to_owned(), "--dut-cpus"),
+        (
+            "throughput --nic napi --queues 2".to_owned(),
+            "2 queues with --nic napi",
+        ),
     ] {
         let words: Vec<&str> = words.split_whitespace().collect();
         assert_refused(&run(mpps(&words).arg("--dry-run")), wanted);
@@ -342,7 +350,8 @@ fn a_bed_name_in_use_is_refused() {
         return;
     }
     let name = format!("cli-{}", std::process::id());
-    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
+    let two = run(&mut mpps(&["bed", "up", &name, "--queues", "2"]));
+    assert_eq!(two.code, Some(0));
     let again = run(&mut mpps(&["bed", "up", &name]));
     let listed = run(&mut mpps(&["bed", "list"]));
     let inside = run(&mut mpps(&[
@@ -353,7 +362,14 @@ fn a_bed_name_in_use_is_refused() {
         "/proc/sys/net/ipv4/ip_forward",
     ]));
     let failed = run(&mut mpps(&["bed", "shell", &name, "--", "false"]));
+    let dry = run(&mut mpps(&["throughput", "--dry-run", "--bed", &name]));
+    let unfit = run(&mut mpps(&["calibrate", "--dry-run", "--bed", &name]));
     let down = run(&mut mpps(&["bed", "down", &name]));
+    assert!(
+        dry.code == Some(0) && dry.stdout.contains("kept"),
+        "{dry:?}"
+    );
+    assert_refused(&unfit, "mpps bed up NAME --queues 1");
     assert_refused(&again, "mpps bed down");
     assert!(
         listed

@@ -107,14 +107,7 @@ pub fn dry_run(
     points: &[Point],
     words: &str,
 ) -> Result<Exit> {
-    let folder = output.record.as_deref().and_then(Path::parent);
-    if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
-        ensure!(
-            folder.is_dir(),
-            "--record: there is no folder {}; make it, or name another place",
-            folder.display()
-        );
-    }
+    check_folder("--record", output.record.as_deref())?;
     let (text, bed) = planned(choice)?;
     if output.json {
         let points = points
@@ -132,6 +125,21 @@ pub fn dry_run(
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }
     Ok(Exit::Measured)
+}
+
+/// Whether the folder of a file to be written is there.
+///
+/// # Errors
+/// It is not.
+pub fn check_folder(flag: &str, file: Option<&Path>) -> Result<()> {
+    let folder = file.and_then(Path::parent);
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(
+        folder.is_none_or(Path::is_dir),
+        "{flag}: there is no folder {}: make it, or name another place",
+        folder.unwrap_or(Path::new("")).display()
+    );
+    Ok(())
 }
 
 /// The bed in words, and for programs.

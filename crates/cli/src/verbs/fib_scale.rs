@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::of(args)?;
+    begin::check_folder("--plot", args.plot.as_deref())?;
     if args.output.dry_run {
         let (v4, v6) = plan.made_up();
         let prefixes = match plan.table {
