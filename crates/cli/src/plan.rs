@@ -23,7 +23,7 @@ use crate::args::{
     ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
+use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
@@ -171,11 +171,18 @@ impl BedWish {
 }
 
 impl BedWish {
-    /// The bed this means on this machine. Reads which CPUs there are; changes nothing.
+    /// The bed this means on this machine. Reads which CPUs and ports there are; changes nothing.
     ///
     /// # Errors
-    /// CPU lists that are none, or name CPUs this process may not use.
+    /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
+    /// set-up script that cannot be run; queues that the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
+        if let Some(ports) = &self.external {
+            bed::check_ports(ports)?;
+        }
+        if let Some(script) = &self.dut_setup {
+            bed::check_set_up(script)?;
+        }
         let mut cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
         if self.external.is_some() {
             // A device brings its own: the CPU that a router of ours would have is the receiver's.
@@ -187,7 +194,7 @@ impl BedWish {
         }
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
-        Ok(BedPlan {
+        let plan = BedPlan {
             name,
             nic: self.nic,
             queues,
@@ -197,7 +204,9 @@ impl BedWish {
             interfaces: self.interfaces,
             dut_setup,
             external: self.external.clone(),
-        })
+        };
+        plan.check()?;
+        Ok(plan)
     }
 }
 

@@ -208,7 +208,14 @@ fn an_expectation_not_met_is_exit_code_1_and_a_line_each() {
     );
     assert_eq!(disturbed.code, Some(2), "{disturbed:?}");
     let (_, document) = json(&scratch, &format!("{router} --expect-min 1.1M"));
-    assert_eq!(document["expected_min_fps"], 1_100_000.0);
+    assert_eq!(document["expected_min_fps"], 1_100_000);
+    let result = &document["results"][0];
+    assert!(
+        result["rate_fps"].is_u64() && result["tester_ceiling_fps"].is_u64(),
+        "{result}"
+    );
+    let rule = document["pass_rule"].as_str().expect("the rule in words");
+    assert!(rule.contains("trials"), "{rule}");
     assert_eq!(
         document["expectation_unmet"].as_array().map(Vec::len),
         Some(1)

@@ -56,7 +56,7 @@ pub struct OutputArgs {
     /// No progress on stderr
     #[arg(long)]
     pub quiet: bool,
-    /// Print the plan and end; touches nothing
+    /// Print the plan and end: touches nothing, and refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,
 }

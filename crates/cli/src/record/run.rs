@@ -237,7 +237,13 @@ impl Job<'_> {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// The plan as a record's first line has it.
+    pub fn plan(self) -> impl Serialize {
+        plan_entry(self)
+    }
+
+    /// The verb.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
             Self::FibScale(_) => "fib-scale",
