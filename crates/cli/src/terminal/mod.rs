@@ -1,25 +1,28 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
-pub mod bar;
 mod beds;
 mod calibration;
+mod details;
+mod digits;
 mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
+mod headline;
 mod limits;
 pub mod plan;
 pub mod progress;
 mod recovery;
+mod report;
 mod routes;
 mod search;
+mod style;
 mod table;
 mod wrap;
 
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
 pub use doctor::{doctor, doctor_json};
-pub use doubts::doubts;
 pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
     left_out, loaded, loaded_json,
@@ -29,12 +32,13 @@ pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
 pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
+pub use report::{Place, Report, comparability};
 pub use routes::{RoutesRead, prefixes, routes, routes_json};
 pub use search::{closeness, rule};
-pub use table::{Place, comparability, table};
 pub use wrap::fitted;
 
 use std::io::{self, Write};
+use table::table;
 
 /// Writes a result. A reader who has gone (`| head`) is no fault of the measurement.
 pub fn out(text: &str) {
