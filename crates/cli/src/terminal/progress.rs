@@ -161,7 +161,7 @@ impl Size {
         }
     }
 
-    /// `64  search  1.380 Mfps  lossless 1.310 Mfps, lossy 1.450 Mfps  12 % disturbed  18 s left`
+    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed  18 s left`
     fn live(&self, load: Rate) -> String {
         let PhaseSeen { frames, name, .. } = &self.phase;
         let mut text = format!("{frames}  {name}  {load}");
@@ -181,7 +181,7 @@ impl Size {
         text
     }
 
-    /// `64: search: 12 trials, 2 disturbed; lossless 1.380 Mfps, lossy 1.410 Mfps`
+    /// `64: search: 12 trials, 2 disturbed; lossless to 1.380 Mfps, lossy from 1.410 Mfps`
     fn ended(&self) -> String {
         let PhaseSeen {
             frames,
@@ -203,7 +203,10 @@ impl Size {
 
     fn bounds(&self) -> String {
         let bound = |word: &str, rate: Option<Rate>| rate.map(|rate| format!("{word} {rate}"));
-        let bounds = [bound("lossless", self.lossless), bound("lossy", self.lossy)];
+        let bounds = [
+            bound("lossless to", self.lossless),
+            bound("lossy from", self.lossy),
+        ];
         let bounds: Vec<String> = bounds.into_iter().flatten().collect();
         bounds.join(", ")
     }

@@ -109,11 +109,11 @@ fn the_live_line_has_bounds_and_time_left() {
     let (before, left) = live.rsplit_once("  ").expect("columns");
     assert_eq!(
         before,
-        "64  search  1.300 Mfps  lossless 1.200 Mfps, lossy 1.500 Mfps  25 % disturbed"
+        "64  search  1.300 Mfps  lossless to 1.200 Mfps, lossy from 1.500 Mfps  25 % disturbed"
     );
     assert!(["29 s left", "30 s left"].contains(&left), "{live}");
     assert_eq!(
         size.ended(),
-        "64: search: 4 trials, 1 disturbed; lossless 1.200 Mfps, lossy 1.500 Mfps"
+        "64: search: 4 trials, 1 disturbed; lossless to 1.200 Mfps, lossy from 1.500 Mfps"
     );
 }
