@@ -7,6 +7,7 @@ pub mod clock;
 pub mod destinations;
 pub mod doctor;
 pub mod doubt;
+pub mod exchange;
 pub mod facts;
 pub mod gate;
 pub mod jobs;

@@ -69,6 +69,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         windows: Vec::new(),
         crowds: crowds(&parts.crowded),
         speeds: Vec::new(),
+        exchange: None,
         lateness,
         latency,
         largest_burst: parts.sent.burst_largest,
