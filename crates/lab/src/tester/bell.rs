@@ -200,9 +200,7 @@ fn frame(from: [u8; 6], to: [u8; 6], source: Ipv4Addr) -> Result<Vec<u8>, Tester
         id: NO_TRIAL,
         ..Tag::default()
     };
-    template
-        .frame(60, (PORT, PORT), &tag)
-        .map_err(|_| TesterError::Layout("the bell's frame"))
+    Ok(template.frame(60, (PORT, PORT), &tag)?)
 }
 
 /// How long a faster DUT needs for what its rings hold.
