@@ -86,12 +86,12 @@ pub enum Verb {
 pub fn read() -> Result<Cli, Exit> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nobody is left to tell when stdout is closed.
-            let _ = error.print();
+            crate::terminal::keep_error(error.print());
             Exit::Measured
         }
         kind => {
-            let typed = std::env::args().skip(1);
+            let typed = std::env::args_os().skip(1);
+            let typed = typed.map(|word| word.to_string_lossy().into_owned());
             crate::terminal::error(&match kind {
                 ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => missing_verb(typed),
                 _ => one_line(&error.render().to_string(), typed),
