@@ -29,3 +29,5 @@ pub mod why_lost;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;
+/// The user of this process, and the home of a user.
+pub use mpps_linux::kernel::{effective_uid, home_of};
