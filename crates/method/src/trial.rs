@@ -93,7 +93,8 @@ pub struct CpuGap {
     pub longest: Span,
 }
 
-/// What programs that are no part of DUT or tester had of one of the bed's CPUs during the trial.
+/// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
+/// router's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCrowd {
     /// The CPU's number.
@@ -179,6 +180,9 @@ pub struct Trial {
     pub gaps: Vec<CpuGap>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
+    /// What the router's own tasks had of them besides the threads whose time is its busy time: tasks of its
+    /// namespace, kernel workers and ksoftirqd on its CPUs. They void nothing.
+    pub dut_tasks: Vec<CpuCrowd>,
     /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.
     pub speeds: Vec<CpuSpeed>,
     /// How late each frame was sent.

@@ -2,7 +2,9 @@
 
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
-use mpps_method::{Canaries, Counts, CpuSpeed, Direction, Histogram, Ledger, Span, Verdict};
+use mpps_method::{
+    Canaries, Counts, CpuCrowd, CpuSpeed, Direction, Histogram, Ledger, Span, Verdict,
+};
 use serde::Serialize;
 
 /// One trial.
@@ -26,6 +28,8 @@ pub struct TrialLine {
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
     crowds: Vec<CrowdEntry>,
+    /// The same of the router's own tasks, which void nothing.
+    dut_tasks: Vec<CrowdEntry>,
     speeds: Vec<SpeedEntry>,
     lateness: Quantiles,
     latency: Quantiles,
@@ -101,6 +105,17 @@ struct CrowdEntry {
     total_ns: u64,
     /// Whose the longest was.
     longest_by: String,
+}
+
+impl CrowdEntry {
+    fn from_tasks(tasks: &CpuCrowd) -> Self {
+        Self {
+            cpu: tasks.cpu,
+            longest_ns: tasks.longest.as_nanos(),
+            total_ns: tasks.total.as_nanos(),
+            longest_by: tasks.culprit.to_string(),
+        }
+    }
 }
 
 /// What the same piece of work took before and after the trial.
@@ -181,16 +196,8 @@ impl TrialLine {
                     longest_ns: gap.longest.as_nanos(),
                 })
                 .collect(),
-            crowds: raw
-                .crowds
-                .iter()
-                .map(|crowd| CrowdEntry {
-                    cpu: crowd.cpu,
-                    longest_ns: crowd.longest.as_nanos(),
-                    total_ns: crowd.total.as_nanos(),
-                    longest_by: crowd.culprit.to_string(),
-                })
-                .collect(),
+            crowds: raw.crowds.iter().map(CrowdEntry::from_tasks).collect(),
+            dut_tasks: raw.dut_tasks.iter().map(CrowdEntry::from_tasks).collect(),
             speeds: raw.speeds.iter().map(SpeedEntry::of).collect(),
             lateness: quantiles(&raw.lateness),
             latency: quantiles(&raw.latency),

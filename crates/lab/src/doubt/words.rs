@@ -52,6 +52,7 @@ impl Doubt {
             Self::DeviceUnknown => "device-unknown",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
+            Self::Host(doubt) => doubt.words().name,
         }
     }
 
@@ -124,6 +125,7 @@ impl Doubt {
             Self::DeviceUnknown => UNKNOWN.to_owned(),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => VIRTUAL_NIC.to_owned(),
+            Self::Host(doubt) => doubt.words().seen,
         }
     }
 
@@ -197,6 +199,7 @@ impl Doubt {
             Self::VirtualNic => {
                 "a hardware NIC's driver costs more or less than that; compare like with like"
             }
+            Self::Host(doubt) => doubt.words().why,
         }
     }
 
@@ -249,6 +252,7 @@ impl Doubt {
             }
             Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
+            Self::Host(doubt) => doubt.words().next,
         }
     }
 }

@@ -30,7 +30,7 @@ mod watch;
 mod wire;
 
 pub use bell::receiver_poll;
-pub use crowd::Crowd;
+pub use crowd::{Crowd, RouterTasks};
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
@@ -51,7 +51,7 @@ pub use template::{Far, Template};
 pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
 pub use wire::Wire;
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
@@ -194,7 +194,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             ledger,
             watch: Watch::start(&cpus, means.stall_watch)?,
-            crowd: Crowd::watch(&cpus, &kernel_threads)?,
+            crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             threads,
             next_id: first_id(traffic.seed),
@@ -234,6 +234,20 @@ impl<'bed> Tester<'bed> {
     #[must_use]
     pub fn dut_threads(&self) -> &[(i32, usize)] {
         &self.threads
+    }
+}
+
+/// By what the tasks of a router of ours are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
+fn router_tasks(bed: &Bed) -> RouterTasks {
+    let plan = bed.plan();
+    if plan.is_external() {
+        return RouterTasks::default();
+    }
+    let alone = |cpu: &usize| plan.nic != Front::Softirq && !plan.cpus.tester.contains(cpu);
+    RouterTasks {
+        netns: bed.netns(Side::B).inode(),
+        cpus: plan.cpus.dut.clone(),
+        softirqs: plan.cpus.dut.iter().copied().filter(alone).collect(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::along::{Ends, around_device, stations};
 use super::stations::Stations;
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, Tester, TesterError, is_veth};
-use mpps_ebpf::instruments::crowd::Crowded;
+use mpps_ebpf::instruments::crowd::{Crowded, Had};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_ebpf::instruments::watch::Watched;
@@ -63,6 +63,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
         crowds: crowds(&parts.crowded),
+        dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
         speeds: Vec::new(),
         lateness,
         latency,
@@ -92,13 +93,20 @@ pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
 
 /// What other programs had of each CPU.
 pub fn crowds(crowded: &[(usize, Crowded)]) -> Vec<CpuCrowd> {
-    let crowd = |(cpu, crowded): &(usize, Crowded)| CpuCrowd {
-        cpu: *cpu,
-        longest: Span::from_nanos(crowded.longest_ns),
-        total: Span::from_nanos(crowded.total_ns),
-        culprit: TaskName(crowded.longest_comm),
+    had(crowded, |crowded| &crowded.others)
+}
+
+fn had(crowded: &[(usize, Crowded)], tally: impl Fn(&Crowded) -> &Had) -> Vec<CpuCrowd> {
+    let of_cpu = |(cpu, crowded): &(usize, Crowded)| {
+        let had = tally(crowded);
+        CpuCrowd {
+            cpu: *cpu,
+            longest: Span::from_nanos(had.longest_ns),
+            total: Span::from_nanos(had.total_ns),
+            culprit: TaskName(had.longest_comm),
+        }
     };
-    crowded.iter().map(crowd).collect()
+    crowded.iter().map(of_cpu).collect()
 }
 
 /// Slots by direction: they alternate, beginning with the first.
