@@ -1,8 +1,11 @@
 //! Tasks in the router's namespace are the router's own: they are named and void nothing. The same outside is another program.
+//! Work of the router's that its busy time does not count is a doubt.
 
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::doubt::HostDoubt;
+use mpps_linux::cpu::CpuSet;
 use mpps_method::{CpuCrowd, Rules, Trial, Verdict, Void};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -16,7 +19,10 @@ struct Script(PathBuf);
 
 impl Script {
     fn new(text: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("mpps-router-tasks-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!(
+            "mpps-router-tasks-{}",
+            mpps_linux::clock::monotonic_ns()
+        ));
         std::fs::write(&path, text).expect("script");
         Self(path)
     }
@@ -86,4 +92,50 @@ fn the_same_task_outside_the_router_voids() {
         matches!(verdict, Verdict::Void(Void::Crowded { culprit, .. }) if culprit.to_string() == "sh")
     });
     assert!(voided, "not void in any of {WHOLE_TRIES} trials");
+}
+
+/// Bed and trials with this set-up; whether any of a few trials raises this doubt. The machine may add others.
+fn doubted(setup: &str, tries: u32, wanted: impl Fn(&HostDoubt) -> bool) -> bool {
+    let script = Script::new(setup);
+    let bed = Bed::raise(&BedPlan {
+        dut_setup: Some(script.0.clone()),
+        ..support::plan()
+    })
+    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    (0..tries).any(|_| {
+        let trial = trials::run(&mut tester, 50_000.0, 500);
+        let doubts = HostDoubt::from_trials(&[(trial, Verdict::Lossless)], false);
+        println!("{doubts:?}");
+        doubts.iter().any(&wanted)
+    })
+}
+
+#[test]
+fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let dut = support::plan().cpus.dut[0];
+    let busy =
+        |doubt: &HostDoubt| matches!(doubt, HostDoubt::BusyUncounted { cpu, .. } if *cpu == dut);
+    assert!(doubted(
+        "sh -c 'while :; do :; done' &\n",
+        WHOLE_TRIES,
+        busy
+    ));
+}
+
+#[test]
+fn frames_steered_to_another_cpu_are_named() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let sender = support::plan().cpus.sender();
+    let mask = CpuSet::single(sender).mask();
+    let steered = format!("echo {mask} > /sys/class/net/mB/queues/rx-0/rps_cpus\n");
+    let elsewhere =
+        |doubt: &HostDoubt| matches!(doubt, HostDoubt::WorkElsewhere { cpu, .. } if *cpu == sender);
+    assert!(doubted(&steered, WHOLE_TRIES, elsewhere));
+    assert!(!doubted(":\n", 2, elsewhere));
 }

@@ -107,6 +107,19 @@ pub struct CpuCrowd {
     pub culprit: TaskName,
 }
 
+/// What one CPU of the machine did during the trial, whoever had it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuWork {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Time it was neither idle nor stolen, ns (ticks of 10 ms as a rule).
+    pub busy_ns: u64,
+    /// Of this, time in soft interrupts, ns.
+    pub softirq_ns: u64,
+    /// Packets its network stack took, whatever their namespace; `None` where the tester's own are among them.
+    pub stack_packets: Option<u64>,
+}
+
 /// How long a fixed piece of work took on one CPU of the bed: its speed at the moment, whoever lowered it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuSpeed {
@@ -174,6 +187,8 @@ pub struct Trial {
     pub sender_ended: bool,
     /// The DUT's busy time, one for each of its CPUs.
     pub busy: Vec<CpuBusy>,
+    /// What each CPU of the machine did in all.
+    pub work: Vec<CpuWork>,
     /// Stolen time, one for each CPU of the bed.
     pub steal: Vec<CpuSteal>,
     /// The machine's own stalls, one for each CPU of the bed.

@@ -3,7 +3,8 @@
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuCrowd, CpuSpeed, Direction, Histogram, Ledger, Span, Verdict,
+    Canaries, Counts, CpuCrowd, CpuSpeed, CpuWork, Direction, Histogram, Ledger, Span, Trial,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -25,6 +26,7 @@ pub struct TrialLine {
     directions: Vec<DirectionEntry>,
     losses: Vec<LossesEntry>,
     busy: Vec<BusyEntry>,
+    work: Vec<WorkEntry>,
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
     crowds: Vec<CrowdEntry>,
@@ -84,6 +86,33 @@ struct BusyEntry {
     cpu: usize,
     run_ns: u64,
     wait_ns: u64,
+}
+
+/// A CPU of the machine, whoever had it.
+#[derive(Serialize)]
+struct WorkEntry {
+    cpu: usize,
+    busy_ns: u64,
+    softirq_ns: u64,
+    /// Null where the tester's own frames are among them.
+    stack_packets: Option<u64>,
+}
+
+impl WorkEntry {
+    /// Of the trial's CPUs, those that did anything.
+    fn from_trial(trial: &Trial) -> Vec<Self> {
+        let worked = trial
+            .work
+            .iter()
+            .filter(|cpu| cpu.busy_ns > 0 || cpu.stack_packets != Some(0));
+        let entry = |work: &CpuWork| Self {
+            cpu: work.cpu,
+            busy_ns: work.busy_ns,
+            softirq_ns: work.softirq_ns,
+            stack_packets: work.stack_packets,
+        };
+        worked.map(entry).collect()
+    }
 }
 
 #[derive(Serialize)]
@@ -180,6 +209,7 @@ impl TrialLine {
                     wait_ns: busy.wait_ns,
                 })
                 .collect(),
+            work: WorkEntry::from_trial(raw),
             steal: raw
                 .steal
                 .iter()

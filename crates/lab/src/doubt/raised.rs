@@ -1,6 +1,6 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
-use super::{Doubt, host};
+use super::{Doubt, HostDoubt};
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
@@ -36,7 +36,8 @@ pub(super) fn of_gate(stability: &Stability) -> Vec<Doubt> {
 /// Every doubt about a finished search.
 pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
     let mut doubts = of_trials(&searched.trials);
-    doubts.extend(host::from_trials(&searched.trials));
+    let of_host = HostDoubt::from_trials(&searched.trials, around.cpus_shared);
+    doubts.extend(of_host.into_iter().map(Doubt::Host));
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched, around.ring_frames));

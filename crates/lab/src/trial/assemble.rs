@@ -10,8 +10,8 @@ use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_ebpf::instruments::watch::Watched;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, Direction, FrameLen, Histogram, Losses,
-    Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, CpuWork, Direction, FrameLen, Histogram,
+    Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -60,6 +60,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         losses,
         sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped) && parts.sent.refused == 0,
         busy: busy(tester, &parts),
+        work: work(tester, &parts),
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
         crowds: crowds(&parts.crowded),
@@ -254,6 +255,33 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
 /// Without a thread of its own the DUT's work is what the CPU did beside idling (ticks of 10 ms).
 fn cpu_busy_ns(parts: &Parts<'_>, cpu: usize) -> u64 {
     of_cpu(parts, cpu).map_or(0, |times| times.busy_ns())
+}
+
+/// Every CPU's. A packet socket's frames pass the stack of the tester's CPUs.
+fn work(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuWork> {
+    let sockets = tester.traffic.port == PortKind::AfPacket;
+    let plan = &tester.bed.plan().cpus;
+    let of_cpu = |&(cpu, after): &(usize, u32)| {
+        let before = parts
+            .before
+            .stack_packets
+            .iter()
+            .find(|(at, _)| *at == cpu)?;
+        let times = of_cpu(parts, cpu)?;
+        let packets = u64::from(after.wrapping_sub(before.1));
+        Some(CpuWork {
+            cpu,
+            busy_ns: times.busy_ns(),
+            softirq_ns: times.softirq_ns,
+            stack_packets: (!sockets || !plan.tester.contains(&cpu)).then_some(packets),
+        })
+    };
+    parts
+        .after
+        .stack_packets
+        .iter()
+        .filter_map(of_cpu)
+        .collect()
 }
 
 fn steal(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuSteal> {
