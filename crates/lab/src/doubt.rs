@@ -1,10 +1,12 @@
 //! What to doubt about a result: each doubt says what was seen, why it matters, what to do next.
 
 mod claim;
+mod frames;
 mod host;
 mod raised;
 mod words;
 
+pub use frames::FrameDoubt;
 pub use host::HostDoubt;
 
 use crate::gate::Gated;
@@ -198,6 +200,8 @@ pub enum Doubt {
     VirtualNic,
     /// The router's own tasks, or the machine, did something that the numbers do not show.
     Host(HostDoubt),
+    /// Frames came that a router does not send so.
+    Frames(FrameDoubt),
 }
 
 /// A doubt in words.

@@ -2,12 +2,13 @@
 //! its doubts know no more of either than this.
 
 use crate::bed::{Front, Side};
+use crate::facts::{Root, core_shared};
 use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
 use crate::tester::{Tester, TesterError};
 use crate::trial;
-use mpps_method::{FrameSpec, Offer, Rate, Rules, Transport, Trial};
+use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
 /// An offer in, a trial out.
 pub trait Measurer {
@@ -34,6 +35,8 @@ pub struct Surroundings {
     pub ring_frames: u32,
     /// Tester and DUT share a CPU.
     pub cpus_shared: bool,
+    /// A CPU of the DUT's and one of the tester's that are threads of one core.
+    pub core_shared: Option<(usize, usize)>,
     /// The DUT receives from a virtual NIC.
     pub virtual_nic: bool,
     /// The DUT is a device of somebody else's, between real ports of this machine.
@@ -44,8 +47,6 @@ pub struct Surroundings {
     pub line_rate: Option<Rate>,
     /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
     pub veth: Option<String>,
-    /// Frames that offloads may merge.
-    pub mergeable: bool,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
 }
@@ -110,6 +111,10 @@ impl Measurer for Tester<'_> {
                 rules::ring(self.bed, &self.traffic)
             },
             cpus_shared: plan.cpus.shared(),
+            core_shared: core_shared(&Root::here(), &plan.cpus)
+                .known()
+                .copied()
+                .flatten(),
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,
             table: TableMet::of(self),
@@ -121,7 +126,6 @@ impl Measurer for Tester<'_> {
                 let name = || self.bed.port(Side::A).name.clone();
                 cable.is_veth().then(name)
             }),
-            mergeable: self.traffic.transport == Transport::TcpStream,
             simulated: None,
         }
     }

@@ -63,8 +63,8 @@ pub use reason::{Invalid, Moment, Shortfall, Void};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuSteal, CpuWork, Direction, SizeCount,
-    StackCounts, TaskName, Trial,
+    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuSteal, CpuWork, Direction, OVERDUE_MAX,
+    SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

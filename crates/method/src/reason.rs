@@ -78,7 +78,11 @@ impl fmt::Display for Invalid {
                 write!(
                     f,
                     "{received} of {sent} canary frames arrived {when} the load"
-                )
+                )?;
+                if received > sent {
+                    write!(f, ": something on their way copies frames")?;
+                }
+                Ok(())
             }
             Self::LedgerOpen(gap) => write!(f, "the loss ledger is open: {gap}"),
             Self::SizesDisagree { by_size, counted } if by_size.1 < counted.1 => write!(

@@ -33,6 +33,9 @@ pub struct Counts {
     pub late: u64,
     /// Frames of this trial with a sequence number nobody sent: always a fault.
     pub beyond: u64,
+    /// Of the frames whose arrival was timed (one in 16, or each), those whose TTL or hop limit nobody had lowered: a
+    /// router does (RFC 1812 section 5.3.1, RFC 8200 section 3).
+    pub not_lowered: u64,
 }
 
 impl Counts {
@@ -51,6 +54,7 @@ impl Counts {
             foreign: self.foreign.saturating_add(other.foreign),
             late: self.late.saturating_add(other.late),
             beyond: self.beyond.saturating_add(other.beyond),
+            not_lowered: self.not_lowered.saturating_add(other.not_lowered),
         }
     }
 }
@@ -181,6 +185,10 @@ pub struct Trial {
     pub cut_short_from: Option<Span>,
     /// One for each direction sent in.
     pub directions: Vec<Direction>,
+    /// Frames that arrived only when the trial was over for longer than its drain may take. More than
+    /// [`OVERDUE_MAX`] of those sent count as lost and late in [`Trial::counts`]; each direction's own counts have them
+    /// as received.
+    pub overdue: u64,
     /// Which frames were lost, one for each direction that lost any; empty where the receiver cannot tell.
     pub losses: Vec<Losses>,
     /// Whether the sender passed all its slots by itself (not cut short by a signal or an error).
@@ -215,6 +223,9 @@ pub struct Trial {
     pub stack: Option<StackCounts>,
 }
 
+/// A trial's load is not sustained when a larger share of its frames than this arrives after the drain's time.
+pub const OVERDUE_MAX: f64 = 0.01;
+
 impl Trial {
     /// Most frames the sender was behind its schedule at once and made up for: the load in the greatest lateness (from above, to
     /// the 6 % its histogram knows). `None` where lateness was not timed.
@@ -235,9 +246,20 @@ impl Trial {
     /// Counts over all directions.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.directions
-            .iter()
-            .fold(Counts::default(), |sum, way| sum.plus(&way.counts))
+        let mut counts = self.counted();
+        if self.overdue as f64 > OVERDUE_MAX * counts.sent as f64 {
+            counts.received = counts.received.saturating_sub(self.overdue);
+            counts.lost = counts.lost.saturating_add(self.overdue);
+            counts.late = counts.late.saturating_add(self.overdue);
+        }
+        counts
+    }
+
+    /// The same with every frame that arrived at all.
+    #[must_use]
+    pub fn counted(&self) -> Counts {
+        let ways = self.directions.iter();
+        ways.fold(Counts::default(), |sum, way| sum.plus(&way.counts))
     }
 
     /// Ledger over all directions (for printing; each direction's own is what must close).
@@ -343,6 +365,19 @@ mod tests {
             trial.sent_rate().unwrap().fps(),
             1000.0,
             "never above the offered load"
+        );
+    }
+
+    #[test]
+    fn frames_long_after_the_trial_are_lost() {
+        let mut trial = trial();
+        trial.overdue = 20;
+        assert_eq!(trial.counts(), trial.counted(), "a hundredth");
+        trial.overdue = 21;
+        let counts = trial.counts();
+        assert_eq!(
+            (counts.received, counts.lost, counts.late),
+            (1_779, 221, 21)
         );
     }
 

@@ -183,7 +183,7 @@ impl Trial {
     }
 
     fn check_sizes(&self) -> Result<(), Invalid> {
-        let counts = self.counts();
+        let counts = self.counted();
         let by_size = self
             .per_size
             .iter()

@@ -24,6 +24,8 @@ pub struct TrialLine {
     verdict_text: String,
     sender_ended: bool,
     directions: Vec<DirectionEntry>,
+    /// Received, but long after the trial; over 1 % of those sent count as lost.
+    overdue_frames: u64,
     losses: Vec<LossesEntry>,
     busy: Vec<BusyEntry>,
     work: Vec<WorkEntry>,
@@ -57,6 +59,8 @@ struct DirectionEntry {
     foreign_frames: u64,
     late_frames: u64,
     beyond_frames: u64,
+    /// Of those timed, frames whose TTL or hop limit was not lowered.
+    not_lowered_frames: u64,
     ledger: LedgerEntry,
 }
 
@@ -199,6 +203,7 @@ impl TrialLine {
             verdict_text: verdict.to_string(),
             sender_ended: raw.sender_ended,
             directions: raw.directions.iter().map(direction).collect(),
+            overdue_frames: raw.overdue,
             losses: raw.losses.iter().map(LossesEntry::of).collect(),
             busy: raw
                 .busy
@@ -275,6 +280,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign,
         late,
         beyond,
+        not_lowered,
     } = counts;
     DirectionEntry {
         intended_frames: intended,
@@ -288,6 +294,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign_frames: foreign,
         late_frames: late,
         beyond_frames: beyond,
+        not_lowered_frames: not_lowered,
         ledger: ledger_entry(ledger),
     }
 }

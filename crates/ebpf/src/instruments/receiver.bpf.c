@@ -175,6 +175,19 @@ static __always_inline void count_time(struct receiver_counts *c, const struct t
 	c->last_ns = now;
 }
 
+/* A router lowers the TTL or hop limit (RFC 1812 5.3.1, RFC 8200 section 3); what is redirected past routing keeps it. */
+static __always_inline void count_not_lowered(struct receiver_counts *c, void *data, void *end)
+{
+	struct ether *ether = data;
+	struct ipv4 *ip4 = data + sizeof(*ether);
+	struct ipv6 *ip6 = data + sizeof(*ether);
+
+	if ((void *)(ip4 + 1) > end)
+		return;
+	if ((ether->type == bpf_htons(ETHERTYPE_IPV4) ? ip4->ttl : ip6->hop_limit) >= SENT_TTL)
+		c->not_lowered++;
+}
+
 static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_counts *c, const struct tag *tag)
 {
 	u64 sequence = tag_sequence(tag), *by_length;
@@ -185,8 +198,10 @@ static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_cou
 		return;
 	}
 	c->tagged++;
-	if (!(sequence & untimed_bits))
+	if (!(sequence & untimed_bits)) {
 		count_time(c, tag);
+		count_not_lowered(c, (void *)(long)ctx->data, (void *)(long)ctx->data_end);
+	}
 	if (mark_seen(sequence)) {
 		c->duplicated++;
 		return;

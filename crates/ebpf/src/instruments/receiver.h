@@ -12,6 +12,9 @@
 #define RECEIVED_CANARY 5
 #define RECEIVED_BEYOND 6
 
+/* TTL and hop limit of the sender's frames; receiver.rs has the same. */
+#define SENT_TTL 64
+
 /* One CPU's counts. All members u64; the order is fixed by receiver.rs. */
 struct receiver_counts {
 	u64 tagged;	/* frames of this trial, duplicates included */
@@ -23,6 +26,7 @@ struct receiver_counts {
 	u64 beyond;	/* frames of this trial with a sequence nobody was to send: a fault */
 	u64 first_ns;
 	u64 last_ns;
+	u64 not_lowered; /* timed frames that came with the TTL or hop limit they were sent with, or more */
 	u64 latency[HISTOGRAM_BUCKETS];
 };
 

@@ -14,7 +14,10 @@ pub use skeleton::{OpenReceiverSkel, ReceiverSkel, ReceiverSkelBuilder};
 /// Buckets of the latency histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 9;
+/// TTL and hop limit of the sender's frames; `receiver.h` has the same.
+pub const SENT_TTL: u8 = 64;
+
+const FIXED_WORDS: usize = 10;
 
 /// What one port received in one trial, over all CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Received {
     pub first_ns: u64,
     /// See `first_ns`.
     pub last_ns: u64,
+    /// Of the frames that are timed, those whose TTL or hop limit was not lowered on the way.
+    pub not_lowered: u64,
     /// Latency of each frame, log-linear buckets of ns.
     pub latency: Vec<u64>,
 }
@@ -64,6 +69,7 @@ impl Received {
             beyond: sum[6],
             first_ns: times(7).filter(|&ns| ns > 0).min().unwrap_or(0),
             last_ns: times(8).max().unwrap_or(0),
+            not_lowered: sum[9],
             latency: sum[FIXED_WORDS..].to_vec(),
         })
     }

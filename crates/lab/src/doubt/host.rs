@@ -38,6 +38,13 @@ pub enum HostDoubt {
         /// Frames received in the same trials.
         frames: u64,
     },
+    /// A CPU of the DUT's and one of the tester's are threads of one core (SMT).
+    CoreShared {
+        /// The DUT's.
+        dut: usize,
+        /// The tester's.
+        tester: usize,
+    },
     /// A CPU outside the bed was busy with soft interrupts.
     SoftirqElsewhere {
         /// The CPU.
@@ -93,6 +100,12 @@ impl HostDoubt {
                 ),
                 why: ELSEWHERE,
                 next: "no RPS (rps_cpus) and no queue of user space to that CPU, or --dut-cpus with it",
+            },
+            Self::CoreShared { dut, tester } => Words {
+                name: "core-shared",
+                seen: format!("CPU {dut} (DUT) and CPU {tester} (tester) are threads of one core"),
+                why: "each takes a third or more of the core's speed from the other: alone the DUT does more",
+                next: "--dut-cpus and --tester-cpus on cores of their own (lscpu -e), or SMT off",
             },
             Self::SoftirqElsewhere { cpu, share } => Words {
                 name: "softirq-elsewhere",

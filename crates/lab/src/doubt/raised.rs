@@ -1,6 +1,6 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
-use super::{Doubt, HostDoubt};
+use super::{Doubt, FrameDoubt, HostDoubt};
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
@@ -21,6 +21,8 @@ const DESTINATIONS_ENOUGH: u64 = 65_536;
 const TABLE: u64 = 1_000;
 /// A DUT that forwards fewer packets than this share of the frames has merged some.
 const MERGED: f64 = 0.95;
+/// Frames in one packet at most (net/ipv4/udp_offload.c, UDP_GRO_CNT_MAX; TCP merges fewer of a usual size).
+const MERGED_AT_MOST: u64 = 64;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
 
@@ -43,17 +45,18 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_loss(searched, around.ring_frames));
     doubts.extend(of_table(around.table, searched.evidence.as_ref()));
     doubts.extend(of_queues(searched.evidence.as_ref()));
-    if around.mergeable {
-        doubts.extend(of_merging(searched.evidence.as_ref()));
-    }
+    doubts.extend(of_merging(searched.evidence.as_ref()));
+    doubts.extend(FrameDoubt::from_trials(&searched.trials).map(Doubt::Frames));
     doubts
 }
 
-/// By the DUT's own count. (A data plane that goes past the IP layer counts none.)
+/// By the DUT's own count, whatever was sent: GRO merges UDP too where that was switched on. (A data plane that goes
+/// past the IP layer counts none, or a few that opened its way: no more than so many frames become one packet.)
 fn of_merging(trial: Option<&Trial>) -> Option<Doubt> {
     let trial = trial?;
     let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);
-    let merged = packets > 0 && packets as f64 <= MERGED * frames as f64;
+    let few = packets as f64 <= MERGED * frames as f64;
+    let merged = few && packets.saturating_mul(MERGED_AT_MOST) >= frames;
     merged.then_some(Doubt::Merged { frames, packets })
 }
 
@@ -138,6 +141,9 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
     let mut doubts = Vec::new();
     if around.cpus_shared {
         doubts.push(Doubt::CpuShared);
+    }
+    if let Some((dut, tester)) = around.core_shared {
+        doubts.push(Doubt::Host(HostDoubt::CoreShared { dut, tester }));
     }
     // Where nothing was lost the ring hid nothing that the result depends on.
     if let Outcome::Found {
@@ -507,12 +513,29 @@ mod tests {
         assert_eq!(merged(1_000, Some(1_032)), None);
         assert_eq!(merged(1_000, Some(951)), None);
         assert_eq!(merged(1_000, Some(0)), None, "past the IP layer");
+        assert_eq!(merged(1_000, Some(15)), None, "past it but for the first");
+        assert!(merged(1_000, Some(16)).is_some());
         assert_eq!(merged(1_000, None), None, "a device that tells nothing");
         assert_eq!(of_merging(None), None);
     }
 
     #[test]
-    fn only_traffic_that_offloads_may_merge_is_asked_for_merging() {
+    fn threads_of_one_core_are_a_doubt() {
+        let around = Surroundings {
+            core_shared: Some((3, 1)),
+            ..Surroundings::default()
+        };
+        let rate = Rate::from_fps(1_000.0);
+        let doubts = of_surroundings(&around, &found(rate, None), rate);
+        let named = doubts.iter().find(|doubt| doubt.name() == "core-shared");
+        assert_eq!(
+            named.expect("a doubt").seen(),
+            "CPU 3 (DUT) and CPU 1 (tester) are threads of one core"
+        );
+    }
+
+    #[test]
+    fn any_traffic_is_asked_for_merging() {
         let mut way = Direction::default();
         way.counts.received = 1_000;
         let stack = Some(StackCounts {
@@ -524,21 +547,13 @@ mod tests {
             stack,
             ..Trial::default()
         };
-        let rate = Rate::from_fps(1_000.0);
         let searched = Searched {
-            result: found(rate, None),
+            result: found(Rate::from_fps(1_000.0), None),
             evidence: Some(trial),
             trials: Vec::new().into(),
         };
-        let raised = |mergeable: bool| {
-            let around = Surroundings {
-                mergeable,
-                ..Surroundings::default()
-            };
-            let doubts = all(&around, Rate::from_fps(1e6), &searched);
-            doubts.iter().any(|doubt| doubt.name() == "merged")
-        };
-        assert!(raised(true) && !raised(false));
+        let doubts = all(&Surroundings::default(), Rate::from_fps(1e6), &searched);
+        assert!(doubts.iter().any(|doubt| doubt.name() == "merged"));
     }
 
     fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {

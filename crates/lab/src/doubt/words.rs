@@ -53,6 +53,7 @@ impl Doubt {
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
             Self::Host(doubt) => doubt.words().name,
+            Self::Frames(doubt) => doubt.words().name,
         }
     }
 
@@ -126,6 +127,7 @@ impl Doubt {
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => VIRTUAL_NIC.to_owned(),
             Self::Host(doubt) => doubt.words().seen,
+            Self::Frames(doubt) => doubt.words().seen,
         }
     }
 
@@ -200,6 +202,7 @@ impl Doubt {
                 "a hardware NIC's driver costs more or less than that; compare like with like"
             }
             Self::Host(doubt) => doubt.words().why,
+            Self::Frames(doubt) => doubt.words().why,
         }
     }
 
@@ -246,13 +249,16 @@ impl Doubt {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
             }
             Self::CeilingReused { .. } => "mpps throughput at this point alone, if in doubt",
-            Self::Merged { .. } => "--l4 tcp: segments that no offload can merge",
+            Self::Merged { .. } => {
+                "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off"
+            }
             Self::VethCable { .. } => {
                 "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs"
             }
             Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
             Self::Host(doubt) => doubt.words().next,
+            Self::Frames(doubt) => doubt.words().next,
         }
     }
 }

@@ -13,7 +13,7 @@ mod platform;
 mod reading;
 
 pub use config::Configuration;
-pub use cpu::{Cache, Cpu, Idle, IdleState, Node};
+pub use cpu::{Cache, Cpu, Idle, IdleState, Node, core_shared};
 pub use kernel::{Kernel, Mitigation};
 pub(crate) use lack::KERNEL_MIN;
 pub use lack::{Lack, check};

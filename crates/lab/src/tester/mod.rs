@@ -220,7 +220,7 @@ impl<'bed> Tester<'bed> {
 
     /// The next trial's tag ids: its own and its canaries'.
     pub fn next_ids(&mut self) -> (u16, u16) {
-        self.next_id = self.next_id.wrapping_add(2);
+        self.next_id = self.next_id.wrapping_add(2) & !WAY_BIT;
         (self.next_id, self.next_id.wrapping_add(1))
     }
 
@@ -262,9 +262,17 @@ fn nic_plan(bed: &Bed) -> NicPlan {
     }
 }
 
+/// Bit of the second direction's tag ids (`sender.h`).
+const WAY_BIT: u16 = 1 << 15;
+
+/// The tag id of one direction's frames: each has its own, so that what a port sends back is foreign to the other.
+pub fn way_id(id: u16, way: usize) -> u16 {
+    if way == 1 { id | WAY_BIT } else { id }
+}
+
 /// Ids begin somewhere else in each run, so that a frame left over from another run is foreign.
 fn first_id(seed: u64) -> u16 {
-    (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1
+    (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1 & !WAY_BIT
 }
 
 /// A skeleton keeps borrowing the place it was opened in; these few octets a load are given away.

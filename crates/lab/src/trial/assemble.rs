@@ -20,6 +20,7 @@ pub struct Parts<'a> {
     pub order: Order,
     pub sent: Outcome,
     pub sizes_sent: Vec<(u16, u64)>,
+    pub overdue: u64,
     pub opening: Vec<Canaries>,
     pub closing: Vec<Canaries>,
     pub before: Stations,
@@ -57,6 +58,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         duration: duration(&parts),
         cut_short_from: parts.sent.stopped.then_some(parts.offer.duration),
         directions,
+        overdue: parts.overdue,
         losses,
         sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped) && parts.sent.refused == 0,
         busy: busy(tester, &parts),
@@ -210,6 +212,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         reordered: received.reordered,
         foreign: received.foreign,
         late: received.late,
+        not_lowered: received.not_lowered,
         beyond: received.beyond,
     };
     let (opening, closing) = (parts.opening[way], parts.closing[way]);
