@@ -60,6 +60,8 @@ pub struct TableMet {
     pub destinations: u64,
     /// Frames after which their order begins again; each trial begins at its start.
     pub period_frames: u64,
+    /// Frames go both ways: those of the second direction all go to one destination.
+    pub both_ways: bool,
 }
 
 impl TableMet {
@@ -71,6 +73,7 @@ impl TableMet {
                 routes: drawn.prefixes as u64,
                 destinations: drawn.distinct,
                 period_frames: drawn.places(),
+                both_ways: tester.traffic.bidirectional,
             }),
             None if tester.bed.plan().is_external() => None,
             // What cannot be read raises no doubt.
@@ -82,6 +85,7 @@ impl TableMet {
                     routes,
                     destinations: 1,
                     period_frames: 1,
+                    both_ways: false,
                 })
             }
         }

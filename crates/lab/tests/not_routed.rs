@@ -119,7 +119,7 @@ fn frames_that_a_shaper_holds_count_as_lost() {
     let mut tester = trials::tester(&shaped, &support::traffic(), FRAMES);
     let trial = trials::run(&mut tester, 60_000.0, 500);
     assert_eq!(trial.counted().lost, 0, "{:?}", trial.counted());
-    assert!(trial.counts().lost > 3_000, "{:?}", trial.counts());
+    assert!(trial.counts().lost > 1_000, "{:?}", trial.counts());
     let seen = doubts(trial);
     assert!(
         matches!(seen[..], [FrameDoubt::QueuedBehind { .. }]),

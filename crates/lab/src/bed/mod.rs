@@ -22,7 +22,7 @@ pub use error::BedError;
 pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
-pub use setup::shell;
+pub use setup::{setup_said, shell};
 
 use crate::journal::{self, Entry, Journal};
 use external::Neighbours;

@@ -7,6 +7,7 @@ use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{cpu, interrupt};
 use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -15,6 +16,8 @@ const LINES: usize = 3;
 /// Where its output goes, in the bed's folder.
 const STDOUT: &str = "dut-setup.out";
 const STDERR: &str = "dut-setup.err";
+/// So much of the end of each is kept, octets.
+const SAID_OCTETS: u64 = 4096;
 /// How often to look whether it has ended, or the user wishes to stop, ns.
 const LOOK_NS: u64 = 5_000_000;
 
@@ -42,6 +45,25 @@ pub(super) fn run(bed: &Bed) -> Result<(), BedError> {
     };
     let said = std::fs::read(journal.folder().join(STDERR)).unwrap_or_default();
     Err(fail(ended, last_lines(&String::from_utf8_lossy(&said))))
+}
+
+/// The end of what the set-up script wrote to its output, and then to its errors; `None` where none ran.
+#[must_use]
+pub fn setup_said(bed: &Bed) -> Option<String> {
+    let (Some(_), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
+        return None;
+    };
+    let end = |name: &str| {
+        let mut file = File::open(journal.folder().join(name)).ok()?;
+        let length = file.metadata().ok()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(SAID_OCTETS)))
+            .ok()?;
+        let mut octets = Vec::new();
+        file.take(SAID_OCTETS).read_to_end(&mut octets).ok()?;
+        Some(String::from_utf8_lossy(&octets).into_owned())
+    };
+    let said = [STDOUT, STDERR].into_iter().filter_map(end);
+    Some(said.collect())
 }
 
 fn last_lines(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Doubts about frames that came back otherwise than a router sends them on: more than once, out of order, late, not routed.
+//! Doubts about where frames went, and about those that came back otherwise than a router sends them on: more than once, out of order, late, not routed.
 
 use super::Words;
 use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
@@ -31,6 +31,11 @@ pub enum FrameDoubt {
         frames: u64,
         /// Frames sent in it.
         sent: u64,
+    },
+    /// Frames go both ways, and those of the second direction all go to one destination.
+    HalfMeetsTable {
+        /// Routes in the DUT.
+        routes: u64,
     },
     /// Frames arrived with the TTL or hop limit they were sent with.
     NotRouted {
@@ -118,6 +123,14 @@ impl FrameDoubt {
                 ),
                 why: "a queue or a shaper held them: the DUT cannot sustain that load, so they count as lost",
                 next: "tc -s qdisc in the DUT (mpps bed shell); a longer --time",
+            },
+            Self::HalfMeetsTable { routes } => Words {
+                name: "half-meets-table",
+                seen: format!(
+                    "the DUT holds {routes} routes, and frames of the second direction all go to one destination"
+                ),
+                why: "half of the look-ups stay in the CPU's caches: the rate is not the table's",
+                next: "the same without --bidirectional",
             },
             Self::Late { frames } => Words {
                 name: "late",

@@ -1,6 +1,8 @@
 //! Doubts about what the router's own tasks and the machine did besides forwarding frames.
 
 use super::Words;
+use crate::facts::Change;
+use crate::one_run::Holder;
 use crate::rules::STALL_MIN;
 use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Rules, Span, Trial, Verdict};
 
@@ -9,6 +11,9 @@ const COMPARABLE: Span = Span::from_millis(500);
 /// Work that nobody counts may be so large a share of a trial, or of its frames.
 const UNCOUNTED: f64 = 0.10;
 const ELSEWHERE: &str = "that CPU's time is not in DUT busy and ns per frame, and the rate is of more CPUs than the DUT has";
+
+/// So many changed settings are named.
+const CHANGES_SHOWN: usize = 4;
 
 /// What the router's own tasks or the machine did that the rate and the busy time do not show.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +50,10 @@ pub enum HostDoubt {
         /// The tester's.
         tester: usize,
     },
+    /// Settings of the whole machine changed between the bed's raising and the result.
+    HostChanged(Vec<Change>),
+    /// Another run of mpps measured on this host.
+    OtherRun(Holder),
     /// A CPU outside the bed was busy with soft interrupts.
     SoftirqElsewhere {
         /// The CPU.
@@ -107,6 +116,18 @@ impl HostDoubt {
                 why: "each takes a third or more of the core's speed from the other: alone the DUT does more",
                 next: "--dut-cpus and --tester-cpus on cores of their own (lscpu -e), or SMT off",
             },
+            Self::HostChanged(changes) => Words {
+                name: "host-changed",
+                seen: host_changed(changes),
+                why: "the set-up script or another program did it: the facts in the record are not what was measured on",
+                next: "put it back yourself where it is not wanted: it does not go with the bed",
+            },
+            Self::OtherRun(holder) => Words {
+                name: "other-run",
+                seen: format!("another run measured on this host: {holder}"),
+                why: "each takes CPU time, caches and memory from the other",
+                next: "the same without --share, which waits until the other has ended",
+            },
             Self::SoftirqElsewhere { cpu, share } => Words {
                 name: "softirq-elsewhere",
                 seen: format!(
@@ -118,6 +139,21 @@ impl HostDoubt {
             },
         }
     }
+}
+
+fn host_changed(changes: &[Change]) -> String {
+    let shown: Vec<String> = changes
+        .iter()
+        .take(CHANGES_SHOWN)
+        .map(Change::to_string)
+        .collect();
+    let more = changes.len().saturating_sub(CHANGES_SHOWN);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    format!("the host was changed meanwhile: {}{more}", shown.join(", "))
 }
 
 /// The longest stretch of any trial, where it or the sum could have voided a trial as another program's.

@@ -262,6 +262,9 @@ fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
     if routes > TABLE && met < routes.min(DESTINATIONS_ENOUGH) {
         doubts.push(Doubt::FewDestinations { routes, met });
     }
+    if routes > TABLE && table.both_ways {
+        doubts.push(Doubt::Frames(FrameDoubt::HalfMeetsTable { routes }));
+    }
     let (sent, period_frames) = (trial.map(|trial| trial.counts().sent), table.period_frames);
     if let Some(sent_frames) = sent.filter(|&sent| sent < period_frames) {
         doubts.push(Doubt::PartOfDestinations {
@@ -296,6 +299,7 @@ mod tests {
             routes,
             destinations,
             period_frames: destinations,
+            both_ways: false,
         };
         let mut way = Direction::default();
         way.counts.sent = sent;
@@ -320,6 +324,16 @@ mod tests {
         assert_eq!(short, ["part-of-destinations"]);
         assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
         assert!(of_table(None, None).is_empty());
+        let both_ways = TableMet {
+            routes: 1_001,
+            destinations: 1_001,
+            period_frames: 1,
+            both_ways: true,
+        };
+        assert_eq!(
+            of_table(Some(both_ways), None)[0].name(),
+            "half-meets-table"
+        );
     }
 
     #[test]
