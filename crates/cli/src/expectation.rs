@@ -50,7 +50,6 @@ mod tests {
             busy_share: None,
             busy_ns_per_frame: None,
             limited_by: None,
-            estimate: None,
             why_lost: None,
             headroom: None,
             evenness: None,

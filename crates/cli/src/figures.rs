@@ -4,8 +4,8 @@ use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::why_lost::WhyLost;
 use mpps_method::{
-    Claim, Estimate, Evenness, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate,
-    SearchPlan, Stability, Trial,
+    Claim, Evenness, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate, SearchPlan,
+    Stability, Trial,
 };
 
 /// What the found rate says of the DUT.
@@ -28,7 +28,7 @@ pub enum Limit {
     Dut,
     /// A CPU that tester and router share.
     SharedCpu,
-    /// A pause that lost frames while the router had CPU time left.
+    /// Loss that came and went: the router had CPU time left, and lost nothing at the trial's end.
     Pause,
     /// The tester's own ceiling.
     Tester,
@@ -36,7 +36,9 @@ pub enum Limit {
     Link,
     /// The user's `--max-rate`.
     MaxRate,
-    /// The trials allowed.
+    /// The machine's disturbances, which kept higher loads from being offered.
+    Disturbed,
+    /// The trials allowed, or the time for them.
     Trials,
 }
 
@@ -51,6 +53,7 @@ impl Limit {
             Self::Tester => "tester",
             Self::Link => "link",
             Self::MaxRate => "max-rate",
+            Self::Disturbed => "disturbed",
             Self::Trials => "trials",
         }
     }
@@ -85,8 +88,6 @@ pub struct Figures {
     pub busy_ns_per_frame: Option<f64>,
     /// What limits.
     pub limited_by: Option<Limit>,
-    /// What a DUT that something else bounds might do, by its busy time.
-    pub estimate: Option<Rate>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any; which of them it says.
     pub why_lost: Option<String>,
     /// What the DUT forwards with a fifth of its CPU left.
@@ -134,11 +135,6 @@ impl Figures {
             busy_share: trial.and_then(Trial::busiest_share),
             busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
             limited_by: limit(finding, plan),
-            estimate: finding
-                .estimate
-                .as_ref()
-                .filter(|_| rate.is_some())
-                .map(Estimate::rate),
             why_lost: finding.why_lost.as_ref().map(why_lost),
             headroom: finding.headroom,
             evenness: finding.evenness.filter(|_| rate.is_some()),
@@ -233,6 +229,7 @@ fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
             LimitedBy::SharedCpu => Limit::SharedCpu,
             LimitedBy::Pause => Limit::Pause,
             LimitedBy::Link => Limit::Link,
+            LimitedBy::Disturbed => Limit::Disturbed,
             LimitedBy::Trials => Limit::Trials,
             LimitedBy::Tester if chosen(lossless) && lossy.is_none() => Limit::MaxRate,
             LimitedBy::Tester => Limit::Tester,

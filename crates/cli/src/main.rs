@@ -37,7 +37,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Completions(args) => verbs::generate::completions(args),
     };
     ended.unwrap_or_else(|error| {
-        terminal::error(&format!("{error:#}"));
+        terminal::error(&args::shortened(&format!("{error:#}"), &args::typed()));
         verbs::exit_of(&error)
     })
 }

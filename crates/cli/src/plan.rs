@@ -19,15 +19,15 @@ pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{
-    InterfacesArg, NicArg, PortArg, PortArgs, RssArg, SearchArgs, SetUpArgs, ThroughputArgs,
-    TrafficArgs,
+    InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs, SetUpArgs,
+    ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
+use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
-use mpps_lab::tester::PortKind;
+use mpps_lab::tester::{PortKind, ReceiverPlace};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Rate, Span};
@@ -105,7 +105,10 @@ impl Plan {
                 ..BedWish::of(&args.bed, None)?
             }),
         };
-        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
+        let measurement = ThroughputPlan {
+            receiver: args.ports.receiver.map(receiver),
+            ..measurement(&args.traffic, port(&args.ports), &args.search)?
+        };
         let destinations = DestinationPlan::of(&args.destinations, &measurement.traffic)?;
         ensure!(
             destinations.is_none() || args.ports.external.is_none(),
@@ -168,11 +171,18 @@ impl BedWish {
 }
 
 impl BedWish {
-    /// The bed this means on this machine. Reads which CPUs there are; changes nothing.
+    /// The bed this means on this machine. Reads which CPUs and ports there are; changes nothing.
     ///
     /// # Errors
-    /// CPU lists that are none, or name CPUs this process may not use.
+    /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
+    /// set-up script that cannot be run; queues that the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
+        if let Some(ports) = &self.external {
+            bed::check_ports(ports)?;
+        }
+        if let Some(script) = &self.dut_setup {
+            bed::check_set_up(script)?;
+        }
         let mut cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
         if self.external.is_some() {
             // A device brings its own: the CPU that a router of ours would have is the receiver's.
@@ -184,7 +194,7 @@ impl BedWish {
         }
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
-        Ok(BedPlan {
+        let plan = BedPlan {
             name,
             nic: self.nic,
             queues,
@@ -194,7 +204,9 @@ impl BedWish {
             interfaces: self.interfaces,
             dut_setup,
             external: self.external.clone(),
-        })
+        };
+        plan.check()?;
+        Ok(plan)
     }
 }
 
@@ -236,6 +248,13 @@ fn port(typed: &PortArgs) -> PortKind {
     }
 }
 
+fn receiver(named: ReceiverArg) -> ReceiverPlace {
+    match named {
+        ReceiverArg::Port => ReceiverPlace::Port,
+        ReceiverArg::Exit => ReceiverPlace::Exit,
+    }
+}
+
 fn port_kind(named: Option<PortArg>) -> PortKind {
     match named {
         Some(PortArg::AfPacket) => PortKind::AfPacket,
@@ -262,6 +281,7 @@ fn measurement(
         minimum,
         maximum,
         link: typed.link_speed.map_or(Link::NOTIONAL, Link::given),
+        receiver: None,
     })
 }
 

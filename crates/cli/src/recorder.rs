@@ -46,7 +46,7 @@ impl Recorder {
 
     fn remember(&mut self, report: &Report<'_>) {
         match report.phase {
-            Phase::Ceiling => self.stands.ceiling_trials.push(self.trials),
+            Phase::Wire | Phase::Overload => self.stands.overload_trials.push(self.trials),
             Phase::Gate => self.stands.gate_trials.push(self.trials),
             _ => {
                 self.stands.search_trials.push(self.trials);
@@ -105,7 +105,7 @@ mod tests {
             };
             recorder.trial(&report).expect("recorded");
         };
-        run(Phase::Ceiling, 9e6, Verdict::Lossless);
+        run(Phase::Wire, 9e6, Verdict::Lossless);
         run(Phase::Search, 2e6, Verdict::Lossy { lost: 1 });
         run(Phase::Search, 1e6, Verdict::Lossless);
         run(Phase::Search, 1e6, Verdict::Lossless);
@@ -113,7 +113,7 @@ mod tests {
         run(Phase::Gate, 5e4, Verdict::Lossless);
         let stands = recorder.take_stands();
         assert_eq!(stands.gate_trials, [6]);
-        assert_eq!(stands.ceiling_trials, [1]);
+        assert_eq!(stands.overload_trials, [1]);
         assert_eq!(stands.search_trials, [2, 3, 4, 5]);
         let trial = |fps, millis| Trial {
             offered: Rate::from_fps(fps),

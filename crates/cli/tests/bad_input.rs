@@ -111,6 +111,17 @@ fn what_no_plan_can_be_is_refused_without_rights() {
 }
 
 #[test]
+fn arguments_of_any_octets_and_length_are_refused_in_a_line() {
+    use std::os::unix::ffi::OsStringExt;
+    let octets = std::ffi::OsString::from_vec(vec![0xff]);
+    assert_refused(&run(mpps(&["bed", "up"]).arg(octets)), "UTF-8");
+    let long = "a".repeat(100_000);
+    let ended = run(&mut mpps(&["bed", "up", &long]));
+    assert_refused(&ended, "aaa...\": give 1 to 24");
+    assert!(ended.stderr.len() < 300, "{ended:?}");
+}
+
+#[test]
 fn a_dry_run_refuses_a_prefix_as_the_run_does() {
     for (words, wanted) in [
         ("--dst-prefix 198.18.0.0/24", "the bed's own networks"),
@@ -132,6 +143,87 @@ fn a_dry_run_refuses_a_prefix_as_the_run_does() {
     let words: Vec<&str> = takes.split_whitespace().collect();
     let ended = run(&mut mpps(&words));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_dry_run_refuses_what_the_run_would_not_find() {
+    let scratch = Scratch::new("dry-run");
+    let (table, script) = (scratch.path("v6.txt"), scratch.path("setup.sh"));
+    std::fs::write(&table, "2400:1::/32\n2400:2::/32\n").expect("a table");
+    std::fs::write(&script, "#!/bin/sh\n").expect("a script");
+    let (table, script) = (table.display(), script.display());
+    for (words, wanted) in [
+        (format!("throughput --table {table}"), "other family"),
+        (format!("fib-scale --table {table}"), "other family"),
+        (
+            "throughput --table /no/such/table".to_owned(),
+            "/no/such/table",
+        ),
+        (format!("throughput --dut-setup {script}"), "chmod +x"),
+        (
+            "throughput --dut-setup /no/such".to_owned(),
+            "is not a file",
+        ),
+        (
+            "fib-scale --plot /no/such/x.svg".to_owned(),
+            "no folder /no/such",
+        ),
+        (
+            "throughput --record /no/such/x.jsonl".to_owned(),
+            "no folder /no/such",
+        ),
+        (
+            "throughput --external no-such1,no-such2".to_owned(),
+            "no such interface",
+        ),
+        ("throughput --dut-cpus 999".to_owned(), "--dut-cpus"),
+        (
+            "throughput --nic napi --queues 2".to_owned(),
+            "2 queues with --nic napi",
+        ),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert_refused(&run(mpps(&words).arg("--dry-run")), wanted);
+    }
+    if privileged() {
+        for verb in ["throughput", "fib-scale", "calibrate"] {
+            let ended = run(&mut mpps(&[verb, "--dry-run", "--bed", "no-such"]));
+            assert_refused(&ended, "mpps bed list");
+        }
+    }
+    let words = format!("throughput -6 --dry-run --table {table}");
+    let ended = run(&mut mpps(&words.split_whitespace().collect::<Vec<_>>()));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_dry_run_prints_json_where_asked() {
+    for words in [
+        "throughput --frame 64,imix --queues 2",
+        "fib-scale --frame 64,imix --queues 2 --routes 0,10 --destinations 1",
+        "throughput --frame 64,imix --simulate capacity=1M",
+        "calibrate",
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ended = run(mpps(&words).args(["--dry-run", "--json"]));
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{words:?}"
+        );
+        let plan: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+        assert_eq!(
+            (&plan["dry_run"], &plan["job"]),
+            (&true.into(), &words[0].into())
+        );
+        assert_eq!(plan["plan"]["frames"][0], "64");
+        if words.contains(&"--queues") {
+            assert_eq!(plan["bed"]["queues"], 2, "{plan}");
+        }
+        if words[0] == "fib-scale" {
+            assert_eq!(plan["points"].as_array().map(Vec::len), Some(3), "{plan}");
+        }
+    }
 }
 
 #[test]
@@ -258,19 +350,26 @@ fn a_bed_name_in_use_is_refused() {
         return;
     }
     let name = format!("cli-{}", std::process::id());
-    assert_eq!(run(&mut mpps(&["bed", "up", &name])).code, Some(0));
+    let two = run(&mut mpps(&["bed", "up", &name, "--queues", "2"]));
+    assert_eq!(two.code, Some(0));
     let again = run(&mut mpps(&["bed", "up", &name]));
     let listed = run(&mut mpps(&["bed", "list"]));
     let inside = run(&mut mpps(&[
         "bed",
         "shell",
         &name,
-        "--",
         "cat",
         "/proc/sys/net/ipv4/ip_forward",
     ]));
     let failed = run(&mut mpps(&["bed", "shell", &name, "--", "false"]));
+    let dry = run(&mut mpps(&["throughput", "--dry-run", "--bed", &name]));
+    let unfit = run(&mut mpps(&["calibrate", "--dry-run", "--bed", &name]));
     let down = run(&mut mpps(&["bed", "down", &name]));
+    assert!(
+        dry.code == Some(0) && dry.stdout.contains("kept"),
+        "{dry:?}"
+    );
+    assert_refused(&unfit, "mpps bed up NAME --queues 1");
     assert_refused(&again, "mpps bed down");
     assert!(
         listed

@@ -79,6 +79,10 @@ fn every_verb_has_a_man_page_that_renders_without_a_warning() {
         throughput.contains("RFC 2544 section 9"),
         "the help stands in it"
     );
+    assert!(
+        throughput.contains(".SH SYNOPSIS\n\\fBmpps throughput\\fR [OPTIONS]\n"),
+        "no flag without its value: {throughput}"
+    );
 }
 
 #[test]

@@ -29,6 +29,9 @@ const VERBS: &[&str] = &[
     "completions",
 ];
 
+/// Lines of a screen.
+const SCREEN: usize = 30;
+
 #[test]
 fn help_is_as_committed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
@@ -54,6 +57,43 @@ fn help_is_as_committed() {
 }
 
 #[test]
+fn short_help_fits_a_screen() {
+    for verb in VERBS {
+        let words: Vec<&str> = verb.split_whitespace().chain(["-h"]).collect();
+        let ended = door::run(&mut door::mpps(&words));
+        let (lines, shown) = (ended.stdout.lines().count(), &ended.stdout);
+        assert_eq!(ended.code, Some(0), "{verb}");
+        assert!(
+            lines <= SCREEN,
+            "mpps {verb} -h has {lines} lines:\n{shown}"
+        );
+    }
+    let shown = door::run(&mut door::mpps(&["throughput", "-h"])).stdout;
+    for flag in [
+        "--frame",
+        "--table",
+        "--dut-setup",
+        "--preset",
+        "--expect-min",
+        "--json",
+    ] {
+        assert!(shown.contains(flag), "{flag}: {shown}");
+    }
+    assert!(!shown.contains("--verify-loss"), "{shown}");
+}
+
+#[test]
+fn help_names_the_environment_of_scripts() {
+    for verb in ["throughput", "bed up", "bed shell"] {
+        let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
+        let shown = door::run(&mut door::mpps(&words)).stdout;
+        for name in ["MPPS_DUT_IN", "MPPS_DUT_OUT", "MPPS_BED", "MPPS_NETNS_IN"] {
+            assert!(shown.contains(name), "{name}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn the_version_is_the_crates() {
     let ended = door::run(&mut door::mpps(&["--version"]));
     assert_eq!(
@@ -72,8 +112,8 @@ fn every_flag_says_its_unit_or_kind() {
         ("--min-rate <FPS>", "frames/s"),
         ("--link-speed <SPEED>", "bit/s"),
         ("--rx-ring <FRAMES>", "Frames"),
-        ("--time", "RFC 2544 section 24"),
-        ("--frame", "RFC 2544 section 9"),
+        ("--time <SECONDS>", "RFC 2544 section 24"),
+        ("--frame <SIZES>", "RFC 2544 section 9"),
     ] {
         let from = help
             .find(flag)

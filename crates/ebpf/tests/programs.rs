@@ -9,6 +9,7 @@ const XDP_DROP: u32 = 1;
 const XDP_PASS: u32 = 2;
 const XDP_REDIRECT: u32 = 4;
 const ZERO: [u8; 4] = [0; 4];
+const TCX_DROP: u32 = 2;
 const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Loading needs root; without it the test says so and ends.
@@ -84,56 +85,46 @@ fn received(skel: &receiver::ReceiverSkel<'_>) -> receiver::Received {
     receiver::Received::from_cpus(&value).expect("the C struct's length")
 }
 
+/// At the tester's port and at the DUT's exit alike.
 #[test]
 fn receiver_counts_each_kind_of_frame_once() {
     if !is_root() {
         return;
     }
-    let mut storage = MaybeUninit::uninit();
-    let skel = loaded_receiver(&mut storage, 1);
-    let program = &skel.progs.receive;
-    for (sequence, port) in [
-        (0, 1024),
-        (2, 1024),
-        (1, 1024),
-        (2, 1024),
-        (3, 1025),
-        (200, 1024),
-    ] {
-        assert_eq!(
-            verdict(program, &tagged_frame(9, sequence, port)).0,
-            XDP_DROP
-        );
-    }
-    verdict(program, &tagged_frame(10, 0, 1024)); // canary
-    verdict(program, &tagged_frame(8, 5, 1024)); // late
-    verdict(program, &tagged_frame(0x8000, 0, 1024)); // foreign
-    verdict(program, &[0u8; 60]); // foreign
-    let got = received(&skel);
-    assert_eq!((got.tagged, got.duplicated, got.reordered), (5, 1, 1));
-    assert_eq!(
-        (got.foreign, got.late, got.canary, got.beyond),
-        (2, 1, 1, 1)
-    );
-    assert_eq!(got.latency.iter().sum::<u64>(), 5);
-}
-
-#[test]
-fn the_receivers_door_is_shut_but_for_frames_of_no_trial_when_it_is_opened() {
-    if !is_root() {
-        return;
-    }
-    let mut storage = MaybeUninit::uninit();
-    let skel = loaded_receiver(&mut storage, 1);
-    let of_trials = [(9, XDP_DROP), (10, XDP_DROP), (8, XDP_DROP)];
-    for (open, foreign) in [(0u32, XDP_DROP), (1, XDP_PASS), (0, XDP_DROP)] {
-        let door = &skel.maps.data_door;
-        door.update(&ZERO, &open.to_ne_bytes(), MapFlags::ANY)
-            .expect("door");
-        for (id, expected) in of_trials.into_iter().chain([(0x8000, foreign)]) {
-            let (got, _) = verdict(&skel.progs.receive, &tagged_frame(id, 0, 1024));
-            assert_eq!(got, expected, "door {open}, id {id}");
+    for at_exit in [false, true] {
+        let mut storage = MaybeUninit::uninit();
+        let skel = loaded_receiver(&mut storage, 1);
+        let (program, dropped) = if at_exit {
+            (&skel.progs.leave, TCX_DROP)
+        } else {
+            (&skel.progs.receive, XDP_DROP)
+        };
+        for (sequence, port) in [
+            (0, 1024),
+            (2, 1024),
+            (1, 1024),
+            (2, 1024),
+            (3, 1025),
+            (200, 1024),
+        ] {
+            let (got, _) = verdict(program, &tagged_frame(9, sequence, port));
+            assert_eq!(got, dropped);
         }
+        for frame in [
+            tagged_frame(10, 0, 1024).as_slice(),     // canary
+            tagged_frame(8, 5, 1024).as_slice(),      // late
+            tagged_frame(0x8000, 0, 1024).as_slice(), // foreign
+            &[0u8; 60],                               // foreign
+        ] {
+            assert_eq!(verdict(program, frame).0, dropped);
+        }
+        let got = received(&skel);
+        assert_eq!((got.tagged, got.duplicated, got.reordered), (5, 1, 1));
+        assert_eq!(
+            (got.foreign, got.late, got.canary, got.beyond, got.merged),
+            (2, 1, 1, 1, 0)
+        );
+        assert_eq!(got.latency.iter().sum::<u64>(), 5);
     }
 }
 
@@ -237,42 +228,6 @@ fn sender_never_makes_up_for_more_than_the_bound() {
     assert!(outcome.unsent[0] >= 997, "{outcome:?}");
     assert_eq!(outcome.unsent[1], 0);
     assert!(outcome.ended_ns > 0);
-}
-
-#[test]
-fn the_bell_takes_no_slot_and_rings_when_all_is_sent_too() {
-    if !is_root() {
-        return;
-    }
-    let mut storage = MaybeUninit::uninit();
-    // Due at once, and so is the bell at every call.
-    let order = sender::Order {
-        gap_fp: 1 << 20,
-        slots: 1,
-        late_max_ns: u64::MAX,
-        bell_ns: 1,
-        ..sender::Order::default()
-    };
-    let skel = ordered_sender(&mut storage, &order);
-    // Nobody hangs on the rope: the page is dropped.
-    for rings in 1..=3 {
-        assert_eq!(verdict(&skel.progs.send, &[0u8; 60]).0, XDP_DROP);
-        let so_far = outcome(&skel);
-        assert_eq!((so_far.rings, so_far.slots), (rings, 0));
-    }
-    let mut storage = MaybeUninit::uninit();
-    // Rung once in an hour: the next call sends, the one after finds that all is sent.
-    let seldom = sender::Order {
-        bell_ns: HOUR_NS,
-        ..order
-    };
-    let skel = ordered_sender(&mut storage, &seldom);
-    for slots in [0, 1, 1] {
-        verdict(&skel.progs.send, &[0u8; 60]);
-        let so_far = outcome(&skel);
-        assert_eq!((so_far.rings, so_far.slots), (1, slots));
-    }
-    assert!(outcome(&skel).ended_ns > 0);
 }
 
 fn outcome(skel: &sender::SenderSkel<'_>) -> sender::Outcome {

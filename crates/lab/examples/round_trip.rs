@@ -6,7 +6,7 @@
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Interfaces};
 use mpps_lab::tester::{Means, ReceiverMode, Tester, Wire, napi_threads};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{ceiling, rules, trial};
+use mpps_lab::{rules, saturation, trial};
 use mpps_linux::{cpu, task};
 use mpps_method::{Offer, Rate, Span, Trial};
 use std::error::Error;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let cpus = CpuSplit::choose(&cpu::available()?, None, None)?;
     let bed = Bed::raise(&BedPlan::usual(cpus))?;
-    let frames_max = ceiling::SENDER_MAX.frames_in(duration).max(1);
+    let frames_max = saturation::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;
     let wire = Wire::lay(&bed, &tester.ways())?;
     let list = Means::of(Interfaces::Newest)?.napi_list;

@@ -6,7 +6,7 @@
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{ceiling, rules, trial};
+use mpps_lab::{rules, saturation, trial};
 use mpps_linux::cpu;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::error::Error;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bed = Bed::raise(&plan)?;
     let traffic = Traffic::default();
     let duration = Span::from_secs_f64(seconds);
-    let frames_max = ceiling::SENDER_MAX.frames_in(duration).max(1);
+    let frames_max = saturation::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;
     println!(
         "round,offered_fps,intended_frames,sent_frames,unsent_frames,received_frames,lost_before_nic_frames,\

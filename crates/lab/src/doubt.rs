@@ -12,11 +12,13 @@ pub use host::HostDoubt;
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::Measurer;
+use crate::saturation::Saturated;
+use crate::tester::ReceiverPlace;
 use crate::why_lost::{MadeUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
-    Claim, Estimate, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern,
-    LossRate, Outcome, Rate, SearchGoal, Span, Stability, Trial,
+    Claim, Evenness, FrameSpec, Headroom, Instability, Irregular, LossPattern, LossRate, Outcome,
+    Passes, Rate, SearchGoal, Span, Stability, Trial,
 };
 
 /// A result of one frame size with all that is to be said of it.
@@ -34,8 +36,8 @@ pub struct Finding {
     pub irregular: Option<Irregular>,
     /// What may be claimed; `None` when nothing can.
     pub claim: Option<Claim>,
-    /// Where the tester ended before the DUT, or a pause did: what the DUT might do, by its busy time.
-    pub estimate: Option<Estimate>,
+    /// What the trials said at the load found, or at the lowest that failed.
+    pub passes: Passes,
     /// The trial the result stands on.
     pub trial: Option<Trial>,
     /// Loss at the lowest load that failed.
@@ -50,6 +52,10 @@ pub struct Finding {
     pub stability: Stability,
     /// The tester's own ceiling for this traffic.
     pub ceiling: Rate,
+    /// What the DUT forwarded at overload, and what a frame costs it there.
+    pub saturated: Saturated,
+    /// Where the tester received; `None` of a simulated pair.
+    pub receiver: Option<ReceiverPlace>,
     /// What to doubt.
     pub doubts: Vec<Doubt>,
 }
@@ -175,11 +181,6 @@ pub enum Doubt {
         /// What the sender alone can do.
         sender: Rate,
     },
-    /// The tester's ceiling was found at another point of the run; no result came near it.
-    CeilingReused {
-        /// What was found there.
-        ceiling: Rate,
-    },
     /// The DUT merged frames and cut them again (GRO).
     Merged {
         /// Frames that came back.
@@ -220,31 +221,23 @@ pub(crate) struct Words {
 #[must_use]
 pub fn weigh(
     measurer: &dyn Measurer,
-    ceiling: Rate,
+    saturated: &Saturated,
     gated: &Gated,
     mut searched: Searched,
 ) -> Finding {
-    let around = measurer.surroundings();
+    let (around, ceiling) = (measurer.surroundings(), saturated.ceiling);
     raised::not_the_duts_limit(&around, &mut searched);
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
     doubts.extend(raised::all(&around, ceiling, &searched));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
-    let may_do_more = matches!(
-        result.outcome,
-        Outcome::Found {
-            limited_by: LimitedBy::Tester | LimitedBy::SharedCpu | LimitedBy::Pause,
-            ..
-        }
-    );
     let evidence = searched.evidence.as_ref();
-    let estimate = |trial| Estimate::from_busy_share(trial, &claim::rules(measurer, trial));
     Finding {
         frames: measurer.frames().clone(),
         goal: result.goal,
         claim: claim::claim(measurer, &searched),
-        estimate: evidence.filter(|_| may_do_more).and_then(estimate),
+        passes: result.passes,
         loss_above: claim::loss_above(measurer, &searched),
         why_lost: WhyLost::of(
             &searched.trials,
@@ -259,6 +252,8 @@ pub fn weigh(
         irregular: result.irregular,
         trial: searched.evidence,
         ceiling,
+        saturated: saturated.clone(),
+        receiver: around.receiver,
         doubts,
     }
 }

@@ -3,7 +3,6 @@
 #![forbid(unsafe_code)]
 
 pub mod bed;
-pub mod ceiling;
 pub mod clock;
 pub mod destinations;
 pub mod doctor;
@@ -19,6 +18,7 @@ pub mod one_run;
 pub mod probe;
 pub mod recover;
 pub mod rules;
+pub mod saturation;
 pub mod simulated;
 pub mod speed;
 pub mod tables;

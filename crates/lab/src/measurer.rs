@@ -6,7 +6,7 @@ use crate::facts::{Root, core_shared};
 use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
-use crate::tester::{Tester, TesterError};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
@@ -15,7 +15,7 @@ pub trait Measurer {
     /// What is sent.
     fn frames(&self) -> &FrameSpec;
 
-    /// Runs one trial; it may end as soon as it can only be void or not offered.
+    /// Runs one trial; it may end as soon as it cannot pass.
     ///
     /// # Errors
     /// The tester failed. No trial came of it.
@@ -47,6 +47,8 @@ pub struct Surroundings {
     pub line_rate: Option<Rate>,
     /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
     pub veth: Option<String>,
+    /// Where the tester receives.
+    pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
     pub simulated: Option<String>,
 }
@@ -130,6 +132,7 @@ impl Measurer for Tester<'_> {
                 let name = || self.bed.port(Side::A).name.clone();
                 cable.is_veth().then(name)
             }),
+            receiver: Some(self.traffic.receiver),
             simulated: None,
         }
     }

@@ -19,6 +19,8 @@ pub enum Hop {
     Dut,
     /// Somewhere between the tester's ports, around a device of somebody else's.
     Device,
+    /// Past the receiver at the DUT's exit.
+    PastExit,
     /// At the receiver's ring.
     ReceiverRing,
     /// The receiver saw frames, but not ours.
@@ -40,6 +42,10 @@ impl fmt::Display for Hop {
             Self::Device => {
                 "they left the tester and did not come back: does the device route them to the other port, are its \
                  addresses those of --dut-address, does it have an address for the tester's (--in-address)?"
+            }
+            Self::PastExit => {
+                "they left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress filter): give \
+                 --receiver port"
             }
             Self::ReceiverRing => "they were lost at the receiver's ring: is the tester's CPU free?",
             Self::Routed => {
@@ -101,6 +107,15 @@ impl fmt::Display for ProbeError {
     }
 }
 
+impl ProbeError {
+    /// Whether frames came through the DUT, but past the receiver at its exit.
+    #[must_use]
+    pub fn is_past_exit(&self) -> bool {
+        let hop = Hop::PastExit;
+        matches!(self, Self::Stopped { hop: at, .. } if *at == hop)
+    }
+}
+
 impl std::error::Error for ProbeError {}
 
 impl From<TesterError> for ProbeError {
@@ -127,13 +142,14 @@ pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
         if missing && way.counts.received == 0 && way.counts.unrouted > 0 {
             continue;
         }
-        if missing || !came_through(way) {
+        let past_exit = way.ledger.passed_exit > 0;
+        if missing || past_exit || !came_through(way) {
             let (sent, received) = (way.counts.sent, way.counts.received);
             let ways = tester.ways();
             return Err(ProbeError::Stopped {
                 direction,
                 // Canaries are in the ledger: where no other frame was sent, it speaks of them alone.
-                hop: if received > 0 {
+                hop: if received > 0 && !past_exit {
                     Hop::Routed
                 } else {
                     stopped_at(&way.ledger)
@@ -166,6 +182,8 @@ fn stopped_at(ledger: &Ledger) -> Hop {
         Hop::NicRing
     } else if ledger.dut_transmitted == 0 {
         Hop::Dut
+    } else if ledger.passed_exit > 0 {
+        Hop::PastExit
     } else if ledger.receiver_total == 0 {
         Hop::ReceiverRing
     } else {

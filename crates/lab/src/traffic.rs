@@ -2,7 +2,9 @@
 
 use crate::bed::Bed;
 use crate::destinations::Destinations;
-use crate::tester::{Far, PortKind, ReceiverPlan, SenderPlan, Template, TesterError, Way};
+use crate::tester::{
+    Far, PortKind, ReceiverPlace, ReceiverPlan, SenderPlan, Template, TesterError, Way,
+};
 use mpps_ebpf::instruments::sender::SIZES_MAX;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use mpps_wire::ether::MacAddr;
@@ -39,6 +41,8 @@ pub struct Traffic {
     pub all_timed: bool,
     /// What carries the frames at the tester's ports.
     pub port: PortKind,
+    /// Where the tester receives.
+    pub receiver: ReceiverPlace,
 }
 
 impl Default for Traffic {
@@ -57,6 +61,7 @@ impl Default for Traffic {
             batch: Self::BATCH,
             all_timed: false,
             port: PortKind::Xdp,
+            receiver: ReceiverPlace::Port,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! loss, its place and how busy the DUT was, in one line.
 
 use crate::rules::DEVICE_RING;
+use mpps_method::limit;
 use mpps_method::pattern::Run;
 use mpps_method::{LossPattern, Losses, Rate, Span, Trial, Verdict};
 use std::fmt;
@@ -26,9 +27,6 @@ pub struct WhyLost {
 
 /// A share of the ring: the rest is what a stall may fill before it voids a trial ([`crate::rules`]).
 const MADE_UP_SHARE: f64 = 0.1;
-
-/// A DUT that has no time left is about as busy as this.
-pub(crate) const BUSY: f64 = 0.95;
 
 /// What a sender made up for that may have lost frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,17 +82,11 @@ impl WhyLost {
         )
     }
 
-    /// Whether a pause lost these frames and not the load: nothing was taken for a while (or too few were lost to tell,
-    /// all of them at the receive ring), and the DUT's busiest CPU had time left. Whose pause it was nobody knows; where
-    /// nobody knows how busy the DUT was, it was the DUT's own.
+    /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Nobody
+    /// knows whose pause it was.
     #[must_use]
     pub fn is_pause(&self) -> bool {
-        let in_lumps = match self.pattern() {
-            LossPattern::Stall { .. } => true,
-            LossPattern::Scarce => self.losses.at_ring == Some(self.losses.lost),
-            _ => false,
-        };
-        in_lumps && self.busy.is_some_and(|busy| busy < BUSY)
+        !limit::was_too_slow(self.busy, std::slice::from_ref(&self.losses))
     }
 
     /// What the sender made up for at once, where the loss may be of its making: no more was lost than that for each

@@ -11,7 +11,7 @@ use mpps_lab::tester::{ReceiverMode, Tester, Wire};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_method::destinations::Draw;
-use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict};
+use mpps_method::{FrameSpec, Invalid, Offer, Rate, Span, Trial, Verdict};
 
 const FPS: f64 = 20_000.0;
 
@@ -25,7 +25,7 @@ fn run(tester: &mut Tester<'_>) -> Trial {
 
 /// Nearly all arrive, what a busy machine loses aside, and nothing is out of place.
 fn assert_delivered(trial: &Trial, what: &str) {
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&support::any_machine());
     let evidence = !matches!(verdict, Verdict::Invalid(Invalid::LedgerOpen(_)));
     assert!(evidence, "{what}: {verdict}");
     let counts = trial.counts();
@@ -169,7 +169,7 @@ fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
         let trial = run(&mut tester);
         let counts = trial.counts();
         let open = matches!(
-            trial.judge(&Rules::default()),
+            trial.judge(&support::any_machine()),
             Verdict::Invalid(Invalid::LedgerOpen(_))
         );
         assert!(!open, "{trial:?}");

@@ -14,7 +14,7 @@ use mpps_lab::trial;
 use mpps_linux::ethtool;
 use mpps_linux::packet::{RxRing, RxSpec};
 use mpps_method::reason::Invalid;
-use mpps_method::{Offer, Rate, Rules, Span, Transport, Trial, Verdict};
+use mpps_method::{Offer, Rate, Span, Transport, Trial, Verdict};
 use mpps_wire::tag::Tag;
 
 /// Trials until one is as it should be: a busy machine takes CPUs away.
@@ -96,10 +96,10 @@ fn frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named() {
         };
         let offer = offer(20_000.0, 200);
         // Every segment at the same place of its stream: nothing merges them.
-        let plain = run(&bed, &of(Transport::Tcp), &offer).judge(&Rules::default());
+        let plain = run(&bed, &of(Transport::Tcp), &offer).judge(&support::any_machine());
         assert!(!matches!(plain, Verdict::Invalid(_)), "{plain}");
         let stream = run(&bed, &of(Transport::TcpStream), &offer);
-        let verdict = stream.judge(&Rules::default());
+        let verdict = stream.judge(&support::any_machine());
         assert!(
             matches!(verdict, Verdict::Invalid(Invalid::SizesDisagree { .. })),
             "{verdict}\n{:?}",
@@ -115,7 +115,7 @@ fn frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named() {
             off.expect("device").expect(offload);
         }
         let cut = run(&bed, &of(Transport::TcpStream), &offer);
-        let verdict = cut.judge(&Rules::default());
+        let verdict = cut.judge(&support::any_machine());
         assert!(!matches!(verdict, Verdict::Invalid(_)), "{verdict}");
         assert_eq!(cut.counts().lost, 0, "{verdict}\n{cut:?}");
     });

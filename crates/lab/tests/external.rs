@@ -18,7 +18,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
 use mpps_linux::links;
 use mpps_linux::{ethtool, sysctl};
-use mpps_method::{FrameSpec, Offer, Rate, Rules, Span, Verdict};
+use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
@@ -35,7 +35,7 @@ fn measure(bed: &Bed, traffic: &Traffic) {
         duration: Span::from_millis(200),
     };
     let trial = trial::run(&mut tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&support::any_machine());
     assert!(
         !matches!(verdict, Verdict::Invalid(_)),
         "{verdict}\n{trial:?}"

@@ -13,7 +13,7 @@ use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::tc::{self, Filters, Hook};
 use mpps_linux::{clock, kernel, sysctl, task};
-use mpps_method::{Offer, Rate, Rules, Span, Trial, Verdict};
+use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::process::Command;
 
 const FRAMES_MAX: u64 = 1 << 20;
@@ -39,7 +39,7 @@ fn closed_trial(tester: &mut Tester<'_>) -> Trial {
         duration: Span::from_millis(200),
     };
     let trial = trial::run(tester, &offer).unwrap_or_else(|error| panic!("trial: {error}"));
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&support::any_machine());
     assert!(!matches!(verdict, Verdict::Invalid(_)), "{verdict}");
     trial
 }
@@ -179,8 +179,8 @@ fn what_a_killed_process_left_in_the_path_is_taken_off() {
     let bed = bed_with(Interfaces::Oldest);
     let ways = mpps_lab::tester::ways(false);
     let others = Filters {
-        ours: false,
         others: 1,
+        ..Filters::default()
     };
     for users_own in [false, true] {
         if users_own {
@@ -201,7 +201,7 @@ fn what_a_killed_process_left_in_the_path_is_taken_off() {
         }
         // As a process that was killed: nothing is dropped.
         std::mem::forget(Wire::lay(&bed, &ways).expect("wire"));
-        assert!(filters(&bed, Side::B, Hook::Ingress).ours);
+        assert!(filters(&bed, Side::B, Hook::Ingress).ours_first);
         let mut tester = tester(&bed);
         assert_eq!(
             filters(&bed, Side::B, Hook::Ingress),
@@ -247,7 +247,7 @@ fn a_packet_port_sees_its_frames_to_their_end_by_either_way() {
         let mut tester = raised.unwrap_or_else(|error| panic!("{interfaces:?}: {error}"));
         let means = Means::of(interfaces).expect("means").traffic_control;
         assert_eq!(
-            filters(&bed, Side::D, Hook::Ingress).ours,
+            filters(&bed, Side::D, Hook::Ingress).ours_last,
             means == TrafficControl::Clsact
         );
         let trial = closed_trial(&mut tester);

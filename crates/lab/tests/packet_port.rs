@@ -298,7 +298,7 @@ fn a_frame_that_nobody_counts_makes_the_trial_invalid() {
         });
         run(&mut tester, 10_000.0, 500)
     });
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&support::any_machine());
     assert!(
         matches!(verdict, Verdict::Invalid(Invalid::LedgerOpen(_))),
         "{verdict}"

@@ -235,7 +235,7 @@ fn without_receiver() -> Verdict {
     });
     trial
         .expect("counters are still there")
-        .judge(&Rules::default())
+        .judge(&support::any_machine())
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_vanished_port_is_an_error_not_a_rate() {
 }
 
 #[test]
-fn in_lock_step_on_one_cpu_an_overload_is_not_offered() {
+fn in_lock_step_on_one_cpu_an_overload_is_no_pass() {
     if !support::can_run() {
         return;
     }
@@ -294,8 +294,5 @@ fn in_lock_step_on_one_cpu_an_overload_is_not_offered() {
     // Sender and DUT take turns: what the DUT works, the sender sleeps. Loss there is the pair's.
     let trial = run(&mut tester, 3_000_000.0, 500);
     let verdict = trial.judge(&Rules::default());
-    assert!(
-        !matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }),
-        "{verdict}"
-    );
+    assert_ne!(verdict, Verdict::Lossless);
 }

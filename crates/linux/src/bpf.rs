@@ -10,6 +10,8 @@ const BPF_LINK_CREATE: libc::c_long = 28;
 /// `BPF_F_TEST_XDP_LIVE_FRAMES` (Linux 5.18): verdicts are carried out instead of returned.
 const LIVE_FRAMES: u32 = 1 << 1;
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
+/// `BPF_F_BEFORE`: with no other program named, before all there are.
+const BEFORE: u32 = 1 << 3;
 /// The kernel's `TEST_XDP_MAX_BATCH`.
 pub const LIVE_BATCH_MAX: u32 = 256;
 
@@ -21,10 +23,18 @@ pub enum LinkKind {
     Xdp = 37,
     /// A perf event (target is its file descriptor).
     PerfEvent = 41,
-    /// Traffic control, ingress (Linux 6.6).
+    /// Traffic control, ingress, behind the programs that are there (Linux 6.6).
     TcxIngress = 46,
-    /// Traffic control, egress (Linux 6.6).
+    /// Traffic control, egress, behind the programs that are there (Linux 6.6).
     TcxEgress = 47,
+}
+
+/// Attaches a program for traffic control before all that are there; otherwise as [`attach`].
+///
+/// # Errors
+/// As [`attach`].
+pub fn attach_first(program: BorrowedFd<'_>, target: u32, kind: LinkKind) -> Result<OwnedFd> {
+    attach_with(program, target, kind, BEFORE)
 }
 
 /// The members of `union bpf_attr` for BPF_PROG_TEST_RUN.
@@ -145,15 +155,25 @@ pub fn run_live_frames(program: BorrowedFd<'_>, frame: &[u8], batch: u32) -> Res
 /// # Errors
 /// What bpf(2) said, with the place.
 pub fn attach(program: BorrowedFd<'_>, target: u32, kind: LinkKind) -> Result<OwnedFd> {
+    let flags = if kind == LinkKind::Xdp {
+        XDP_FLAGS_DRV_MODE
+    } else {
+        0
+    };
+    attach_with(program, target, kind, flags)
+}
+
+fn attach_with(
+    program: BorrowedFd<'_>,
+    target: u32,
+    kind: LinkKind,
+    flags: u32,
+) -> Result<OwnedFd> {
     let mut attr = LinkCreateAttr {
         prog_fd: program.as_raw_fd().cast_unsigned(),
         target,
         attach_type: kind as u32,
-        flags: if kind == LinkKind::Xdp {
-            XDP_FLAGS_DRV_MODE
-        } else {
-            0
-        },
+        flags,
         ..LinkCreateAttr::default()
     };
     match bpf(BPF_LINK_CREATE, &mut attr) {

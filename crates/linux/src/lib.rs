@@ -11,7 +11,6 @@
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
 
 pub mod bpf;
-pub mod busy_poll;
 pub mod clock;
 pub mod cpu;
 pub mod error;

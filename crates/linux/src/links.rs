@@ -75,6 +75,8 @@ pub struct Link {
     pub kind: Option<String>,
     /// Largest MTU its driver takes, octets; `None` where it does not say.
     pub mtu_max: Option<u32>,
+    /// The kind of its root queueing discipline (`noqueue`, `tbf`...); `None` where it does not say.
+    pub qdisc: Option<String>,
 }
 
 /// Makes a veth pair, both ends down.
@@ -318,6 +320,7 @@ fn describe(message: &LinkMessage) -> Link {
         lower: None,
         kind: None,
         mtu_max: None,
+        qdisc: None,
     };
     let mut lower_elsewhere = false;
     for attribute in &message.attributes {
@@ -330,6 +333,7 @@ fn describe(message: &LinkMessage) -> Link {
             LinkAttribute::Controller(master) => link.master = Some(*master),
             LinkAttribute::Link(lower) => link.lower = Some(*lower).filter(|&lower| lower > 0),
             LinkAttribute::LinkNetNsId(_) => lower_elsewhere = true,
+            LinkAttribute::Qdisc(kind) => link.qdisc = Some(kind.clone()),
             LinkAttribute::MaxMtu(octets) => link.mtu_max = Some(*octets).filter(|&mtu| mtu > 0),
             LinkAttribute::LinkInfo(infos) => link.kind = kind_of(infos),
             _ => {}

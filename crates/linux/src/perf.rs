@@ -1,4 +1,4 @@
-//! Perf events: a clock to hang eBPF programs on, and the CPU's own cycle counter.
+//! Perf events: a clock to hang eBPF programs on.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -6,8 +6,6 @@ use crate::error::{Error, Result};
 
 const PERF_TYPE_SOFTWARE: u32 = 1;
 const PERF_COUNT_SW_CPU_CLOCK: u64 = 0;
-const PERF_TYPE_HARDWARE: u32 = 0;
-const PERF_COUNT_HW_CPU_CYCLES: u64 = 0;
 const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 /// Bit 0 of the attribute's flags: do not count before being enabled.
 const DISABLED: u64 = 1;
@@ -116,39 +114,10 @@ fn open(
                 Some(libc::EPERM | libc::EACCES) => {
                     error.with_remedy("needs CAP_PERFMON; run as root")
                 }
-                Some(libc::ENOENT | libc::EOPNOTSUPP) => {
-                    error.with_remedy("no such counter; in a guest the hypervisor must pass it on")
-                }
                 _ => error,
             })
         }
     }
-}
-
-/// CPU cycles that the calling thread takes for `work`, kernel included (`PERF_COUNT_HW_CPU_CYCLES`).
-///
-/// # Errors
-/// The CPU has no such counter, or the hypervisor hides it (ENOENT); no right (EACCES).
-pub fn cycles(work: impl FnOnce()) -> Result<u64> {
-    const THIS_TASK: libc::pid_t = 0;
-    const ANY_CPU: libc::c_int = -1;
-    let object = "CPU cycles of this thread";
-    let attributes = Attributes {
-        kind: PERF_TYPE_HARDWARE,
-        size: size_of::<Attributes>() as u32,
-        config: PERF_COUNT_HW_CPU_CYCLES,
-        ..Attributes::default()
-    };
-    let fd = open(&attributes, THIS_TASK, ANY_CPU, object)?;
-    let read = || {
-        let mut bytes = [0; 8];
-        nix::unistd::read(&fd, &mut bytes)
-            .map(|_| u64::from_ne_bytes(bytes))
-            .map_err(|e| Error::from_errno("read", object, e as i32))
-    };
-    let before = read()?;
-    work();
-    Ok(read()?.saturating_sub(before))
 }
 
 impl AsFd for CpuClock {
@@ -160,23 +129,5 @@ impl AsFd for CpuClock {
 impl From<CpuClock> for OwnedFd {
     fn from(clock: CpuClock) -> Self {
         clock.fd
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cycles_are_counted_or_the_reason_is_said() {
-        let spin = || {
-            for turn in 0..100_000u32 {
-                std::hint::black_box(turn);
-            }
-        };
-        match cycles(spin) {
-            Ok(counted) => assert!(counted > 100_000, "{counted}"),
-            Err(error) => assert!(error.remedy.is_some(), "{error}"),
-        }
     }
 }

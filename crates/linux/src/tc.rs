@@ -2,7 +2,7 @@
 //! that kernels before tcx (Linux 6.6) have.
 //!
 //! A filter hangs in a `clsact` qdisc and stays until somebody takes it off: it outlives the process
-//! that put it there. So ours carry one priority and one handle of their own, by which the next
+//! that put it there. So ours carry priorities and a handle of their own, by which the next
 //! process finds what a killed one left behind.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -17,8 +17,28 @@ use crate::error::Result;
 use crate::netlink::transact;
 use crate::netns;
 
-/// Filters run by rising priority; ours shall see the frame first.
-const PRIORITY: u32 = 1;
+/// When a program of ours runs among those of others at the same hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Before all others.
+    First,
+    /// After all others.
+    Last,
+}
+
+impl Turn {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::First, Self::Last];
+
+    /// Filters run by rising priority.
+    fn priority(self) -> u32 {
+        match self {
+            Self::First => 1,
+            Self::Last => 0xff00,
+        }
+    }
+}
+
 /// "mpps" in ASCII: a handle no other program draws by chance.
 const HANDLE: u32 = 0x6d70_7073;
 
@@ -74,14 +94,19 @@ pub fn delete_clsact(ifindex: u32) -> Result<()> {
         .map_err(|refusal| refusal.of("delete qdisc clsact of", object(ifindex)))
 }
 
-/// Runs the program, whose verdict is final, before all other filters at this hook. The link must
-/// have a clsact qdisc.
+/// Runs the program, whose verdict is final, in its turn at this hook. The link must have a clsact qdisc.
 ///
 /// # Errors
-/// One of ours is there already (EEXIST), a filter of another kind has the first priority (EEXIST or
+/// One of ours is there already (EEXIST), a filter of another kind has its priority (EEXIST or
 /// EINVAL), a kernel without `CONFIG_NET_CLS_BPF` (ENOENT), no right (EPERM).
-pub fn add_filter(ifindex: u32, hook: Hook, name: &str, program: BorrowedFd<'_>) -> Result<()> {
-    let mut filter = ours(ifindex, hook);
+pub fn add_filter(
+    ifindex: u32,
+    hook: Hook,
+    turn: Turn,
+    name: &str,
+    program: BorrowedFd<'_>,
+) -> Result<()> {
+    let mut filter = ours(ifindex, hook, turn);
     filter.attributes = vec![
         TcAttribute::Kind("bpf".to_owned()),
         TcAttribute::Options(vec![
@@ -101,7 +126,7 @@ pub fn add_filter(ifindex: u32, hook: Hook, name: &str, program: BorrowedFd<'_>)
         refusal
             .of(&format!("add filter {name} to the {hook:?} of"), object(ifindex))
             .with_remedy(
-                "needs root, CONFIG_NET_CLS_BPF (module cls_bpf), and no filter of another kind at priority 1",
+                "needs root, CONFIG_NET_CLS_BPF (module cls_bpf), and no filter of another kind at its priority",
             )
     })
 }
@@ -110,8 +135,8 @@ pub fn add_filter(ifindex: u32, hook: Hook, name: &str, program: BorrowedFd<'_>)
 ///
 /// # Errors
 /// There is none (ENOENT), no qdisc (EINVAL), no such link (ENODEV), no right (EPERM).
-pub fn delete_filter(ifindex: u32, hook: Hook) -> Result<()> {
-    let mut filter = ours(ifindex, hook);
+pub fn delete_filter(ifindex: u32, hook: Hook, turn: Turn) -> Result<()> {
+    let mut filter = ours(ifindex, hook, turn);
     filter.attributes = vec![TcAttribute::Kind("bpf".to_owned())];
     transact(RouteNetlinkMessage::DelTrafficFilter(filter), 0)
         .map(drop)
@@ -123,11 +148,24 @@ pub fn delete_filter(ifindex: u32, hook: Hook) -> Result<()> {
         })
 }
 
+impl Filters {
+    /// Whether ours is there that has this turn.
+    #[must_use]
+    pub fn ours(self, turn: Turn) -> bool {
+        match turn {
+            Turn::First => self.ours_first,
+            Turn::Last => self.ours_last,
+        }
+    }
+}
+
 /// The filters at a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Whether ours is there.
-    pub ours: bool,
+    /// Whether ours is there that runs first.
+    pub ours_first: bool,
+    /// Whether ours is there that runs last.
+    pub ours_last: bool,
     /// How many of others.
     pub others: usize,
 }
@@ -156,8 +194,10 @@ pub fn filters(ifindex: u32, hook: Hook) -> Result<Filters> {
         _ => None,
     });
     Ok(handles.fold(Filters::default(), |mut found, at| {
-        if at == (PRIORITY, HANDLE) {
-            found.ours = true;
+        if at == (Turn::First.priority(), HANDLE) {
+            found.ours_first = true;
+        } else if at == (Turn::Last.priority(), HANDLE) {
+            found.ours_last = true;
         } else {
             found.others += 1;
         }
@@ -176,12 +216,12 @@ fn clsact(ifindex: u32) -> TcMessage {
 }
 
 /// Priority in the upper half, protocol (all, in network order) in the lower.
-fn ours(ifindex: u32, hook: Hook) -> TcMessage {
+fn ours(ifindex: u32, hook: Hook, turn: Turn) -> TcMessage {
     let mut filter = TcMessage::with_index(ifindex.cast_signed());
     filter.header.parent = hook.parent();
     filter.header.handle = TcHandle::from(HANDLE);
     let all = u16::try_from(libc::ETH_P_ALL).unwrap_or(3).to_be();
-    filter.header.info = PRIORITY << 16 | u32::from(all);
+    filter.header.info = turn.priority() << 16 | u32::from(all);
     filter
 }
 
@@ -199,9 +239,10 @@ mod tests {
         assert_eq!(u32::from(Hook::Egress.parent()), 0xffff_fff3);
         assert_eq!(u32::from(clsact(1).header.handle), 0xffff_0000);
         assert_eq!(u32::from(clsact(1).header.parent), 0xffff_fff1);
-        assert_eq!(u32::from(ours(1, Hook::Egress).header.handle), HANDLE);
+        let ours = ours(1, Hook::Egress, Turn::First);
+        assert_eq!(u32::from(ours.header.handle), HANDLE);
         // htons(ETH_P_ALL) on any machine: its octets in memory are 00 03.
-        let info = ours(1, Hook::Egress).header.info;
+        let info = ours.header.info;
         assert_eq!(((info & 0xffff) as u16).to_ne_bytes(), [0, 3]);
         assert_eq!(info >> 16, 1);
     }

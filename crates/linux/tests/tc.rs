@@ -3,7 +3,7 @@
 mod scratch;
 
 use mpps_linux::links;
-use mpps_linux::tc::{self, Filters, Hook};
+use mpps_linux::tc::{self, Filters, Hook, Turn};
 use scratch::{joined, privileged};
 
 #[test]
@@ -21,7 +21,10 @@ fn a_clsact_qdisc_is_made_once_and_goes_again() {
         assert!(!tc::add_clsact(ifindex).unwrap(), "was there");
         for hook in Hook::BOTH {
             assert_eq!(tc::filters(ifindex, hook).unwrap(), Filters::default());
-            assert!(tc::delete_filter(ifindex, hook).unwrap_err().is_missing());
+            for turn in Turn::BOTH {
+                let refused = tc::delete_filter(ifindex, hook, turn).unwrap_err();
+                assert!(refused.is_missing());
+            }
         }
         tc::delete_clsact(ifindex).unwrap();
         assert!(tc::delete_clsact(ifindex).is_err(), "gone");
@@ -48,8 +51,8 @@ fn filters_of_others_are_counted_as_such() {
             .expect("tc of iproute2");
         assert!(added.success());
         let others = Filters {
-            ours: false,
             others: 1,
+            ..Filters::default()
         };
         assert_eq!(tc::filters(ifindex, Hook::Egress).unwrap(), others);
         assert_eq!(

@@ -88,7 +88,7 @@ fn searches() -> [(&'static str, SearchPlan); 5] {
 /// Found (% of the truth), trials, seconds of them.
 fn one(search: &SearchPlan, router: Properties) -> Result<[f64; 3], SearchPlanError> {
     let ceiling = Ceiling::Tester(Rate::from_fps(1_600_000.0));
-    let mut search = search.begin(Rate::from_fps(10_000.0), ceiling)?;
+    let mut search = search.begin(Rate::from_fps(10_000.0), ceiling, None)?;
     let ended = run(
         search.as_mut(),
         &mut Simulated::new(router),

@@ -3,18 +3,17 @@
 //!
 //! - A load passes by any or all of n trials, decided as soon as it is certain. With loss verification (ETSI
 //!   GS NFV-TST 009, 12.3.3) a trial that lost too much for a passing disturbance fails it at once.
-//! - A void trial is run again. Too many of them ([`crate::attempts`]): no
-//!   answer.
-//! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or
-//!   as often as a load has trials where any of them decides. A slow moment of the tester's CPU is no
-//!   more its limit than a lossy moment is the DUT's, and trials cut short weigh less than whole ones.
+//! - A void trial is run again ([`crate::attempts`]).
+//! - A load the tester failed to offer bounds the search from above as the *tester's* limit: twice, or as often as a load
+//!   has trials where any of them decides. Where the DUT lost frames in another trial of that load, the DUT failed it.
 //! - Two trials at a load that are no evidence: no answer.
+//! - A search that ends early says what its trials so far speak for.
 //! - The minimum is assumed to pass until everything above it has failed, then it is offered too.
 
-use crate::attempts::{self, Attempts, WHOLE};
+use crate::attempts::Attempts;
 use crate::goal::{Accept, Goal, GoalError, LimitedBy};
 use crate::reason::{Invalid, Shortfall};
-use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::Verdict;
@@ -24,9 +23,17 @@ use crate::verdict::Verdict;
 struct Tally {
     lossless: u32,
     lossy: u32,
-    /// What these weigh ([`crate::attempts`]).
     not_offered: u32,
     invalid: u32,
+}
+
+impl Tally {
+    const fn passes(&self) -> Passes {
+        Passes {
+            lossless: self.lossless,
+            judged: self.lossless + self.lossy,
+        }
+    }
 }
 
 /// What a load came to.
@@ -45,6 +52,8 @@ pub struct Bisection {
     tally: Tally,
     /// Highest load that passed.
     passed: Option<Rate>,
+    /// What the trials said at the load that the result so far is about.
+    passes: Passes,
     /// Lowest load the DUT failed.
     lossy: Option<Rate>,
     /// Lowest load that did not pass, and whose fault it was.
@@ -65,6 +74,7 @@ impl Bisection {
             now: goal.highest(),
             tally: Tally::default(),
             passed: None,
+            passes: Passes::default(),
             lossy: None,
             above: None,
             attempts: Attempts::default(),
@@ -95,14 +105,18 @@ impl Bisection {
         }
     }
 
-    fn not_offered(&mut self, why: Shortfall, weight: u32) {
-        self.tally.not_offered += weight;
+    fn not_offered(&mut self, why: Shortfall) {
+        self.tally.not_offered += 1;
         let enough = match self.goal.accept {
             Accept::Any | Accept::Verified { .. } => self.goal.trials_per_load.max(2),
             Accept::All => 2,
         };
-        if self.tally.not_offered >= enough.saturating_mul(WHOLE) {
-            self.decided(Decision::NotOffered(why));
+        if self.tally.not_offered >= enough {
+            self.decided(if self.tally.lossy > 0 {
+                Decision::Failed
+            } else {
+                Decision::NotOffered(why)
+            });
         }
     }
 
@@ -125,13 +139,18 @@ impl Bisection {
 
     fn decided(&mut self, decision: Decision) {
         let now = self.now;
+        if self.passed.is_none() || decision == Decision::Passed {
+            self.passes = self.tally.passes();
+        }
         match decision {
             Decision::Passed => self.passed = Some(now),
             Decision::Failed => {
                 self.lossy = Some(now);
                 self.above = Some((now, LimitedBy::Dut));
             }
-            Decision::NotOffered(_) => self.above = Some((now, LimitedBy::Tester)),
+            Decision::NotOffered(_) => {
+                self.above = Some((now, self.goal.maximum.not_offered_by(now)));
+            }
         }
         self.tally = Tally::default();
         match (self.passed, self.above) {
@@ -160,7 +179,7 @@ impl Bisection {
             }
             Decision::Passed | Decision::Failed => {
                 let Attempts { trials, voided, .. } = self.attempts;
-                self.finish(Outcome::NoneLossless {
+                self.done = Some(Outcome::NoneLossless {
                     lowest,
                     trials,
                     voided,
@@ -173,7 +192,7 @@ impl Bisection {
         let Attempts { trials, voided, .. } = self.attempts;
         // A load the DUT failed above one the tester could not offer bounds nothing any more.
         let lossy = self.lossy.filter(|_| limited_by == LimitedBy::Dut);
-        self.finish(Outcome::Found {
+        self.done = Some(Outcome::Found {
             lossless,
             lossy,
             limited_by,
@@ -182,21 +201,43 @@ impl Bisection {
         });
     }
 
+    /// Ends with what the trials so far speak for; without any answer where none says something of the DUT, or where
+    /// the instrument is in doubt.
     fn give_up(&mut self, why: CouldNotMeasure) {
         let Attempts { trials, voided, .. } = self.attempts;
-        self.done = Some(Outcome::CouldNotMeasure {
+        let limited_by = match why {
+            CouldNotMeasure::TooManyVoided(_) => LimitedBy::Disturbed,
+            _ => LimitedBy::Trials,
+        };
+        let known = self
+            .so_far(limited_by)
+            .filter(|_| !matches!(why, CouldNotMeasure::Invalid { .. }));
+        self.done = Some(known.unwrap_or(Outcome::CouldNotMeasure {
             why,
             trials,
             voided,
-        });
+        }));
     }
 
-    /// Ends with an answer, unless too many trials were voided for it to count.
-    fn finish(&mut self, outcome: Outcome) {
-        match self.attempts.disturbed() {
-            Some(why) => self.give_up(why),
-            None => self.done = Some(outcome),
+    /// What the trials so far speak for; `None` without one that says something of the DUT.
+    fn so_far(&self, limited_by: LimitedBy) -> Option<Outcome> {
+        let Attempts { trials, voided, .. } = self.attempts;
+        let under_way = (self.tally.lossless > 0).then_some(self.now);
+        if let Some(lossless) = self.passed.or(under_way) {
+            return Some(Outcome::Found {
+                lossless,
+                lossy: self.lossy,
+                limited_by,
+                trials,
+                voided,
+            });
         }
+        let failing = (self.tally.lossy > 0).then_some(self.now);
+        Some(Outcome::NoneLossless {
+            lowest: failing.or(self.lossy)?,
+            trials,
+            voided,
+        })
     }
 
     fn lossy(&mut self, lost: u64) {
@@ -213,17 +254,29 @@ impl Bisection {
 
     fn result(&self, outcome: Outcome) -> GoalResult {
         let irregular = match outcome {
+            Outcome::Found { .. } if self.passed.is_none() => Some(Irregular::Unconfirmed),
+            Outcome::Found {
+                limited_by: LimitedBy::Trials,
+                ..
+            } => Some(Irregular::OutOfTrials),
             Outcome::Found { lossy: Some(_), .. } => None,
             Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
             Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {
                 Some(Irregular::NoLowerBound)
             }
         };
+        // The load under way, where no other was decided.
+        let under_way = self.passed.is_none() && self.tally.passes().judged > 0;
         GoalResult {
             goal: None,
             outcome,
             loss_ratio: 0.0,
             final_trial: self.goal.trial,
+            passes: if under_way {
+                self.tally.passes()
+            } else {
+                self.passes
+            },
             irregular,
         }
     }
@@ -237,26 +290,45 @@ impl Search for Bisection {
         }
     }
 
-    fn learn(&mut self, verdict: &Verdict, counts: &Counts) {
+    fn learn(&mut self, verdict: &Verdict, _: &Counts) {
         if self.done.is_some() {
             return;
         }
-        self.attempts.count();
-        let weight = attempts::weight(&self.offer(), counts);
         match *verdict {
             Verdict::Lossless => {
+                self.attempts.judged();
                 self.tally.lossless += 1;
                 self.judged();
             }
-            Verdict::Lossy { lost } => self.lossy(lost),
-            Verdict::NotOffered(why) => self.not_offered(why, weight),
-            Verdict::Invalid(why) => self.invalid(why),
+            Verdict::Lossy { lost } => {
+                self.attempts.judged();
+                self.lossy(lost);
+            }
+            Verdict::NotOffered(why) => {
+                self.attempts.not_offered();
+                self.not_offered(why);
+            }
+            Verdict::Invalid(why) => {
+                self.attempts.other();
+                self.invalid(why);
+            }
             Verdict::Void(why) => {
-                if let Some(why) = self.attempts.void(why, weight) {
+                if let Some(why) = self.attempts.void(why) {
                     self.give_up(why);
                 }
             }
         }
+    }
+
+    fn found_so_far(&self) -> Vec<GoalResult> {
+        let Attempts { trials, voided, .. } = self.attempts;
+        let nothing = || Outcome::CouldNotMeasure {
+            why: CouldNotMeasure::OutOfTrials { trials },
+            trials,
+            voided,
+        };
+        let so_far = || self.so_far(LimitedBy::Trials).unwrap_or_else(nothing);
+        vec![self.result(self.done.unwrap_or_else(so_far))]
     }
 }
 

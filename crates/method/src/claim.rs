@@ -79,12 +79,12 @@ impl Throughput {
     }
 }
 
-/// Loss at a load (RFC 1242 3.6, RFC 2544 26.3).
+/// Loss at a load (RFC 1242 3.6, RFC 2544 26.3), without what the tester lost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossRate {
     rate: Rate,
-    sent: u64,
     lost: u64,
+    ratio: f64,
 }
 
 impl LossRate {
@@ -96,8 +96,8 @@ impl LossRate {
         };
         Some(Self {
             rate: trial.sent_rate()?,
-            sent: trial.counts().sent,
             lost,
+            ratio: trial.loss_ratio()?,
         })
     }
 
@@ -107,16 +107,16 @@ impl LossRate {
         self.rate
     }
 
-    /// Frames lost.
+    /// Frames lost at the DUT.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Lost of sent, above 0 and to 1.
+    /// Lost of the frames that reached the DUT, above 0 and to 1.
     #[must_use]
-    pub fn ratio(&self) -> f64 {
-        self.lost as f64 / self.sent as f64
+    pub const fn ratio(&self) -> f64 {
+        self.ratio
     }
 }
 
@@ -134,17 +134,9 @@ pub enum Basis {
         /// Its length.
         trial: Span,
     },
-    /// A lossless load, scaled by how busy the DUT was at it: right only if the cost of a frame
-    /// stays the same, while in truth it falls with load (larger batches) until caches overflow.
-    BusyShare {
-        /// The lossless load.
-        at: Rate,
-        /// Busy share of the DUT's busiest CPU, above 0 and to 1.
-        busy: f64,
-    },
 }
 
-/// A figure nobody measured, with what it rests on.
+/// A lossless load that is no throughput, with what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     rate: Rate,
@@ -173,20 +165,6 @@ impl Estimate {
             trial: trial.duration,
         };
         Self::from_short_trial(trial, rules).map(|estimate| Self { basis, ..estimate })
-    }
-
-    /// What the DUT might forward if its busiest CPU were busy all the time, from a lossless trial.
-    #[must_use]
-    pub fn from_busy_share(trial: &Trial, rules: &Rules) -> Option<Self> {
-        let at = trial
-            .sent_rate()
-            .filter(|_| trial.judge(rules) == Verdict::Lossless)?;
-        // Time read covers the drain too, so a saturated CPU may show a little above 1.
-        let busy = trial.busiest_share().filter(|&busy| busy > 0.0)?.min(1.0);
-        Some(Self {
-            rate: Rate::from_fps(at.fps() / busy),
-            basis: Basis::BusyShare { at, busy },
-        })
     }
 
     /// The estimated load, over all directions.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::iter::Peekable;
 
-use crate::genome::{Genome, GenomeError};
+use crate::genome::{Genome, GenomeError, LETTERS_MAX};
 use crate::mix::{Mix, PUBLISHED, Part};
 use crate::random::Random;
 use crate::units::{FrameLen, WIRE_OVERHEAD_OCTETS};
@@ -44,6 +44,8 @@ pub enum FrameSpecError {
     Range(String),
     /// A part of a mix without a weight above zero.
     Weight(String),
+    /// A part of a mix so rare that no frame of the sender's schedule has its size.
+    Rare(String),
     /// A size below what the headers and the tag need, or above what the port can send.
     DoesNotFit {
         /// The size.
@@ -85,6 +87,10 @@ impl fmt::Display for FrameSpecError {
             Self::Weight(text) => write!(
                 f,
                 "mix part \"{text}\" has no weight above zero: write size=weight, such as mix:64=7,1518=1"
+            ),
+            Self::Rare(text) => write!(
+                f,
+                "mix part \"{text}\" is less than one frame of {LETTERS_MAX} and would never be sent: give it more weight"
             ),
             Self::DoesNotFit { frame, min, max } => {
                 write!(
@@ -274,16 +280,21 @@ fn parse_sweep(text: &str) -> Result<Vec<FrameLen>, FrameSpecError> {
     Ok(sizes)
 }
 
-fn parse_mix(parts: &[&str]) -> Result<Mix, FrameSpecError> {
-    let name = format!("mix:{}", parts.join(","));
-    let parts = parts
+fn parse_mix(texts: &[&str]) -> Result<Mix, FrameSpecError> {
+    let parts = texts
         .iter()
         .map(|text| parse_part(text))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(Mix {
-        name: Cow::Owned(name),
+    let mix = Mix {
+        name: Cow::Owned(format!("mix:{}", texts.join(","))),
         parts: Cow::Owned(parts),
-    })
+    };
+    let counts = mix.apportion(LETTERS_MAX);
+    let mut rare = texts.iter().zip(counts).filter(|(_, frames)| *frames == 0);
+    match rare.next() {
+        Some((text, _)) => Err(FrameSpecError::Rare((*text).to_owned())),
+        None => Ok(mix),
+    }
 }
 
 fn parse_part(text: &str) -> Result<Part, FrameSpecError> {

@@ -247,7 +247,8 @@ mod tests {
         // 30 ms at 75 000 frames/s are 2250 frames: a ring of 512 does not hold them.
         let pauses = Properties {
             ring: 512,
-            pause_chance: 0.5,
+            // In half of the trials of 0.2 s.
+            pause_chance: 2.5,
             pause: Span::from_millis(30),
             ..router(1_000_000.0)
         };
@@ -266,10 +267,10 @@ mod tests {
             stall: Span::from_millis(100),
             ..router(1_000_000.0)
         };
-        let (gate_half, trials) = gate(stalls(0.5));
+        let (gate_half, trials) = gate(stalls(2.5));
         assert_eq!(gate_half.stability(), Stability::Stable);
         assert!(trials > TRIALS, "{trials}");
-        let (gate_always, trials) = gate(stalls(1.0));
+        let (gate_always, trials) = gate(stalls(5.0));
         let unknown = Stability::Unknown {
             trials: ATTEMPTS,
             judged: 0,

@@ -19,7 +19,10 @@ pub enum LimitedBy {
     /// A pause lost the frames of the load that failed: the DUT had CPU time to spare, and may well do more. No search
     /// can know that.
     Pause,
-    /// The trials allowed ended before anything else did.
+    /// Disturbances of the machine kept higher loads from being offered, or ended the search. The tester was seen to do
+    /// more, and the DUT may.
+    Disturbed,
+    /// The trials allowed, or the time for them, ended before anything else did.
     Trials,
 }
 
@@ -31,10 +34,14 @@ impl fmt::Display for LimitedBy {
             Self::Dut => "dut",
             Self::SharedCpu => "shared-cpu",
             Self::Pause => "pause",
+            Self::Disturbed => "disturbed",
             Self::Trials => "trials",
         })
     }
 }
+
+/// A load below this share of the tester's proven ceiling is no limit of the tester's.
+const RESTLESS_SHARE: f64 = 0.9;
 
 /// The highest load worth offering, and whose limit it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +70,17 @@ impl Ceiling {
     pub const fn rate(self) -> Rate {
         match self {
             Self::Tester(rate) | Self::Link(rate) => rate,
+        }
+    }
+
+    /// Whose limit a load is that the tester did not offer: its own, or the machine's disturbances where the tester was
+    /// proven to do clearly more.
+    #[must_use]
+    pub fn not_offered_by(self, rate: Rate) -> LimitedBy {
+        if rate.fps() < RESTLESS_SHARE * self.rate().fps() {
+            LimitedBy::Disturbed
+        } else {
+            LimitedBy::Tester
         }
     }
 

@@ -12,6 +12,9 @@ pub const BUSY: f64 = 0.8;
 /// A trial this near to it is a measurement of it.
 const NEAR: f64 = 0.02;
 
+/// Between loads further apart than this factor nothing is interpolated: the cost of a frame falls with load.
+const FACTOR_MAX: f64 = 1.5;
+
 /// A forwarding rate and how busy the DUT's busiest CPU was at it (0 to about 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct At {
@@ -65,19 +68,20 @@ impl fmt::Display for Headroom {
 }
 
 impl Headroom {
-    /// From trials of one kind of traffic; `None` when none that says something of the DUT was as busy, or none
-    /// less.
+    /// From the lossless trials of one kind of traffic; `None` when none was as busy, none less, or these two lie too far
+    /// apart to say what is between them.
     #[must_use]
     pub fn from_trials<'a>(trials: impl IntoIterator<Item = &'a (Trial, Verdict)>) -> Option<Self> {
-        let judged = |(_, verdict): &&(Trial, Verdict)| {
-            matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
-        };
-        let points = trials.into_iter().filter(judged).filter_map(|(trial, _)| {
-            Some(At {
-                rate: trial.forwarding_rate()?,
-                busy: trial.busiest_share()?,
-            })
-        });
+        let lossless = |(_, verdict): &&(Trial, Verdict)| *verdict == Verdict::Lossless;
+        let points = trials
+            .into_iter()
+            .filter(lossless)
+            .filter_map(|(trial, _)| {
+                Some(At {
+                    rate: trial.forwarding_rate()?,
+                    busy: trial.busiest_share()?,
+                })
+            });
         Self::from_points(&points.collect::<Vec<_>>())
     }
 
@@ -93,6 +97,9 @@ impl Headroom {
         let by_busy = |a: &&At, b: &&At| a.busy.total_cmp(&b.busy);
         let below = *points.iter().filter(|at| at.busy < BUSY).max_by(by_busy)?;
         let above = *points.iter().filter(|at| at.busy > BUSY).min_by(by_busy)?;
+        if above.rate.fps() > FACTOR_MAX * below.rate.fps() {
+            return None;
+        }
         let part = (BUSY - below.busy) / (above.busy - below.busy);
         let rate = below.rate.fps() + part * (above.rate.fps() - below.rate.fps());
         Some(Self {
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_trial_as_busy_is_a_measurement() {
-        let headroom = Headroom::from_trials(&trials(&[5e5, 7.9e5, 1.1e6])).expect("headroom");
+        let headroom = Headroom::from_trials(&trials(&[5e5, 7.9e5, 9.9e5])).expect("headroom");
         assert_eq!(headroom.rate, Rate::from_fps(7.9e5));
         assert!(matches!(headroom.basis, Basis::Measured(at) if (at.busy - 0.79).abs() < 1e-9));
     }
@@ -144,6 +151,20 @@ mod tests {
             headroom.to_string(),
             "at 80 % DUT busy: 800.0 kfps (interpolated between 60 % at 600.0 kfps and 90 % at 900.0 kfps)"
         );
+    }
+
+    #[test]
+    fn trials_that_lost_frames_say_nothing() {
+        // 80 % of the CPU in the trial that lost frames, by whatever chance.
+        let mut all = trials(&[6e5, 8e5]);
+        all[1].1 = Verdict::Lossy { lost: 4_973 };
+        assert_eq!(Headroom::from_trials(&all), None);
+    }
+
+    #[test]
+    fn trials_far_apart_are_not_joined() {
+        assert!(Headroom::from_trials(&trials(&[6.1e5, 9e5])).is_some());
+        assert_eq!(Headroom::from_trials(&trials(&[5.9e5, 9e5])), None);
     }
 
     #[test]

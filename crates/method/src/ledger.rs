@@ -50,6 +50,9 @@ pub struct Ledger {
     pub dut_transmitted: u64,
     /// Of these, frames the receiver's ring had no room for: the tester's loss.
     pub lost_receiver_ring: u64,
+    /// Frames that left by the DUT's port without passing the receiver at its exit: that receiver cannot measure this
+    /// DUT. Always 0 with a receiver at the tester's port.
+    pub passed_exit: u64,
     /// Frames the receiver saw, of whatever kind.
     pub receiver_total: u64,
     /// Canaries sent and met before the load.
@@ -173,8 +176,12 @@ impl Ledger {
         equal(
             "transmitted by the DUT",
             &[self.dut_transmitted],
-            "lost in the receiver's ring + seen by the receiver",
-            &[self.lost_receiver_ring, self.receiver_total],
+            "lost in the receiver's ring + past the exit + seen by the receiver",
+            &[
+                self.lost_receiver_ring,
+                self.passed_exit,
+                self.receiver_total,
+            ],
         )?;
         equal(
             "seen by the receiver",
@@ -207,6 +214,7 @@ impl Ledger {
             lost_receiver_ring: self
                 .lost_receiver_ring
                 .saturating_add(other.lost_receiver_ring),
+            passed_exit: self.passed_exit.saturating_add(other.passed_exit),
             receiver_total: self.receiver_total.saturating_add(other.receiver_total),
             opening: self.opening.plus(other.opening),
             closing: self.closing.plus(other.closing),

@@ -28,12 +28,14 @@ pub mod goal;
 pub mod headroom;
 pub mod histogram;
 pub mod ledger;
+pub mod limit;
 pub mod limits;
 pub mod mix;
 pub mod mlr;
 pub mod pattern;
 pub mod random;
 pub mod reason;
+pub mod saturation;
 pub mod search;
 pub mod search_plan;
 pub mod simulate;
@@ -60,11 +62,12 @@ pub use mlr::preset::Preset;
 pub use mlr::{Mlr, MlrPlan};
 pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
-pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
+pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuSteal, CpuWork, Direction, OVERDUE_MAX,
-    SizeCount, StackCounts, TaskName, Trial,
+    Counts, CpuBusy, CpuCrowd, CpuGap, CpuSpeed, CpuStall, CpuSteal, CpuWork, Direction,
+    OVERDUE_MAX, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -41,6 +41,10 @@ pub enum Invalid {
         /// Canaries received.
         received: u64,
     },
+    /// Frames left the DUT without passing the receiver at its exit.
+    PassedExit(u64),
+    /// Frames reached the receiver at the DUT's exit merged into larger ones.
+    MergedAtExit(u64),
     /// Frames are unaccounted for.
     LedgerOpen(LedgerGap),
     /// Frames by length do not add up to the frames counted.
@@ -84,6 +88,16 @@ impl fmt::Display for Invalid {
                 }
                 Ok(())
             }
+            Self::PassedExit(frames) => write!(
+                f,
+                "{frames} frames left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress \
+                 filter): give --receiver port"
+            ),
+            Self::MergedAtExit(frames) => write!(
+                f,
+                "{frames} frames left the DUT merged into larger ones (GRO), which the receiver at its exit cannot tell \
+                 apart: give --receiver port"
+            ),
             Self::LedgerOpen(gap) => write!(f, "the loss ledger is open: {gap}"),
             Self::SizesDisagree { by_size, counted } if by_size.1 < counted.1 => write!(
                 f,

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::attempts::VOIDS_IN_ROW_MAX;
 use crate::goal::LimitedBy;
 use crate::mlr::goal::SearchGoal;
 use crate::reason::{Invalid, Shortfall, Void};
@@ -34,6 +35,24 @@ pub trait Search {
     fn next(&mut self) -> Step;
     /// What the trial last offered said, and what it counted over all directions. After the end it is ignored.
     fn learn(&mut self, verdict: &Verdict, counts: &Counts);
+    /// What is known by now, one for each goal, in their order: for a caller whose time is spent. After the end it is
+    /// what [`Step::Done`] holds.
+    fn found_so_far(&self) -> Vec<GoalResult>;
+}
+
+/// What the trials at one load said: "lossless in 3 of 5".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passes {
+    /// Trials that lost nothing, or no more than the goal's loss ratio.
+    pub lossless: u32,
+    /// Trials that say something of the DUT.
+    pub judged: u32,
+}
+
+impl fmt::Display for Passes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lossless in {} of {}", self.lossless, self.judged)
+    }
 }
 
 /// What a search found for one goal (RFC 9971, "Goal Result").
@@ -45,8 +64,10 @@ pub struct GoalResult {
     pub outcome: Outcome,
     /// Loss ratio at the load found, 0 to below 1: that of the trial the result stands on.
     pub loss_ratio: f64,
-    /// No shorter trial is evidence for the result.
+    /// No shorter trial is evidence for the result. Below the goal's own where the search ended before such trials.
     pub final_trial: Span,
+    /// What the trials of at least that length said at the load found, or at the lowest that failed where none was.
+    pub passes: Passes,
     /// What a regular result would have and this one has not.
     pub irregular: Option<Irregular>,
 }
@@ -72,6 +93,8 @@ pub enum Irregular {
     NoUpperBound,
     /// The trials ended before a load was known to be too high.
     OutOfTrials,
+    /// The search ended before the load found had all its trials: those it had speak for it.
+    Unconfirmed,
     /// The DUT passed at no load.
     NoLowerBound,
     /// The trials ended before the bounds were as close as the goal asks.
@@ -90,6 +113,7 @@ impl fmt::Display for Irregular {
             Self::OutOfTrials => {
                 write!(f, "no load was known to be too high yet")
             }
+            Self::Unconfirmed => write!(f, "the load found had not had all its trials yet"),
             Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
             Self::TooWide { width, wanted } => write!(
                 f,
@@ -106,10 +130,11 @@ impl fmt::Display for Irregular {
 pub enum Outcome {
     /// A load passed.
     Found {
-        /// Highest load that passed (RFC 9971: relevant lower bound).
+        /// Highest load that passed (RFC 9971: relevant lower bound). Where the search ended early, the highest that the
+        /// trials so far speak for; see [`Irregular::Unconfirmed`].
         lossless: Rate,
-        /// Lowest load the DUT failed (relevant upper bound); `None` when tester or link bound the result
-        /// instead.
+        /// Lowest load above it that the DUT failed (relevant upper bound, or what speaks for one so far); `None` when
+        /// tester or link bound the result instead.
         lossy: Option<Rate>,
         /// What keeps the result from being higher.
         limited_by: LimitedBy,
@@ -141,9 +166,9 @@ pub enum Outcome {
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouldNotMeasure {
-    /// More than half of the trials were voided and the search got nowhere, or over two thirds of all; the last one's reason.
+    /// The machine disturbed so many trials in a row ([`crate::attempts::VOIDS_IN_ROW_MAX`]); the last one's reason.
     TooManyVoided(Void),
-    /// The trials allowed ended before any load was decided.
+    /// The trials, or the time for them, ended before any said something of the DUT.
     OutOfTrials {
         /// So many were run.
         trials: u32,
@@ -169,11 +194,14 @@ impl fmt::Display for CouldNotMeasure {
         match self {
             Self::TooManyVoided(last) => write!(
                 f,
-                "more than half of the trials were disturbed, the last because {last}: \
+                "over {VOIDS_IN_ROW_MAX} trials in a row were disturbed, the last because {last}: \
                  measure when the machine is quieter"
             ),
             Self::OutOfTrials { trials } => {
-                write!(f, "{trials} trials decided no load: allow more of them")
+                write!(
+                    f,
+                    "none of {trials} trials says something of the DUT: allow more of them, or more time"
+                )
             }
             Self::Invalid { rate, why } => write!(
                 f,

@@ -74,7 +74,8 @@ impl SearchPlan {
         }
     }
 
-    /// The search, between these loads.
+    /// The search, between these loads. MLRsearch begins a little below `start`, such as the DUT's maximum forwarding
+    /// rate, where that is known. A bisection always begins at the maximum.
     ///
     /// # Errors
     /// Goals or range make no sense.
@@ -82,6 +83,7 @@ impl SearchPlan {
         &self,
         minimum: Rate,
         maximum: Ceiling,
+        start: Option<Rate>,
     ) -> Result<Box<dyn Search>, SearchPlanError> {
         Ok(match self {
             Self::Mlr {
@@ -91,6 +93,7 @@ impl SearchPlan {
                 goals: goals.clone(),
                 maximum,
                 minimum,
+                start,
                 trials_at_most: *trials_at_most,
             })?),
             &Self::Bisection {

@@ -2,7 +2,7 @@
 //! searches on. Seeded: the same router gives the same trials.
 //!
 //! It forwards at a cost a frame that may change from trial to trial, has one ring before it, and may lose
-//! frames at random, pause, or be made to stand still by the machine. It has no caches, batches or
+//! frames at random or at some loads, pause, or be made to stand still by the machine. It has no caches, batches or
 //! interrupts: it is for trying searches and goals, no model of a DUT.
 
 use std::fmt;
@@ -20,6 +20,55 @@ const CANARIES: Canaries = Canaries {
     received: 8,
 };
 
+/// Frames that a second of a trial loses by [`Wander`], as a share of those accepted.
+const WANDER_LOSS: f64 = 1e-3;
+/// How near a load is to [`Wander::lucky`], as a share of it.
+const WANDER_NEAR: f64 = 0.2;
+
+/// Loss that comes and goes with load, as seen on routers of bare metal: seconds pass up to one load, none does from
+/// another on, and yet some do at a load far above both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wander {
+    /// Up to here every second passes.
+    pub sure: Rate,
+    /// From here on none does; between the two the chance falls in a line.
+    pub never: Rate,
+    /// Around this load, within 20 % of it, a second passes by luck.
+    pub lucky: Rate,
+    /// With this probability.
+    pub luck: f64,
+}
+
+impl Wander {
+    /// Probability that a second at this load loses nothing.
+    #[must_use]
+    pub fn passes(&self, load: Rate) -> f64 {
+        let (load, sure, never) = (load.fps(), self.sure.fps(), self.never.fps());
+        if load <= sure {
+            1.0
+        } else if load < never {
+            (never - load) / (never - sure)
+        } else if (load - self.lucky.fps()).abs() <= WANDER_NEAR * self.lucky.fps() {
+            self.luck
+        } else {
+            0.0
+        }
+    }
+}
+
+/// `450000:600000:10%@900000`
+impl fmt::Display for Wander {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sure, never, lucky) = (self.sure.fps(), self.never.fps(), self.lucky.fps());
+        write!(f, "{sure}:{never}:{}%@{lucky}", percent(self.luck))
+    }
+}
+
+/// Percent without the digits that only a float's rounding put there.
+fn percent(share: f64) -> f64 {
+    (share * 1e8).round() / 1e6
+}
+
 /// What the simulated pair of tester and router is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Properties {
@@ -33,11 +82,13 @@ pub struct Properties {
     pub random_loss: f64,
     /// What the tester sends at most; `None`: anything.
     pub tester_ceiling: Option<Rate>,
-    /// Probability of a trial in which the machine stands still once, and is seen to.
+    /// Loss that comes and goes with load, if any.
+    pub wander: Option<Wander>,
+    /// Probability of a second in which the machine stands still once, and is seen to.
     pub stall_chance: f64,
     /// For how long it then does.
     pub stall: Span,
-    /// Probability of a trial in which the router itself pauses once: nothing but its loss shows it.
+    /// Probability of a second in which the router itself pauses once: nothing but its loss shows it.
     pub pause_chance: f64,
     /// For how long it then does.
     pub pause: Span,
@@ -55,6 +106,7 @@ impl Properties {
             ring: 0,
             noise: 0.0,
             random_loss: 0.0,
+            wander: None,
             tester_ceiling: None,
             stall_chance: 0.0,
             stall: Span::ZERO,
@@ -69,12 +121,14 @@ impl Properties {
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "capacity={},ring={}", self.capacity.fps(), self.ring)?;
-        let percent = |share: f64| (share * 1e8).round() / 1e6;
         if self.noise > 0.0 {
             write!(f, ",noise={}%", percent(self.noise))?;
         }
         if self.random_loss > 0.0 {
             write!(f, ",loss={}", self.random_loss)?;
+        }
+        if let Some(wander) = self.wander {
+            write!(f, ",wander={wander}")?;
         }
         for (name, chance, length) in [
             ("stalls", self.stall_chance, self.stall),
@@ -120,22 +174,17 @@ impl Simulated {
             tester_ceiling,
             ..
         } = self.properties;
-        let stood = self.stands(|of| (of.stall_chance, of.stall), offer);
-        // Drawn only where it is needed, as noise is: a router without gives the same trials as ever.
-        let paused = if self.properties.pause_chance > 0.0 {
-            self.stands(|of| (of.pause_chance, of.pause), offer)
-        } else {
-            Span::ZERO
-        };
+        let stood = self.standstills(|of| (of.stall_chance, of.stall), offer);
+        let paused = self.standstills(|of| (of.pause_chance, of.pause), offer);
         let capacity = self.capacity();
         let intended = offer.rate.frames_in(offer.duration);
         let sent = tester_ceiling.map_or(intended, |most| {
             intended.min(most.frames_in(offer.duration))
         });
-        let away = Span::from_nanos(stood.as_nanos().saturating_add(paused.as_nanos()));
-        let lost_nic_ring = ring_loss(capacity, ring, sent, offer, away.min(offer.duration));
+        let lost_nic_ring = ring_loss(capacity, ring, sent, offer, [stood, paused]);
         let accepted = sent - lost_nic_ring;
-        let lost_in_dut = self.random_loss(accepted);
+        let lost_in_dut = self.random_loss(accepted) + self.wander_loss(accepted, offer);
+        let lost_in_dut = lost_in_dut.min(accepted);
         let lost = lost_nic_ring + lost_in_dut;
         let counts = Counts {
             intended,
@@ -175,7 +224,7 @@ impl Simulated {
             }],
             gaps: vec![CpuGap {
                 cpu: 1,
-                longest: stood,
+                longest: stood.longest(),
             }],
             largest_burst: 1,
             ..Trial::default()
@@ -195,14 +244,30 @@ impl Simulated {
         Rate::from_fps(capacity.fps() * (1.0 - missing))
     }
 
-    /// How long this trial sees such a standstill.
-    fn stands(&mut self, of: fn(&Properties) -> (f64, Span), offer: &Offer) -> Span {
+    /// How often this trial stands still so: each of its seconds has one such pause at most, by chance. Drawn only where
+    /// there are any, as noise is.
+    fn standstills(&mut self, of: fn(&Properties) -> (f64, Span), offer: &Offer) -> Standstills {
         let (chance, length) = of(&self.properties);
-        if self.random.chance(chance) {
-            length.min(offer.duration)
-        } else {
-            Span::ZERO
+        let length = length.min(offer.duration);
+        if chance <= 0.0 {
+            return Standstills { length, times: 0 };
         }
+        let seconds = offer.duration.as_secs_f64();
+        let whole = (0..seconds.floor() as u64).filter(|_| self.random.chance(chance));
+        let times = whole.count() as u64 + u64::from(self.random.chance(chance * seconds.fract()));
+        Standstills { length, times }
+    }
+
+    /// Frames lost at a load that this router does not like.
+    fn wander_loss(&mut self, accepted: u64, offer: &Offer) -> u64 {
+        let Some(wander) = self.properties.wander else {
+            return 0;
+        };
+        let passes = wander.passes(offer.rate).powf(offer.duration.as_secs_f64());
+        if self.random.chance(passes) {
+            return 0;
+        }
+        ((accepted as f64 * WANDER_LOSS) as u64).max(1)
     }
 
     /// How many of `frames` are lost by chance: leaps from one lost frame to the next.
@@ -227,18 +292,45 @@ impl Simulated {
     }
 }
 
+/// So many pauses of one length.
+#[derive(Clone, Copy, Debug)]
+struct Standstills {
+    length: Span,
+    times: u64,
+}
+
+impl Standstills {
+    const fn longest(self) -> Span {
+        if self.times > 0 {
+            self.length
+        } else {
+            Span::ZERO
+        }
+    }
+
+    const fn total_ns(self) -> u64 {
+        self.length.as_nanos().saturating_mul(self.times)
+    }
+}
+
 /// Frames the ring has no room for: what a whole trial brings above what is served and stored, or
 /// what arrives while the router stands still.
-fn ring_loss(capacity: Rate, ring: u64, sent: u64, offer: &Offer, stood: Span) -> u64 {
-    let awake = Span::from_nanos(offer.duration.as_nanos() - stood.as_nanos());
+fn ring_loss(capacity: Rate, ring: u64, sent: u64, offer: &Offer, stood: [Standstills; 2]) -> u64 {
+    let away_ns = stood
+        .iter()
+        .map(|one| one.total_ns())
+        .fold(0, u64::saturating_add);
+    let awake = Span::from_nanos(offer.duration.as_nanos().saturating_sub(away_ns));
     let over_trial = sent
         .saturating_sub(capacity.frames_in(awake))
         .saturating_sub(ring);
-    let in_stall = offer.rate.frames_in(stood).min(sent).saturating_sub(ring);
+    let in_one = |one: Standstills| offer.rate.frames_in(one.length).saturating_sub(ring);
+    let in_stalls = stood.map(|one| in_one(one).saturating_mul(one.times));
+    let in_stalls = in_stalls.into_iter().fold(0, u64::saturating_add).min(sent);
     if over_trial > 0 && sent > capacity.frames_in(offer.duration) {
-        return over_trial.max(in_stall);
+        return over_trial.max(in_stalls);
     }
-    in_stall
+    in_stalls
 }
 
 /// One trial of a search, with its verdict.

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
+use crate::saturation::Window;
 use crate::units::{FrameLen, Rate, Span};
 
 /// Frames of one direction (or, added up, of a trial). Only frames with the trial's tag count.
@@ -36,6 +37,8 @@ pub struct Counts {
     /// Of the frames whose arrival was timed (one in 16, or each), those whose TTL or hop limit nobody had lowered: a
     /// router does (RFC 1812 section 5.3.1, RFC 8200 section 3).
     pub not_lowered: u64,
+    /// Frames that reached the receiver at the DUT's exit merged into larger ones (GRO): it cannot tell them apart.
+    pub merged: u64,
 }
 
 impl Counts {
@@ -55,6 +58,7 @@ impl Counts {
             late: self.late.saturating_add(other.late),
             beyond: self.beyond.saturating_add(other.beyond),
             not_lowered: self.not_lowered.saturating_add(other.not_lowered),
+            merged: self.merged.saturating_add(other.merged),
         }
     }
 }
@@ -95,6 +99,17 @@ pub struct CpuGap {
     pub cpu: usize,
     /// The longest gap.
     pub longest: Span,
+}
+
+/// A time in which one CPU ran nothing at all, between two ticks of its clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuStall {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// The tick before it, since the trial's first slot (zero where it came before that).
+    pub from: Span,
+    /// The tick after it.
+    pub to: Span,
 }
 
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
@@ -199,8 +214,12 @@ pub struct Trial {
     pub work: Vec<CpuWork>,
     /// Stolen time, one for each CPU of the bed.
     pub steal: Vec<CpuSteal>,
-    /// The machine's own stalls, one for each CPU of the bed.
+    /// The machine's own stalls: the longest of each CPU of the bed.
     pub gaps: Vec<CpuGap>,
+    /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
+    pub stalls: Vec<CpuStall>,
+    /// What the DUT forwarded in each short window, where the receiver keeps that.
+    pub windows: Vec<Window>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
     /// What the router's own tasks had of them besides the threads whose time is its busy time: tasks of its
@@ -270,11 +289,23 @@ impl Trial {
             .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
     }
 
-    /// Lost of sent, 0 to 1; `None` when nothing was sent.
+    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them.
+    #[must_use]
+    pub fn lost_at_dut(&self) -> u64 {
+        let own = |way: &Direction| {
+            let tester_s =
+                (way.ledger.lost_before_nic).saturating_add(way.ledger.lost_receiver_ring);
+            way.counts.lost.saturating_sub(tester_s)
+        };
+        self.directions.iter().map(own).fold(0, u64::saturating_add)
+    }
+
+    /// Lost at the DUT of the frames that reached its NIC, 0 to 1; `None` when none did.
     #[must_use]
     pub fn loss_ratio(&self) -> Option<f64> {
-        let counts = self.counts();
-        (counts.sent > 0).then(|| counts.lost as f64 / counts.sent as f64)
+        let reached = |way: &Direction| way.counts.sent.saturating_sub(way.ledger.lost_before_nic);
+        let reached = (self.directions.iter().map(reached)).fold(0, u64::saturating_add);
+        (reached > 0).then(|| self.lost_at_dut() as f64 / reached as f64)
     }
 
     /// Load really sent: frames sent over the trial's length. Never above the offered load.

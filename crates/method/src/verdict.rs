@@ -1,6 +1,11 @@
 //! What a trial is evidence of. The order is fixed and blind to the wish for a number:
-//! not evidence at all (invalid), then disturbed by the machine (void), then not offered by the
-//! tester, and only then lossy or lossless, which alone say something of the DUT.
+//!
+//! 1. *Void*: the machine disturbed it. Stolen time is called that, whatever else it spoilt.
+//! 2. *Invalid*: the instrument is in doubt.
+//! 3. *Lossy*: the DUT lost frames at its own stations. The tester cannot have caused that loss. Frames that stayed
+//!    unsent made the load lower, so a DUT that fails such a load fails the whole one too.
+//! 4. *Not offered*: the DUT lost nothing, but the tester left frames unsent or lost some itself.
+//! 5. *Lossless*: all that was offered came back.
 
 use std::fmt;
 
@@ -25,9 +30,9 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether a trial that has come so far can only be void or not offered: CPUs stood still or ran other programs
-    /// for too long, or too much of a direction (slots passed unsent, slots of the whole trial) is missing. What a
-    /// trial lost is not asked.
+    /// Whether a trial that has come so far can no longer pass: CPUs stood still or ran other programs for too long, or
+    /// too much of a direction (slots passed unsent, slots of the whole trial) is missing. Such a trial may stop. It is
+    /// void, not offered, or lossy where the DUT has lost frames by then. This does not ask for loss.
     #[must_use]
     pub fn in_vain(&self, gaps: &[CpuGap], crowds: &[CpuCrowd], ways: &[(u64, u64)]) -> bool {
         let short = |&(unsent, intended): &(u64, u64)| self.too_much_unsent(unsent, intended);
@@ -100,7 +105,7 @@ pub enum Verdict {
     Lossless,
     /// The DUT lost frames.
     Lossy {
-        /// How many.
+        /// How many were lost at the DUT's own stations.
         lost: u64,
     },
     /// The tester did not offer, or could not receive, this load.
@@ -127,11 +132,15 @@ impl Trial {
     /// What this trial says under `rules`.
     #[must_use]
     pub fn judge(&self, rules: &Rules) -> Verdict {
+        if let Err(why) = self.check_machine(rules) {
+            return Verdict::Void(why);
+        }
         if let Err(why) = self.check_evidence() {
             return Verdict::Invalid(why);
         }
-        if let Err(why) = self.check_machine(rules) {
-            return Verdict::Void(why);
+        let lost = self.lost_at_dut();
+        if lost > 0 {
+            return Verdict::Lossy { lost };
         }
         if let Err(why) = self.check_offered(rules) {
             return Verdict::NotOffered(why);
@@ -140,10 +149,7 @@ impl Trial {
             // For nothing that its end knows of.
             return Verdict::Invalid(Invalid::SenderDidNotEnd);
         }
-        match self.counts().lost {
-            0 => Verdict::Lossless,
-            lost => Verdict::Lossy { lost },
-        }
+        Verdict::Lossless
     }
 
     fn check_evidence(&self) -> Result<(), Invalid> {
@@ -161,6 +167,12 @@ impl Trial {
             }
             if counts.beyond > 0 {
                 return Err(Invalid::SequenceBeyond(counts.beyond));
+            }
+            if ledger.passed_exit > 0 {
+                return Err(Invalid::PassedExit(ledger.passed_exit));
+            }
+            if counts.merged > 0 {
+                return Err(Invalid::MergedAtExit(counts.merged));
             }
             for (moment, canaries) in [
                 (Moment::Opening, ledger.opening),

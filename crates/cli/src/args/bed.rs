@@ -51,8 +51,18 @@ pub struct DownArgs {
     pub name: String,
 }
 
+/// The environment of set-up scripts and shells.
+const ENVIRONMENT: &str = "The shell or command finds the bed by these variables of its environment:\n  \
+    MPPS_BED         name of the bed\n  \
+    MPPS_DUT_IN      interface at which the DUT receives (mB)\n  \
+    MPPS_DUT_OUT     interface at which the DUT transmits (mC)\n  \
+    MPPS_NETNS_OUT   network namespace of the tester's sending end\n  \
+    MPPS_NETNS_DUT   network namespace of the DUT\n  \
+    MPPS_NETNS_IN    network namespace of the tester's receiving end";
+
 /// Arguments of `mpps bed shell`.
 #[derive(Args, Debug)]
+#[command(after_help = ENVIRONMENT)]
 pub struct ShellArgs {
     /// Name of the bed (see `mpps bed list`)
     #[arg(value_name = "NAME")]
@@ -60,8 +70,12 @@ pub struct ShellArgs {
     /// Which namespace: the DUT's, or the tester's sending (out) or receiving (in) end
     #[arg(long, value_enum, default_value_t = SideArg::Dut)]
     pub side: SideArg,
-    /// A command to run there instead of $SHELL
-    #[arg(value_name = "COMMAND", last = true)]
+    /// A command to run there instead of $SHELL, with its arguments; options of this verb stand before it
+    #[arg(
+        value_name = "COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub command: Vec<String>,
 }
 
@@ -140,7 +154,10 @@ pub struct SetUpArgs {
     /// Kernel interfaces the tester works with: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
     pub kernel_interfaces: InterfacesArg,
-    /// A program that sets up the DUT: runs in its namespace before the first trial, as root
+    /// A program that sets up the DUT: runs in its namespace before the first trial, as root, on the DUT's CPUs. It
+    /// has to be executable. Its environment names the interfaces at which the DUT receives (MPPS_DUT_IN) and
+    /// transmits (MPPS_DUT_OUT), the bed (MPPS_BED) and its network namespaces (MPPS_NETNS_OUT, MPPS_NETNS_DUT,
+    /// MPPS_NETNS_IN)
     #[arg(long, value_name = "SCRIPT")]
     pub dut_setup: Option<PathBuf>,
 }

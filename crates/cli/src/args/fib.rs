@@ -9,10 +9,10 @@ use mpps_lab::tables::fib::{Gateway, MAIN_TABLE};
 #[derive(Args, Debug)]
 pub struct FibArgs {
     /// The router of this kept bed (see `mpps bed up`)
-    #[arg(long = "bed", value_name = "NAME", help_heading = "Where")]
+    #[arg(id = "bed", long, value_name = "NAME", help_heading = "Where")]
     pub kept_bed: Option<String>,
     /// This machine's own FIB, in the network namespace mpps runs in; `mpps recover` clears what a killed load left
-    #[arg(long, help_heading = "Where", conflicts_with = "kept_bed")]
+    #[arg(long, help_heading = "Where", conflicts_with = "bed")]
     pub allow_system_changes: bool,
 }
 

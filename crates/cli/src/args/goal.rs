@@ -3,7 +3,6 @@
 
 use super::quantity::{number, span, trial_length};
 use mpps_method::Span;
-use mpps_method::mlr::preset::PDR_LOSS_RATIO;
 
 /// One goal as typed; what it does not say the preset does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -57,7 +56,9 @@ fn loss_ratio(word: &str) -> Result<f64, String> {
         || format!("\"{word}\" is no goal: give ndr (nothing lost) or pdr:LOSS such as pdr:0.5%");
     match word.split_once(':') {
         None if word == "ndr" => Ok(0.0),
-        None if word == "pdr" => Ok(PDR_LOSS_RATIO),
+        None if word == "pdr" => Err(
+            "\"pdr\" does not say how much may be lost: give a share such as pdr:0.5%".to_owned(),
+        ),
         Some(("pdr", loss)) => match percent(loss) {
             Some(0.0) => Err(format!("\"{word}\" loses nothing: that is ndr")),
             Some(ratio) if ratio < 1.0 => Ok(ratio),
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn several_goals_stand_in_one_text() {
         let GoalsArg(found) =
-            goals("ndr,exceed=20%,sum=5m,pdr:0.5%,pdr,width=2%,final=60,initial=0.2")
+            goals("ndr,exceed=20%,sum=5m,pdr:0.5%,pdr:0.5%,width=2%,final=60,initial=0.2")
                 .expect("goals");
         let ndr = GoalArg {
             exceed_ratio: Some(0.2),
@@ -130,6 +131,7 @@ mod tests {
     fn what_is_no_goal_is_answered_with_what_is_one() {
         for (text, wanted) in [
             ("mdr", "pdr:0.5%"),
+            ("pdr", "how much may be lost"),
             ("", "ndr"),
             ("ndr:1%", "pdr:0.5%"),
             ("pdr:0%", "that is ndr"),

@@ -8,7 +8,7 @@ use mpps_method::limits::{Bus, MemoryBandwidth, Packets};
 /// Arguments of `mpps limits`.
 #[derive(Args, Debug)]
 pub struct LimitsArgs {
-    /// Speeds of links, bit/s (M, G)
+    /// Speeds of links, bit/s (25G, 25GbE)
     #[arg(long, value_name = "SPEEDS", value_delimiter = ',', default_value = "10G,40G,100G", value_parser = link_speed)]
     pub link_speed: Vec<LinkSpeed>,
     /// Frame sizes in octets, FCS included, as `mpps throughput --frame` takes them

@@ -11,7 +11,9 @@ mod limits;
 mod port;
 pub mod quantity;
 mod recover;
+mod refusal;
 mod search;
+mod short_help;
 mod simulate;
 mod table;
 mod throughput;
@@ -28,8 +30,9 @@ pub use fib::{
 pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
-pub use port::{PortArg, PortArgs};
+pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
+pub use refusal::shortened;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
@@ -37,7 +40,7 @@ pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// How wide help text may get, columns.
 const HELP_WIDTH: usize = 100;
@@ -79,74 +82,41 @@ pub enum Verb {
     Completions(CompletionsArgs),
 }
 
+/// The command line's definition; `-h` of long verbs shows the flags most people use.
+#[must_use]
+pub fn command() -> clap::Command {
+    short_help::with_short_help(Cli::command())
+}
+
 /// Reads the command line. `Err` when there is nothing to run: help was asked for, or the input is bad.
 ///
 /// # Errors
 /// The exit code, after help went to stdout or one line to stderr.
 pub fn read() -> Result<Cli, Exit> {
-    Cli::try_parse().map_err(|error| match error.kind() {
+    let parsed = command()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // Nobody is left to tell when stdout is closed.
             let _ = error.print();
             Exit::Measured
         }
-        kind => {
-            let typed = std::env::args().skip(1);
-            crate::terminal::error(&match kind {
-                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => missing_verb(typed),
-                _ => one_line(&error.render().to_string(), typed),
-            });
+        _ => {
+            let line = refusal::one_line(&error, &typed());
+            crate::terminal::error(&refusal::shortened(&line, &typed()));
             Exit::CouldNotMeasure
         }
     })
 }
 
-/// The parser's message of several lines as one: what is wrong, the hint, where help is.
-fn one_line(message: &str, typed: impl Iterator<Item = String>) -> String {
-    let wanted = message.lines().map(str::trim).filter(|line| {
-        !line.is_empty() && !line.starts_with("Usage:") && !line.starts_with("For more information")
-    });
-    let joined = wanted
-        .collect::<Vec<_>>()
-        .join("; ")
-        .replace(":; ", ": ")
-        .replace("; [", " [");
-    let root = Cli::command();
-    let (verb, _) = command_of(&root, typed);
-    format!(
-        "{} (see {verb} --help)",
-        joined.trim_start_matches("error: ")
-    )
-}
-
-/// Which verbs there are, for who typed none.
-fn missing_verb(typed: impl Iterator<Item = String>) -> String {
-    let root = Cli::command();
-    let (verb, command) = command_of(&root, typed);
-    let known: Vec<&str> = command
-        .get_subcommands()
-        .map(clap::Command::get_name)
-        .collect();
-    format!(
-        "what to do? give one of: {} (see {verb} --help)",
-        known.join(", ")
-    )
-}
-
-/// The program and as many verbs as were typed right, and what is known of the last.
-fn command_of(
-    root: &clap::Command,
-    typed: impl Iterator<Item = String>,
-) -> (String, &clap::Command) {
-    let (mut verb, mut command) = (root.get_name().to_owned(), root);
-    for word in typed {
-        let Some(next) = command.find_subcommand(&word) else {
-            break;
-        };
-        verb = format!("{verb} {word}");
-        command = next;
-    }
-    (verb, command)
+/// The arguments as typed. Octets that are not UTF-8 are replaced.
+#[must_use]
+pub fn typed() -> Vec<String> {
+    let words = std::env::args_os().skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 #[cfg(test)]
@@ -155,10 +125,10 @@ mod tests {
 
     #[test]
     fn the_definitions_are_consistent() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 
-    /// A job that doctor tells of can be typed, and one that it calls planned cannot yet.
+    /// Each job that doctor names can be typed.
     #[test]
     fn doctors_jobs_are_verbs() {
         for job in &mpps_lab::doctor::JOBS {
@@ -166,44 +136,7 @@ mod tests {
             let typed = Cli::try_parse_from(std::iter::once("mpps").chain(words));
             let known = typed.is_err_and(|error| error.kind() == ErrorKind::DisplayHelp);
             let elsewhere = job.command.starts_with('(');
-            assert_eq!(known, !job.planned && !elsewhere, "{}", job.command);
-        }
-    }
-
-    #[test]
-    fn help_is_named_for_the_verb_that_was_typed() {
-        for (typed, verb) in [
-            (vec!["throughput", "--flows", "x"], "mpps throughput"),
-            (vec!["bed", "down"], "mpps bed down"),
-            (vec!["thruput"], "mpps"),
-            (vec![], "mpps"),
-        ] {
-            assert_eq!(
-                command_of(&Cli::command(), typed.into_iter().map(str::to_owned)).0,
-                verb
-            );
-        }
-        let line = missing_verb(["bed"].into_iter().map(str::to_owned));
-        assert!(
-            line.contains("up, down, shell, list") && line.contains("mpps bed --help"),
-            "{line}"
-        );
-    }
-
-    #[test]
-    fn a_bad_command_line_is_one_line_with_a_remedy() {
-        for (words, wanted) in [
-            (vec!["mpps", "throughput", "--flows", "many"], "--flows"),
-            (vec!["mpps", "throughput", "--frames", "64"], "--frame"),
-            (vec!["mpps", "thruput"], "throughput"),
-            (vec!["mpps", "throughput", "--max-rate", "fast"], "1.5M"),
-            (vec!["mpps", "bed", "down"], "NAME"),
-        ] {
-            let error = Cli::try_parse_from(&words).expect_err("bad input");
-            let typed = words[1..].iter().map(|word| (*word).to_owned());
-            let line = one_line(&error.render().to_string(), typed);
-            assert!(!line.contains('\n') && !line.starts_with("error"), "{line}");
-            assert!(line.contains(wanted) && line.contains("--help)"), "{line}");
+            assert_eq!(known, !elsewhere, "{}", job.command);
         }
     }
 }

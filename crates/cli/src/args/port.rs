@@ -11,6 +11,15 @@ pub enum PortArg {
     AfPacket,
 }
 
+/// Where the tester receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReceiverArg {
+    /// At the tester's own port.
+    Port,
+    /// At the egress of the router's outgoing port.
+    Exit,
+}
+
 /// The tester's ports.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Ports")]
@@ -20,6 +29,11 @@ pub struct PortArgs {
     /// [default: xdp; with --external af-packet where a port has no XDP]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
     pub port: Option<PortArg>,
+    /// Where frames are received and counted: exit (at the egress of the router's outgoing port; the tester's CPU
+    /// only sends) or port (behind the cable, at the tester's own port)
+    /// [default: exit where the tester has one CPU and the router lets frames pass there, else port]
+    #[arg(long, value_name = "PLACE", value_enum, hide_possible_values = true)]
+    pub receiver: Option<ReceiverArg>,
     /// A real pair of ports of this box around any device, instead of a router of its own: the tester sends on
     /// OUT and receives on IN. They leave the host for as long as it takes, and come back as they were
     #[arg(long, value_name = "OUT,IN",

@@ -1,4 +1,4 @@
-//! Numbers with units, as people type them: `1.5M`, `5m`, `1%`, `40G`.
+//! Numbers with units, as people type them: `1.5M`, `400kpps`, `1e6`, `5m`, `1%`, `40G`, `25GbE`.
 
 use ipnet::IpNet;
 use mpps_method::limits::{Bus, MemoryBandwidth};
@@ -13,14 +13,23 @@ const TRIAL_MAX: Span = Span::from_millis(600_000);
 /// Longest warm-up before a trial.
 const WARM_UP_MAX: Span = Span::from_millis(60_000);
 
-/// A rate in frames/s: `50000`, `50k`, `1.5M`.
+/// Names of frames per second, longest first, in lower case.
+const FRAMES_PER_S: [&str; 4] = ["frames/s", "fps", "pps", "/s"];
+/// Names of bits per second, longest first, in lower case.
+const BITS_PER_S: [&str; 7] = ["bits/s", "bit/s", "b/s", "bps", "bit", "be", "b"];
+
+/// A rate in frames/s: `50000`, `50k`, `1.5M`, `1e6`, `400kpps`, `1Mfps`, in either case.
 ///
 /// # Errors
 /// What to write instead.
 pub fn rate(text: &str) -> Result<Rate, String> {
-    let fps = number(text, &[("k", 1e3), ("K", 1e3), ("M", 1e6)])
-        .filter(|&fps| fps > 0.0)
-        .ok_or("give frames per second above zero, such as 50000, 50k or 1.5M")?;
+    let lower = text.to_ascii_lowercase();
+    let fps = number(
+        without_unit(&lower, &FRAMES_PER_S),
+        &[("k", 1e3), ("m", 1e6)],
+    )
+    .filter(|&fps| fps > 0.0)
+    .ok_or("give frames per second above zero, such as 50000, 50k or 1.5M")?;
     Ok(Rate::from_fps(fps))
 }
 
@@ -46,9 +55,15 @@ pub fn warm_up(text: &str) -> Result<Span, String> {
         .ok_or_else(|| format!("give seconds (1, 0.2) or a unit (200ms), {WARM_UP_MAX} at most"))
 }
 
-/// A span of time in seconds, or with a unit (ms, s, m, min); `None` when it is none.
+/// A span of time in seconds, or with a unit (ms, s, m, min, h); `None` when it is none.
 pub fn span(text: &str) -> Option<Span> {
-    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("min", 60.0)];
+    let units = [
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+    ];
     number(text, &units).map(Span::from_secs_f64)
 }
 
@@ -97,14 +112,19 @@ pub fn resolution(text: &str) -> Result<Resolution, String> {
         .map_err(|_| wrong.to_owned())
 }
 
-/// The speed of a link in bit/s: `10G`, `2.5G`, `100M`.
+/// The speed of a link in bit/s: `10G`, `2.5G`, `100M`, `25Gbit/s`, `25GbE`. `25GB` would be octets and is refused.
 ///
 /// # Errors
 /// What to write instead.
 pub fn link_speed(text: &str) -> Result<LinkSpeed, String> {
-    let bits = number(text, &[("M", 1e6), ("G", 1e9), ("T", 1e12)])
-        .filter(|&bits| (1e6..=1e15).contains(&bits))
-        .ok_or("give bits per second, such as 10G or 100M")?;
+    let octets = ["B", "B/s", "Bps"].iter().any(|unit| text.ends_with(unit));
+    let lower = text.to_ascii_lowercase();
+    let bits = number(
+        without_unit(&lower, &BITS_PER_S),
+        &[("m", 1e6), ("g", 1e9), ("t", 1e12)],
+    )
+    .filter(|&bits| !octets && (1e6..=1e15).contains(&bits))
+    .ok_or("give bits per second, such as 10G or 100M")?;
     Ok(LinkSpeed::from_bits_per_second(bits.round() as u64))
 }
 
@@ -188,7 +208,13 @@ pub fn routing_table(text: &str) -> Result<u32, String> {
         .ok_or("give a number from 1 to 4294967295, such as 254 (main)".to_owned())
 }
 
-/// A plain decimal number, times what its suffix stands for. No signs, no exponents, no infinities.
+/// The text without the first of these endings that it has.
+fn without_unit<'a>(text: &'a str, units: &[&str]) -> &'a str {
+    let unitless = units.iter().find_map(|unit| text.strip_suffix(unit));
+    unitless.unwrap_or(text)
+}
+
+/// A decimal number (`1.5`, `1e6`), times its suffix's factor. No signs, no infinities.
 pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let suffix = &text[digits.len()..];
@@ -198,11 +224,14 @@ pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
         suffixes.iter().find(|(name, _)| *name == suffix)?.1
     };
     let plain = digits.starts_with(|c: char| c.is_ascii_digit())
-        && digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+        && digits
+            .chars()
+            .all(|c| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E'));
     plain
         .then(|| digits.parse::<f64>().ok())
         .flatten()
         .map(|value| value * times)
+        .filter(|value| value.is_finite())
 }
 
 #[cfg(test)]
@@ -211,7 +240,12 @@ mod tests {
 
     #[test]
     fn counts_are_whole_and_prefixes_have_no_host_bits() {
-        for (text, value) in [("0", 0), ("10k", 10_000), ("1.5M", 1_500_000)] {
+        for (text, value) in [
+            ("0", 0),
+            ("10k", 10_000),
+            ("1.5M", 1_500_000),
+            ("1e6", 1_000_000),
+        ] {
             assert_eq!(count(text), Ok(value));
         }
         for text in ["", "-1", "0.5", "1.2345k", "many", "9999999999999999"] {
@@ -237,13 +271,28 @@ mod tests {
             ("50000", 50_000.0),
             ("50k", 50_000.0),
             ("1.5M", 1_500_000.0),
+            ("1m", 1e6),
+            ("1e6", 1e6),
+            ("1.5e6", 1.5e6),
+            ("1E6", 1e6),
+            ("400K", 400e3),
+            ("400kpps", 400e3),
+            ("400KPPS", 400e3),
+            ("400kfps", 400e3),
+            ("1Mpps", 1e6),
+            ("1Mfps", 1e6),
+            ("1e6pps", 1e6),
+            ("14.88Mpps", 14.88e6),
+            ("400kframes/s", 400e3),
+            ("400k/s", 400e3),
         ] {
-            assert_eq!(rate(text).map(Rate::fps), Ok(fps));
+            assert_eq!(rate(text).map(Rate::fps), Ok(fps), "{text}");
         }
         for text in [
-            "", "0", "-1", "1G", "k", "1e6", "inf", "1 k", "1.2.3", "0x10",
+            "", "0", "-1", "1G", "k", "e6", "1e", "1e-6", "1e400", "inf", "nan", "1 k", "1.2.3",
+            "0x10", "1Mbps", "pps",
         ] {
-            assert!(rate(text).expect_err(text).contains("1.5M"));
+            assert!(rate(text).expect_err(text).contains("1.5M"), "{text}");
         }
     }
 
@@ -258,6 +307,7 @@ mod tests {
         ] {
             assert_eq!(trial_length(text), Ok(Span::from_millis(ms)));
         }
+        assert_eq!(span("1h"), Some(Span::from_millis(3_600_000)));
         for text in ["0", "0.001", "1h", "5000", "soon", ""] {
             assert!(trial_length(text).expect_err(text).contains("5m"));
         }
@@ -304,8 +354,17 @@ mod tests {
             link_speed("2.5G").map(LinkSpeed::bits_per_second),
             Ok(2_500_000_000)
         );
-        for text in ["0", "40", "fast", "40g"] {
-            assert!(link_speed(text).expect_err(text).contains("10G"));
+        for text in [
+            "25G", "25g", "25Gbit", "25gbit", "25GBIT/S", "25Gbit/s", "25Gb/s", "25Gbps", "25GbE",
+            "25gbe", "25Gb", "25e9", "25000M",
+        ] {
+            let bits = link_speed(text).map(LinkSpeed::bits_per_second);
+            assert_eq!(bits, Ok(25_000_000_000), "{text}");
+        }
+        for text in [
+            "0", "40", "fast", "25GB", "25GB/s", "25GBps", "G", "bit/s", "25GbEE",
+        ] {
+            assert!(link_speed(text).expect_err(text).contains("10G"), "{text}");
         }
     }
 
@@ -339,7 +398,7 @@ mod tests {
             );
         }
         for text in [
-            "", "fast", "0", "x", "1600x", "x64", "1600x-64", "1600x0", "1e9",
+            "", "fast", "0", "x", "1600x", "x64", "1600x-64", "1600x0", "1e16",
         ] {
             assert!(
                 memory_bandwidth(text).expect_err(text).contains("1600x64"),

@@ -57,7 +57,7 @@ pub struct SearchArgs {
     /// [default: the preset's]
     #[arg(long, value_name = "GOALS", value_parser = goals)]
     pub goal: Vec<GoalsArg>,
-    /// Attributes of the goals: quick (1 s trials, up to 2 at a load, 15 in all; an estimate), csit (ndr and
+    /// Attributes of the goals: quick (1 s trials, up to 5 at a load, 25 in all; an estimate), csit (ndr and
     /// pdr:0.5%, 1 s trials, up to 21 at a load, half may exceed) or rfc2544 (60 s, nothing tolerated: a
     /// throughput) [default: quick; from --time 60 on rfc2544]
     #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
@@ -74,7 +74,7 @@ pub struct SearchArgs {
     /// loads are then whole multiples [default: the preset's; bisection 1%]
     #[arg(long, value_name = "1%|FPS", value_parser = resolution)]
     pub resolution: Option<Resolution>,
-    /// Undisturbed trials at most, for each frame size [default: quick 15]
+    /// Undisturbed trials at most, for each frame size [default: quick 25]
     #[arg(long, value_name = "N")]
     pub trials_at_most: Option<u32>,
     /// Bisection: whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS
@@ -94,16 +94,16 @@ pub struct SearchArgs {
     /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
     #[arg(long, value_name = "SECONDS", value_parser = warm_up)]
     pub warm_up: Option<Span>,
-    /// Highest load to offer, frames/s (k, M) [default: the tester's own ceiling]
+    /// Highest load to offer, frames/s (400k, 1.5M, 1e6) [default: the tester's own ceiling]
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub max_rate: Option<Rate>,
-    /// Lowest load to offer, frames/s (k, M) [default: 10k]
+    /// Lowest load to offer, frames/s (400k, 1.5M, 1e6) [default: 10k]
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub min_rate: Option<Rate>,
-    /// What every result is expected to reach, frames/s (k, M); where one does not, the exit code is 1
+    /// What every result is expected to reach, frames/s (400k, 1.5M, 1e6); where one does not, the exit code is 1
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
-    /// Speed that "% of link" refers to, bit/s (M, G); notional where there is no wire [default: that of the
+    /// Speed that "% of link" refers to, bit/s (25G, 25GbE); notional where there is no wire [default: that of the
     /// ports of --external, where they have one; else 40G]
     #[arg(long, value_name = "SPEED", value_parser = link_speed)]
     pub link_speed: Option<LinkSpeed>,

@@ -2,7 +2,7 @@
 
 use super::goal::percent;
 use super::quantity::{rate, span};
-use mpps_method::simulate::Properties;
+use mpps_method::simulate::{Properties, Wander};
 use mpps_method::{Rate, Span};
 
 /// Frames the ring holds when nothing else is said, as the bed's.
@@ -54,12 +54,13 @@ fn property(pair: &mut Properties, key: &str, value: &str) -> Result<(), String>
             pair.random_loss =
                 loss.ok_or("give a probability of each frame, such as 1e-6 or 0.01%")?;
         }
+        "wander" => pair.wander = Some(wander(value)?),
         "stalls" => (pair.stall, pair.stall_chance) = standstill(value)?,
         "pauses" => (pair.pause, pair.pause_chance) = standstill(value)?,
         "seed" => pair.seed = value.parse().map_err(|_| "give a whole number")?,
         _ => {
             return Err(
-                "a simulated pair has capacity, ring, noise, loss, stalls, pauses, tester and seed"
+                "a simulated pair has capacity, ring, noise, loss, wander, stalls, pauses, tester and seed"
                     .to_owned(),
             );
         }
@@ -72,9 +73,30 @@ fn share(value: &str) -> Result<f64, String> {
     share.ok_or_else(|| "give a share such as 5%, below 100%".to_owned())
 }
 
-/// `5ms@10%`: how long, and in how many of the trials.
+/// `450k:600k:10%@900k`: up to which load every second passes, from which on none does, and which share of them does so
+/// all the same around which higher load.
+fn wander(value: &str) -> Result<Wander, String> {
+    let wrong = "give two loads, and the share of the seconds that pass around a third, such as 450k:600k:10%@900k";
+    let [sure, never, lucky] = value.split(':').collect::<Vec<_>>()[..] else {
+        return Err(wrong.to_owned());
+    };
+    let (luck, lucky) = lucky.split_once('@').ok_or(wrong)?;
+    let wander = Wander {
+        sure: rate(sure)?,
+        never: rate(never)?,
+        lucky: rate(lucky)?,
+        luck: percent(luck).filter(|&luck| luck <= 1.0).ok_or(wrong)?,
+    };
+    if wander.sure < wander.never {
+        Ok(wander)
+    } else {
+        Err(format!("the first load is not below the second: {wrong}"))
+    }
+}
+
+/// `5ms@10%`: how long, and in how many of a trial's seconds.
 fn standstill(value: &str) -> Result<(Span, f64), String> {
-    let wrong = "give a length and the share of the trials that have one, such as 5ms@10%";
+    let wrong = "give a length and the share of the seconds that have one, such as 5ms@10%";
     let (length, chance) = value.split_once('@').ok_or(wrong)?;
     let length = span(length).ok_or(wrong)?;
     let chance = percent(chance)
@@ -89,10 +111,14 @@ mod tests {
 
     #[test]
     fn a_pair_is_read_as_it_is_written() {
-        let text = "capacity=1.2M,ring=512,noise=5%,loss=1e-6,stalls=5ms@10%,pauses=20ms@1%,tester=2M,seed=7";
+        let text = "capacity=1.2M,ring=512,noise=5%,loss=1e-6,wander=450k:600k:10%@900k,stalls=5ms@10%,\
+                    pauses=20ms@1%,tester=2M,seed=7";
         let pair = simulated(text).expect("a pair");
         assert_eq!((pair.capacity.fps(), pair.ring, pair.seed), (1.2e6, 512, 7));
         assert_eq!((pair.noise, pair.random_loss), (0.05, 1e-6));
+        let wander = pair.wander.expect("loss that wanders");
+        let loads = [wander.sure, wander.never, wander.lucky].map(Rate::fps);
+        assert_eq!((loads, wander.luck), ([450e3, 600e3, 900e3], 0.1));
         assert_eq!((pair.stall, pair.stall_chance), (Span::from_millis(5), 0.1));
         assert_eq!(
             (pair.pause, pair.pause_chance),
@@ -116,6 +142,9 @@ mod tests {
             ("capacity=1M,ring=-1", "frames"),
             ("capacity=1M,noise=2", "5%"),
             ("capacity=1M,loss=1", "1e-6"),
+            ("capacity=1M,wander=450k", "450k:600k:10%@900k"),
+            ("capacity=1M,wander=450k:600k:10%", "450k:600k:10%@900k"),
+            ("capacity=1M,wander=600k:450k:10%@900k", "not below"),
             ("capacity=1M,stalls=5ms", "5ms@10%"),
             ("capacity=1M,stalls=5ms@200%", "5ms@10%"),
             ("capacity=1M,speed=2", "has capacity, ring"),

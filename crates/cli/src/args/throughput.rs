@@ -25,8 +25,8 @@ pub struct ThroughputArgs {
     pub kept_bed: Option<String>,
     /// On a simulated tester and router instead of a bed, to try goals and searches; needs no rights:
     /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each
-    /// frame), stalls= and pauses= (length@share of trials; the machine's, seen; the router's, unseen), tester=
-    /// (its ceiling, frames/s), seed=
+    /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
+    /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
                                 "table", "dst_prefix"])]
@@ -59,7 +59,7 @@ pub struct OutputArgs {
     /// Measure beside another run on this host; without it one waits for the other
     #[arg(long)]
     pub share: bool,
-    /// Print the plan and end; touches nothing
+    /// Print the plan and end: touches nothing, and refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,
 }

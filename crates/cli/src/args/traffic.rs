@@ -11,10 +11,10 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Traffic")]
 pub struct TrafficArgs {
     /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9): sizes
-    /// (64,512), sweeps (64-1518/128), mixes by name (imix, ams-ix-2015, intel-2016, internet-2009,
+    /// (64,512), sweeps (64-1518/128), mixes by name (imix, with IPv6 imix6, ams-ix-2015, intel-2016, internet-2009,
     /// internet-2009-approx) or of your own (mix:64=7,594=4,1518=1), IMIX
     /// genomes in exact order (RFC 6985: genome:aaafg; sizes of your own: genome:aaA,A=594)
-    /// [default: 64,imix,1518; with IPv6 78,mix:78=7,594=4,1518=1,1518]
+    /// [default: 64,imix,1518; with IPv6 78,imix,1518]
     #[arg(long, value_name = "SIZES")]
     pub frame: Option<String>,
     /// Flows in each direction, taking turns; ports from 1024, source and destination moving together

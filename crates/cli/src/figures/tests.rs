@@ -2,6 +2,7 @@ use super::*;
 use crate::args::{Cli, Verb};
 use crate::plan::Plan;
 use clap::Parser;
+use mpps_lab::saturation::Saturated;
 use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
 
 fn plan(words: &str) -> ThroughputPlan {
@@ -54,6 +55,8 @@ fn trial() -> Trial {
 fn finding(limited_by: LimitedBy) -> Finding {
     let (trial, rules) = (trial(), Rules::default());
     Finding {
+        saturated: Saturated::default(),
+        receiver: None,
         frames: plan("--frame 64").sizes.remove(0),
         goal: None,
         conditional_throughput: Some(trial.offered),
@@ -66,8 +69,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
             voided: 1,
         },
         claim: Claim::from_trial(&trial, &rules),
-        estimate: Estimate::from_busy_share(&trial, &rules)
-            .filter(|_| limited_by == LimitedBy::Tester),
+        passes: mpps_method::Passes::default(),
         trial: Some(trial),
         loss_above: None,
         why_lost: None,
@@ -97,14 +99,13 @@ fn a_dut_that_limits_has_a_rate() {
 }
 
 #[test]
-fn a_tester_that_limits_gives_a_lower_bound_and_an_estimate() {
+fn a_tester_that_limits_gives_a_lower_bound() {
     let figures = Figures::of(&finding(LimitedBy::Tester), &plan(""));
     assert_eq!(
         figures.reading,
         Reading::AtLeast(Rate::from_fps(1_000_000.0))
     );
     assert_eq!(figures.limited_by, Some(Limit::Tester));
-    assert_eq!(figures.estimate.map(Rate::fps), Some(2_000_000.0));
 }
 
 #[test]

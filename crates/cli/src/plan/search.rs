@@ -3,7 +3,7 @@
 use crate::args::goal::GoalArg;
 use crate::args::{AcceptArg, KindArg, SearchArgs};
 use anyhow::{Result, bail, ensure};
-use mpps_lab::ceiling::SENDER_MAX;
+use mpps_lab::saturation::SENDER_MAX;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{Accept, Ceiling, Preset, Rate, Resolution, SearchGoal, SearchPlan, Span};
 
@@ -156,6 +156,6 @@ fn check(plan: &SearchPlan, args: &SearchArgs, minimum: Rate, maximum: Rate) -> 
         );
     }
     // What the search itself would refuse, before anything is touched.
-    plan.begin(minimum, Ceiling::Tester(maximum))?;
+    plan.begin(minimum, Ceiling::Tester(maximum), None)?;
     Ok(())
 }

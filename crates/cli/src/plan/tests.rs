@@ -1,7 +1,7 @@
 use super::*;
-use crate::args::{BedVerb, Cli, Verb};
+use crate::args::{BedVerb, Cli, SideArg, Verb};
 use clap::Parser;
-use mpps_method::{Accept, Preset, Resolution, SearchGoal, SearchPlan, Span};
+use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
 fn args(words: &str) -> ThroughputArgs {
     let typed = ["mpps", "throughput"]
@@ -43,7 +43,7 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
     let measurement = &plan.measurement;
     let SearchPlan::Mlr {
         goals,
-        trials_at_most: 15,
+        trials_at_most: 25,
     } = &measurement.search
     else {
         panic!("{:?}", measurement.search)
@@ -63,8 +63,23 @@ fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
 #[test]
 fn ipv6_has_usual_sizes_that_fit_it() {
     let plan = plan("-6");
-    assert_eq!(names(&plan), ["78", "mix:78=7,594=4,1518=1", "1518"]);
+    assert_eq!(names(&plan), ["78", "imix6", "1518"]);
     assert!(plan.measurement.traffic.ipv6);
+}
+
+#[test]
+fn imix_means_the_mix_that_fits_the_headers() {
+    for (words, expected) in [
+        ("--frame 64,imix", ["64", "imix"]),
+        ("-6 --frame 78,imix", ["78", "imix6"]),
+        ("-6 --frame imix6,1518", ["imix6", "1518"]),
+        ("--l4 tcp --frame 70,imix", ["70", "mix:70=7,594=4,1518=1"]),
+    ] {
+        assert_eq!(names(&plan(words)), expected, "{words}");
+    }
+    let sizes = &plan("-6 --frame imix").measurement.sizes;
+    let written = FrameSpec::parse_list("mix:78=7,594=4,1518=1").expect("a mix");
+    assert_eq!(sizes[0].schedule(1, 100), written[0].schedule(1, 100));
 }
 
 #[test]
@@ -130,7 +145,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
     let csit = [Preset::Csit.goal(0.0), Preset::Csit.goal(0.005)];
     assert_eq!(goals("--preset csit"), csit);
     assert_eq!(goals("--preset csit --goal ndr --goal pdr:0.5%"), csit);
-    assert_eq!(goals("--preset csit --goal ndr,pdr"), csit);
+    assert_eq!(goals("--preset csit --goal ndr,pdr:0.5%"), csit);
     let seconds = Span::from_secs_f64;
     let [one] = goals("--goal pdr:1%,exceed=20%,final=5s --resolution 2%")[..] else {
         panic!("one goal")
@@ -141,7 +156,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
         initial_trial: seconds(1.0),
         final_trial: seconds(5.0),
         // As many trials as the preset has at a load.
-        duration_sum: seconds(10.0),
+        duration_sum: seconds(25.0),
         width: 0.02,
     };
     assert_eq!(one, expected);
@@ -149,7 +164,7 @@ fn presets_and_goals_say_what_the_flags_do_not() {
         panic!("one goal")
     };
     assert_eq!(short.initial_trial, seconds(0.2));
-    assert_eq!(short.duration_sum, seconds(0.4));
+    assert_eq!(short.duration_sum, seconds(1.0));
 }
 
 #[test]
@@ -191,7 +206,7 @@ fn a_frame_too_small_for_its_protocol_is_refused() {
         line.contains("too small for IPv6") && line.contains("--frame 78"),
         "{line}"
     );
-    assert!(refusal("-6 --frame imix").contains("64 (in imix)"));
+    assert!(refusal("-6 --frame intel-2016").contains("64 (in intel-2016)"));
     assert!(refusal("--frame 60").contains("64 to 9216"));
 }
 
@@ -275,6 +290,34 @@ fn what_excludes_each_other_is_refused_by_the_parser() {
             clap::error::ErrorKind::ArgumentConflict,
             "{words}"
         );
+    }
+}
+
+#[test]
+fn a_command_for_a_bed_needs_no_dashes() {
+    for (words, side, command) in [
+        ("lab1", SideArg::Dut, ""),
+        ("lab1 ip -6 addr", SideArg::Dut, "ip -6 addr"),
+        ("lab1 -- ip addr", SideArg::Dut, "ip addr"),
+        (
+            "lab1 --side in ip --json addr",
+            SideArg::In,
+            "ip --json addr",
+        ),
+        ("--side out lab1 tc --side x", SideArg::Out, "tc --side x"),
+        ("lab1 ls --help", SideArg::Dut, "ls --help"),
+    ] {
+        let typed = ["mpps", "bed", "shell"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        let Verb::Bed(bed) = Cli::try_parse_from(typed).expect(words).verb else {
+            panic!("bed")
+        };
+        let BedVerb::Shell(shell) = bed.verb else {
+            panic!("shell")
+        };
+        assert_eq!((shell.name.as_str(), shell.side), ("lab1", side), "{words}");
+        assert_eq!(shell.command.join(" "), command, "{words}");
     }
 }
 

@@ -4,10 +4,10 @@ use crate::args::{TrafficArgs, TransportArg};
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
+use mpps_method::mix::{SIMPLE_IMIX, SIMPLE_IMIX_IPV6};
 use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec, Transport};
 
-/// Measured when nothing else is asked for: the smallest frame, Simple IMIX, the largest usual one; with
-/// the smallest frame that has room for the headers and the tag.
+/// The sizes of Simple IMIX above its smallest.
 const LARGER: [u16; 2] = [594, 1518];
 /// Largest frame of the eBPF sender, octets with FCS: what fits the page of a live frame.
 const LIVE_FRAME_MAX: u16 = 3400;
@@ -19,8 +19,12 @@ const LIVE_FRAME_MAX: u16 = 3400;
 pub fn sizes(typed: &TrafficArgs, port: PortKind) -> Result<Vec<FrameSpec>> {
     let (family, transport) = (family(typed), transport(typed));
     let least = family.frame_min(transport);
-    let usual = usual_sizes(least);
-    let sizes = FrameSpec::parse_list(typed.frame.as_deref().unwrap_or(&usual))?;
+    let imix = simple_imix(least);
+    // The smallest frame, Simple IMIX, the largest usual frame.
+    let usual = format!("{least},{imix},{}", LARGER[1]);
+    let typed = typed.frame.as_deref().unwrap_or(&usual).split(',');
+    let words = typed.map(|word| if word.trim() == "imix" { &imix } else { word });
+    let sizes = FrameSpec::parse_list(&words.collect::<Vec<_>>().join(","))?;
     for frames in &sizes {
         let min = frames.min();
         let over = if transport.is_tcp() { " and TCP" } else { "" };
@@ -40,14 +44,16 @@ pub fn sizes(typed: &TrafficArgs, port: PortKind) -> Result<Vec<FrameSpec>> {
     Ok(sizes)
 }
 
-/// Simple IMIX by its name where its smallest frame fits, else with the smallest that does.
-fn usual_sizes(least: FrameLen) -> String {
+/// Simple IMIX with this smallest frame, by its name where it has one.
+fn simple_imix(least: FrameLen) -> String {
     let [middle, large] = LARGER;
-    if least == FrameLen::MIN {
-        format!("{least},imix,{large}")
-    } else {
-        format!("{least},mix:{least}=7,{middle}=4,{large}=1,{large}")
-    }
+    let named = [SIMPLE_IMIX, SIMPLE_IMIX_IPV6]
+        .into_iter()
+        .find(|mix| mix.parts()[0].min == least);
+    named.map_or_else(
+        || format!("mix:{least}=7,{middle}=4,{large}=1"),
+        |mix| mix.name().to_owned(),
+    )
 }
 
 /// Which mix a size stands in, for the reader who wrote its name only.

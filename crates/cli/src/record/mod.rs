@@ -20,7 +20,7 @@ pub use comparability::Comparability;
 pub use path::Clock;
 use path::default_path;
 pub use point::PointLine;
-pub use result::{ResultLine, Stands};
+pub use result::{ResultLine, Stands, whole_fps};
 pub use run::{EndLine, Job, RunLine};
 pub use traffic::{RoutesEntry, TrafficEntry};
 pub use trial::{TrialLine, verdict_name};
@@ -32,7 +32,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Version of the lines' shape; it rises when a member changes its meaning or goes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// A record being written. One that got no line is removed again when it goes.
 pub struct Record {
@@ -177,7 +177,9 @@ mod tests {
         }
         let text = std::fs::read_to_string(&path).expect("read back");
         let expected = |run: &str| {
-            format!("{{\"schema\":1,\"kind\":\"trial\",\"run\":\"{run}\",\"lost_frames\":3}}\n")
+            format!(
+                "{{\"schema\":{SCHEMA},\"kind\":\"trial\",\"run\":\"{run}\",\"lost_frames\":3}}\n"
+            )
         };
         assert_eq!(
             text,

@@ -9,8 +9,8 @@ use serde::Serialize;
 /// Numbers of the trials behind a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stands {
-    /// Those that found the tester's ceiling.
-    pub ceiling_trials: Vec<u32>,
+    /// Those at overload, through the router and through a wire in its place.
+    pub overload_trials: Vec<u32>,
     /// Those far below any load of the search.
     pub gate_trials: Vec<u32>,
     /// Those of the search.
@@ -51,9 +51,9 @@ pub struct ResultLine {
     claim: Option<&'static str>,
     /// `=`, `>=` or `<`: how the rate is to be read.
     rate_is: Option<&'static str>,
-    rate_fps: Option<f64>,
-    lossy_fps: Option<f64>,
-    conditional_throughput_fps: Option<f64>,
+    rate_fps: Option<u64>,
+    lossy_fps: Option<u64>,
+    conditional_throughput_fps: Option<u64>,
     /// What a regular result (RFC 9971) would have and this one has not.
     irregular: Option<String>,
     limited_by: Option<&'static str>,
@@ -65,8 +65,7 @@ pub struct ResultLine {
     dut_busy_share: Option<f64>,
     dut_busiest_cpu_share: Option<f64>,
     dut_busy_ns_per_frame: Option<f64>,
-    estimate_by_busy_fps: Option<f64>,
-    tester_ceiling_fps: f64,
+    tester_ceiling_fps: u64,
     /// Flows begun a second, where flows have a length.
     new_flows_per_s: Option<f64>,
     trials: u32,
@@ -87,7 +86,7 @@ pub struct ResultLine {
 /// Loss at the lowest load that failed.
 #[derive(Clone, Debug, Serialize)]
 struct LossAbove {
-    rate_fps: f64,
+    rate_fps: u64,
     lost_frames: u64,
     loss_ratio: f64,
 }
@@ -134,24 +133,23 @@ impl ResultLine {
             why,
             claim: figures.label,
             rate_is,
-            rate_fps: rate.map(Rate::fps),
-            lossy_fps: lossy.map(Rate::fps),
-            conditional_throughput_fps: finding.conditional_throughput.map(Rate::fps),
+            rate_fps: rate.map(whole_fps),
+            lossy_fps: lossy.map(whole_fps),
+            conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
             irregular: finding.irregular.as_ref().map(Irregular::to_string),
             limited_by: figures.limited_by.map(crate::figures::Limit::name),
             link_share: figures.link_share,
             rate_gbit_per_s: figures.gbit_per_s,
             loss_ratio: figures.loss_ratio,
             loss_above: finding.loss_above.as_ref().map(|loss| LossAbove {
-                rate_fps: loss.rate().fps(),
+                rate_fps: whole_fps(loss.rate()),
                 lost_frames: loss.lost(),
                 loss_ratio: loss.ratio(),
             }),
             dut_busy_share: trial.and_then(mpps_method::Trial::busy_share),
             dut_busiest_cpu_share: figures.busy_share,
             dut_busy_ns_per_frame: figures.busy_ns_per_frame,
-            estimate_by_busy_fps: figures.estimate.map(Rate::fps),
-            tester_ceiling_fps: figures.ceiling.fps(),
+            tester_ceiling_fps: whole_fps(figures.ceiling),
             new_flows_per_s: figures.new_flows_per_s,
             trials,
             voided_trials: voided,
@@ -163,6 +161,12 @@ impl ResultLine {
             doubts: finding.doubts.iter().map(doubt).collect(),
         }
     }
+}
+
+/// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
+#[must_use]
+pub fn whole_fps(rate: Rate) -> u64 {
+    rate.fps().round() as u64
 }
 
 /// How a search ended, as members of the line.

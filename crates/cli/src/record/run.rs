@@ -8,7 +8,7 @@ use mpps_lab::bed::{Bed, BedPlan, Side, setup_said};
 use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
-use mpps_lab::tester::{Means, PortKind, ReceiverPoll, receiver_poll};
+use mpps_lab::tester::Means;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
@@ -148,8 +148,6 @@ struct MeansEntry {
     traffic_control: &'static str,
     stall_watch: &'static str,
     napi_list: &'static str,
-    /// Null around a device of somebody else's.
-    receiver_poll: Option<&'static str>,
 }
 
 /// How a run ended.
@@ -197,7 +195,7 @@ impl RunLine {
     #[must_use]
     pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
         let comparability = Comparability::of_bed(bed, job, facts);
-        let place = PlaceEntry::Bed(Box::new(bed_entry(bed, job.traffic().port)));
+        let place = PlaceEntry::Bed(Box::new(bed_entry(bed)));
         Self::at(begun, job, place, facts, comparability)
     }
 
@@ -265,7 +263,13 @@ impl Job<'_> {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// The plan as a record's first line has it.
+    pub fn plan(self) -> impl Serialize {
+        plan_entry(self)
+    }
+
+    /// The verb.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
             Self::FibScale(_) => "fib-scale",
@@ -354,7 +358,7 @@ pub(super) fn means(bed: &Bed) -> Option<Means> {
     Means::of(bed.plan().interfaces).ok()
 }
 
-fn bed_entry(bed: &Bed, port: PortKind) -> BedEntry {
+fn bed_entry(bed: &Bed) -> BedEntry {
     let plan = bed.plan();
     BedEntry {
         kind: bed_kind(plan),
@@ -369,7 +373,6 @@ fn bed_entry(bed: &Bed, port: PortKind) -> BedEntry {
             traffic_control: means.traffic_control.name(),
             stall_watch: means.stall_watch.name(),
             napi_list: means.napi_list.name(),
-            receiver_poll: receiver_poll(plan, port, means).map(ReceiverPoll::name),
         }),
         dut_cpus: plan.cpus.dut.clone(),
         tester_cpus: plan.cpus.tester.clone(),

@@ -61,6 +61,8 @@ struct DirectionEntry {
     beyond_frames: u64,
     /// Of those timed, frames whose TTL or hop limit was not lowered.
     not_lowered_frames: u64,
+    /// At the DUT's exit, merged into larger ones.
+    merged_frames: u64,
     ledger: LedgerEntry,
 }
 
@@ -74,6 +76,8 @@ struct LedgerEntry {
     lost_in_dut_frames: u64,
     dut_transmitted_frames: Option<u64>,
     lost_receiver_ring_frames: u64,
+    /// Past the receiver at the DUT's exit.
+    passed_exit_frames: u64,
     receiver_total_frames: u64,
     opening: CanaryEntry,
     closing: CanaryEntry,
@@ -281,6 +285,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         late,
         beyond,
         not_lowered,
+        merged,
     } = counts;
     DirectionEntry {
         intended_frames: intended,
@@ -295,6 +300,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         late_frames: late,
         beyond_frames: beyond,
         not_lowered_frames: not_lowered,
+        merged_frames: merged,
         ledger: ledger_entry(ledger),
     }
 }
@@ -310,6 +316,7 @@ fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
         lost_in_dut,
         dut_transmitted,
         lost_receiver_ring,
+        passed_exit,
         receiver_total,
         opening,
         closing,
@@ -329,6 +336,7 @@ fn ledger_entry(ledger: &Ledger) -> LedgerEntry {
         lost_in_dut_frames: lost_in_dut,
         dut_transmitted_frames: counted(dut_transmitted),
         lost_receiver_ring_frames: lost_receiver_ring,
+        passed_exit_frames: passed_exit,
         receiver_total_frames: receiver_total,
         opening: canaries(opening),
         closing: canaries(closing),

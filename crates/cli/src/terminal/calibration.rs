@@ -33,7 +33,7 @@ pub fn calibration(rows: &[Row]) -> String {
     let named = |wanted: fn(&&Row) -> bool| -> Vec<&str> {
         rows.iter().filter(wanted).map(|row| row.fault).collect()
     };
-    let wrong = named(|row| row.disturbed.is_none() && !row.holds());
+    let miscounted = named(|row| is_wrong(row) && !is_delay(row));
     let disturbed = named(|row| row.disturbed.is_some());
     text.push('\n');
     if !disturbed.is_empty() {
@@ -45,21 +45,51 @@ pub fn calibration(rows: &[Row]) -> String {
             disturbed.join(", ")
         );
     }
-    if wrong.is_empty() && disturbed.is_empty() {
-        let _ = writeln!(text, "all {} hold", rows.len());
-    } else if wrong.is_empty() {
-        let _ = writeln!(text, "the others hold");
-    } else {
+    if !miscounted.is_empty() {
         let _ = writeln!(
             text,
-            "{} of {} do not hold ({}): believe no rate from this machine until they do; \
-             run again when it is quieter",
-            wrong.len(),
+            "{} of {} do not hold ({}): frames are miscounted here. Trust no rate and no loss of this machine until they \
+             hold; run again when it is quieter.",
+            miscounted.len(),
             rows.len(),
-            wrong.join(", ")
+            miscounted.join(", ")
+        );
+    }
+    let mut delays = rows
+        .iter()
+        .filter(|row| is_wrong(row) && is_delay(row))
+        .peekable();
+    if miscounted.is_empty() && delays.peek().is_none() {
+        let _ = if disturbed.is_empty() {
+            writeln!(text, "all {} hold", rows.len())
+        } else {
+            writeln!(text, "the others hold")
+        };
+    }
+    for row in delays {
+        let off = if row.found.is_finite() {
+            let off = (row.found - row.planted).abs().round();
+            format!("is wrong by {} ns here", grouped(off as u64))
+        } else {
+            "was read of no frame".to_owned()
+        };
+        let _ = writeln!(
+            text,
+            "{} does not hold: latency {off}. Rates and losses do not depend on it. Quote no latency of \
+             this machine until it holds; run again when it is quieter.",
+            row.fault
         );
     }
     text
+}
+
+fn is_wrong(row: &&Row) -> bool {
+    row.disturbed.is_none() && !row.holds()
+}
+
+/// Whether a time was planted, not frames.
+fn is_delay(row: &&Row) -> bool {
+    row.unit == "ns"
 }
 
 fn cells(row: &Row) -> [String; 6] {
@@ -130,9 +160,10 @@ mod tests {
         assert!(text.ends_with("the others hold\n"), "{text}");
         let line = text.lines().find(|line| line.starts_with("a policer"));
         assert!(line.is_some_and(|line| line.ends_with('?')), "{text}");
-        let bad = row("a delay", 20_000.0, 1.0, 5_000.0);
+        let bad = row("duplicates", 50.0, 1.0, 0.0);
         let text = calibration(&[good, disturbed, bad]);
-        assert!(text.contains("1 of 3 do not hold (a delay)"), "{text}");
+        assert!(text.contains("1 of 3 do not hold (duplicates)"), "{text}");
+        assert!(!text.contains("hold\n"), "{text}");
     }
 
     #[test]
@@ -155,19 +186,39 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_delay_says_nothing_of_rates() {
+        let delay = Row {
+            unit: "ns",
+            ..row("a delay", 20_000.0, 12_288.0, 5_000.0)
+        };
+        let text = calibration(&[row("a policer", 3.0, 3.0, 0.0), delay.clone()]);
+        assert!(
+            text.ends_with(
+                "a delay does not hold: latency is wrong by 7 712 ns here. Rates and losses do not depend on it. Quote no \
+                 latency of this machine until it holds; run again when it is quieter.\n"
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("miscounted"), "{text}");
+        let both = calibration(&[row("a policer", 3.0, 2.0, 0.0), delay]);
+        assert!(both.contains("1 of 2 do not hold (a policer)"), "{both}");
+        assert!(both.contains("latency is wrong by"), "{both}");
+    }
+
+    #[test]
     fn what_does_not_hold_is_named() {
         let text = calibration(&[
             row("a policer", 3.0, 3.0, 0.0),
-            row("a delay", 20_000.0, f64::NAN, 5.0),
+            row("reordering", 20_000.0, f64::NAN, 5.0),
             row("the receive ring", 4096.0, -12.0, 5.0),
         ]);
         assert!(
-            text.contains("2 of 3 do not hold (a delay, the receive ring)"),
+            text.contains("2 of 3 do not hold (reordering, the receive ring)"),
             "{text}"
         );
-        let delay = text.lines().find(|line| line.starts_with("a delay"));
+        let line = text.lines().find(|line| line.starts_with("reordering"));
         assert!(
-            delay.is_some_and(|line| line.contains(" - ") && line.ends_with("NO")),
+            line.is_some_and(|line| line.contains(" - ") && line.ends_with("NO")),
             "{text}"
         );
         assert!(text.contains("-12"), "{text}");

@@ -72,6 +72,8 @@ mod tests {
     fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
         let lowest = Rate::from_fps(10_000.0);
         Finding {
+            saturated: mpps_lab::saturation::Saturated::default(),
+            receiver: None,
             frames: FrameSpec::parse_list(frames).expect("a size").remove(0),
             goal: None,
             conditional_throughput: None,
@@ -82,7 +84,7 @@ mod tests {
                 voided: 0,
             },
             claim: None,
-            estimate: None,
+            passes: mpps_method::Passes::default(),
             trial: None,
             loss_above: None,
             why_lost: None,

@@ -263,7 +263,6 @@ pub(crate) mod tests {
             busy_share: Some(0.98),
             busy_ns_per_frame: Some(ns_per_frame),
             limited_by: Some(Limit::Dut),
-            estimate: None,
             why_lost: None,
             headroom: None,
             evenness: None,

@@ -1,12 +1,13 @@
 //! The plan in words, for `--dry-run`.
 
 use crate::plan::{DESTINATIONS, DestinationPlan};
-use mpps_lab::bed::BedPlan;
+use mpps_lab::bed::{BedPlan, ExternalPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::LinkSource;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{SearchPlan, Span};
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The bed that would be raised.
@@ -67,6 +68,26 @@ pub fn bed(plan: &BedPlan) -> String {
         let _ = writeln!(text, "DUT set-up   {}", script.display());
     }
     text
+}
+
+/// The same for programs, with the members of a record's `bed` that are known before it stands.
+#[must_use]
+pub fn bed_json(plan: &BedPlan) -> Value {
+    let ports = |pair: &ExternalPlan| [pair.out.port.clone(), pair.back.port.clone()];
+    json!({
+        "kind": if plan.is_external() { "external" } else { "namespaces" },
+        "name": plan.name,
+        "nic": plan.nic.name(),
+        "queues": plan.queues,
+        "rx_ring_frames": plan.rx_ring,
+        "rss": plan.rss.name(),
+        "kernel_interfaces": plan.interfaces.name(),
+        "dut_cpus": plan.cpus.dut,
+        "tester_cpus": plan.cpus.tester,
+        "cpus_shared": plan.cpus.shared(),
+        "dut_setup": plan.dut_setup.as_ref().map(|path| path.to_string_lossy()),
+        "external_ports": plan.external.as_ref().map(ports),
+    })
 }
 
 /// What a calibration would send, and what it would plant.

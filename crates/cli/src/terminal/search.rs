@@ -109,7 +109,7 @@ mod tests {
     fn each_preset_says_what_it_asks_of_a_load() {
         assert_eq!(
             rule(&mlr(Preset::Quick)),
-            "ndr: up to 2 trials of 1 s at a load, half of them without loss"
+            "ndr: up to 5 trials of 1 s at a load, half of them without loss"
         );
         assert_eq!(
             rule(&mlr(Preset::Rfc2544)),

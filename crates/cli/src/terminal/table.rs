@@ -214,22 +214,20 @@ fn at_least(row: &Figures, rate: Rate) -> Option<String> {
     let busy = row.busy_share.map_or(String::new(), |busy| {
         format!(", DUT {:.0} % busy", busy * 100.0)
     });
-    let estimate = row.estimate.map_or(String::new(), |estimate| {
-        format!(", Estimate {estimate} from its busy time")
-    });
     let limit = match row.limited_by? {
         Limit::Tester => "the tester could do no more",
         Limit::Link => "the link carries no more",
         Limit::MaxRate => "--max-rate allowed no more",
+        Limit::Disturbed => "the machine was too disturbed to offer more",
         Limit::Trials => "the trials allowed ended before it failed",
-        Limit::Pause => "a pause lost frames there, not the load",
+        Limit::Pause => "it lost frames there at moments only, not to the end",
         Limit::SharedCpu => "it got what the tester left of their CPU",
         Limit::Dut => return None,
     };
     let fails = row
         .fails_at
         .map_or(String::new(), |fails| format!(", fails {fails}"));
-    Some(format!(">= {rate}{fails}{busy}{estimate}; {limit}"))
+    Some(format!(">= {rate}{fails}{busy}; {limit}"))
 }
 
 fn ceilings(text: &mut String, rows: &[Figures], place: Place<'_>) {

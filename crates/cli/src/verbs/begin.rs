@@ -1,18 +1,23 @@
 //! How every measurement begins: rights, record, bed.
 
+use super::end;
 use crate::args::OutputArgs;
+use crate::exit::Exit;
 use crate::plan::BedChoice;
-use crate::record::{Clock, Record};
+use crate::record::{Clock, Job, Record, SCHEMA};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Result, bail, ensure};
-use mpps_lab::bed::{self, Bed, CpuSplit};
+use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
 use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
 use mpps_lab::facts::{HostSettings, Root};
+use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::one_run::{self, Holder, OnlyRun};
 use mpps_lab::{facts, interrupt};
+use serde_json::{Value, json};
+use std::path::Path;
 
 /// A measurement that can begin.
 pub struct Stage {
@@ -147,21 +152,74 @@ pub fn leave(bed: Bed, choice: &BedChoice) -> Result<()> {
     Ok(())
 }
 
-/// The bed in words, for `--dry-run`.
+/// Prints the plan and ends, for `--dry-run`: the bed, then these words. With `--json` it is one object, with the
+/// points of `fib-scale`.
 ///
 /// # Errors
-/// CPUs that this machine does not have.
-pub fn describe(choice: &BedChoice) -> Result<()> {
-    match choice {
-        BedChoice::Kept(name) => terminal::out(&format!("bed          {name}, kept\n")),
+/// Whatever the run would refuse and that is known without rights and without a bed.
+pub fn dry_run(
+    output: &OutputArgs,
+    choice: &BedChoice,
+    job: Job<'_>,
+    points: &[Point],
+    words: &str,
+) -> Result<Exit> {
+    check_folder("--record", output.record.as_deref())?;
+    let (text, bed) = planned(choice)?;
+    if output.json {
+        let points = points
+            .iter()
+            .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
+        terminal::out(&end::json(&json!({
+            "schema": SCHEMA,
+            "dry_run": true,
+            "job": job.name(),
+            "bed": bed,
+            "plan": serde_json::to_value(job.plan())?,
+            "points": points.collect::<Value>(),
+        }))?);
+    } else {
+        terminal::out(&terminal::fitted(&format!("{text}{words}")));
+    }
+    Ok(Exit::Measured)
+}
+
+/// Whether the folder of a file to be written is there.
+///
+/// # Errors
+/// It is not.
+pub fn check_folder(flag: &str, file: Option<&Path>) -> Result<()> {
+    let folder = file.and_then(Path::parent);
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    ensure!(
+        folder.is_none_or(Path::is_dir),
+        "{flag}: there is no folder {}: make it, or name another place",
+        folder.unwrap_or(Path::new("")).display()
+    );
+    Ok(())
+}
+
+/// The bed in words, and for programs.
+fn planned(choice: &BedChoice) -> Result<(String, Value)> {
+    Ok(match choice {
+        BedChoice::Kept(name) => {
+            // Without rights nobody knows which beds there are.
+            if let Ok(beds) = bed::list() {
+                let stands = beds.iter().any(|bed| bed.kept && bed.name == *name);
+                ensure!(stands, BedError::NoSuchBed(name.clone()));
+            }
+            let entry = json!({ "kind": "kept", "name": name });
+            (format!("bed          {name}, kept\n"), entry)
+        }
         BedChoice::Own(wish) => {
-            terminal::out(&terminal::fitted(&words::bed(&wish.on_this_machine()?)))
+            let plan = wish.on_this_machine()?;
+            (words::bed(&plan), words::bed_json(&plan))
         }
         BedChoice::Simulated(pair) => {
-            terminal::out(&format!("bed          none: simulated {pair}\n"))
+            let entry = json!({ "kind": "simulated", "pair": pair.to_string() });
+            (format!("bed          none: simulated {pair}\n"), entry)
         }
-    }
-    Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use crate::record::{CalibrationLine, Job, RunLine};
 use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
+use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::calibrate::{self, Row};
@@ -21,9 +22,22 @@ use serde::Serialize;
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::of(args)?;
     if args.output.dry_run {
-        begin::describe(&plan.bed)?;
-        terminal::out(&words::calibration(&plan.traffic));
-        return Ok(Exit::Measured);
+        if let BedChoice::Kept(name) = &plan.bed {
+            // Without rights nobody knows which beds there are.
+            let beds = bed::list().unwrap_or_default();
+            let found = beds.into_iter().find(|bed| bed.name == *name);
+            if let Some(bed) = found.and_then(|bed| bed.plan) {
+                plan.check_bed(name, &bed)?;
+            }
+        }
+        let words = words::calibration(&plan.traffic);
+        return begin::dry_run(
+            &args.output,
+            &plan.bed,
+            Job::Calibrate(&plan.traffic),
+            &[],
+            &words,
+        );
     }
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     if let BedChoice::Kept(name) = &plan.bed {

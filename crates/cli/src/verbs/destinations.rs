@@ -73,11 +73,19 @@ fn why_none(origin: &Origin, left_out: &LeftOut) -> &'static str {
             " (it lies in the bed's own networks: give another --dst-prefix)"
         }
         Origin::Prefix(_) => " (it is the default route: give a longer --dst-prefix)",
+        Origin::File(_) if only_other_family(left_out) => {
+            " (its prefixes are of the other family: change -6, or name another table)"
+        }
         Origin::File(_) if left_out.total().total() > 0 => {
             " (see what is left out: `mpps table read`; --keep-martians keeps private ones)"
         }
         Origin::File(_) => "",
     }
+}
+
+fn only_other_family(left_out: &LeftOut) -> bool {
+    let all = left_out.total().total();
+    all > 0 && left_out.count(Class::Family).total() == all
 }
 
 fn routes(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<Chosen> {

@@ -26,11 +26,17 @@ use std::path::{Path, PathBuf};
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::of(args)?;
+    begin::check_folder("--plot", args.plot.as_deref())?;
     if args.output.dry_run {
-        begin::describe(&plan.bed)?;
-        terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
-        terminal::out(&plan.words());
-        return Ok(Exit::Measured);
+        let (v4, v6) = plan.made_up();
+        let prefixes = match plan.table {
+            Some(_) => table(&plan, args.output.quiet)?.0.len(),
+            None => usize::try_from(v4 + v6)?,
+        };
+        let points = plan.points(prefixes);
+        let words = words::measurement(&plan.measurement) + &plan.words();
+        let job = Job::FibScale(&plan.measurement);
+        return begin::dry_run(&args.output, &plan.bed, job, &points, &words);
     }
     let (table, from) = table(&plan, args.output.quiet)?;
     let points = plan.points(table.len());
@@ -161,8 +167,6 @@ fn all(
     for (at, &point) in points.iter().enumerate() {
         let spoilt = measured[at].spoilt();
         if spoilt > 0 {
-            // A ceiling that was found in a bad minute may be what spoilt it.
-            scale.forget_ceilings();
             let again = one((recorder, beside), scale, point, 2)?;
             if again.spoilt() <= spoilt {
                 measured[at] = again;

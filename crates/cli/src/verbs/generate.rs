@@ -4,7 +4,7 @@ use crate::args::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result};
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 
 /// Writes a man page for the program and for each verb.
 ///
@@ -12,13 +12,24 @@ use clap::CommandFactory;
 /// The folder cannot be made or written to.
 pub fn man(args: &ManArgs) -> Result<Exit> {
     let folder = &args.folder;
+    let mut command = Cli::command();
+    command.build();
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .and_then(|()| clap_mangen::generate_to(with_short_synopsis(command), folder))
         .with_context(|| {
             let folder = folder.display();
             format!("write man pages to {folder} (name a folder that can be written to)")
         })?;
     Ok(Exit::Measured)
+}
+
+/// The usage line of `--help` as each page's synopsis: the list of all flags would lack their values.
+fn with_short_synopsis(mut command: Command) -> Command {
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    command
+        .override_usage(usage)
+        .mut_subcommands(with_short_synopsis)
 }
 
 /// Prints a shell's completions.

@@ -7,8 +7,8 @@ use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, Origin, Plan};
-use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry};
+use crate::plan::{BedChoice, Plan};
+use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry, whole_fps};
 use crate::recorder::Recorder;
 use crate::terminal::{self, Place, plan as words};
 use anyhow::{Error, Result};
@@ -17,7 +17,6 @@ use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::tester::PortKind;
-use mpps_method::Rate;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
 
@@ -29,25 +28,19 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let mut plan = Plan::of(args)?;
     let quiet = args.output.quiet;
     let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
-    let wanted = plan.destinations.as_ref();
+    let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
+    plan.measurement.traffic.destinations = prepared
+        .as_ref()
+        .map(|prepared| prepared.destinations.clone());
     if args.output.dry_run {
-        // What a prefix has to give is known without reading any file.
-        let prefix = wanted.filter(|wanted| matches!(wanted.origin, Origin::Prefix(_)));
-        prefix.map(prepare).transpose()?;
-        begin::describe(&plan.bed)?;
-        terminal::out(&terminal::fitted(&words::measurement(&plan.measurement)));
-        terminal::out(&terminal::fitted(&words::destinations(
-            plan.destinations.as_ref(),
-        )));
-        return Ok(Exit::Measured);
+        let routes = words::destinations(plan.destinations.as_ref());
+        let words = words::measurement(&plan.measurement) + &routes;
+        let job = Job::Throughput(&plan.measurement);
+        return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }
     if let BedChoice::Simulated(pair) = plan.bed {
         return simulate(args, &plan, pair);
     }
-    let prepared = wanted.map(prepare).transpose()?;
-    plan.measurement.traffic.destinations = prepared
-        .as_ref()
-        .map(|prepared| prepared.destinations.clone());
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     let Stage {
         begun,
@@ -240,13 +233,13 @@ struct Document<'a> {
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
     /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
-    lossless_trials: String,
+    pass_rule: String,
     comparability: &'a Comparability,
     traffic: TrafficEntry,
     /// What `link_share` is a share of, and who says so: ports, given, or notional (nobody).
     link_bits_per_s: u64,
     link_source: &'static str,
-    expected_min_fps: Option<f64>,
+    expected_min_fps: Option<u64>,
     /// A line for each result that falls short of it.
     expectation_unmet: &'a [String],
     results: Vec<&'a ResultLine>,
@@ -257,12 +250,12 @@ impl<'a> Document<'a> {
         Self {
             head,
             simulated: matches!(plan.bed, BedChoice::Simulated(_)),
-            lossless_trials: terminal::rule(&plan.measurement.search),
+            pass_rule: terminal::rule(&plan.measurement.search),
             comparability: &measured.comparability,
             traffic: TrafficEntry::of(&plan.measurement.traffic),
             link_bits_per_s: plan.measurement.link.speed.bits_per_second(),
             link_source: plan.measurement.link.source.name(),
-            expected_min_fps: plan.expect_min.map(Rate::fps),
+            expected_min_fps: plan.expect_min.map(whole_fps),
             expectation_unmet: &measured.unmet,
             results: measured.findings.iter().map(|(.., line)| line).collect(),
         }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The receiver: counts every frame that reaches the tester's port and drops it. A frame counts for
- * the trial only by its tag. Loss follows from a bit for every sequence number (so a duplicate can
+ * The receiver: counts every frame that reaches it and drops it. `receive` stands at the tester's port (XDP), `leave`
+ * at the egress of the DUT's outgoing port (traffic control), in place of a NIC driver's transmit: then the tester's
+ * CPU only sends. Both share one body. A frame counts for the trial only by its tag. Loss follows from a bit for every sequence number (so a duplicate can
  * never hide a loss), reordering from the highest sequence seen in the frame's flow: over all flows
  * together two queues would show reordering that no flow has. Which flow a frame belongs to follows from
  * its sequence, for flows and destinations take turns: that holds behind address translation too, and
  * costs the same for one flow and for millions.
  */
 #include "receiver.h"
+
+/* enum tcx_action_base, younger than the headers of Debian 12; TC_ACT_SHOT is the same. */
+#define TCX_DROP 2
 
 const volatile u32 tcp = 0;
 const volatile u32 flows = 1;
@@ -28,9 +32,6 @@ const volatile u64 sequences_max = 64;
 const volatile u64 untimed_bits = 0;
 /* Frames without a tag go on to the kernel: a device of somebody else's asks for addresses. */
 const volatile u32 pass_foreign = 0;
-
-/* Frames of no trial go on to the kernel, where a socket learns by them whose NAPI it polls (tester/bell.rs). */
-u32 let_in SEC(".data.door");
 
 /* The trial now: [0] tag id, [1] canaries' id. */
 struct {
@@ -75,6 +76,13 @@ struct {
 	__type(value, u64);
 } expected SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WINDOWS_MAX);
+	__type(key, u32);
+	__type(value, struct receiver_window);
+} windows SEC(".maps");
+
 /* Sized before loading, where the list repeats itself. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -98,9 +106,8 @@ static __always_inline const struct tag *tag_behind(void *l4, void *end)
 }
 
 /* Finds the tag; 0 when the frame is not shaped like ours. */
-static __always_inline const struct tag *find_tag(struct xdp_md *ctx)
+static __always_inline const struct tag *find_tag(void *data, void *end)
 {
-	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	u8 protocol = tcp ? PROTOCOL_TCP : PROTOCOL_UDP;
 	struct ether *ether = data;
 	struct ipv4 *ip4 = data + sizeof(*ether);
@@ -165,9 +172,31 @@ static __always_inline int is_reordered(const struct tag *tag, u64 sequence)
 	return 0;
 }
 
+/*
+ * Frames counted when a window of time began: the first timed frame of each window writes it down. The place follows
+ * from the time alone, so nothing has to be cleared; what is older than the trial is left over.
+ */
+static __always_inline void note_window(struct receiver_counts *c, u64 now)
+{
+	u64 window = now >> WINDOW_SHIFT;
+	u32 place = window & (WINDOWS_MAX - 1);
+	struct receiver_window *at;
+
+	if (window == c->window)
+		return;
+	c->window = window;
+	at = bpf_map_lookup_elem(&windows, &place);
+	if (!at)
+		return;
+	at->ns = now;
+	at->tagged = c->tagged;
+}
+
 static __always_inline void count_time(struct receiver_counts *c, const struct tag *tag)
 {
 	u64 now = bpf_ktime_get_ns();
+
+	note_window(c, now);
 
 	histogram_add(c->latency, (now - tag_time(tag)) & MASK40);
 	if (!c->first_ns)
@@ -188,10 +217,10 @@ static __always_inline void count_not_lowered(struct receiver_counts *c, void *d
 		c->not_lowered++;
 }
 
-static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_counts *c, const struct tag *tag)
+static __always_inline void count_tagged(void *data, void *end, u32 length, struct receiver_counts *c,
+					 const struct tag *tag)
 {
 	u64 sequence = tag_sequence(tag), *by_length;
-	u32 length = ctx->data_end - ctx->data;
 
 	if (sequence >= sequences_max) {
 		c->beyond++;
@@ -200,7 +229,7 @@ static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_cou
 	c->tagged++;
 	if (!(sequence & untimed_bits)) {
 		count_time(c, tag);
-		count_not_lowered(c, (void *)(long)ctx->data, (void *)(long)ctx->data_end);
+		count_not_lowered(c, data, end);
 	}
 	if (mark_seen(sequence)) {
 		c->duplicated++;
@@ -213,8 +242,14 @@ static __always_inline void count_tagged(struct xdp_md *ctx, struct receiver_cou
 		(*by_length)++;
 }
 
-SEC("xdp")
-int receive(struct xdp_md *ctx)
+/* What becomes of a frame. */
+enum fate {
+	FAULT,
+	OURS,
+	FOREIGN,
+};
+
+static __always_inline enum fate count(void *data, void *end, u32 length)
 {
 	u32 zero = 0, one = 1;
 	struct receiver_counts *c = bpf_map_lookup_elem(&counts, &zero);
@@ -223,25 +258,60 @@ int receive(struct xdp_md *ctx)
 	u16 id;
 
 	if (!c || !now_id || !canary_id)
-		return XDP_ABORTED;
-	tag = find_tag(ctx);
+		return FAULT;
+	tag = find_tag(data, end);
 	if (!tag) {
 		c->foreign++;
-		return pass_foreign ? XDP_PASS : XDP_DROP;
+		return FOREIGN;
 	}
 	id = tag_id(tag);
-	if (id == (u16)*now_id)
-		count_tagged(ctx, c, tag);
-	else if (id == (u16)*canary_id)
+	if (id == (u16)*now_id) {
+		count_tagged(data, end, length, c, tag);
+	} else if (id == (u16)*canary_id) {
 		c->canary++;
-	else if ((u16)(*now_id - id) < 0x4000)
+	} else if ((u16)(*now_id - id) < 0x4000) {
 		c->late++;
-	else {
+	} else {
 		c->foreign++;
-		if (let_in)
-			return XDP_PASS;
 	}
-	return XDP_DROP;
+	return OURS;
+}
+
+SEC("xdp")
+int receive(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	enum fate fate = count(data, end, end - data);
+
+	if (fate == FAULT)
+		return XDP_ABORTED;
+	return fate == FOREIGN && pass_foreign ? XDP_PASS : XDP_DROP;
+}
+
+/* Octets of the longest headers before a tag, and the tag: what must lie in the linear part. */
+#define HEADERS_MAX (14 + 40 + 20 + 12)
+
+SEC("tc")
+int leave(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+	u32 zero = 0;
+	struct receiver_counts *c;
+
+	/* Frames that GRO merged are cut again only behind this hook: their tags cannot be told apart here. */
+	if (skb->gso_segs > 1) {
+		c = bpf_map_lookup_elem(&counts, &zero);
+		if (c)
+			c->merged += skb->gso_segs;
+		return TCX_DROP;
+	}
+	if (data + HEADERS_MAX > end && skb->len >= HEADERS_MAX) {
+		bpf_skb_pull_data(skb, HEADERS_MAX);
+		data = (void *)(long)skb->data;
+		end = (void *)(long)skb->data_end;
+	}
+	count(data, end, skb->len);
+	return TCX_DROP;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -4,13 +4,9 @@
 
 #include "../base.h"
 
-#define RECEIVED_TAGGED 0
-#define RECEIVED_DUPLICATED 1
-#define RECEIVED_REORDERED 2
-#define RECEIVED_FOREIGN 3
-#define RECEIVED_LATE 4
-#define RECEIVED_CANARY 5
-#define RECEIVED_BEYOND 6
+/* A window of time is 2^23 ns, 8.4 ms; places for 34 s of them. */
+#define WINDOW_SHIFT 23
+#define WINDOWS_MAX 4096
 
 /* TTL and hop limit of the sender's frames; receiver.rs has the same. */
 #define SENT_TTL 64
@@ -26,8 +22,16 @@ struct receiver_counts {
 	u64 beyond;	/* frames of this trial with a sequence nobody was to send: a fault */
 	u64 first_ns;
 	u64 last_ns;
+	u64 merged;	/* frames merged into larger ones, which only the port's receiver can tell apart */
+	u64 window;	/* number of the window written down last */
 	u64 not_lowered; /* timed frames that came with the TTL or hop limit they were sent with, or more */
 	u64 latency[HISTOGRAM_BUCKETS];
+};
+
+/* When a window's first timed frame came, and how many frames of the trial were counted by then. */
+struct receiver_window {
+	u64 ns;
+	u64 tagged;
 };
 
 #endif

@@ -17,7 +17,11 @@ pub const BUCKETS: usize = 1152;
 /// TTL and hop limit of the sender's frames; `receiver.h` has the same.
 pub const SENT_TTL: u8 = 64;
 
-const FIXED_WORDS: usize = 10;
+const FIXED_WORDS: usize = 12;
+/// A window of time is 2 to this power, ns: 8.4 ms.
+pub const WINDOW_SHIFT: u32 = 23;
+/// Windows kept: 34 s of them.
+pub const WINDOWS_MAX: u64 = 4096;
 
 /// What one port received in one trial, over all CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub struct Received {
     pub last_ns: u64,
     /// Of the frames that are timed, those whose TTL or hop limit was not lowered on the way.
     pub not_lowered: u64,
+    /// Frames that came merged into larger ones (only where the receiver stands at the DUT's exit).
+    pub merged: u64,
     /// Latency of each frame, log-linear buckets of ns.
     pub latency: Vec<u64>,
 }
@@ -69,8 +75,29 @@ impl Received {
             beyond: sum[6],
             first_ns: times(7).filter(|&ns| ns > 0).min().unwrap_or(0),
             last_ns: times(8).max().unwrap_or(0),
-            not_lowered: sum[9],
+            not_lowered: sum[11],
+            merged: sum[9],
             latency: sum[FIXED_WORDS..].to_vec(),
         })
+    }
+}
+
+/// When a window's first timed frame came, and how many frames of the trial one CPU had counted by then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowMark {
+    /// Monotonic ns.
+    pub ns: u64,
+    /// Frames, duplicates included.
+    pub tagged: u64,
+}
+
+impl WindowMark {
+    /// Reads one CPU's value; `None` when it has another length than the C struct.
+    #[must_use]
+    pub fn from_value(value: &[u8]) -> Option<Self> {
+        match crate::to_words(value)[..] {
+            [ns, tagged] => Some(Self { ns, tagged }),
+            _ => None,
+        }
     }
 }

@@ -59,14 +59,6 @@ struct {
 	__type(value, u32);
 } ports SEC(".maps");
 
-/* The receiver's bell: a socket whose owner wakes on this CPU when a page is redirected to it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_XSKMAP);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} bell SEC(".maps");
-
 /*
  * The lap-th offset in a block: a permutation of the numbers of far_bits bits (each step can be undone),
  * so that no offset comes twice before all have come.
@@ -279,12 +271,6 @@ int send(struct xdp_md *ctx)
 {
 	u64 due = state.started_ns + (state.slot_fp >> PACE_SHIFT), now = read_clock(due), late;
 
-	/* Also when all is sent: what the DUT still holds comes to the receiver until the call ends. */
-	if (state.bell_ns && now - state.rung_ns >= state.bell_ns) {
-		state.rung_ns = now;
-		state.rings++;
-		return bpf_redirect_map(&bell, 0, XDP_DROP);
-	}
 	if (state.ended_ns)
 		return XDP_DROP;
 	if (!state.started_ns) {

@@ -45,7 +45,6 @@ struct sender_state {
 	u64 id;		 /* tag id, below 1 << WAY_SHIFT */
 	u64 delay_ns;	 /* from the first call of the program to the first slot */
 	u64 plain;	 /* all frames to the template's addresses, whatever the list says (canaries) */
-	u64 bell_ns;	 /* between two rings of the receiver's bell; 0: never */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -59,8 +58,6 @@ struct sender_state {
 	u64 late_largest_ns;
 	u64 clock_ns;	   /* last reading of the clock */
 	u64 clock_left;	   /* frames it may still serve */
-	u64 rung_ns;	   /* last ring of the bell */
-	u64 rings;
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };

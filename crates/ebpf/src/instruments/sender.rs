@@ -24,7 +24,7 @@ pub const TEMPLATE_OCTETS: usize = 80;
 /// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 21;
+const FIXED_WORDS: usize = 18;
 const DIRECTION_WORDS: usize = 13;
 const WORDS: usize = FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS;
 
@@ -55,8 +55,6 @@ pub struct Order {
     pub plain: bool,
     /// Number of the flow to begin with.
     pub flow_first: u32,
-    /// From one ring of the receiver's bell to the next, ns; 0: never.
-    pub bell_ns: u64,
 }
 
 impl Order {
@@ -70,7 +68,6 @@ impl Order {
             u64::from(self.id),
             self.delay_ns,
             u64::from(self.plain),
-            self.bell_ns,
         ];
         let mut words = vec![0u64; WORDS];
         words[..order.len()].copy_from_slice(&order);
@@ -115,8 +112,6 @@ pub struct Outcome {
     pub late_largest_ns: u64,
     /// Frames handed over, by direction.
     pub sent: [u64; DIRECTIONS],
-    /// Times the receiver's bell was rung.
-    pub rings: u64,
     /// Lateness of each frame, log-linear buckets of ns.
     pub lateness: Vec<u64>,
 }
@@ -132,16 +127,15 @@ impl Outcome {
         let of = |way: usize, place: usize| words[FIXED_WORDS + way * DIRECTION_WORDS + place];
         let by_way = |place: usize| std::array::from_fn(|way| of(way, place));
         Some(Self {
-            started_ns: words[7],
-            slots: words[8],
-            first_ns: words[10],
-            last_ns: words[11],
-            ended_ns: words[12],
+            started_ns: words[6],
+            slots: words[7],
+            first_ns: words[9],
+            last_ns: words[10],
+            ended_ns: words[11],
             stopped: false,
-            burst_largest: words[14],
-            refused: words[15],
-            late_largest_ns: words[16],
-            rings: words[20],
+            burst_largest: words[13],
+            refused: words[14],
+            late_largest_ns: words[15],
             unsent: by_way(UNSENT),
             sent: by_way(SEQUENCE),
             lateness: words[WORDS - BUCKETS..].to_vec(),

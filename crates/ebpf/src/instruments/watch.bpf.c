@@ -14,6 +14,8 @@
 /* BPF_F_TIMER_CPU_PIN (Linux 6.7): younger than the kernel headers of Debian 12. */
 #define TIMER_CPU_PIN (1ULL << 1)
 #define CPUS_MAX 1024
+/* Stalls kept of each CPU since the watch was cleared: the last so many. */
+#define STALLS_MAX 256
 
 /* One CPU. After the timer all members are u64; their order is fixed by watch.rs. */
 struct watch_cpu {
@@ -22,9 +24,26 @@ struct watch_cpu {
 	u64 longest_ns;
 	u64 ticks;
 	u64 epoch;
+	u64 stalls;	/* since the watch was cleared */
+};
+
+/* The two ticks between which a CPU stood still. */
+struct watch_stall {
+	u64 from_ns;
+	u64 to_ns;
 };
 
 const volatile u64 period_ns = 1000000;
+/* A longer time between two ticks is a stall. */
+const volatile u64 stall_ns = 1500000;
+
+/* Sized before loading: STALLS_MAX for each CPU up to the highest watched. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STALLS_MAX);
+	__type(key, u32);
+	__type(value, struct watch_stall);
+} stalls SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -41,20 +60,36 @@ struct {
 	__type(value, u64);
 } epoch SEC(".maps");
 
+static void note_stall(u32 cpu, struct watch_cpu *w, u64 from_ns, u64 to_ns)
+{
+	u32 place = cpu * STALLS_MAX + (w->stalls & (STALLS_MAX - 1));
+	struct watch_stall *stall = bpf_map_lookup_elem(&stalls, &place);
+
+	if (!stall)
+		return;
+	stall->from_ns = from_ns;
+	stall->to_ns = to_ns;
+	w->stalls++;
+}
+
 static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 {
 	u32 zero = 0;
 	u64 *now_epoch = bpf_map_lookup_elem(&epoch, &zero), now = bpf_ktime_get_ns(), gap;
 
 	gap = w->last_ns ? now - w->last_ns : 0;
-	w->last_ns = now;
 	if (now_epoch && w->epoch != *now_epoch) {
 		w->epoch = *now_epoch;
 		w->longest_ns = 0;
 		w->ticks = 0;
-	} else if (gap > w->longest_ns) {
-		w->longest_ns = gap;
+		w->stalls = 0;
+	} else {
+		if (gap > w->longest_ns)
+			w->longest_ns = gap;
+		if (gap > stall_ns)
+			note_stall(*cpu, w, w->last_ns, now);
 	}
+	w->last_ns = now;
 	w->ticks++;
 	bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);
 	return 0;

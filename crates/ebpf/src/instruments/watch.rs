@@ -23,6 +23,31 @@ pub struct Watched {
     pub ticks: u64,
     /// The epoch these belong to.
     pub epoch: u64,
+    /// Stalls since; the last [`STALLS_MAX`] are kept.
+    pub stalls: u64,
+}
+
+/// Stalls kept of each CPU.
+pub const STALLS_MAX: u32 = 256;
+
+/// Two ticks between which a CPU stood still, monotonic ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stall {
+    /// The tick before.
+    pub from_ns: u64,
+    /// The tick after.
+    pub to_ns: u64,
+}
+
+impl Stall {
+    /// Reads one entry; `None` when it has another length than the C struct.
+    #[must_use]
+    pub fn from_value(value: &[u8]) -> Option<Self> {
+        match crate::to_words(value)[..] {
+            [from_ns, to_ns] => Some(Self { from_ns, to_ns }),
+            _ => None,
+        }
+    }
 }
 
 impl Watched {
@@ -30,13 +55,14 @@ impl Watched {
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
         let words = crate::to_words(value);
-        let &[_last_ns, longest_ns, ticks, epoch] = words.get(TIMER_WORDS..)? else {
+        let &[_last_ns, longest_ns, ticks, epoch, stalls] = words.get(TIMER_WORDS..)? else {
             return None;
         };
         Some(Self {
             longest_ns,
             ticks,
             epoch,
+            stalls,
         })
     }
 }

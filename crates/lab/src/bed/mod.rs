@@ -19,10 +19,10 @@ mod setup;
 
 pub use cpus::CpuSplit;
 pub use error::BedError;
-pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, usual_addresses};
+pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
-pub use setup::{setup_said, shell};
+pub use setup::{check as check_set_up, setup_said, shell};
 
 use crate::journal::{self, Entry, Journal};
 use external::Neighbours;

@@ -66,6 +66,25 @@ pub fn setup_said(bed: &Bed) -> Option<String> {
     Some(said.collect())
 }
 
+/// Whether a file can be a set-up script.
+///
+/// # Errors
+/// It is not there, no file, or not executable.
+pub fn check(script: &Path) -> Result<(), BedError> {
+    let fail = |ended: &str| BedError::Setup {
+        script: script.display().to_string(),
+        ended: ended.to_owned(),
+        said: String::new(),
+    };
+    if !script.is_file() {
+        return Err(fail("is not a file"));
+    }
+    if !is_executable(script) {
+        return Err(fail("is not executable: chmod +x makes it so"));
+    }
+    Ok(())
+}
+
 fn last_lines(text: &str) -> String {
     let full: Vec<&str> = text
         .lines()

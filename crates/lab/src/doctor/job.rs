@@ -7,8 +7,6 @@ use super::{Check, State, Subject};
 pub struct Job {
     /// As typed after `mpps`.
     pub command: &'static str,
-    /// Whether this version has it.
-    pub planned: bool,
     /// Without one of these it cannot run.
     pub must: &'static [&'static [Subject]],
     /// Without these it runs, and says less or is disturbed.
@@ -88,14 +86,13 @@ const fn job(
 ) -> Job {
     Job {
         command,
-        planned: false,
         must,
         wish,
     }
 }
 
 /// Every job, the main one first.
-pub static JOBS: [Job; 13] = [
+pub static JOBS: [Job; 10] = [
     job("throughput", &[BASE, XDP_PORTS, &[Subject::Cpumap]], QUIET),
     job(
         "throughput --ipv6",
@@ -129,28 +126,10 @@ pub static JOBS: [Job; 13] = [
         &[BASE, &[Subject::PacketSocket, Subject::Nics]],
         QUIET,
     ),
-    job(
-        "explain",
-        &[BASE, XDP_PORTS, &[Subject::Cpumap]],
-        &[Subject::Cycles],
-    )
-    .planned(),
-    job(
-        "plane",
-        &[BASE, XDP_PORTS, &[Subject::Cpumap]],
-        &[Subject::XdpSocket, Subject::Hugepages],
-    )
-    .planned(),
-    job("stream", &[&[Subject::Rights, Subject::Bed]], QUIET).planned(),
     job("(building mpps)", &[&[Subject::Clang]], &[]),
 ];
 
 impl Job {
-    const fn planned(mut self) -> Self {
-        self.planned = true;
-        self
-    }
-
     /// What it can hope for, after these checks.
     #[must_use]
     pub fn outlook(&'static self, checks: &[Check]) -> Outlook {

@@ -15,7 +15,6 @@ pub(super) fn all(root: &Root, facts: &Facts) -> Vec<Check> {
         types(root),
         kernel_threads(),
         ipv6(root),
-        hugepages(facts),
         clang(root),
         nics(root),
         cpus(facts),
@@ -120,23 +119,6 @@ fn ipv6(root: &Root) -> Check {
     match root.text(SETTING) {
         Reading::Read(_) => Check::new(Subject::Ipv6, State::Good, "forwarding can be set"),
         Reading::Unreadable { unreadable } => Check::new(Subject::Ipv6, State::Lacks, unreadable),
-    }
-}
-
-fn hugepages(facts: &Facts) -> Check {
-    let memory = &facts.memory;
-    match (memory.hugepages.known(), memory.hugepage_octets.known()) {
-        (Some(0), Some(octets)) => Check::new(
-            Subject::Hugepages,
-            State::Lacks,
-            format!("none set aside (of {} MiB)", octets >> 20),
-        ),
-        (Some(pages), Some(octets)) => Check::new(
-            Subject::Hugepages,
-            State::Good,
-            format!("{pages} of {} MiB", octets >> 20),
-        ),
-        _ => Check::new(Subject::Hugepages, State::Lacks, "this kernel has none"),
     }
 }
 

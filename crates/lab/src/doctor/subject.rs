@@ -31,12 +31,6 @@ pub enum Subject {
     Ipv6,
     /// Packet sockets with rings.
     PacketSocket,
-    /// AF_XDP sockets.
-    XdpSocket,
-    /// The CPU's cycle counter.
-    Cycles,
-    /// Huge pages.
-    Hugepages,
     /// A compiler for eBPF.
     Clang,
     /// Two network interfaces.
@@ -158,9 +152,6 @@ impl Subject {
             Self::Softirq => "front-softirq",
             Self::Ipv6 => "ipv6",
             Self::PacketSocket => "af-packet",
-            Self::XdpSocket => "af-xdp",
-            Self::Cycles => "cycles",
-            Self::Hugepages => "huge-pages",
             Self::Clang => "clang",
             Self::Nics => "nics",
             Self::Cpus => "cpus",
@@ -204,13 +195,6 @@ impl Subject {
             Self::Softirq => "no --nic softirq",
             Self::Ipv6 => "no --ipv6",
             Self::PacketSocket => "no frames above 3400 octets, no ports without XDP",
-            Self::XdpSocket => {
-                "a timer looks at the receiving port (a lower ceiling); no data plane on AF_XDP"
-            }
-            Self::Cycles => {
-                "no cycles per packet: where the time goes is told in ns of busy time only"
-            }
-            Self::Hugepages => "no DPDK data plane (the kernel's router needs none)",
             Self::Clang => "mpps cannot be built here; running it needs none",
             Self::Nics => {
                 "nothing to put a device under test between: this machine's own router can be measured all the same"
@@ -269,11 +253,6 @@ impl Subject {
             }
             Self::Ipv6 => "boot without ipv6.disable=1, with CONFIG_IPV6",
             Self::PacketSocket => "a kernel with CONFIG_PACKET, and CAP_NET_RAW",
-            Self::XdpSocket => "a kernel with CONFIG_XDP_SOCKETS",
-            Self::Cycles => {
-                "in a guest, have the hypervisor pass the PMU on (QEMU: -cpu host,pmu=on); else measure on hardware"
-            }
-            Self::Hugepages => "sysctl vm.nr_hugepages=512, for as long as it is wanted",
             Self::Clang => "apt-get install clang, or `cargo xtask setup`",
             Self::Nics => "two free ports for --external",
             Self::Cpus => "more CPUs, or read DUT busy and ns per frame instead of the rate",

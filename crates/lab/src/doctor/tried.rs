@@ -9,10 +9,10 @@ use crate::tester::{
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
-use mpps_linux::{cpu, interrupt, perf, xsk};
+use mpps_linux::{cpu, interrupt};
 
 /// What this file finds out.
-pub(super) const SUBJECTS: [Subject; 11] = [
+pub(super) const SUBJECTS: [Subject; 9] = [
     Subject::Bed,
     Subject::NativeXdp,
     Subject::Tracepoints,
@@ -22,16 +22,13 @@ pub(super) const SUBJECTS: [Subject; 11] = [
     Subject::Napi,
     Subject::Softirq,
     Subject::PacketSocket,
-    Subject::XdpSocket,
-    Subject::Cycles,
 ];
 /// Of these, what is tried alone on a bed.
-const PARTS: [Subject; 5] = [
+const PARTS: [Subject; 4] = [
     Subject::NativeXdp,
     Subject::Tracepoints,
     Subject::StallWatch,
     Subject::LiveFrames,
-    Subject::XdpSocket,
 ];
 /// Frames that the sender tries itself with.
 const FRAMES: u64 = 64;
@@ -46,8 +43,7 @@ const FRAMES_MAX: u64 = 1 << 16;
 /// A bed could not be lowered.
 pub(super) fn all() -> Result<Vec<Check>, BedError> {
     let home = cpu::available()?;
-    let mut checks = vec![cycles()];
-    checks.extend(parts()?);
+    let mut checks = parts()?;
     let bed = checks.iter().find(|check| check.subject == Subject::Bed);
     let stands = bed.is_some_and(|bed| bed.state == State::Good);
     for (subject, front, port) in [
@@ -92,7 +88,6 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Check::tried(Subject::Tracepoints, &tracepoints(&bed)),
         Check::tried(Subject::StallWatch, &timers(&bed)),
         Check::tried(Subject::LiveFrames, &live_frames(&bed)),
-        Check::tried(Subject::XdpSocket, &xdp_socket(&bed)),
     ];
     bed.lower()?;
     checks.push(Check::new(Subject::Bed, State::Good, stood));
@@ -168,27 +163,4 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         ))),
         sent => Ok(format!("{sent} of {FRAMES} sent")),
     }
-}
-
-fn xdp_socket(bed: &Bed) -> Result<String, mpps_linux::Error> {
-    let port = &bed.port(Side::A).name;
-    bed.netns(Side::A).run(|| xsk::try_bind(port))??;
-    Ok("binds with a copy; without one only where a NIC's driver can".to_owned())
-}
-
-fn cycles() -> Check {
-    let spin = || {
-        for turn in 0..1_000_000u32 {
-            std::hint::black_box(turn);
-        }
-    };
-    let counted = perf::cycles(spin).and_then(|counted| match counted {
-        0 => Err(mpps_linux::Error::from_text(
-            "count",
-            "CPU cycles",
-            "none in a million turns",
-        )),
-        some => Ok(format!("{some} in a million turns of a loop")),
-    });
-    Check::tried(Subject::Cycles, &counted)
 }

@@ -5,8 +5,9 @@ use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
 use crate::rules;
-use crate::why_lost::{BUSY, WhyLost};
+use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::limit::{self, BUSY};
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
 use mpps_method::speed;
 use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Trial, Verdict};
@@ -93,8 +94,8 @@ fn of_trials(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
     }
     let short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
     let short = u32::try_from(trials.iter().filter(short).count()).unwrap_or(u32::MAX);
-    // So many at one load are how a tester's limit is found.
-    if short > NOT_OFFERED_AT_MOST {
+    // So many at one load are how a tester's limit is found; the last confirms it.
+    if short > NOT_OFFERED_AT_MOST + 1 {
         let of = u32::try_from(trials.len()).unwrap_or(u32::MAX);
         doubts.push(Doubt::NotOffered { trials: short, of });
     }
@@ -127,7 +128,10 @@ fn of_result(result: &GoalResult, ceiling: Rate) -> Vec<Doubt> {
             ceiling,
         });
     }
-    if let Some(how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials)) = result.irregular {
+    if let Some(
+        how @ (Irregular::TooWide { .. } | Irregular::OutOfTrials | Irregular::Unconfirmed),
+    ) = result.irregular
+    {
         doubts.push(Doubt::OutOfTrials(how));
     }
     if result.final_trial < FINAL_TRIAL {
@@ -184,29 +188,24 @@ fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
     fills.then_some(Doubt::StallUnseen { ring, rate, unseen })
 }
 
-/// Who shares a CPU with the tester and loses frames before its time is used up lacked that CPU, not speed; who has a CPU
-/// and loses them in a pause lacked neither: such loss is no limit of its own.
+/// Loss at the load that failed is no limit of the DUT's where the DUT was not too slow there ([`mpps_method::limit`]).
+/// On a CPU that it shares with the tester only its busy time tells: there loss lasts while the tester has the CPU.
 pub(super) fn not_the_duts_limit(around: &Surroundings, searched: &mut Searched) {
     let Outcome::Found {
         lossy: Some(rate),
-        limited_by: LimitedBy::Dut,
+        limited_by: limited_by @ LimitedBy::Dut,
         ..
-    } = searched.result.outcome
+    } = &mut searched.result.outcome
     else {
         return;
     };
-    let limit = if around.cpus_shared {
-        let busy = lossy_at(&searched.trials, rate).and_then(Trial::busiest_share);
-        let idle = busy.is_none_or(|busy| busy < BUSY);
-        idle.then_some(LimitedBy::SharedCpu)
-    } else {
-        let why = WhyLost::of(&searched.trials, Some(rate), around.ring_frames);
-        let pause = why.is_some_and(|why| why.bounds && why.is_pause());
-        pause.then_some(LimitedBy::Pause)
-    };
-    if let (Some(limit), Outcome::Found { limited_by, .. }) = (limit, &mut searched.result.outcome)
-    {
-        *limited_by = limit;
+    if around.cpus_shared {
+        let busy = lossy_at(&searched.trials, *rate).and_then(Trial::busiest_share);
+        if busy.is_none_or(|busy| busy < BUSY) {
+            *limited_by = LimitedBy::SharedCpu;
+        }
+    } else if !limit::is_the_duts(searched.trials.iter(), *rate) {
+        *limited_by = LimitedBy::Pause;
     }
 }
 
@@ -341,8 +340,8 @@ mod tests {
         let verdict = Verdict::NotOffered(mpps_method::Shortfall::LostAtReceiver(1));
         let one = || (Trial::default(), verdict);
         let raised = |trials: usize| of_trials(&vec![one(); trials]);
-        assert_eq!(raised(3), []);
-        assert_eq!(raised(4), [Doubt::NotOffered { trials: 4, of: 4 }]);
+        assert_eq!(raised(4), []);
+        assert_eq!(raised(5), [Doubt::NotOffered { trials: 5, of: 5 }]);
     }
 
     /// A search bound by a loss of which the DUT's one CPU was so busy.
@@ -370,6 +369,7 @@ mod tests {
             },
             loss_ratio: 0.0,
             final_trial: Span::from_millis(1_000),
+            passes: mpps_method::Passes::default(),
             irregular: None,
         };
         Searched {
@@ -431,18 +431,20 @@ mod tests {
         let pause = |doubt| (LimitedBy::Pause, doubt);
         assert_eq!(limit(stall(0.6)), pause("loss-not-by-load"));
         assert_eq!(limit(scarce(3)), pause("loss-while-idle"));
-        // Three frames lost inside it may be anything: a drop rule, damage.
+        assert_eq!(limit(scarce(0)), pause("loss-while-idle"));
         let dut = |doubt| (LimitedBy::Dut, doubt);
-        assert_eq!(limit(scarce(0)), dut("loss-while-idle"));
         assert_eq!(limit(stall(0.96)), dut("loss-not-by-load"), "no time left");
-        // A device of somebody else's that stands still does so by itself.
+        let to_the_end = bound_by_these(30_000..64_000, 0, 0.6);
+        assert_eq!(limit(to_the_end), dut("loss-not-by-load"));
+        // A device of somebody else's, whose busy time nobody knows.
         let mut untold = stall(0.6);
         let (mut trial, verdict) = untold.trials[0].clone();
         trial.busy.clear();
         untold.trials = [(trial, verdict)].into();
-        assert_eq!(limit(untold), dut("loss-not-by-load"));
+        assert_eq!(limit(untold), pause("loss-not-by-load"));
         // Nobody saw which frames.
-        assert_eq!(limit(bound_by_loss(0.6)), dut("loss-while-idle"));
+        assert_eq!(limit(bound_by_loss(0.6)), pause("loss-while-idle"));
+        assert_eq!(limit(bound_by_loss(0.95)).0, LimitedBy::Dut);
     }
 
     #[test]
@@ -471,6 +473,7 @@ mod tests {
             },
             loss_ratio: 0.0,
             final_trial: Span::from_millis(1_000),
+            passes: mpps_method::Passes::default(),
             irregular: None,
         };
         let searched = |us: [u64; 2]| Searched {
@@ -583,6 +586,7 @@ mod tests {
             },
             loss_ratio: 0.0,
             final_trial: Span::from_millis(1_000),
+            passes: mpps_method::Passes::default(),
             irregular: None,
         }
     }

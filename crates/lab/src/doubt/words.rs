@@ -17,7 +17,6 @@ const NOT_SHARP: &str =
     "the border between loss and none is not sharp; one search finds one point of it";
 const CPU_SHARED: &str =
     "the DUT gets what the tester leaves: the rate is the pair's, not the router's";
-const SLOWED_SINCE: &str = "a machine that slowed down since slowed the tester too; far below its ceiling that hardly matters";
 
 impl Doubt {
     /// Short name, for records.
@@ -46,7 +45,6 @@ impl Doubt {
             Self::PartOfDestinations { .. } => "part-of-destinations",
             Self::Simulated(_) => "simulated",
             Self::CeilingUnproven { .. } => "ceiling-unproven",
-            Self::CeilingReused { .. } => "ceiling-reused",
             Self::Merged { .. } => "merged",
             Self::VethCable { .. } => "veth-cable",
             Self::DeviceUnknown => "device-unknown",
@@ -118,7 +116,6 @@ impl Doubt {
             Self::CeilingUnproven { sender } => format!(
                 "the tester's sender reaches {sender}; what its receiver reaches was not proven"
             ),
-            Self::CeilingReused { ceiling } => reused(*ceiling),
             Self::Merged { frames, packets } => {
                 format!("the DUT forwarded {frames} frames as {packets} packets: {MERGED}")
             }
@@ -185,7 +182,6 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "loss that its NIC or its driver does not count would look like the device's"
             }
-            Self::CeilingReused { .. } => SLOWED_SINCE,
             Self::Merged { .. } => {
                 "the rate counts frames, the DUT routed fewer, larger packets: traffic that cannot be merged is slower"
             }
@@ -248,7 +244,6 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
             }
-            Self::CeilingReused { .. } => "mpps throughput at this point alone, if in doubt",
             Self::Merged { .. } => {
                 "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off"
             }
@@ -281,10 +276,6 @@ fn stall_unseen(ring: u32, rate: Rate, unseen: Span) -> String {
     format!(
         "at {rate} a pause of {fills} fills the ring of {ring} frames, and none below {unseen} voids a trial"
     )
-}
-
-fn reused(ceiling: Rate) -> String {
-    format!("the tester's ceiling of {ceiling} is that of an earlier point with the same frames")
 }
 
 fn uneven(ratio: f64, empty: usize, queues: usize) -> String {

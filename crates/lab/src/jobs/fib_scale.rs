@@ -12,7 +12,6 @@ use crate::doubt::Finding;
 use crate::tables::fib::Loaded;
 use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_on};
 use mpps_method::destinations::Draw;
-use mpps_method::{FrameSpec, Rate};
 
 /// What changes from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,9 +125,6 @@ pub struct Scale<'a> {
     bed: &'a Bed,
     plan: &'a ScalePlan,
     there: Option<(usize, Loaded, Table)>,
-    /// The tester's ceiling, each frame size. It has a wire in place of the router, so the routes do not matter;
-    /// destinations move it by less than it is known by (bench/sender-destinations).
-    ceilings: Vec<(FrameSpec, Rate)>,
 }
 
 impl<'a> Scale<'a> {
@@ -139,13 +135,7 @@ impl<'a> Scale<'a> {
             bed,
             plan,
             there: None,
-            ceilings: Vec::new(),
         }
-    }
-
-    /// The next point finds the tester's ceilings anew.
-    pub fn forget_ceilings(&mut self) {
-        self.ceilings.clear();
     }
 
     /// Loads routes, and draws destinations from them.
@@ -167,28 +157,16 @@ impl<'a> Scale<'a> {
         })
     }
 
-    /// Measures the point prepared last; one finding a frame size and goal. The first point finds the tester's
-    /// ceilings; later ones find their own where a result comes near it.
+    /// Measures the point prepared last; one finding a frame size and goal.
     ///
     /// # Errors
     /// As [`throughput::measure`].
     pub fn measure(
-        &mut self,
+        &self,
         prepared: &Prepared,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Finding>, JobError> {
-        let mut findings = Vec::new();
-        for frames in &prepared.plan.sizes {
-            let same = |(of, _): &&(FrameSpec, Rate)| of == frames;
-            let known = self.ceilings.iter().find(same).map(|(_, ceiling)| *ceiling);
-            let plan = &prepared.plan;
-            let (ceiling, found) =
-                throughput::measure_size(self.bed, plan, frames, known, observer)?;
-            self.ceilings.retain(|(of, _)| of != frames);
-            self.ceilings.push((frames.clone(), ceiling));
-            findings.extend(found);
-        }
-        Ok(findings)
+        throughput::measure(self.bed, &prepared.plan, observer)
     }
 
     /// Takes the routes out of the DUT.

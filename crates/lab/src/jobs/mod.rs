@@ -16,8 +16,10 @@ use std::io;
 /// What a trial was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Through a wire in place of the router: the tester proves itself.
-    Ceiling,
+    /// At the highest load, through a wire in place of the router.
+    Wire,
+    /// At the highest load, or little more than the DUT forwards.
+    Overload,
     /// Through the DUT, far below any load to be searched: does it lose frames for no load?
     Gate,
     /// Through the DUT.
@@ -33,7 +35,8 @@ impl Phase {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Self::Ceiling => "ceiling",
+            Self::Wire => "wire",
+            Self::Overload => "overload",
             Self::Gate => "gate",
             Self::Search => "search",
             Self::Burst => "burst",
@@ -82,8 +85,6 @@ pub enum JobError {
     Tester(TesterError),
     /// Nothing came through the DUT.
     Probe(ProbeError),
-    /// The tester could not find its own ceiling.
-    NoCeiling(mpps_method::Outcome),
     /// No longest burst: what was seen, and the length tried.
     NoBurst(&'static str, u64),
     /// So many trials in a row were disturbed.
@@ -108,7 +109,7 @@ impl JobError {
     pub fn is_disturbance(&self) -> bool {
         matches!(
             self,
-            Self::Disturbed(_) | Self::CouldNotMeasure(_) | Self::NoCeiling(_) | Self::NoBurst(..)
+            Self::Disturbed(_) | Self::CouldNotMeasure(_) | Self::NoBurst(..)
         )
     }
 
@@ -130,16 +131,12 @@ impl fmt::Display for JobError {
             Self::Bed(error) => error.fmt(f),
             Self::Tester(error) => error.fmt(f),
             Self::Probe(error) => error.fmt(f),
-            Self::NoCeiling(mpps_method::Outcome::CouldNotMeasure { why, .. }) => {
-                write!(f, "the tester could not find its own ceiling: {why}")
-            }
-            Self::NoCeiling(_) => f.write_str(
-                "the tester loses frames of its own at every load, through a wire in place of the router: \
-                 give it a CPU of its own (--tester-cpus) or a quieter machine",
-            ),
             Self::NoBurst(what, frames) => write!(f, "back-to-back: {what} ({frames} frames)"),
             Self::Disturbed(trials) => {
-                write!(f, "{trials} trials in a row were disturbed: run again when the machine is quieter")
+                write!(
+                    f,
+                    "{trials} trials in a row were disturbed: run again when the machine is quieter"
+                )
             }
             Self::CouldNotMeasure(why) => why.fmt(f),
             Self::Fib(error) => error.fmt(f),

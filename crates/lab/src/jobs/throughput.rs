@@ -5,14 +5,14 @@
 
 use super::{JobError, Observer, Phase, Report};
 use crate::bed::Bed;
-use crate::ceiling;
-use crate::doubt::{self, Doubt, Finding};
+use crate::doubt::{self, Finding};
 use crate::gate;
 use crate::link::{self, Link};
 use crate::measurer::Measurer;
 use crate::probe;
+use crate::saturation::{self, Saturated};
 use crate::simulated::SimulatedPair;
-use crate::tester::{ReceiverMode, Tester};
+use crate::tester::{ReceiverMode, ReceiverPlace, Tester, receiver_place};
 use crate::traffic::Traffic;
 use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::simulate::Properties;
@@ -39,7 +39,12 @@ pub struct ThroughputPlan {
     pub maximum: Option<Rate>,
     /// What "percent of link" refers to.
     pub link: Link,
+    /// Where the tester receives; `None`: at the DUT's exit where sender and receiver would share a CPU.
+    pub receiver: Option<ReceiverPlace>,
 }
+
+/// Time for overload at most.
+const SATURATION_TIME: Span = Span::from_millis(8_000);
 
 /// What a search found for one goal, with the trials it stands on.
 #[derive(Clone, Debug)]
@@ -64,15 +69,12 @@ pub fn measure(
 ) -> Result<Vec<Finding>, JobError> {
     let mut findings = Vec::new();
     for frames in &plan.sizes {
-        findings.extend(measure_size(bed, plan, frames, None, observer)?.1);
+        findings.extend(measure_size(bed, plan, frames, observer)?);
     }
     Ok(findings)
 }
 
-/// One frame size of the plan; the tester's ceiling for it, and one finding a goal.
-///
-/// `known` is that ceiling as it was found for the same frames on this bed before. A result far below it needs no
-/// other; near it the ceiling is found anew, and where that is another, so is the result.
+/// One frame size of the plan; one finding a goal.
 ///
 /// # Errors
 /// As [`measure`].
@@ -80,40 +82,45 @@ pub fn measure_size(
     bed: &Bed,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
-    known: Option<Rate>,
     observer: &mut dyn Observer,
-) -> Result<(Rate, Vec<Finding>), JobError> {
+) -> Result<Vec<Finding>, JobError> {
+    let mut tester = raise(bed, plan, frames)?;
+    let saturated = saturation::measure(&mut tester, SATURATION_TIME, observer)?;
+    tester.warm_up = plan.warm_up;
+    find(&mut tester, plan, saturated, observer)
+}
+
+/// A tester that the DUT lets frames through to: where it was left to us, at the DUT's exit if that sees them.
+fn raise<'a>(
+    bed: &'a Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+) -> Result<Tester<'a>, JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
     };
-    let longest = plan.search.longest_trial();
-    let frames_max = ceiling::SENDER_MAX
-        .frames_in(longest.max(plan.warm_up))
-        .max(1);
-    let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
-    probe::probe(&mut tester)?;
-    if let Some(known) = known {
-        tester.warm_up = plan.warm_up;
-        let mut findings = find(&mut tester, plan, known, observer)?;
-        if !ceiling::may_bound(known, &findings) {
-            let reused = Doubt::CeilingReused { ceiling: known };
-            findings
-                .iter_mut()
-                .for_each(|finding| finding.doubts.push(reused.clone()));
-            return Ok((known, findings));
+    let longest = plan.search.longest_trial().max(plan.warm_up);
+    let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
+    let receiving_at = |receiver| {
+        let traffic = Traffic {
+            receiver,
+            ..traffic.clone()
+        };
+        let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
+        probe::probe(&mut tester)?;
+        Ok::<_, JobError>(tester)
+    };
+    let place = match plan.receiver {
+        Some(place) => place,
+        None => receiver_place(bed, &traffic)?,
+    };
+    match receiving_at(place) {
+        Err(JobError::Probe(error)) if plan.receiver.is_none() && error.is_past_exit() => {
+            receiving_at(ReceiverPlace::Port)
         }
-        tester.warm_up = Span::ZERO;
-        let own = ceiling::find(&mut tester, longest, observer)?;
-        if ceiling::alike(own, known) {
-            return Ok((own, findings));
-        }
-        tester.warm_up = plan.warm_up;
-        return Ok((own, find(&mut tester, plan, own, observer)?));
+        raised => raised,
     }
-    let ceiling = ceiling::find(&mut tester, longest, observer)?;
-    tester.warm_up = plan.warm_up;
-    Ok((ceiling, find(&mut tester, plan, ceiling, observer)?))
 }
 
 /// The same on a simulated pair, whose tester's ceiling is known.
@@ -125,11 +132,11 @@ pub fn simulate(
     plan: &ThroughputPlan,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
-    let ceiling = router.tester_ceiling.unwrap_or(ceiling::SENDER_MAX);
     let mut findings = Vec::new();
     for frames in &plan.sizes {
         let mut pair = SimulatedPair::new(frames.clone(), router);
-        findings.extend(find(&mut pair, plan, ceiling, observer)?);
+        let saturated = saturation::simulate(&router);
+        findings.extend(find(&mut pair, plan, saturated, observer)?);
     }
     Ok(findings)
 }
@@ -138,15 +145,16 @@ pub fn simulate(
 fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
-    ceiling: Rate,
+    saturated: Saturated,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
+    let ceiling = saturated.ceiling;
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, observer)?;
     let line = measurer.surroundings().line_rate;
-    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line))?;
+    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line), None)?;
     let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
-    let weigh = |searched| doubt::weigh(measurer, ceiling, &gated, searched);
+    let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched);
     Ok(found.into_iter().map(weigh).collect())
 }
 

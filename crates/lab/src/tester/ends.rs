@@ -1,17 +1,16 @@
 //! Who stands at the two ends of a way: sender and receiver of the port asked for, on a bed of ours or around
 //! a device of somebody else's.
 
-use super::bell::Bell;
 use super::packet::TapEnds;
 use super::{
-    OnRefusal, PacketReceiver, PacketSender, PortKind, Receiver, Sender, Tap, TesterError,
-    TrafficReceiver, TrafficSender, Way,
+    OnRefusal, PacketReceiver, PacketSender, PortKind, Receiver, ReceiverPlace, Sender, Tap,
+    TesterError, TrafficReceiver, TrafficSender, Way,
 };
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_linux::links;
 
-/// The receiver at the end of a way, which the bell has polled from then on, if there is one.
+/// The receiver at the end of a way.
 ///
 /// # Errors
 /// What the kernel refused.
@@ -20,21 +19,17 @@ pub fn receiver(
     traffic: &Traffic,
     way: Way,
     frames_max: u64,
-    bell: Option<&mut Bell>,
 ) -> Result<Box<dyn TrafficReceiver>, TesterError> {
     let mut plan = traffic.receiver_plan(frames_max);
     let (netns, port) = (bed.netns(way.to), bed.port(way.to));
     let external = bed.plan().is_external();
     // A device asks who has the tester's addresses, and gets its answer from behind the receiver.
     plan.pass_foreign = external;
+    if traffic.receiver == ReceiverPlace::Exit {
+        return Ok(Box::new(Receiver::attach_at_exit(plan, bed, way.dut_out)?));
+    }
     Ok(match traffic.port {
-        PortKind::Xdp => {
-            let receiver = Receiver::attach(plan, netns, port.ifindex)?;
-            if let Some(bell) = bell {
-                bell.hang(bed, way, &receiver)?;
-            }
-            Box::new(receiver)
-        }
+        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
         PortKind::AfPacket => {
             let tap = if external {
                 // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
@@ -57,7 +52,6 @@ pub fn sender(
     bed: &Bed,
     traffic: &Traffic,
     ways: &[Way],
-    bell: Option<&Bell>,
 ) -> Result<Box<dyn TrafficSender>, TesterError> {
     let plan = traffic.sender_plan(bed, ways)?;
     let ports = || {
@@ -67,11 +61,7 @@ pub fn sender(
     Ok(match traffic.port {
         PortKind::Xdp => {
             let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
-            let mut sender = Sender::load(plan, &ports)?;
-            if let Some(bell) = bell {
-                bell.give_rope(bed, &mut sender)?;
-            }
-            Box::new(sender)
+            Box::new(Sender::load(plan, &ports)?)
         }
         PortKind::AfPacket => {
             let on_refusal = on_refusal(bed, ways)?;

@@ -18,13 +18,8 @@ pub enum TesterError {
     Layout(&'static str),
     /// The kthread of a receive ring did not appear.
     NoKthread(String),
-    /// The frame did not arrive by which the receiver's polling socket is to know its NAPI.
-    NoNapi {
-        /// The DUT's port.
-        from: String,
-        /// The tester's.
-        to: String,
-    },
+    /// The receiver cannot stand at the DUT's exit.
+    NoExit(super::NoExit),
     /// The machine watch's timer does not tick on this CPU.
     NoTimer(usize),
     /// A port of the tester's is down.
@@ -69,11 +64,7 @@ impl fmt::Display for TesterError {
                 "kernel thread {name} did not appear: is its CPU online, and does this process namespace show \
                  kernel threads (docker: --pid host)?"
             ),
-            Self::NoNapi { from, to } => write!(
-                f,
-                "a frame put into the cable at {from} (UDP to 255.255.255.255) did not arrive at {to}: does a rule in the DUT \
-                 drop what {from} sends? (--kernel-interfaces oldest does without that frame)"
-            ),
+            Self::NoExit(why) => write!(f, "--receiver exit: {why}; give --receiver port"),
             Self::NoTimer(cpu) => write!(
                 f,
                 "the machine watch does not tick on CPU {cpu}: is the CPU online?"

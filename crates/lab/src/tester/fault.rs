@@ -5,7 +5,7 @@ use super::{TesterError, Way};
 use crate::bed::Bed;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
-use mpps_linux::tc::Hook;
+use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
 
 /// What to plant; zero plants nothing of its kind.
@@ -68,7 +68,13 @@ impl PlantedFault {
             .load()
             .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
         let program = skel.progs.plant.as_fd();
-        let in_path = InPath::put(bed, way.dut_out, Hook::Egress, "mpps_fault", program)?;
+        let in_path = InPath::put(
+            bed,
+            way.dut_out,
+            (Hook::Egress, Turn::First),
+            "mpps_fault",
+            program,
+        )?;
         Ok(Self {
             skel,
             _in_path: in_path,

@@ -6,9 +6,7 @@ use super::{TesterError, skeleton_storage};
 use crate::bed::Interfaces;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::WireSkelBuilder;
-use mpps_linux::busy_poll::Poller;
-use mpps_linux::{bpf, cpu, napi, xsk};
-use std::net::Ipv4Addr;
+use mpps_linux::{bpf, cpu, napi};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
@@ -39,15 +37,6 @@ pub enum NapiList {
     Tasks,
 }
 
-/// What has a receiving port looked at, where sender and receiver share a CPU (see [`super::bell`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReceiverPoll {
-    /// The sender wakes a thread by an AF_XDP socket, and that polls (busy polling).
-    Bell,
-    /// The port's own timer.
-    Timer,
-}
-
 /// The ways taken on one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
@@ -57,8 +46,6 @@ pub struct Means {
     pub stall_watch: StallWatch,
     /// How NAPI threads are found.
     pub napi_list: NapiList,
-    /// What has a receiving port looked at.
-    pub receiver_poll: ReceiverPoll,
 }
 
 impl Means {
@@ -67,7 +54,6 @@ impl Means {
         traffic_control: TrafficControl::Clsact,
         stall_watch: StallWatch::Threads,
         napi_list: NapiList::Tasks,
-        receiver_poll: ReceiverPoll::Timer,
     };
 
     /// The means to work with here. Tries what is newer, once; leaves nothing behind.
@@ -105,11 +91,6 @@ impl Means {
             } else {
                 NapiList::Tasks
             },
-            receiver_poll: if has_bell() {
-                ReceiverPoll::Bell
-            } else {
-                ReceiverPoll::Timer
-            },
         })
     }
 }
@@ -145,22 +126,6 @@ impl NapiList {
             Self::Tasks => "tasks",
         }
     }
-}
-
-impl ReceiverPoll {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bell => "bell",
-            Self::Timer => "timer",
-        }
-    }
-}
-
-/// Both parts are a matter of the kernel's configuration: AF_XDP and busy polling.
-fn has_bell() -> bool {
-    xsk::can_open() && Poller::open((Ipv4Addr::UNSPECIFIED, 0).into()).is_ok()
 }
 
 fn has_tcx() -> Result<bool, TesterError> {

@@ -3,11 +3,11 @@
 //!
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
-mod bell;
 mod crowd;
 mod departures;
 mod ends;
 mod error;
+mod exit;
 mod fault;
 mod front;
 mod ledger;
@@ -29,20 +29,20 @@ mod template;
 mod watch;
 mod wire;
 
-pub use bell::receiver_poll;
 pub use crowd::{Crowd, RouterTasks};
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
+pub use exit::{NoExit, receiver_place};
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
-pub use means::{Means, NapiList, ReceiverPoll, StallWatch, TrafficControl};
+pub use means::{Means, NapiList, StallWatch, TrafficControl};
 pub use napi::threads as napi_threads;
 pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use pause::PlantedPauses;
 pub use polling::ReceiverMode;
-pub use port::{Minding, PortKind, RingCount, TrafficReceiver, TrafficSender};
+pub use port::{Minding, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender};
 pub(crate) use port_up::down_on;
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
@@ -58,7 +58,6 @@ use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
 use mpps_method::Span;
 use mpps_method::flows::FLOWS_MAX;
-use real_time::RealTime;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -82,7 +81,6 @@ pub struct Tester<'bed> {
     pub crowd: Crowd,
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
-    _answering: Option<RealTime>,
     threads: Vec<(i32, usize)>,
     next_id: u16,
     flow_next: u32,
@@ -141,19 +139,13 @@ impl<'bed> Tester<'bed> {
         let means = Means::of(bed.plan().interfaces)?;
         path::sweep(bed)?;
         let ways = ways(traffic.bidirectional);
+        exit::check(bed, traffic, &ways)?;
         mtu::fit(bed, traffic.frames.max())?;
         port_up::check(bed, &ways)?;
-        let mut bell = bell::cast(bed, traffic.port, mode, means)?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(ends::receiver(
-                bed,
-                traffic,
-                *way,
-                frames_max,
-                bell.as_mut(),
-            )?);
+            receivers.push(ends::receiver(bed, traffic, *way, frames_max)?);
             if !bed.plan().is_external() {
                 let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
                 nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
@@ -172,21 +164,23 @@ impl<'bed> Tester<'bed> {
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = ends::sender(bed, traffic, &ways, bell.as_ref())?;
+        let sender = ends::sender(bed, traffic, &ways)?;
         let (polling, threads) = if bed.plan().is_external() {
             // How a real port is polled is its driver's business and the host's, whose settings they are.
             (Vec::new(), Vec::new())
         } else {
-            let mut polling = polling::serve(bed, &ways, mode, bell::timer_ns(bell.as_ref()))?;
+            let mut polling = match traffic.receiver {
+                ReceiverPlace::Port => polling::serve(bed, &ways, mode)?,
+                // Nothing is received at the tester's ports.
+                ReceiverPlace::Exit => Vec::new(),
+            };
             polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
             (polling, front::set_up(bed, &ways, &nics)?)
         };
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
-        let answering = bell.map(|bell| bell.answer(&bed.plan().cpus.receivers()));
         Ok(Self {
-            _answering: answering.transpose()?,
             bed,
             traffic: traffic.clone(),
             sender,

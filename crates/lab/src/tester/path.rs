@@ -5,7 +5,7 @@ use super::{Means, TesterError, TrafficControl};
 use crate::bed::{Bed, Side};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
-use mpps_linux::tc::{self, Hook};
+use mpps_linux::tc::{self, Hook, Turn};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// A program in the path; it is taken off when this is dropped.
@@ -21,19 +21,20 @@ pub(super) struct Filter {
     netns: NetNs,
     ifindex: u32,
     hook: Hook,
+    turn: Turn,
     /// The qdisc is ours too.
     made_qdisc: bool,
 }
 
 impl InPath {
-    /// Puts the program, which has this name, on a port of the bed.
+    /// Puts the program, which has this name, on a port of the bed, to run in its turn among those of others.
     ///
     /// # Errors
     /// What the kernel said.
     pub(super) fn put(
         bed: &Bed,
         side: Side,
-        hook: Hook,
+        (hook, turn): (Hook, Turn),
         name: &str,
         program: BorrowedFd<'_>,
     ) -> Result<Self, TesterError> {
@@ -44,9 +45,11 @@ impl InPath {
                     Hook::Ingress => LinkKind::TcxIngress,
                     Hook::Egress => LinkKind::TcxEgress,
                 };
-                let link = bed
-                    .netns(side)
-                    .run(|| bpf::attach(program, ifindex, kind))??;
+                let attach = match turn {
+                    Turn::First => bpf::attach_first,
+                    Turn::Last => bpf::attach,
+                };
+                let link = bed.netns(side).run(|| attach(program, ifindex, kind))??;
                 Ok(Self::Link { _link: link })
             }
             TrafficControl::Clsact => {
@@ -57,11 +60,12 @@ impl InPath {
                     netns,
                     ifindex,
                     hook,
+                    turn,
                     made_qdisc,
                 };
                 filter
                     .netns
-                    .run(|| tc::add_filter(ifindex, hook, name, program))??;
+                    .run(|| tc::add_filter(ifindex, hook, turn, name, program))??;
                 Ok(Self::Filter { _filter: filter })
             }
         }
@@ -70,10 +74,10 @@ impl InPath {
 
 impl Drop for Filter {
     fn drop(&mut self) {
-        let (ifindex, hook, made_qdisc) = (self.ifindex, self.hook, self.made_qdisc);
+        let (ifindex, made_qdisc) = (self.ifindex, self.made_qdisc);
         // A port that is gone has no filters; what else fails, the next tester's sweep finds.
         let _gone = self.netns.run(|| {
-            let removed = tc::delete_filter(ifindex, hook);
+            let removed = tc::delete_filter(ifindex, self.hook, self.turn);
             if made_qdisc && is_empty(ifindex)? {
                 return tc::delete_clsact(ifindex);
             }
@@ -92,8 +96,9 @@ pub(super) fn sweep(bed: &Bed) -> Result<(), TesterError> {
         bed.netns(side).run(|| {
             let mut found = false;
             for hook in Hook::BOTH {
-                if tc::filters(ifindex, hook)?.ours {
-                    tc::delete_filter(ifindex, hook)?;
+                let filters = tc::filters(ifindex, hook)?;
+                for turn in Turn::BOTH.into_iter().filter(|&turn| filters.ours(turn)) {
+                    tc::delete_filter(ifindex, hook, turn)?;
                     found = true;
                 }
             }

@@ -15,21 +15,20 @@ const THREAD_LIMIT_NS: u64 = 2_000_000_000;
 /// When the receiving thread looks at its ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverMode {
-    /// Every 50 microseconds or sooner, by a timer or when the sender rings ([`super::bell`]): the DUT pays no wake-up. For
-    /// throughput.
+    /// Every 50 microseconds, by a timer: the DUT pays no wake-up. For throughput.
     Polled,
     /// Woken by the DUT's transmission: no wait. For latency.
     Interrupt,
 }
 
 /// From one look at a polled port to the next, ns.
-pub const POLL_NS: u64 = 50_000;
+const POLL_NS: u64 = 50_000;
 
 impl ReceiverMode {
     /// gro_flush_timeout (ns) and napi_defer_hard_irqs: deferred for ever, only the timer polls.
-    fn settings(self, poll_ns: u64) -> [(&'static str, String); 2] {
+    fn settings(self) -> [(&'static str, String); 2] {
         let (timeout_ns, deferred) = match self {
-            Self::Polled => (poll_ns, 2_000_000_000),
+            Self::Polled => (POLL_NS, 2_000_000_000),
             Self::Interrupt => (0, 0),
         };
         [
@@ -53,15 +52,10 @@ enum Served {
 ///
 /// # Errors
 /// What the kernel said; a thread that did not appear.
-pub fn serve(
-    bed: &Bed,
-    ways: &[Way],
-    mode: ReceiverMode,
-    poll_ns: u64,
-) -> Result<Vec<i32>, TesterError> {
+pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
     let mut threads = Vec::new();
     for way in ways {
-        threads.extend(serve_port(bed, way.to, mode, poll_ns, Served::Thread)?);
+        threads.extend(serve_port(bed, way.to, mode, Served::Thread)?);
     }
     Ok(threads)
 }
@@ -91,7 +85,7 @@ pub fn serve_nics(
     };
     let mut threads = Vec::new();
     for way in ways {
-        threads.extend(serve_port(bed, way.dut_in, mode, POLL_NS, served)?);
+        threads.extend(serve_port(bed, way.dut_in, mode, served)?);
     }
     Ok(threads)
 }
@@ -100,7 +94,6 @@ fn serve_port(
     bed: &Bed,
     side: Side,
     mode: ReceiverMode,
-    poll_ns: u64,
     served: Served,
 ) -> Result<Vec<i32>, TesterError> {
     let (port, netns) = (&bed.port(side).name, bed.netns(side));
@@ -111,7 +104,7 @@ fn serve_port(
     netns.with_sysfs(|sys: &Path| {
         let device = sys.join("class/net").join(port);
         let threaded = ("threaded", threaded.to_owned());
-        for (file, value) in mode.settings(poll_ns).into_iter().chain([threaded]) {
+        for (file, value) in mode.settings().into_iter().chain([threaded]) {
             // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
             let has = std::fs::read_to_string(device.join(file));
             if has.is_ok_and(|has| has.trim() == value) {

@@ -4,7 +4,7 @@
 use super::{Receiver, Sender, TesterError};
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
-use mpps_ebpf::instruments::receiver::Received;
+use mpps_ebpf::instruments::receiver::{Received, WindowMark};
 use mpps_ebpf::instruments::sender::{DIRECTIONS, FRAME_OCTETS_MAX, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::xdp;
@@ -56,6 +56,27 @@ impl PortKind {
     }
 }
 
+/// Where the tester receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReceiverPlace {
+    /// At the tester's own port, behind the cable.
+    #[default]
+    Port,
+    /// At the egress of the DUT's outgoing port, where a NIC's driver would take the frame: the tester's CPU only sends.
+    Exit,
+}
+
+impl ReceiverPlace {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Port => "port",
+            Self::Exit => "exit",
+        }
+    }
+}
+
 fn takes_program(bed: &Bed, side: Side) -> bool {
     let plan = Traffic::default().receiver_plan(1);
     Receiver::attach(plan, bed.netns(side), bed.port(side).ifindex).is_ok()
@@ -75,15 +96,12 @@ pub struct RingCount {
 pub struct Minding<'a> {
     /// Whether nothing that is still to be sent can count, so many slots having passed unsent, by direction.
     pub in_vain: &'a dyn Fn([u64; DIRECTIONS]) -> Result<bool, TesterError>,
-    /// Whether nothing of what was sent is still under way.
-    pub all_here: &'a dyn Fn(&Outcome) -> Result<bool, TesterError>,
 }
 
 impl Minding<'_> {
     /// Sends all there is to send, and waits as long as it may.
     pub const NOBODY: Self = Self {
         in_vain: &|_| Ok(false),
-        all_here: &|_| Ok(false),
     };
 }
 
@@ -145,6 +163,15 @@ pub trait TrafficReceiver {
     /// What the kernel said.
     fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError>;
 
+    /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns. Empty
+    /// from a receiver that does not keep them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn windows(&self, _from_ns: u64, _to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
+        Ok(Vec::new())
+    }
+
     /// What the receiver's own ring took; `None` for one that has no ring beside the port's.
     ///
     /// # Errors
@@ -192,6 +219,10 @@ impl TrafficReceiver for Receiver {
 
     fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
         Self::seen(self, sequences).map(Some)
+    }
+
+    fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
+        Self::windows(self, from_ns, to_ns)
     }
 
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {

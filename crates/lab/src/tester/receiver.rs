@@ -1,11 +1,16 @@
 //! The receiver at one of the tester's ports.
 
 use super::TesterError;
+use super::path::InPath;
+use crate::bed::{Bed, Side};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags};
-use mpps_ebpf::instruments::receiver::{Received, ReceiverSkel, ReceiverSkelBuilder};
+use mpps_ebpf::instruments::receiver::{
+    Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
+};
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::netns::NetNs;
+use mpps_linux::tc::{Hook, Turn};
 use mpps_method::FlowOrder;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -33,7 +38,13 @@ pub struct ReceiverPlan {
 pub struct Receiver {
     skel: ReceiverSkel<'static>,
     plan: ReceiverPlan,
-    _link: OwnedFd,
+    _attached: Attached,
+}
+
+/// What keeps the program at its place.
+enum Attached {
+    Port { _link: OwnedFd },
+    Exit { _in_path: InPath },
 }
 
 impl Receiver {
@@ -42,55 +53,30 @@ impl Receiver {
     /// # Errors
     /// What loading or attaching said.
     pub fn attach(plan: ReceiverPlan, netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
-        let mut open = ReceiverSkelBuilder::default()
-            .open(super::skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the receiver", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("receiver rodata"))?;
-        rodata.tcp = u32::from(plan.tcp);
-        rodata.flows = plan.order.flows;
-        rodata.flow_frames = plan.order.flow_frames();
-        rodata.flow_places = plan.order.places();
-        rodata.sequences_max = plan.sequences_max;
-        rodata.pass_foreign = u32::from(plan.pass_foreign);
-        rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
-        let words = u32::try_from(plan.sequences_max.div_ceil(64))
-            .map_err(|_| TesterError::TooManyFrames)?;
-        rodata.places_repeat = u32::from(plan.place_flow.is_some());
-        let places = u32::try_from(plan.order.places()).unwrap_or(u32::MAX);
-        let repeated = plan.place_flow.as_ref().map_or(1, |_| places);
-        let sized = open
-            .maps
-            .seen
-            .set_max_entries(words.max(1))
-            .and(open.maps.expected.set_max_entries(places))
-            .and(open.maps.place_flow.set_max_entries(repeated));
-        sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the receiver", &e))?;
-        if let Some(flows) = &plan.place_flow {
-            super::fill(&skel.maps.place_flow, flows, |flow| flow.to_ne_bytes())?;
-        }
+        let skel = load(&plan)?;
         let link = super::attach_in(netns, skel.progs.receive.as_fd(), ifindex, LinkKind::Xdp)?;
-        Ok(Self {
-            skel,
-            plan,
-            _link: link,
-        })
+        let attached = Attached::Port { _link: link };
+        Ok(Self::attached(skel, plan, attached))
     }
 
-    /// Lets frames of no trial go on to the kernel, or drops them (as it does to begin with).
+    /// Receives at the egress of a port of the DUT's, behind all other programs there.
     ///
     /// # Errors
-    /// What the kernel said.
-    pub fn let_in(&self, yes: bool) -> Result<(), TesterError> {
-        let value = u32::from(yes).to_ne_bytes();
-        let written = self.skel.maps.data_door.update(&KEY, &value, MapFlags::ANY);
-        written.map_err(|e| TesterError::bpf("open the receiver's door", &e))
+    /// What loading or attaching said.
+    pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, side: Side) -> Result<Self, TesterError> {
+        let skel = load(&plan)?;
+        let program = skel.progs.leave.as_fd();
+        let in_path = InPath::put(bed, side, (Hook::Egress, Turn::Last), "mpps_exit", program)?;
+        let attached = Attached::Exit { _in_path: in_path };
+        Ok(Self::attached(skel, plan, attached))
+    }
+
+    fn attached(skel: ReceiverSkel<'static>, plan: ReceiverPlan, attached: Attached) -> Self {
+        Self {
+            skel,
+            plan,
+            _attached: attached,
+        }
     }
 
     /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
@@ -143,6 +129,27 @@ impl Receiver {
             .ok_or(TesterError::Layout("receiver counts"))
     }
 
+    /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns; the
+    /// windows are [`WINDOW_SHIFT`] long, and the last [`WINDOWS_MAX`] of them are kept.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
+        let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
+        let mut cpus = vec![Vec::new(); super::possible_cpus()?];
+        for window in first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last {
+            let key = (window % WINDOWS_MAX) as u32;
+            let values = super::read_per_cpu(&self.skel.maps.windows, key)?;
+            for (marks, value) in cpus.iter_mut().zip(values) {
+                let mark = WindowMark::from_value(&value).ok_or(TesterError::Layout("windows"))?;
+                // Older ones are left over from an earlier trial.
+                marks.extend(Some(mark).filter(|mark| (from_ns..=to_ns).contains(&mark.ns)));
+            }
+        }
+        cpus.retain(|marks| !marks.is_empty());
+        Ok(cpus)
+    }
+
     /// Unique frames of the trial by length without FCS.
     ///
     /// # Errors
@@ -177,6 +184,44 @@ impl Receiver {
             Err(TesterError::Layout("map of frames seen"))
         }
     }
+}
+
+/// Loads the programs, sized for this traffic.
+fn load(plan: &ReceiverPlan) -> Result<ReceiverSkel<'static>, TesterError> {
+    let mut open = ReceiverSkelBuilder::default()
+        .open(super::skeleton_storage())
+        .map_err(|e| TesterError::bpf("open the receiver", &e))?;
+    let rodata = open
+        .maps
+        .rodata_data
+        .as_deref_mut()
+        .ok_or(TesterError::Layout("receiver rodata"))?;
+    rodata.tcp = u32::from(plan.tcp);
+    rodata.flows = plan.order.flows;
+    rodata.flow_frames = plan.order.flow_frames();
+    rodata.flow_places = plan.order.places();
+    rodata.sequences_max = plan.sequences_max;
+    rodata.pass_foreign = u32::from(plan.pass_foreign);
+    rodata.untimed_bits = if plan.all_timed { 0 } else { 15 };
+    let words =
+        u32::try_from(plan.sequences_max.div_ceil(64)).map_err(|_| TesterError::TooManyFrames)?;
+    rodata.places_repeat = u32::from(plan.place_flow.is_some());
+    let places = u32::try_from(plan.order.places()).unwrap_or(u32::MAX);
+    let repeated = plan.place_flow.as_ref().map_or(1, |_| places);
+    let sized = open
+        .maps
+        .seen
+        .set_max_entries(words.max(1))
+        .and(open.maps.expected.set_max_entries(places))
+        .and(open.maps.place_flow.set_max_entries(repeated));
+    sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
+    let skel = open
+        .load()
+        .map_err(|e| TesterError::bpf("load the receiver", &e))?;
+    if let Some(flows) = &plan.place_flow {
+        super::fill(&skel.maps.place_flow, flows, |flow| flow.to_ne_bytes())?;
+    }
+    Ok(skel)
 }
 
 /// Zeroes the first `count` words of an array map, many in a call.

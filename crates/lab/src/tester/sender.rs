@@ -3,7 +3,7 @@
 use super::TesterError;
 use super::port::Minding;
 use super::template::Template;
-use crate::clock::{wait_for, wait_until};
+use crate::clock::wait_until;
 use crate::destinations::{Destinations, FarList};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
@@ -14,7 +14,7 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{bpf, clock, cpu};
 use mpps_method::Transport;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 const KEY: [u8; 4] = [0; 4];
@@ -67,20 +67,11 @@ enum End {
     InVain,
 }
 
-/// How a sender rings the receiver's bell (see [`super::bell`]).
-pub struct Rope {
-    /// From one ring to the next, ns.
-    pub gap_ns: u64,
-    /// How long it rings on at most when all is sent: until the DUT has nothing left, ns.
-    pub linger_ns: u64,
-}
-
 /// A loaded sender.
 pub struct Sender {
     skel: SenderSkel<'static>,
     plan: SenderPlan,
     first_content: Vec<u8>,
-    bell: Option<Rope>,
 }
 
 impl Sender {
@@ -150,19 +141,7 @@ impl Sender {
             skel,
             plan,
             first_content: vec![0; usize::from(largest)],
-            bell: None,
         })
-    }
-
-    /// Has the sender wake the receiver's thread from now on.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn take_rope(&mut self, rope: Rope, socket: BorrowedFd<'_>) -> Result<(), TesterError> {
-        let fd = socket.as_raw_fd().to_ne_bytes();
-        bpf::update_map(self.skel.maps.bell.as_fd(), &KEY, &fd)?;
-        self.bell = Some(rope);
-        Ok(())
     }
 
     /// Lengths this sender sends, each once, without FCS.
@@ -185,8 +164,7 @@ impl Sender {
         netns: &NetNs,
         minding: &Minding<'_>,
     ) -> Result<Outcome, TesterError> {
-        let bell_ns = self.bell.as_ref().map_or(0, |rope| rope.gap_ns);
-        self.order(Order { bell_ns, ..order })?;
+        self.order(order)?;
         let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
             .unwrap_or(u64::MAX);
         let due = clock::monotonic_ns() + order.delay_ns + length_ns;
@@ -201,7 +179,6 @@ impl Sender {
         let watched = std::thread::scope(|scope| {
             let thread = scope.spawn(|| call.keep_running());
             let ended = self.watch_end(due, order.gap_fp > 0, minding, || thread.is_finished());
-            let ended = ended.and_then(|end| self.linger(end, minding).map(|()| end));
             call.stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 call.wake();
@@ -217,15 +194,6 @@ impl Sender {
             stopped,
             ..self.outcome()?
         })
-    }
-
-    /// Rings on until all is here that was sent.
-    fn linger(&self, end: End, minding: &Minding<'_>) -> Result<(), TesterError> {
-        let Some(rope) = self.bell.as_ref().filter(|_| end == End::Itself) else {
-            return Ok(());
-        };
-        let sent = self.outcome()?;
-        wait_for(rope.linger_ns, LOOK_NS, || (minding.all_here)(&sent)).map(|_| ())
     }
 
     /// The first frames of a trial as the program writes them (without FCS), in order and without sending

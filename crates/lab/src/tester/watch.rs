@@ -8,13 +8,15 @@ mod timers;
 
 use super::{StallWatch, TesterError};
 use crate::clock::wait_for;
-use mpps_ebpf::instruments::watch::Watched;
+use mpps_ebpf::instruments::watch::{Stall, Watched};
 use std::cell::Cell;
 use threads::Threads;
 pub(super) use timers::Timers;
 
 /// Time between two ticks, ns. What it cannot see: stops shorter than this.
 pub const PERIOD_NS: u64 = 1_000_000;
+/// A longer time between two ticks is a stall, ns.
+pub const STALL_NS: u64 = 1_500_000;
 /// A tick that has not come after so long is missing, ns.
 const TICK_LIMIT_NS: u64 = 2_000_000_000;
 
@@ -65,6 +67,17 @@ impl Watch {
         };
         wait_for(TICK_LIMIT_NS, PERIOD_NS, here)?;
         silent.map_or(Ok(()), |cpu| Err(TesterError::NoTimer(cpu)))
+    }
+
+    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.stalls(),
+            Ticks::Threads(threads) => Ok(threads.stalls()),
+        }
     }
 
     /// What each watched CPU saw since the last clear.

@@ -5,7 +5,7 @@ use super::{TesterError, Way};
 use crate::bed::Bed;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
-use mpps_linux::tc::Hook;
+use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
 
 /// While this lives, the DUT routes nothing: what comes in at one port goes out at the other.
@@ -34,7 +34,13 @@ impl Wire {
                 .load()
                 .map_err(|e| TesterError::bpf("load the wire", &e))?;
             let program = skel.progs.wire.as_fd();
-            let put = InPath::put(bed, way.dut_in, Hook::Ingress, "mpps_wire", program)?;
+            let put = InPath::put(
+                bed,
+                way.dut_in,
+                (Hook::Ingress, Turn::First),
+                "mpps_wire",
+                program,
+            )?;
             in_path.push((skel, put));
         }
         Ok(Self { _in_path: in_path })

@@ -2,7 +2,7 @@
 
 use super::stations::WayStations;
 use crate::bed::Front;
-use crate::tester::PortKind;
+use crate::tester::{PortKind, ReceiverPlace};
 use mpps_method::{Counts, Ledger};
 
 /// The tester's own frames of a direction, canaries included: handed over, and met again once each.
@@ -17,14 +17,19 @@ pub struct Ends {
 ///
 /// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
 pub fn stations(
-    (front, port): (Front, PortKind),
+    (front, port, place): (Front, PortKind, ReceiverPlace),
+    ends: &Ends,
+    counts: &Counts,
     before: &WayStations,
     after: &WayStations,
 ) -> Ledger {
     let port_taken = after.taken.port_taken - before.taken.port_taken;
     let port_refused = after.taken.port_refused - before.taken.port_refused;
     let seen = after.nic.iter().sum::<u64>() - before.nic.iter().sum::<u64>();
-    let receiver = receiver_stations(port, before, after);
+    let receiver = match place {
+        ReceiverPlace::Port => receiver_stations(port, before, after),
+        ReceiverPlace::Exit => exit_stations(ends, counts, before, after),
+    };
     match front {
         Front::Cpumap => Ledger {
             lost_before_nic: port_refused + (port_taken - seen.min(port_taken)),
@@ -70,10 +75,7 @@ pub fn around_device(
     let nic_received = ends.sent - lost_before_nic.min(ends.sent);
     let (receiver_total, dropped) = match port {
         // The program sees every frame that the port has: its own count is all there is.
-        PortKind::Xdp => {
-            let others = counts.duplicated + counts.foreign + counts.late + counts.beyond;
-            (ends.met + others, 0)
-        }
+        PortKind::Xdp => (all_seen(ends, counts), 0),
         PortKind::AfPacket => {
             let dropped = after.ring.dropped - before.ring.dropped;
             (after.ring.seen - before.ring.seen - dropped, dropped)
@@ -91,6 +93,29 @@ pub fn around_device(
         receiver_total,
         ..Ledger::default()
     }
+}
+
+/// At the DUT's exit the receiver's program drops what it counts: what its port still counts went past the program.
+fn exit_stations(
+    ends: &Ends,
+    counts: &Counts,
+    before: &WayStations,
+    after: &WayStations,
+) -> Ledger {
+    let left = |at: &WayStations| at.dut_out.tx_packets + at.dut_out.tx_dropped;
+    let passed_exit = left(after) - left(before);
+    let receiver_total = all_seen(ends, counts);
+    Ledger {
+        dut_transmitted: receiver_total + passed_exit,
+        passed_exit,
+        receiver_total,
+        ..Ledger::default()
+    }
+}
+
+/// Every frame the receiver's program saw, of whatever kind.
+fn all_seen(ends: &Ends, counts: &Counts) -> u64 {
+    ends.met + counts.duplicated + counts.foreign + counts.late + counts.beyond
 }
 
 /// The stations behind the DUT. A packet socket has a ring of its own behind the port's.

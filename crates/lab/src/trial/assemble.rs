@@ -3,15 +3,17 @@
 
 use super::along::{Ends, around_device, stations};
 use super::stations::Stations;
+use super::windows::windows;
 use crate::bed::{Front, Side};
-use crate::tester::{PortKind, Tester, TesterError, is_veth};
+use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::crowd::{Crowded, Had};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
-use mpps_ebpf::instruments::watch::Watched;
+use mpps_ebpf::instruments::watch::{Stall, Watched};
+use mpps_method::saturation::Window;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, CpuWork, Direction, FrameLen, Histogram,
-    Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuStall, CpuSteal, CpuWork, Direction, FrameLen,
+    Histogram, Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -27,6 +29,7 @@ pub struct Parts<'a> {
     pub after: Stations,
     pub received: Vec<Received>,
     pub watched: Vec<(usize, Watched)>,
+    pub stalls: Vec<(usize, Stall)>,
     pub crowded: Vec<(usize, Crowded)>,
 }
 
@@ -53,7 +56,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         }
     }
     let losses = losses(tester, &directions, duration(&parts))?;
-    Ok(Trial {
+    let mut trial = Trial {
         offered: parts.offer.rate,
         duration: duration(&parts),
         cut_short_from: parts.sent.stopped.then_some(parts.offer.duration),
@@ -65,6 +68,8 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         work: work(tester, &parts),
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
+        stalls: stalls(&parts),
+        windows: Vec::new(),
         crowds: crowds(&parts.crowded),
         dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
         speeds: Vec::new(),
@@ -74,7 +79,35 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         per_size: per_size(tester, &parts)?,
         per_queue: per_queue(&parts),
         stack: (!tester.bed.plan().is_external()).then(|| stack(&parts)),
-    })
+    };
+    trial.windows = forwarded_in_windows(tester, &parts, &trial)?;
+    Ok(trial)
+}
+
+/// Between the first frame and the last: before and after, the DUT had less than its load.
+fn forwarded_in_windows(
+    tester: &Tester<'_>,
+    parts: &Parts<'_>,
+    trial: &Trial,
+) -> Result<Vec<Window>, TesterError> {
+    let (first, last) = (parts.sent.first_ns, parts.sent.last_ns);
+    let mut cpus = Vec::new();
+    for receiver in &tester.receivers {
+        cpus.extend(receiver.windows(first, last)?);
+    }
+    Ok(windows(&cpus, parts.sent.started_ns, &trial.stalls))
+}
+
+/// Those that touch the time in which frames were sent.
+fn stalls(parts: &Parts<'_>) -> Vec<CpuStall> {
+    let (started, last) = (parts.sent.started_ns, parts.sent.last_ns);
+    let within = |(_, stall): &&(usize, Stall)| stall.to_ns > started && stall.from_ns < last;
+    let stall = |(cpu, stall): &(usize, Stall)| CpuStall {
+        cpu: *cpu,
+        from: Span::from_nanos(stall.from_ns.saturating_sub(started)),
+        to: Span::from_nanos(stall.to_ns.saturating_sub(started)),
+    };
+    parts.stalls.iter().filter(within).map(stall).collect()
 }
 
 fn stack(parts: &Parts<'_>) -> StackCounts {
@@ -172,6 +205,7 @@ fn duration(parts: &Parts<'_>) -> Span {
 #[derive(Clone, Copy)]
 struct Path {
     port: PortKind,
+    receiver: ReceiverPlace,
     dut: Dut,
 }
 
@@ -192,7 +226,12 @@ impl Path {
         } else {
             Dut::Ours(plan.nic)
         };
-        Ok(Self { port, dut })
+        let receiver = tester.traffic.receiver;
+        Ok(Self {
+            port,
+            receiver,
+            dut,
+        })
     }
 }
 
@@ -214,6 +253,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         late: received.late,
         not_lowered: received.not_lowered,
         beyond: received.beyond,
+        merged: received.merged,
     };
     let (opening, closing) = (parts.opening[way], parts.closing[way]);
     let ends = Ends {
@@ -222,7 +262,10 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
     };
     let (before, after) = (&parts.before.ways[way], &parts.after.ways[way]);
     let mut ledger = match path.dut {
-        Dut::Ours(front) => stations((front, path.port), before, after),
+        Dut::Ours(front) => {
+            let path = (front, path.port, path.receiver);
+            stations(path, &ends, &counts, before, after)
+        }
         Dut::Device { veth } => around_device(path.port, veth, &ends, &counts, before, after),
     };
     (ledger.opening, ledger.closing) = (opening, closing);

@@ -12,6 +12,7 @@
 mod along;
 mod assemble;
 mod stations;
+mod windows;
 
 use crate::clock::wait_for;
 use crate::rules;
@@ -53,8 +54,8 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     run_by(tester, offer, None)
 }
 
-/// Runs one trial, but no longer than it can say something of the DUT by these rules: what is void or not offered
-/// takes no time that another trial could have. What it would have lost decides nothing of that.
+/// Runs one trial, but stops once it cannot pass by these rules ([`Rules::in_vain`]), because another trial can use the
+/// time. What it lost decides nothing of that.
 ///
 /// # Errors
 /// As [`run`].
@@ -103,11 +104,7 @@ fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), T
         flow_first: tester.flow_first(),
         ..order
     };
-    let minding = Minding {
-        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
-        ..Minding::NOBODY
-    };
-    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -161,7 +158,6 @@ fn conduct(
     };
     let minding = Minding {
         in_vain: &|unsent| rules.map_or(Ok(false), |rules| in_vain(tester, rules, order, unsent)),
-        all_here: &|sent| Ok(under_way(tester, sent, &before)? == 0),
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
@@ -169,6 +165,7 @@ fn conduct(
     let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
     let overdue = drain(tester, &sent, &before, drain_ns)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
+    let stalls = tester.watch.stalls()?;
     let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
     let closing = send_canaries(tester, canary_id, &met)?;
     let after = Stations::read(tester)?;
@@ -187,6 +184,7 @@ fn conduct(
             after,
             received,
             watched,
+            stalls,
             crowded,
         },
     )
@@ -224,13 +222,10 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(of_way).collect())
     };
-    let all_here = |sent: &Outcome| Ok(read(sent)?.iter().all(|c| c.received >= c.sent));
-    let minding = Minding {
-        all_here: &all_here,
-        ..Minding::NOBODY
-    };
-    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
-    wait_for(CANARY_LIMIT_NS, LOOK_NS, || all_here(&sent))?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
+    wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
+        Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
+    })?;
     read(&sent)
 }
 

@@ -13,7 +13,7 @@ use mpps_lab::trial;
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
-use mpps_method::{Offer, Trial};
+use mpps_method::{Offer, Rules, Span, Trial};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -59,6 +59,15 @@ pub fn table() -> Table {
         "2a01:2:3::/48",
     ];
     Table::of(prefixes.iter().map(|text| text.parse().expect("a prefix")))
+}
+
+/// Rules that no machine breaks: for what a trial is whatever disturbed it.
+pub fn any_machine() -> Rules {
+    Rules {
+        steal_max: f64::INFINITY,
+        stall_max: Span::from_millis(3_600_000),
+        ..Rules::default()
+    }
 }
 
 pub fn destinations(draw: Draw, count: u64, ipv6: bool, flows: u32) -> Destinations {

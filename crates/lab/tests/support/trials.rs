@@ -58,7 +58,7 @@ pub fn assert_ledger(trial: &Trial, what: &str) {
 /// Every identity of the ledger holds, whatever else the machine did to the trial.
 pub fn assert_closed(trial: &Trial, what: &str) {
     assert_ledger(trial, what);
-    let verdict = trial.judge(&Rules::default());
+    let verdict = trial.judge(&super::any_machine());
     assert!(
         !matches!(verdict, Verdict::Invalid(_)),
         "{what}: {verdict}\n{trial:?}"

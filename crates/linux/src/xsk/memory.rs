@@ -15,9 +15,6 @@ pub(super) struct Memory {
     start: NonNull<u8>,
 }
 
-// SAFETY: plain memory of this process, which only the kernel reads and writes.
-unsafe impl Send for Memory {}
-
 impl Memory {
     pub(super) const OCTETS: usize = CHUNK * CHUNKS;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::attempts::VOIDS_PARDONED;
+use crate::attempts::VOIDS_IN_ROW_MAX;
 use crate::goal::{Ceiling, Resolution};
 use crate::reason::Void;
 use crate::simulate::{Properties, Simulated, run};
@@ -147,26 +147,75 @@ fn a_void_trial_is_run_again_and_counted() {
 }
 
 #[test]
-fn over_half_voided_is_no_answer_even_when_a_load_passed() {
-    let voids = |count: u32| {
-        let mut verdicts = vec![VOID; count as usize];
-        verdicts.push(Verdict::Lossless);
-        outcome(driven(goal(), &verdicts).1)
+fn voids_do_not_take_an_answer_away() {
+    let most = VOIDS_IN_ROW_MAX as usize;
+    let mut verdicts = vec![VOID; most];
+    verdicts.push(Verdict::Lossless);
+    let Outcome::Found { voided, trials, .. } = outcome(driven(goal(), &verdicts).1) else {
+        panic!("a load passed")
     };
-    // So few say nothing of the share.
-    let Outcome::Found { voided, trials, .. } = voids(VOIDS_PARDONED) else {
-        panic!("pardoned")
-    };
-    assert_eq!((voided, trials), (VOIDS_PARDONED, VOIDS_PARDONED + 1));
-    let (_, next) = driven(goal(), &[VOID; VOIDS_PARDONED as usize + 1]);
+    assert_eq!((voided, trials), (VOIDS_IN_ROW_MAX, VOIDS_IN_ROW_MAX + 1));
+    // Too many in a row end the search: without an answer only where there is none.
+    let (_, next) = driven(goal(), &vec![VOID; most + 1]);
     let Outcome::CouldNotMeasure { why, .. } = outcome(next) else {
-        panic!("nine of nine were voided")
+        panic!("all were voided")
     };
     assert_eq!(
         why.to_string(),
-        "more than half of the trials were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
+        "over 30 trials in a row were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
          measure when the machine is quieter"
     );
+    let mut verdicts = vec![LOSSY, Verdict::Lossless];
+    verdicts.extend(vec![VOID; most + 1]);
+    let end = outcome(driven(goal(), &verdicts).1);
+    let Outcome::Found {
+        lossless,
+        lossy,
+        limited_by,
+        ..
+    } = end
+    else {
+        panic!("{end:?}")
+    };
+    assert_eq!((lossless, lossy), (kfps(805.0), Some(kfps(1_600.0))));
+    assert_eq!(limited_by, LimitedBy::Disturbed);
+}
+
+#[test]
+fn what_is_known_is_told_at_any_time() {
+    let mut search = Bisection::new(Goal {
+        trials_per_load: 3,
+        ..goal()
+    })
+    .unwrap();
+    let told = |search: &Bisection| search.found_so_far()[0];
+    assert!(matches!(
+        told(&search).outcome,
+        Outcome::CouldNotMeasure { .. }
+    ));
+    search.learn(&LOSSY, &Counts::default());
+    let lowest = kfps(1_600.0);
+    assert!(
+        matches!(told(&search).outcome, Outcome::NoneLossless { lowest: at, .. } if at == lowest)
+    );
+    // One good trial of the three that the load takes.
+    search.learn(&Verdict::Lossless, &Counts::default());
+    let result = told(&search);
+    let Outcome::Found {
+        lossless, lossy, ..
+    } = result.outcome
+    else {
+        panic!("{result:?}")
+    };
+    assert_eq!((lossless, lossy), (kfps(805.0), Some(lowest)));
+    assert_eq!(result.irregular, Some(Irregular::Unconfirmed));
+    assert_eq!(result.passes.to_string(), "lossless in 1 of 1");
+    for _ in 0..2 {
+        search.learn(&Verdict::Lossless, &Counts::default());
+    }
+    let result = told(&search);
+    assert_eq!(result.irregular, Some(Irregular::OutOfTrials));
+    assert_eq!(result.passes.to_string(), "lossless in 3 of 3");
 }
 
 #[test]
@@ -202,7 +251,7 @@ fn a_load_not_offered_twice_bounds_from_above_as_the_testers_limit() {
             ..
         }
     ));
-    // Below a load the DUT failed: what bounds the result now is the tester alone.
+    // Below a load the DUT failed: what bounds the result now is the tester alone, if a disturbed one.
     let coarse = Goal {
         resolution: Resolution::Fraction(0.6),
         ..goal()
@@ -217,23 +266,60 @@ fn a_load_not_offered_twice_bounds_from_above_as_the_testers_limit() {
             end,
             Outcome::Found {
                 lossy: None,
-                limited_by: LimitedBy::Tester,
+                limited_by: LimitedBy::Disturbed,
                 ..
             }
         ),
         "{end:?}"
     );
-    // A failed trial in between is forgotten with the load, not held against the DUT.
+    // Where any of three decides, three must fail to be offered too.
     let any = Goal {
         trials_per_load: 3,
         accept: Accept::Any,
         ..goal()
     };
-    let slow = [LOSSY, NOT_OFFERED, LOSSY, NOT_OFFERED, NOT_OFFERED, LOSSY];
+    let slow = [NOT_OFFERED, NOT_OFFERED, NOT_OFFERED, LOSSY];
     let (offered, _) = driven(any, &slow);
-    // Where any of three decides, three must fail to be offered too.
-    assert_eq!(offered[4], 1_600.0);
-    assert_eq!(offered[5], 805.0);
+    assert_eq!(offered[2..], [1_600.0, 805.0]);
+}
+
+#[test]
+fn three_not_offered_do_not_beat_two_lossy() {
+    let any = Goal {
+        trials_per_load: 3,
+        accept: Accept::Any,
+        resolution: Resolution::Fraction(0.6),
+        ..goal()
+    };
+    let slow = [LOSSY, NOT_OFFERED, LOSSY, NOT_OFFERED, NOT_OFFERED];
+    let (_, next) = driven(any, &[&slow[..], &[Verdict::Lossless]].concat());
+    let end = outcome(next);
+    assert!(
+        matches!(
+            end,
+            Outcome::Found {
+                lossy: Some(_),
+                limited_by: LimitedBy::Dut,
+                ..
+            }
+        ),
+        "{end:?}"
+    );
+}
+
+#[test]
+fn a_limit_far_below_the_ceiling_is_disturbance() {
+    let coarse = Goal {
+        resolution: Resolution::Fraction(0.3),
+        ..goal()
+    };
+    let limit = |verdicts: &[Verdict]| match outcome(driven(coarse, verdicts).1) {
+        Outcome::Found { limited_by, .. } => limited_by,
+        other => panic!("{other:?}"),
+    };
+    let (no, yes) = (NOT_OFFERED, Verdict::Lossless);
+    assert_eq!(limit(&[no, no, yes, yes]), LimitedBy::Tester);
+    assert_eq!(limit(&[no, no, yes, no, no, yes]), LimitedBy::Disturbed);
 }
 
 #[test]

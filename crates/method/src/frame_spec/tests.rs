@@ -57,7 +57,7 @@ fn each_mistake_is_one_line_with_a_remedy() {
         ),
         (
             "omix",
-            "frame size \"omix\" is neither a number of octets nor a mix: the mixes are imix, ams-ix-2015, \
+            "frame size \"omix\" is neither a number of octets nor a mix: the mixes are imix, imix6, ams-ix-2015, \
              intel-2016, internet-2009, internet-2009-approx",
         ),
         (
@@ -97,6 +97,10 @@ fn each_mistake_is_one_line_with_a_remedy() {
             "mix part \"64=NaN\" has no weight above zero: write size=weight, such as mix:64=7,1518=1",
         ),
         (
+            "mix:64=18446744073709551615,65=1",
+            "mix part \"65=1\" is less than one frame of 4093 and would never be sent: give it more weight",
+        ),
+        (
             "mix:127-66=1",
             "frame sizes \"127-66\" make no range: write first-last/step, such as 64-1518/128",
         ),
@@ -106,7 +110,7 @@ fn each_mistake_is_one_line_with_a_remedy() {
         ),
         (
             "64=7",
-            "frame size \"64=7\" is neither a number of octets nor a mix: the mixes are imix, ams-ix-2015, \
+            "frame size \"64=7\" is neither a number of octets nor a mix: the mixes are imix, imix6, ams-ix-2015, \
              intel-2016, internet-2009, internet-2009-approx",
         ),
     ];

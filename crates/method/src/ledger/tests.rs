@@ -15,6 +15,7 @@ fn closed() -> (Ledger, Counts) {
         late: 4,
         beyond: 0,
         not_lowered: 0,
+        merged: 0,
         unrouted: 0,
     };
     let canaries = Canaries {
@@ -31,6 +32,7 @@ fn closed() -> (Ledger, Counts) {
         lost_in_dut: 0,
         dut_transmitted: 988,
         lost_receiver_ring: 3,
+        passed_exit: 0,
         receiver_total: 985,
         opening: canaries,
         closing: canaries,

@@ -43,9 +43,35 @@ impl Database {
         self.loads.iter().map(|load| load.rate)
     }
 
-    /// Adds a trial that says something of the DUT.
+    /// Adds a trial that says something of the DUT. The tester can offer this load, so it can offer those below it.
     pub fn add(&mut self, rate: Rate, result: TrialResult) {
         self.at(rate).add(result);
+        let below = self.loads.iter_mut().filter(|load| load.rate < rate);
+        below.for_each(|load| load.not_offered = 0);
+    }
+
+    /// The lowest load that the tester failed to offer so many times; `None` where it failed at none.
+    #[must_use]
+    pub fn limit(&self, times: u32) -> Option<&Load> {
+        self.loads.iter().find(|load| load.not_offered >= times)
+    }
+
+    /// The highest load with a trial within this loss ratio, below a load that failed.
+    #[must_use]
+    pub fn highest_pass(&self, loss_ratio: f64, failed: Option<Rate>) -> Option<Rate> {
+        let below = |load: &&Load| failed.is_none_or(|failed| load.rate < failed);
+        let passed = |load: &&Load| load.longest_pass(loss_ratio).is_some();
+        let mut loads = self.loads.iter().filter(below);
+        Some(loads.rfind(passed)?.rate)
+    }
+
+    /// The lowest load above this one that fails the stage.
+    #[must_use]
+    pub fn lowest_failed(&self, stage: &Stage, above: Option<Rate>) -> Option<Rate> {
+        let above = |load: &&Load| above.is_none_or(|above| load.rate > above);
+        let mut loads = self.loads.iter().filter(above);
+        let failed = loads.find(|load| load.classify(stage) == Bound::Upper)?;
+        Some(failed.rate)
     }
 
     /// The relevant bounds. From low loads to high ones, so that a lower bound above an upper one (loss

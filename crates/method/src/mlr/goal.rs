@@ -213,6 +213,17 @@ impl SearchGoal {
     }
 }
 
+impl Stage {
+    /// The same for a search that ends early: a load is judged by the trials it had, however few.
+    #[must_use]
+    pub const fn by_trials_so_far(&self) -> Self {
+        Self {
+            duration_sum: Span::ZERO,
+            ..*self
+        }
+    }
+}
+
 /// One step on the way to a goal: what a load has to be by then, and how closely the bounds must stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stage {

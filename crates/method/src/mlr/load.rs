@@ -3,6 +3,7 @@
 //! points 5 and 6 for the goal that lets 20 % exceed, the code is right.)
 
 use super::goal::Stage;
+use crate::search::Passes;
 use crate::units::{Rate, Span};
 
 /// What is known of one trial (Trial Result); its effective duration is its duration.
@@ -45,7 +46,7 @@ pub struct Load {
     /// The load, over all directions.
     pub rate: Rate,
     results: Vec<TrialResult>,
-    /// What the trials in a row weigh in which the tester failed to offer it.
+    /// Trials in which the tester failed to offer it, since one at this load or above was judged.
     pub not_offered: u32,
     /// The most that came back when it failed: about what the tester can offer.
     pub carried: Rate,
@@ -89,9 +90,33 @@ impl Load {
         }
     }
 
-    /// RFC 9971, appendix "Load Classification Code".
+    /// What the trials of at least this length said, by this loss ratio.
+    #[must_use]
+    pub fn passes(&self, loss_ratio: f64, trial: Span) -> Passes {
+        let judged = self.results.iter().filter(|one| one.duration >= trial);
+        let low_loss = judged.clone().filter(|one| one.loss_ratio <= loss_ratio);
+        Passes {
+            lossless: u32::try_from(low_loss.count()).unwrap_or(u32::MAX),
+            judged: u32::try_from(judged.count()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Length of the longest trial within this loss ratio; `None` without one.
+    #[must_use]
+    pub fn longest_pass(&self, loss_ratio: f64) -> Option<Span> {
+        let low_loss = self
+            .results
+            .iter()
+            .filter(|one| one.loss_ratio <= loss_ratio);
+        low_loss.map(|one| one.duration).max()
+    }
+
+    /// RFC 9971, appendix "Load Classification Code". A load without a trial is undecided.
     #[must_use]
     pub fn classify(&self, stage: &Stage) -> Bound {
+        if self.results.is_empty() {
+            return Bound::Undecided;
+        }
         let sums = self.sums(stage);
         // Short high-loss trials weigh only as far as short low-loss ones do not make up for them.
         let exceed_coefficient = stage.exceed_ratio / (1.0 - stage.exceed_ratio);

@@ -7,10 +7,11 @@
 //! Beside the RFC's own terms, as in every search here:
 //!
 //! - A void trial is run again; the rule is blind to loss ([`crate::attempts`]).
-//! - A load the tester failed to offer [`NOT_OFFERED_AT_MOST`] times in a row bounds the search from above as the
-//!   *tester's* limit. Within the bound of the rules an unsent frame is no lost one. What it did not offer takes
-//!   none of the trials that a search is allowed ([`Attempts::counted`]).
+//! - A load the tester failed to offer [`NOT_OFFERED_AT_MOST`] times bounds the search from above, until a trial at that
+//!   load or above it is judged. Before a result is said to be limited by it, the load is tried once more. Within the
+//!   bound of the rules an unsent frame is no lost one.
 //! - Two trials in a row at a load that are no evidence: no answer.
+//! - A search that ends early says what its trials so far speak for.
 
 pub mod database;
 pub mod goal;
@@ -18,20 +19,19 @@ pub mod load;
 pub mod preset;
 mod selector;
 
-use crate::attempts::{self, Attempts, WHOLE};
+use crate::attempts::Attempts;
 use crate::goal::{Ceiling, LimitedBy};
 use crate::reason::{Invalid, Shortfall};
 use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
 use crate::trial::Counts;
 use crate::units::Rate;
-use crate::verdict::Verdict;
-use database::Database;
+use crate::verdict::{Rules, Verdict};
+use database::{Bounds, Database};
 use goal::{SearchGoal, SearchGoalError, Stage};
 use load::TrialResult;
 use selector::{Range, Selector, barrier};
 
-/// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's. So many whole trials
-/// ([`crate::attempts`]).
+/// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
 /// No search of a router that answers the same twice needs nearly as many; it bounds what others may cost.
 pub const TRIALS_MAX: u32 = 2_000;
@@ -41,10 +41,13 @@ pub const TRIALS_MAX: u32 = 2_000;
 pub struct MlrPlan {
     /// The goals, none twice.
     pub goals: Vec<SearchGoal>,
-    /// First load offered; none above it.
+    /// No load above it is offered.
     pub maximum: Ceiling,
     /// Lowest load offered.
     pub minimum: Rate,
+    /// About where the result may lie, such as the DUT's maximum forwarding rate: the first load offered lies a little
+    /// below it. `None`: the maximum is offered first.
+    pub start: Option<Rate>,
     /// Trials that nothing disturbed and that the tester could offer, at most; [`TRIALS_MAX`] where nobody says less.
     pub trials_at_most: u32,
 }
@@ -85,7 +88,6 @@ pub struct Mlr {
     plan: MlrPlan,
     selectors: Vec<Selector>,
     database: Database,
-    limit: Option<Rate>,
     attempts: Attempts,
     now: Option<Offer>,
     gave_up: Option<CouldNotMeasure>,
@@ -101,14 +103,14 @@ impl Mlr {
         let mut search = Self {
             selectors: Vec::new(),
             database: Database::default(),
-            limit: None,
             attempts: Attempts::default(),
             now: None,
             gave_up: None,
             plan,
         };
         let range = search.range();
-        let of = |goal: &SearchGoal| Selector::new(*goal, &range);
+        let start = search.plan.start;
+        let of = |goal: &SearchGoal| Selector::new(*goal, &range, start);
         search.selectors = search.plan.goals.iter().map(of).collect();
         search.choose();
         Ok(search)
@@ -124,8 +126,14 @@ impl Mlr {
         Range {
             minimum: self.plan.minimum,
             maximum: self.plan.maximum.rate(),
-            limit: self.limit,
+            limit: self.limit(),
         }
+    }
+
+    /// The lowest load the tester proved unable to offer.
+    fn limit(&self) -> Option<Rate> {
+        let load = self.database.limit(NOT_OFFERED_AT_MOST)?;
+        Some(load.rate)
     }
 
     /// The next trial: of what the goals want the lowest load, for an upper bound found late may take away a
@@ -141,42 +149,63 @@ impl Mlr {
             let by_load = one.rate.fps().total_cmp(&other.rate.fps());
             by_load.then(other.duration.cmp(&one.duration))
         };
-        self.now = wanted.min_by(first);
+        self.now = wanted.min_by(first).or_else(|| self.limit_again());
         let allowed = self.plan.trials_at_most;
         if self.attempts.counted(allowed) >= allowed || self.gave_up.is_some() {
             self.now = None;
         }
     }
 
+    /// The limit's load once more, where it bounds a result and was not tried again yet.
+    fn limit_again(&self) -> Option<Offer> {
+        let load = self.database.limit(NOT_OFFERED_AT_MOST)?;
+        let stages = self.selectors.iter().map(|one| one.goal().last_stage());
+        let mut bounded = stages.filter(|stage| {
+            let upper = self.database.bounds(stage).upper;
+            upper.is_none_or(|upper| upper > load.rate)
+        });
+        let duration = bounded.next()?.trial;
+        let rate = load.rate;
+        (load.not_offered == NOT_OFFERED_AT_MOST).then_some(Offer { rate, duration })
+    }
+
+    /// A trial that says something of the DUT. Where the tester fell short too, it can fail a load but pass none.
     fn judged(&mut self, offer: Offer, counts: &Counts, lost: u64) {
+        let loss_ratio = lost as f64 / counts.sent.max(1) as f64;
+        let may_pass = |goal: &SearchGoal| loss_ratio <= goal.loss_ratio;
+        if lost > 0
+            && let Some(why) = fell_short(counts, lost)
+            && self.plan.goals.iter().any(may_pass)
+        {
+            return self.not_offered(offer, why, counts);
+        }
+        self.attempts.judged();
+        let duration = offer.duration;
         let result = TrialResult {
-            duration: offer.duration,
-            loss_ratio: lost as f64 / counts.sent.max(1) as f64,
+            duration,
+            loss_ratio,
         };
         self.database.add(offer.rate, result);
     }
 
     fn not_offered(&mut self, offer: Offer, why: Shortfall, counts: &Counts) {
         let rate = offer.rate;
-        self.attempts.not_offered(&offer, counts);
+        self.attempts.not_offered();
         let load = self.database.at(rate);
-        load.not_offered += attempts::weight(&offer, counts);
+        load.not_offered += 1;
         if counts.intended > 0 {
             // Of the slots that passed: the trial may have been cut short.
             let arrived = (counts.received + counts.unrouted) as f64;
             let carried = Rate::from_fps(rate.fps() * arrived / counts.intended as f64);
             load.carried = load.carried.max(carried);
         }
-        if load.not_offered < NOT_OFFERED_AT_MOST * WHOLE {
-            return;
-        }
-        self.limit = Some(self.limit.map_or(rate, |limit| limit.min(rate)));
-        if rate <= self.plan.minimum {
+        if load.not_offered >= NOT_OFFERED_AT_MOST && rate <= self.plan.minimum {
             self.gave_up = Some(CouldNotMeasure::LowestNotOffered { rate, why });
         }
     }
 
     fn invalid(&mut self, rate: Rate, why: Invalid) {
+        self.attempts.other();
         let load = self.database.at(rate);
         load.invalid += 1;
         if load.invalid >= 2 {
@@ -191,84 +220,158 @@ impl Mlr {
     }
 
     fn result(&self, goal: &SearchGoal) -> GoalResult {
-        let stage = goal.last_stage();
-        let bounds = self.database.bounds(&stage);
-        let loss_ratio = bounds
-            .lower
-            .and_then(|rate| self.database.get(rate)?.quantile_loss_ratio(&stage))
-            .unwrap_or_default();
-        let outcome = self.outcome(&stage, bounds);
-        let irregular = match outcome {
-            Outcome::Found {
-                lossless,
-                lossy: Some(lossy),
-                ..
-            } => {
-                let width = (lossy.fps() - lossless.fps()) / lossy.fps();
-                let wanted = stage.width;
-                (!stage.is_narrow(lossless, lossy)).then_some(Irregular::TooWide { width, wanted })
-            }
-            Outcome::Found {
-                limited_by: LimitedBy::Trials,
-                ..
-            } => Some(Irregular::OutOfTrials),
-            Outcome::Found { lossy: None, .. } => Some(Irregular::NoUpperBound),
-            Outcome::NoneLossless { .. } | Outcome::CouldNotMeasure { .. } => {
-                Some(Irregular::NoLowerBound)
-            }
+        let known = self.known(&goal.last_stage());
+        let outcome = self.outcome(&known);
+        let at = match outcome {
+            Outcome::Found { lossless, .. } => self.database.get(lossless),
+            Outcome::NoneLossless { lowest, .. } => self.database.get(lowest),
+            Outcome::CouldNotMeasure { .. } => None,
         };
+        let found = at.filter(|_| known.bounds.lower.is_some());
+        let loss_ratio = found.and_then(|load| load.quantile_loss_ratio(&known.stage));
+        let passes = at.map(|load| load.passes(goal.loss_ratio, known.stage.trial));
         GoalResult {
             goal: Some(*goal),
-            final_trial: goal.final_trial,
             outcome,
-            loss_ratio,
-            irregular,
+            loss_ratio: loss_ratio.unwrap_or_default(),
+            final_trial: known.stage.trial,
+            passes: passes.unwrap_or_default(),
+            irregular: self.irregular(&outcome, &known),
         }
     }
 
-    fn outcome(&self, stage: &Stage, bounds: database::Bounds) -> Outcome {
+    /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where
+    /// nothing better is known.
+    fn known(&self, stage: &Stage) -> Known {
+        let database = &self.database;
+        let bounds = database.bounds(stage);
+        if bounds.lower.is_some() {
+            return Known {
+                bounds,
+                confirmed: true,
+                stage: *stage,
+            };
+        }
+        let so_far = stage.by_trials_so_far();
+        let good = || database.highest_pass(stage.loss_ratio, bounds.upper);
+        let lower = database.bounds(&so_far).lower.or_else(good);
+        let longest = lower.and_then(|rate| database.get(rate)?.longest_pass(stage.loss_ratio));
+        let trial = longest.map_or(stage.trial, |longest| longest.min(stage.trial));
+        Known {
+            bounds: Bounds { lower, ..bounds },
+            confirmed: false,
+            stage: Stage { trial, ..so_far },
+        }
+    }
+
+    fn outcome(&self, known: &Known) -> Outcome {
         let Attempts { trials, voided, .. } = self.attempts;
         let no_answer = |why| Outcome::CouldNotMeasure {
             why,
             trials,
             voided,
         };
-        if let Some(why) = self.gave_up.or_else(|| self.attempts.disturbed()) {
+        if let Some(why @ CouldNotMeasure::Invalid { .. }) = self.gave_up {
             return no_answer(why);
         }
-        match (bounds.lower, bounds.upper) {
-            (Some(lossless), upper) => {
-                // An upper bound above what the tester can offer bounds nothing.
-                let barrier = barrier(bounds, &self.range());
-                let lossy = upper.filter(|_| barrier == upper);
-                let limited_by = match (lossy, self.limit) {
-                    (Some(_), _) => LimitedBy::Dut,
-                    (None, Some(limit))
-                        if lossless >= limit || stage.is_narrow(lossless, limit) =>
-                    {
-                        LimitedBy::Tester
-                    }
-                    (None, None) if lossless >= self.plan.maximum.rate() => {
-                        self.plan.maximum.limited_by()
-                    }
-                    (None, _) => LimitedBy::Trials,
-                };
-                Outcome::Found {
-                    lossless,
-                    lossy,
-                    limited_by,
+        let likely = |above| {
+            let so_far = known.stage.by_trials_so_far();
+            self.database.lowest_failed(&so_far, above)
+        };
+        let Bounds { lower, upper } = known.bounds;
+        let Some(lossless) = lower else {
+            return match upper.or_else(|| likely(None)) {
+                Some(lowest) => Outcome::NoneLossless {
+                    lowest,
                     trials,
                     voided,
-                }
+                },
+                None => no_answer(
+                    self.gave_up
+                        .unwrap_or(CouldNotMeasure::OutOfTrials { trials }),
+                ),
+            };
+        };
+        let (lossy, limited_by) = match self.limited_by(lossless, known) {
+            Some(LimitedBy::Dut) => (upper, LimitedBy::Dut),
+            Some(other) => (None, other),
+            None => {
+                let ended = match self.gave_up {
+                    Some(CouldNotMeasure::TooManyVoided(_)) => LimitedBy::Disturbed,
+                    _ => LimitedBy::Trials,
+                };
+                (upper.or_else(|| likely(lower)), ended)
             }
-            (None, Some(lowest)) => Outcome::NoneLossless {
-                lowest,
-                trials,
-                voided,
-            },
-            (None, None) => no_answer(CouldNotMeasure::OutOfTrials { trials }),
+        };
+        Outcome::Found {
+            lossless,
+            lossy,
+            limited_by,
+            trials,
+            voided,
         }
     }
+
+    fn irregular(&self, outcome: &Outcome, known: &Known) -> Option<Irregular> {
+        let &Outcome::Found {
+            lossless, lossy, ..
+        } = outcome
+        else {
+            return Some(Irregular::NoLowerBound);
+        };
+        if !known.confirmed {
+            return Some(Irregular::Unconfirmed);
+        }
+        match (self.limited_by(lossless, known), lossy) {
+            (None, _) => Some(Irregular::OutOfTrials),
+            (Some(LimitedBy::Dut), Some(lossy)) => {
+                let width = (lossy.fps() - lossless.fps()) / lossy.fps();
+                let wanted = known.stage.width;
+                let narrow = known.stage.is_narrow(lossless, lossy);
+                (!narrow).then_some(Irregular::TooWide { width, wanted })
+            }
+            _ => Some(Irregular::NoUpperBound),
+        }
+    }
+
+    /// What keeps the result from being higher; `None` when the search ended before that was known.
+    fn limited_by(&self, lossless: Rate, known: &Known) -> Option<LimitedBy> {
+        if !known.confirmed {
+            return None;
+        }
+        let (upper, range) = (known.bounds.upper, self.range());
+        // An upper bound above what the tester can offer bounds nothing.
+        if upper.is_some() && barrier(known.bounds, &range) == upper {
+            return Some(LimitedBy::Dut);
+        }
+        let Some(limit) = self.database.limit(NOT_OFFERED_AT_MOST) else {
+            return (lossless >= range.maximum).then(|| self.plan.maximum.limited_by());
+        };
+        let near = lossless >= limit.rate || known.stage.is_narrow(lossless, limit.rate);
+        let tried_again = limit.not_offered > NOT_OFFERED_AT_MOST;
+        (near && tried_again).then(|| self.plan.maximum.not_offered_by(limit.rate))
+    }
+}
+
+/// What the trials say of one goal.
+struct Known {
+    bounds: Bounds,
+    /// Whether the lower bound had all its trials.
+    confirmed: bool,
+    /// By which these were found.
+    stage: Stage,
+}
+
+/// How the tester fell short in a trial in which the DUT lost so many frames.
+fn fell_short(counts: &Counts, lost: u64) -> Option<Shortfall> {
+    let &Counts {
+        unsent, intended, ..
+    } = counts;
+    if unsent as f64 > Rules::default().unsent_max * intended as f64 {
+        return Some(Shortfall::UnsentAboveBound { unsent, intended });
+    }
+    let tester_s = counts.lost.saturating_sub(lost);
+    (tester_s > 0).then_some(Shortfall::LostAtReceiver(tester_s))
 }
 
 impl Search for Mlr {
@@ -283,18 +386,18 @@ impl Search for Mlr {
         let Some(offer) = self.now else {
             return;
         };
-        self.attempts.count();
         match *verdict {
             Verdict::Lossless => self.judged(offer, counts, 0),
             Verdict::Lossy { lost } => self.judged(offer, counts, lost),
             Verdict::NotOffered(why) => self.not_offered(offer, why, counts),
             Verdict::Invalid(why) => self.invalid(offer.rate, why),
-            Verdict::Void(why) => {
-                let weight = attempts::weight(&offer, counts);
-                self.gave_up = self.attempts.void(why, weight);
-            }
+            Verdict::Void(why) => self.gave_up = self.attempts.void(why),
         }
         self.choose();
+    }
+
+    fn found_so_far(&self) -> Vec<GoalResult> {
+        self.results()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which load one goal wants next. RFC 9971 leaves this to the implementation; what follows is ours:
 //!
 //! - The goal is approached in stages, from short trials and a wide interval to its own.
-//! - Each stage has a *guess*: first the highest load, then, once that has failed, what came back of it
+//! - Each stage has a *guess*: first a little below the rate that the search starts from, or the highest load; then, once that has failed, what came back of it
 //!   (FRMOL, RFC 2285 3.6.2); in later stages the middle of what the stage before has found.
 //! - From the guess the search gallops, in steps that double, until it has a bound on either side; where a
 //!   step would pass the middle of two bounds the middle is taken.
@@ -15,6 +15,10 @@ use crate::units::Rate;
 
 /// Loads closer than this share of a step are taken to be the same, so that trials add up.
 const SAME_SHARE: f64 = 0.25;
+
+/// The first load as a share of the rate that a search starts from. At its forwarding rate under overload a DUT loses
+/// frames by definition. Simulated searches that began 0.5 to 4 % below it took the same number of trials.
+const START_SHARE: f64 = 0.99;
 
 /// The loads that may be offered.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,14 +41,24 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector at its first stage.
+    /// A selector at its first stage. Its first load lies a little below `start`, or is the maximum without one.
     #[must_use]
-    pub fn new(goal: SearchGoal, range: &Range) -> Self {
+    pub fn new(goal: SearchGoal, range: &Range, start: Option<Rate>) -> Self {
+        let guess = start.map_or(range.maximum, |start| {
+            Rate::from_fps(start.fps() * START_SHARE).min(range.maximum)
+        });
+        let mut stages = goal.stages();
+        if start.is_some() {
+            // Who knows where to look needs no coarse steps: each stage has the width of the next.
+            let widths: Vec<f64> = stages.iter().skip(1).map(|stage| stage.width).collect();
+            let finer = stages.iter_mut().zip(widths);
+            finer.for_each(|(stage, width)| stage.width = width);
+        }
         Self {
             goal,
-            stages: goal.stages(),
+            stages,
             at: 0,
-            guess: range.maximum,
+            guess: guess.max(range.minimum),
         }
     }
 
@@ -68,7 +82,10 @@ impl Selector {
                 return None;
             }
             self.at += 1;
-            self.guess = middle_of(bounds, range);
+            // A stage that is no finer confirms what was found.
+            let finer = self.stages.get(self.at)?.width < stage.width;
+            let found = bounds.lower.filter(|_| !finer);
+            self.guess = found.unwrap_or_else(|| middle_of(bounds, range));
         }
     }
 

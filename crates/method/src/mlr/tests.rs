@@ -1,6 +1,6 @@
 use super::preset::Preset;
 use super::*;
-use crate::simulate::{Properties, Simulated, Tried, run};
+use crate::simulate::{Properties, Simulated, Tried, Wander, run};
 use crate::units::Span;
 use crate::verdict::Rules;
 
@@ -25,7 +25,23 @@ fn plan(preset: Preset) -> MlrPlan {
         goals: goals.collect(),
         maximum: Ceiling::Tester(kfps(1_600.0)),
         minimum: kfps(10.0),
+        start: None,
         trials_at_most: preset.trials_at_most(),
+    }
+}
+
+/// A router as seen on bare metal: seconds pass up to 450 kfps, none from 600 kfps on, and yet 1 in 10 at 900 kfps.
+fn wandering() -> Properties {
+    let wander = Wander {
+        sure: kfps(450.0),
+        never: kfps(600.0),
+        lucky: kfps(900.0),
+        luck: 0.1,
+    };
+    Properties {
+        ring: 4_096,
+        wander: Some(wander),
+        ..Properties::ideal(kfps(1_200.0))
     }
 }
 

@@ -19,7 +19,6 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct JobEntry {
     job: &'static str,
-    planned: bool,
     state: &'static str,
     lacks: Vec<&'static str>,
     costs: Vec<&'static str>,
@@ -48,7 +47,6 @@ pub fn doctor_json(examination: &Examination) -> serde_json::Result<String> {
             .iter()
             .map(|outlook| JobEntry {
                 job: outlook.job.command,
-                planned: outlook.job.planned,
                 state: outlook.state.name(),
                 lacks: names(&outlook.lacks),
                 costs: names(&outlook.costs),

@@ -60,17 +60,9 @@ fn hypervisor(signature: &str) -> &str {
 
 fn jobs(text: &mut String, outlooks: &[Outlook]) {
     text.push_str("\nJobs\n");
-    let name = |outlook: &Outlook| {
-        let planned = if outlook.job.planned {
-            " (planned)"
-        } else {
-            ""
-        };
-        format!("{}{planned}", outlook.job.command)
-    };
     let width = outlooks
         .iter()
-        .map(|one| name(one).len())
+        .map(|one| one.job.command.len())
         .max()
         .unwrap_or(0);
     for outlook in outlooks {
@@ -79,7 +71,7 @@ fn jobs(text: &mut String, outlooks: &[Outlook]) {
             JobState::Cannot => "cannot",
             JobState::Unknown => "not known",
         };
-        let mut line = format!("  {:<width$}  {state:<9}", name(outlook));
+        let mut line = format!("  {:<width$}  {state:<9}", outlook.job.command);
         let why = match outlook.state {
             JobState::CanRun if outlook.costs.is_empty() => String::new(),
             JobState::CanRun => format!("  at a cost: {}", names(&outlook.costs)),

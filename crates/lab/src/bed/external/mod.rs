@@ -11,6 +11,7 @@ mod refusal;
 
 pub use cable::Cable;
 pub use neighbours::Neighbours;
+pub use refusal::check as check_ports;
 
 use super::{BedError, BedPlan, Port, names, ports};
 use crate::clock::wait_for;

@@ -6,7 +6,7 @@ use crate::tester::{TesterError, attach_in, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::tap::{TapSkel, TapSkelBuilder};
 use mpps_linux::bpf::LinkKind;
-use mpps_linux::tc::Hook;
+use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Attached programs; they are gone when this is dropped.
@@ -43,7 +43,7 @@ impl Tap {
             .then(|| attach_in(netns, admit, ifindex, LinkKind::Xdp))
             .transpose()?;
         let end = skel.progs.end.as_fd();
-        let end = InPath::put(bed, side, Hook::Ingress, "mpps_end", end)?;
+        let end = InPath::put(bed, side, (Hook::Ingress, Turn::Last), "mpps_end", end)?;
         Ok(Self {
             _skel: skel,
             _admit: admit,

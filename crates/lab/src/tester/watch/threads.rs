@@ -6,15 +6,15 @@
 //! 0.1 % for a timer. The kernel may keep a sleeping thread's timer on another CPU; if that one stands still,
 //! two CPUs seem to: a trial too many is voided then, never one too few.
 
-use super::PERIOD_NS;
+use super::{PERIOD_NS, STALL_NS};
 use crate::clock::wait_until;
 use crate::tester::TesterError;
-use mpps_ebpf::instruments::watch::Watched;
+use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 /// SCHED_FIFO priority of the threads: the highest there is.
@@ -40,6 +40,8 @@ struct Seen {
     longest_ns: AtomicU64,
     ticks: AtomicU64,
     epoch: AtomicU64,
+    /// Read seldom, so the thread hardly ever waits for it.
+    stalls: Mutex<Vec<Stall>>,
 }
 
 impl Threads {
@@ -84,6 +86,16 @@ impl Threads {
         self.shared.epoch.store(epoch, Ordering::Release);
     }
 
+    /// The stalls that each watched CPU saw in its epoch.
+    pub fn stalls(&self) -> Vec<(usize, Stall)> {
+        let of_cpus = self.threads.iter().zip(&self.shared.seen);
+        let each = of_cpus.flat_map(|((cpu, _), seen)| {
+            let stalls = seen.stalls().clone();
+            stalls.into_iter().map(|stall| (*cpu, stall))
+        });
+        each.collect()
+    }
+
     /// What each watched CPU saw in its epoch.
     pub fn read(&self) -> Vec<(usize, Watched)> {
         let read = |((cpu, _), seen): (&(usize, JoinHandle<()>), &Seen)| {
@@ -93,6 +105,7 @@ impl Threads {
                 longest_ns: seen.longest_ns.load(Ordering::Acquire),
                 ticks: seen.ticks.load(Ordering::Acquire),
                 epoch,
+                stalls: seen.stalls().len() as u64,
             };
             (*cpu, watched)
         };
@@ -101,6 +114,13 @@ impl Threads {
             .zip(&self.shared.seen)
             .map(read)
             .collect()
+    }
+}
+
+impl Seen {
+    /// A thread that panicked while it held the list left it whole.
+    fn stalls(&self) -> MutexGuard<'_, Vec<Stall>> {
+        self.stalls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -113,9 +133,14 @@ impl Shared {
             let epoch = self.epoch.load(Ordering::Acquire);
             if seen.epoch.load(Ordering::Relaxed) == epoch {
                 seen.longest_ns.fetch_max(now - last, Ordering::Release);
+                if now - last > STALL_NS {
+                    let (from_ns, to_ns) = (last, now);
+                    seen.stalls().push(Stall { from_ns, to_ns });
+                }
             } else {
                 seen.longest_ns.store(0, Ordering::Release);
                 seen.ticks.store(0, Ordering::Release);
+                seen.stalls().clear();
                 seen.epoch.store(epoch, Ordering::Release);
             }
             seen.ticks.fetch_add(1, Ordering::Release);

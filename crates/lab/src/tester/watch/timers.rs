@@ -1,10 +1,10 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
-use super::PERIOD_NS;
+use super::{PERIOD_NS, STALL_NS};
 use crate::tester::{TesterError, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
-use mpps_ebpf::instruments::watch::{WatchSkel, WatchSkelBuilder, Watched};
+use mpps_ebpf::instruments::watch::{STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched};
 use mpps_linux::cpu::{self, CpuSet};
 
 const KEY: [u8; 4] = [0; 4];
@@ -24,11 +24,13 @@ impl Timers {
         let mut open = WatchSkelBuilder::default()
             .open(skeleton_storage())
             .map_err(|e| TesterError::bpf("open the machine watch", &e))?;
-        open.maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("watch rodata"))?
-            .period_ns = PERIOD_NS;
+        let rodata = open.maps.rodata_data.as_deref_mut();
+        let rodata = rodata.ok_or(TesterError::Layout("watch rodata"))?;
+        (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
+        let highest = cpus.iter().copied().max().unwrap_or(0);
+        let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
+        (open.maps.stalls.set_max_entries(entries))
+            .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
@@ -83,5 +85,25 @@ impl Timers {
             Ok((cpu, watched))
         };
         self.cpus.iter().map(read).collect()
+    }
+
+    /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        let mut stalls = Vec::new();
+        for (cpu, watched) in self.read()? {
+            let first = watched.stalls.saturating_sub(u64::from(STALLS_MAX));
+            for number in first..watched.stalls {
+                let place = cpu as u64 * u64::from(STALLS_MAX) + number % u64::from(STALLS_MAX);
+                let key = u32::try_from(place).unwrap_or(u32::MAX).to_ne_bytes();
+                let value = self.skel.maps.stalls.lookup(&key, MapFlags::ANY);
+                let value = value.map_err(|e| TesterError::bpf("read the machine watch", &e))?;
+                let stall = value.and_then(|v| Stall::from_value(&v));
+                stalls.push((cpu, stall.ok_or(TesterError::Layout("stalls"))?));
+            }
+        }
+        Ok(stalls)
     }
 }

@@ -34,12 +34,14 @@ prop_compose! {
         maximum in 100_000.0..10e6,
         minimum in 1_000.0..20_000.0,
         link in any::<bool>(),
+        start in prop_oneof![Just(None), (500.0..12e6).prop_map(Some)],
     ) -> MlrPlan {
         let maximum = Rate::from_fps(maximum);
         MlrPlan {
             goals,
             maximum: if link { Ceiling::Link(maximum) } else { Ceiling::Tester(maximum) },
             minimum: Rate::from_fps(minimum),
+            start: start.map(Rate::from_fps),
             trials_at_most: TRIALS_MAX,
         }
     }

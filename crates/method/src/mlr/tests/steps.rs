@@ -66,7 +66,7 @@ fn what_came_back_of_the_highest_load_is_offered_next() {
 
 #[test]
 fn the_highest_load_passing_is_the_end_and_irregular() {
-    let (_, next) = driven(plan(Preset::Quick), &[said(Verdict::Lossless)]);
+    let (_, next) = driven(plan(Preset::Quick), &[said(Verdict::Lossless); 3]);
     let [result] = results(next)[..] else {
         panic!("one goal")
     };
@@ -197,7 +197,7 @@ fn whether_a_disturbed_trial_lost_makes_no_difference() {
 
 #[test]
 fn voids_without_end_do_end() {
-    const ENOUGH: u32 = crate::attempts::VOIDS_PARDONED + 1;
+    const ENOUGH: u32 = crate::attempts::VOIDS_IN_ROW_MAX + 1;
     let (_, next) = driven(plan(Preset::Csit), &[said(VOID); ENOUGH as usize]);
     for result in results(next) {
         let Outcome::CouldNotMeasure {
@@ -230,30 +230,150 @@ fn a_load_the_tester_cannot_offer_bounds_from_above_as_its_own_limit() {
         panic!("{next:?}")
     };
     assert_eq!(offer.rate, kfps(1_000.0));
-    // So it does where trials were cut short, of which two count as one: what came of the slots that passed.
+    // So it does where trials were cut short: what came of the slots that passed.
     let counts = Counts {
         intended: 16_000,
         sent: 15_000,
         received: 12_000,
         ..Counts::default()
     };
-    let (offered, next) = driven(plan(Preset::Quick), &[(NOT_OFFERED, counts); 6]);
-    assert_eq!(offered, [1_600.0; 6]);
+    let (offered, next) = driven(plan(Preset::Quick), &[(NOT_OFFERED, counts); 3]);
+    assert_eq!(offered, [1_600.0; 3]);
     let Step::Offer(offer) = next else {
         panic!("{next:?}")
     };
     assert_eq!(offer.rate, kfps(1_200.0));
     // One that is offered at last starts the count anew.
-    let answers = [
-        said(NOT_OFFERED),
-        said(NOT_OFFERED),
-        said(Verdict::Lossless),
-    ];
-    let (_, next) = driven(plan(Preset::Quick), &answers);
+    let (no, yes) = (said(NOT_OFFERED), said(Verdict::Lossless));
+    let (offered, next) = driven(plan(Preset::Quick), &[no, no, yes, no, no, yes, yes]);
+    assert_eq!(offered, [1_600.0; 7]);
     assert!(matches!(
         results(next)[0].outcome,
         Outcome::Found { lossy: None, .. }
     ));
+}
+
+/// A plan whose loads are decided by one trial, found to 10 %.
+fn coarse() -> MlrPlan {
+    let goal = SearchGoal {
+        duration_sum: seconds(1.0),
+        width: 0.1,
+        ..Preset::Quick.goal(0.0)
+    };
+    MlrPlan {
+        goals: vec![goal],
+        ..plan(Preset::Quick)
+    }
+}
+
+/// Drives the coarse plan against a tester that offers no load above this, until trial `heals`.
+fn limited_tester(offers_at_most: Rate, heals: usize) -> (Vec<f64>, GoalResult) {
+    let mut search = Mlr::new(coarse()).expect("a plan");
+    let mut offered = Vec::new();
+    while let Step::Offer(offer) = search.next() {
+        offered.push(offer.rate.fps() / 1e3);
+        let fails = offer.rate > offers_at_most && offered.len() <= heals;
+        let (verdict, counts) = said(if fails {
+            NOT_OFFERED
+        } else {
+            Verdict::Lossless
+        });
+        search.learn(&verdict, &counts);
+    }
+    (offered, results(search.next())[0])
+}
+
+fn limited_by(result: &GoalResult) -> LimitedBy {
+    match result.outcome {
+        Outcome::Found { limited_by, .. } => limited_by,
+        _ => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn a_limit_is_tried_once_more_and_may_be_lifted() {
+    // As long as it lasts, the last trial is at the limit again.
+    let (offered, result) = limited_tester(kfps(1_500.0), 1_000);
+    assert_eq!(limited_by(&result), LimitedBy::Tester);
+    let last = *offered.last().expect("trials");
+    assert!(last > 1_500.0, "{offered:?}");
+    assert_eq!(offered.iter().filter(|&&rate| rate == last).count(), 4);
+    // A tester that was slow at the beginning only has no limit at the end.
+    let (offered, healed) = limited_tester(kfps(1_000.0), 6);
+    assert!(matches!(healed.outcome, Outcome::Found { lossless, .. } if lossless == kfps(1_600.0)));
+    assert_eq!(offered.last(), Some(&1_600.0));
+}
+
+#[test]
+fn a_limit_far_below_the_ceiling_is_a_restless_tester() {
+    let (_, result) = limited_tester(kfps(1_000.0), 1_000);
+    assert_eq!(limited_by(&result), LimitedBy::Disturbed);
+}
+
+#[test]
+fn the_tester_falling_short_lets_a_load_fail_but_not_pass() {
+    let pdr = MlrPlan {
+        goals: vec![SearchGoal {
+            loss_ratio: 0.1,
+            ..coarse().goals[0]
+        }],
+        ..coarse()
+    };
+    let short = |lost: u64| {
+        let counts = Counts {
+            intended: 2_000,
+            unsent: 1_000,
+            sent: 1_000,
+            lost,
+            received: 1_000 - lost,
+            ..Counts::default()
+        };
+        let (verdict, _) = self::lost(lost);
+        (verdict, counts)
+    };
+    // 20 % of half the load is too much for the whole load too; 5 % says nothing of it.
+    let (offered, _) = driven(pdr.clone(), &[short(200), short(200)]);
+    assert!(offered[1] < 1_600.0, "{offered:?}");
+    let (offered, _) = driven(pdr, &[short(50), short(50)]);
+    assert_eq!(offered, [1_600.0; 2]);
+}
+
+#[test]
+fn what_is_known_is_told_at_any_time() {
+    let mut search = Mlr::new(plan(Preset::Quick)).expect("a plan");
+    let told = |search: &Mlr| search.found_so_far()[0];
+    let nothing = told(&search);
+    assert!(matches!(nothing.outcome, Outcome::CouldNotMeasure { .. }));
+    let mut learn = |(verdict, counts): (Verdict, Counts)| {
+        search.learn(&verdict, &counts);
+        told(&search)
+    };
+    let lossy = learn(lost(500));
+    assert!(
+        matches!(lossy.outcome, Outcome::NoneLossless { lowest, .. } if lowest == kfps(1_600.0))
+    );
+    assert_eq!(lossy.passes.to_string(), "lossless in 0 of 1");
+    let result = learn(said(Verdict::Lossless));
+    let Outcome::Found {
+        lossless, lossy, ..
+    } = result.outcome
+    else {
+        panic!("{result:?}")
+    };
+    assert_eq!((lossless, lossy), (kfps(800.0), Some(kfps(1_600.0))));
+    assert_eq!(result.irregular, Some(Irregular::Unconfirmed));
+    assert_eq!(result.passes.to_string(), "lossless in 1 of 1");
+}
+
+/// A search cut off by its caller or by disturbances has an answer as soon as one trial was judged.
+#[test]
+fn disturbances_without_end_leave_what_is_known() {
+    let mut answers = vec![lost(500), said(Verdict::Lossless)];
+    answers.extend([said(VOID); crate::attempts::VOIDS_IN_ROW_MAX as usize + 1]);
+    let (_, next) = driven(plan(Preset::Quick), &answers);
+    let result = results(next)[0];
+    assert_eq!(limited_by(&result), LimitedBy::Disturbed);
+    assert_eq!(result.irregular, Some(Irregular::Unconfirmed));
 }
 
 #[test]
@@ -301,29 +421,30 @@ fn out_of_trials_the_bounds_so_far_are_told_and_how_far_apart_they_are() {
     };
     let (_, next) = driven(few.clone(), &[lost(500), said(Verdict::Lossless)]);
     let result = results(next)[0];
-    // The highest load had one trial; a goal that lets half exceed is not decided by that, and no tester's
-    // limit was reached.
+    // Each load had one trial. A goal that lets half exceed is not decided by that: what these speak for is told.
     let Outcome::Found {
+        lossless,
+        lossy,
         limited_by: LimitedBy::Trials,
-        lossy: None,
         ..
     } = result.outcome
     else {
         panic!("{result:?}")
     };
-    assert_eq!(result.irregular, Some(Irregular::OutOfTrials));
+    assert_eq!((lossless, lossy), (kfps(800.0), Some(kfps(1_600.0))));
+    assert!(result.irregular.is_some());
+    assert_eq!(result.passes.to_string(), "lossless in 1 of 1");
+    // Trials of 1 s are all there is of a goal that asks for 60 s.
     let few = MlrPlan {
         goals: vec![Preset::Rfc2544.goal(0.0)],
-        trials_at_most: 3,
+        trials_at_most: 2,
         ..few
     };
-    let (_, next) = driven(few, &[lost(500), said(Verdict::Lossless), lost(1)]);
+    let (_, next) = driven(few, &[lost(500), said(Verdict::Lossless)]);
     let result = results(next)[0];
-    assert_eq!(
-        result.irregular,
-        Some(Irregular::NoLowerBound),
-        "{result:?}"
-    );
+    assert!(matches!(result.outcome, Outcome::Found { lossless, .. } if lossless == kfps(800.0)));
+    assert_eq!(result.irregular, Some(Irregular::Unconfirmed));
+    assert_eq!(result.final_trial, seconds(1.0), "the claim's length too");
 }
 
 #[test]

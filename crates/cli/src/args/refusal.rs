@@ -1,0 +1,292 @@
+//! A bad command line in one line: what is wrong, what to type instead, where help is.
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// Characters of an argument that a message repeats at most.
+const SHOWN_MAX: usize = 80;
+/// Edits between an unknown flag and a flag that is offered for it, at most.
+const EDITS_MAX: usize = 2;
+
+/// A flag of other programs.
+struct Alias {
+    /// As their users type it.
+    typed: &'static [&'static str],
+    /// The flag of ours that a verb has if the answer is right for it; empty: any verb.
+    has: &'static str,
+    /// What to type here.
+    answer: &'static str,
+}
+
+/// Flags of iperf3, TRex, fio, hyperfine and wrk, with the answer.
+const ALIASES: &[Alias] = &[
+    Alias {
+        typed: &["rate", "load", "bandwidth", "bitrate", "pps", "fps"],
+        has: "max-rate",
+        answer: "mpps trial --rate 400k offers a fixed load; --max-rate and --min-rate bound a search",
+    },
+    Alias {
+        typed: &["burst", "burst-size"],
+        has: "max-rate",
+        answer: "frames are sent evenly; mpps trial --rate max offers as much as the tester can",
+    },
+    Alias {
+        typed: &["duration", "runtime", "seconds", "interval"],
+        has: "time",
+        answer: "--time is the length of a trial",
+    },
+    Alias {
+        typed: &["size", "length", "frame-size", "packet-size", "mtu"],
+        has: "frame",
+        answer: "--frame is the frame size in octets, FCS included",
+    },
+    Alias {
+        typed: &["count", "number", "trials", "repeat", "runs"],
+        has: "trials-at-most",
+        answer: "--trials-at-most bounds the trials of a search, --time is the length of one",
+    },
+    Alias {
+        typed: &["threads", "cores", "cpus", "parallel", "streams"],
+        has: "flows",
+        answer: "--flows is the number of flows, --queues of receive queues; --dut-cpus and --tester-cpus name CPUs",
+    },
+    Alias {
+        typed: &["interface", "port-pair", "dev"],
+        has: "external",
+        answer: "--external OUT,IN measures a device between two ports",
+    },
+    Alias {
+        typed: &["output", "report", "logfile", "log", "format"],
+        has: "record",
+        answer: "--json prints JSON, --record FILE keeps every trial",
+    },
+    Alias {
+        typed: &["csv", "export-csv"],
+        has: "record",
+        answer: "no CSV is written: --json prints JSON, --record FILE keeps every trial as a line of JSON",
+    },
+    Alias {
+        typed: &["color", "colour", "no-color", "no-colour"],
+        has: "",
+        answer: "colour follows the terminal, and NO_COLOR=1 in the environment turns it off",
+    },
+];
+
+/// The parser's message as one line.
+pub fn one_line(error: &Error, typed: &[String]) -> String {
+    let root = super::command();
+    let (verb, command) = command_of(&root, typed);
+    let said = match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            format!("what to do? give one of: {}", verbs(command))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let word = context(error, ContextKind::InvalidSubcommand);
+            format!("{verb} has no \"{word}\": give one of: {}", verbs(command))
+        }
+        ErrorKind::UnknownArgument => {
+            unknown(&verb, command, &context(error, ContextKind::InvalidArg))
+        }
+        _ => joined(&error.render().to_string()),
+    };
+    format!("{said} (see {verb} --help)")
+}
+
+/// The same message with long arguments cut: a message is a line to read.
+#[must_use]
+pub fn shortened(message: &str, typed: &[String]) -> String {
+    let mut text = message.to_owned();
+    for word in typed {
+        let parts = word.split(['=', ',']);
+        for part in std::iter::once(word.as_str()).chain(parts) {
+            if let Some((end, _)) = part.char_indices().nth(SHOWN_MAX) {
+                text = text.replace(part, &format!("{}...", &part[..end]));
+            }
+        }
+    }
+    text
+}
+
+fn context(error: &Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// What to type instead of an argument that this verb does not have.
+fn unknown(verb: &str, command: &Command, typed: &str) -> String {
+    let name = typed.split('=').next().unwrap_or_default();
+    let Some(name) = name.strip_prefix("--") else {
+        return format!("unexpected argument \"{typed}\"");
+    };
+    let has = |flag: &str| flags(command).any(|long| long == flag);
+    let alias = ALIASES
+        .iter()
+        .filter(|alias| alias.has.is_empty() || has(alias.has))
+        .find(|alias| alias.typed.contains(&name));
+    let tip = match (alias, near(command, name)) {
+        (Some(alias), _) => format!(": {}", alias.answer),
+        (None, Some(flag)) => format!(": did you mean --{flag}?"),
+        (None, None) => String::new(),
+    };
+    format!("{verb} has no flag --{name}{tip}")
+}
+
+/// The flag that was meant, where one is at most [`EDITS_MAX`] edits away, and one edit for three letters.
+fn near<'a>(command: &'a Command, name: &str) -> Option<&'a str> {
+    let allowed = EDITS_MAX.min(name.chars().count() / 3);
+    let edits = |flag: &&str| strsim::osa_distance(flag, name);
+    flags(command)
+        .min_by_key(edits)
+        .filter(|flag| edits(flag) <= allowed)
+}
+
+fn flags(command: &Command) -> impl Iterator<Item = &str> {
+    command.get_arguments().filter_map(clap::Arg::get_long)
+}
+
+/// The parser's own message of several lines.
+fn joined(message: &str) -> String {
+    let wanted = message.lines().map(str::trim).filter(|line| {
+        !line.is_empty() && !line.starts_with("Usage:") && !line.starts_with("For more information")
+    });
+    let joined = wanted
+        .collect::<Vec<_>>()
+        .join("; ")
+        .replace(":; ", ": ")
+        .replace("; [", " [");
+    joined.trim_start_matches("error: ").to_owned()
+}
+
+fn verbs(command: &Command) -> String {
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    names.join(", ")
+}
+
+/// The program and as many verbs as were typed right, and what is known of the last.
+fn command_of<'a>(root: &'a Command, typed: &[String]) -> (String, &'a Command) {
+    let (mut verb, mut command) = (root.get_name().to_owned(), root);
+    for word in typed {
+        let Some(next) = command.find_subcommand(word) else {
+            break;
+        };
+        verb = format!("{verb} {word}");
+        command = next;
+    }
+    (verb, command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(words: &str) -> String {
+        let typed: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let all = std::iter::once("mpps").chain(words.split_whitespace());
+        let error = super::super::command()
+            .try_get_matches_from(all)
+            .expect_err(words);
+        let line = one_line(&error, &typed);
+        assert!(!line.contains('\n') && !line.starts_with("error"), "{line}");
+        assert!(line.ends_with("--help)"), "{line}");
+        line
+    }
+
+    #[test]
+    fn flags_of_other_programs_are_answered() {
+        for (typed, wanted) in [
+            ("--rate 1M", "mpps trial --rate"),
+            ("--rate=1M", "mpps trial --rate"),
+            ("--pps 1M", "mpps trial --rate"),
+            ("--bandwidth 1G", "mpps trial --rate"),
+            ("--burst 10", "--rate max"),
+            ("--duration 10", "--time is the length"),
+            ("--size 64", "--frame is the frame size"),
+            ("--count 5", "--trials-at-most"),
+            ("--threads 2", "--dut-cpus"),
+            ("--output x", "--record FILE"),
+            ("--report x", "--record FILE"),
+            ("--csv", "no CSV"),
+            ("--color never", "NO_COLOR"),
+        ] {
+            let line = refusal(&format!("throughput {typed}"));
+            let flag = typed.split([' ', '=']).next().expect("a flag");
+            let head = format!("mpps throughput has no flag {flag}: ");
+            assert!(line.starts_with(&head) && line.contains(wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn answers_name_only_flags_that_the_verb_has() {
+        assert_eq!(
+            refusal("bed list --duration 5"),
+            "mpps bed list has no flag --duration (see mpps bed list --help)"
+        );
+        assert!(refusal("bed list --color").contains("NO_COLOR"));
+    }
+
+    #[test]
+    fn only_a_near_flag_is_offered() {
+        for (typed, meant) in [
+            ("--frames", "--frame?"),
+            ("--prot", "--port?"),
+            ("--expect-mni", "--expect-min?"),
+            ("--jsno", "--json?"),
+            ("--dut-cpu", "--dut-cpus?"),
+        ] {
+            let line = refusal(&format!("throughput {typed} 1"));
+            assert!(line.contains(&format!("did you mean {meant}")), "{line}");
+        }
+        for typed in ["--draught", "--xyz", "--vlan", "--l5x"] {
+            let line = refusal(&format!("throughput {typed} 1"));
+            assert!(!line.contains("did you mean"), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_verb_is_answered_with_those_there_are() {
+        for (words, wanted) in [
+            (
+                "report",
+                "mpps has no \"report\": give one of: throughput, ",
+            ),
+            ("thruput", "throughput, fib-scale"),
+            (
+                "bed rise",
+                "mpps bed has no \"rise\": give one of: up, down, shell, list",
+            ),
+            ("bed", "what to do? give one of: up, down, shell, list"),
+            ("", "what to do? give one of: throughput"),
+        ] {
+            let line = refusal(words);
+            assert!(line.contains(wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_bad_command_line_is_one_line_with_a_remedy() {
+        for (words, wanted) in [
+            ("throughput --flows many", "--flows"),
+            ("throughput --max-rate fast", "1.5M"),
+            ("throughput --max-rate -1", "\"-1\""),
+            ("throughput lab1", "unexpected argument \"lab1\""),
+            ("bed down", "NAME"),
+        ] {
+            let line = refusal(words);
+            assert!(line.contains(wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn long_arguments_are_cut() {
+        let long = "\u{e9}".repeat(100_000);
+        let cut = format!("{}...", "\u{e9}".repeat(SHOWN_MAX));
+        for word in [long.clone(), format!("--bed={long}"), format!("ndr,{long}")] {
+            let line = shortened(&format!("bed name \"{long}\": give"), &[word]);
+            assert_eq!(line, format!("bed name \"{cut}\": give"));
+        }
+        let short = "bed name \"lab1\"";
+        assert_eq!(shortened(short, &["lab1".to_owned()]), short);
+    }
+}

@@ -1,0 +1,70 @@
+//! `-h` of a long verb: the flags most people use, a line each. `--help` has all of them with their whole text.
+
+use clap::{Arg, ArgAction, Command};
+
+/// A verb with more arguments than this has a short help of its own.
+const ARGUMENTS_MAX: usize = 15;
+
+/// The arguments that `-h` of a long verb shows, with a text that fits a line of 80 columns.
+const SHOWN: &[(&str, &str)] = &[
+    (
+        "frame",
+        "Frame sizes, octets with FCS [default: 64,imix,1518]",
+    ),
+    ("flows", "Flows in each direction"),
+    ("ipv6", "Send IPv6 instead of IPv4"),
+    ("table", "Routes for the router: MRT, bgpdump -m, or a list"),
+    ("routes", "Counts of routes"),
+    ("destinations", "Different destinations, such as 1M"),
+    ("preset", "quick, csit or rfc2544 [default: quick]"),
+    ("time", "Length of a trial, such as 1, 200ms or 60s"),
+    ("rate", "Loads, frames/s, such as 400k,1M,max"),
+    (
+        "expect_min",
+        "Lowest rate that passes, frames/s; else exit code 1",
+    ),
+    ("queues", "Receive queues of the router"),
+    ("dut_setup", "A program that sets up the router first"),
+    ("json", "Print the result as JSON"),
+    ("record", "Append every trial to this file"),
+    ("quiet", "No progress on stderr"),
+    ("verbose", "Show every trial"),
+    // mpps table load
+    ("bed", "The router of a bed that `mpps bed up` keeps"),
+    (
+        "file",
+        "Routes: MRT, bgpdump -m, or a list; - is standard input",
+    ),
+    ("allow_system_changes", "Into this machine's own FIB"),
+    ("via", "Next hops, addresses of neighbours"),
+    ("ipv4_only", "IPv4 only"),
+    ("ipv6_only", "IPv6 only"),
+    ("sample", "Draw this many prefixes"),
+];
+
+/// The same commands, with a short help where there are many arguments.
+#[must_use]
+pub fn with_short_help(command: Command) -> Command {
+    let long = command.get_arguments().count() > ARGUMENTS_MAX;
+    let command = command.mut_subcommands(with_short_help);
+    if !long {
+        return command;
+    }
+    // With the last group, because a group of its own would take three lines of the screen.
+    let help = Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::Help)
+        .help_heading("Output")
+        .help("Print the most used flags (-h) or all flags (--help)");
+    command.mut_args(shown).disable_help_flag(true).arg(help)
+}
+
+fn shown(argument: Arg) -> Arg {
+    let short = SHOWN.iter().find(|(id, _)| argument.get_id() == id);
+    let Some((_, short)) = short else {
+        return argument.hide_short_help(true);
+    };
+    let long = argument.get_help().cloned().unwrap_or_default();
+    argument.help(*short).long_help(long)
+}

@@ -1,0 +1,240 @@
+//! Overload: what the DUT forwards when more is offered than it can take (RFC 2285 3.6.2 and 3.6.3), what a frame
+//! costs it there, and what the tester offers at most.
+//!
+//! Trials go in turns: a wire in place of the router, the router, the router at little more than it forwards. A CPU that
+//! slows down for a while then slows all of them. What the wire costs is the bed's part of a frame's cost.
+
+use crate::jobs::{JobError, Observer, Phase, Report};
+use crate::measurer::Measurer;
+use crate::tester::{ReceiverPlace, Tester, Wire};
+use crate::trial;
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::saturation::{Block, FrameCost, Interval, Saturation, Window};
+use mpps_method::simulate::Properties;
+use mpps_method::{Offer, Rate, Span, Trial, Verdict};
+
+/// No sender of ours is faster on any machine we know; bounds memory, not results.
+pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
+/// Frames of the burst that tells how many the sender can.
+const FIRST_BURST: u64 = 150_000;
+/// Length of a trial at overload: some 40 windows.
+const TRIAL: Span = Span::from_millis(350);
+/// Rounds at least; the interval over fewer is their range.
+const ROUNDS_MIN: u32 = 4;
+/// Rounds at most.
+const ROUNDS_MAX: u32 = 10;
+/// The interval is narrow enough when its half is this share of its middle.
+const NARROW: f64 = 0.01;
+/// "Little more than it forwards": a DUT that overload slows down forwards most there.
+const LITTLE_MORE: f64 = 1.15;
+
+/// What overload told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Saturated {
+    /// At the highest load the tester offers; `None` where too few windows were undisturbed.
+    pub at_most: Option<Saturation>,
+    /// At little more than the DUT forwards.
+    pub at_little_more: Option<Saturation>,
+    /// What a frame costs, in the bed's part and the router's; `None` where no wire can be laid.
+    pub cost: Option<FrameCost>,
+    /// The highest load the tester can offer and receive.
+    pub ceiling: Rate,
+    /// Whether the DUT lost frames there: else the tester ended before it.
+    pub overloaded: bool,
+}
+
+impl Saturated {
+    /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load measured here.
+    #[must_use]
+    pub fn maximum(&self) -> Option<&Saturation> {
+        let both = [&self.at_most, &self.at_little_more].into_iter().flatten();
+        both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
+    }
+}
+
+/// Trials of one kind, in their order.
+#[derive(Default)]
+struct Series {
+    blocks: Vec<Block>,
+    lost: bool,
+}
+
+impl Series {
+    fn add(&mut self, trial: Trial) {
+        self.lost |= trial.ledger().lost_nic_ring + trial.ledger().lost_in_dut > 0;
+        // Time read covers the drain too: a saturated CPU shows a little above 1.
+        let whole = |busy: f64, cpus: usize| busy.min(cpus as f64);
+        let cpus = trial.busy.len();
+        self.blocks.push(Block {
+            sent: sent(&trial),
+            busiest: trial.busiest_share().map(|busy| whole(busy, 1)),
+            busy_cpus: (trial.busy_share()).map(|busy| whole(busy * cpus as f64, cpus)),
+            windows: windows(trial),
+        });
+    }
+
+    fn saturation(&self) -> Option<Saturation> {
+        Saturation::from_blocks(&self.blocks)
+    }
+}
+
+/// Those of the receiver, or where it keeps none the whole trial as one.
+fn windows(trial: Trial) -> Vec<Window> {
+    if !trial.windows.is_empty() {
+        return trial.windows;
+    }
+    vec![Window {
+        duration: trial.duration,
+        forwarded: trial.counts().received,
+        disturbed: !trial.stalls.is_empty(),
+    }]
+}
+
+/// What the sender's port took, frames/s.
+fn sent(trial: &Trial) -> Rate {
+    let counts = trial.counts();
+    let taken = counts.sent - trial.ledger().lost_before_nic.min(counts.sent);
+    Rate::of(taken, trial.duration).unwrap_or_default()
+}
+
+/// Measures overload, in `time` at most (and two rounds at least).
+///
+/// # Errors
+/// The tester or the record failed.
+pub fn measure(
+    tester: &mut Tester<'_>,
+    time: Span,
+    observer: &mut dyn Observer,
+) -> Result<Saturated, JobError> {
+    let end_ns = monotonic_ns().saturating_add(time.as_nanos());
+    let first = trial::run_burst(tester, FIRST_BURST)?;
+    let mut sends = sent(&first);
+    let (mut wire, mut most, mut little) =
+        (Series::default(), Series::default(), Series::default());
+    let mut widest = 0.0_f64;
+    for round in 0..ROUNDS_MAX {
+        let narrow = most
+            .saturation()
+            .is_some_and(|found| is_narrow(&found.forwarding));
+        if round >= 2 && (monotonic_ns() > end_ns || (round >= ROUNDS_MIN && narrow)) {
+            break;
+        }
+        for router in [round % 2 == 1, round % 2 == 0] {
+            let series = if router { &mut most } else { &mut wire };
+            if let Some(trial) = burst(tester, sends, router, observer)? {
+                widest = widest.max(sent(&trial).fps());
+                series.add(trial);
+            }
+        }
+        if let Some(found) = most.saturation().filter(|_| most.lost) {
+            let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
+            little.add(paced(tester, rate, observer)?);
+        }
+        sends = Rate::from_fps(widest).min(SENDER_MAX);
+    }
+    let at_most = most.saturation();
+    let carried = wire
+        .saturation()
+        .map(|found| Rate::from_fps(found.forwarding.middle));
+    let offered = at_most.map(|found| Rate::from_fps(found.offered.middle));
+    let ceiling = match tester.traffic.receiver {
+        ReceiverPlace::Exit => offered,
+        ReceiverPlace::Port => carried.or(offered),
+    };
+    Ok(Saturated {
+        at_most,
+        at_little_more: little.saturation(),
+        cost: FrameCost::from_blocks(&most.blocks, &wire.blocks),
+        ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
+        overloaded: most.lost,
+    })
+}
+
+fn is_narrow(interval: &Interval) -> bool {
+    interval.high - interval.low <= 2.0 * NARROW * interval.middle
+}
+
+/// As many frames as the sender can, through the router or a wire in its place; `None` for a wire that cannot be laid.
+fn burst(
+    tester: &mut Tester<'_>,
+    sends: Rate,
+    router: bool,
+    observer: &mut dyn Observer,
+) -> Result<Option<Trial>, JobError> {
+    let (phase, wire) = if router {
+        (Phase::Overload, None)
+    } else if tester.bed.plan().is_external() {
+        return Ok(None);
+    } else {
+        (Phase::Wire, Some(Wire::lay(tester.bed, &tester.ways())?))
+    };
+    let trial = trial::run_burst(tester, sends.frames_in(TRIAL).max(1))?;
+    drop(wire);
+    let offer = Offer {
+        rate: sent(&trial),
+        duration: trial.duration,
+    };
+    tell(tester, phase, offer, &trial, observer)?;
+    Ok(Some(trial))
+}
+
+fn paced(
+    tester: &mut Tester<'_>,
+    rate: Rate,
+    observer: &mut dyn Observer,
+) -> Result<Trial, JobError> {
+    let offer = Offer {
+        rate,
+        duration: TRIAL,
+    };
+    let trial = trial::run(tester, &offer)?;
+    tell(tester, Phase::Overload, offer, &trial, observer)?;
+    Ok(trial)
+}
+
+fn tell(
+    tester: &Tester<'_>,
+    phase: Phase,
+    offer: Offer,
+    trial: &Trial,
+    observer: &mut dyn Observer,
+) -> Result<(), JobError> {
+    let verdict: Verdict = trial.judge(&tester.rules(&offer));
+    let report = Report {
+        frames: &tester.traffic.frames,
+        phase,
+        offer,
+        trial,
+        verdict: &verdict,
+    };
+    observer.trial(&report).map_err(JobError::Record)
+}
+
+/// What overload tells of a simulated router: what it was written to be.
+#[must_use]
+pub fn simulate(router: &Properties) -> Saturated {
+    let ceiling = router.tester_ceiling.unwrap_or(SENDER_MAX);
+    let forwarded = router.capacity.min(ceiling).fps();
+    let of = |fps: f64| Interval {
+        low: fps,
+        middle: fps,
+        high: fps,
+    };
+    let at_most = Saturation {
+        offered: of(ceiling.fps()),
+        forwarding: Interval {
+            low: forwarded * (1.0 - router.noise),
+            ..of(forwarded)
+        },
+        busy: Some(forwarded / router.capacity.fps().max(1.0)),
+        windows: 0,
+        disturbed: 0,
+    };
+    Saturated {
+        at_most: Some(at_most),
+        at_little_more: None,
+        cost: None,
+        ceiling,
+        overloaded: router.capacity < ceiling,
+    }
+}

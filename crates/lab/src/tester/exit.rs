@@ -1,0 +1,107 @@
+//! The receiver at the DUT's exit: where it can stand, and where it cannot. It sees what passes the egress hook of
+//! the outgoing port (`__dev_queue_xmit`): what goes past that hook, or is changed behind it, it cannot measure.
+
+use super::{PortKind, ReceiverPlace, TesterError, Way};
+use crate::bed::{Bed, Side};
+use crate::traffic::Traffic;
+use mpps_linux::links;
+use mpps_linux::tc::{self, Hook};
+use mpps_method::Transport;
+use std::fmt;
+
+/// Why the receiver cannot stand at the DUT's exit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoExit {
+    /// The DUT is a device of somebody else's.
+    Device,
+    /// Packet sockets receive at the tester's port only.
+    PacketSockets,
+    /// Merged frames are cut again behind the hook.
+    Merged,
+    /// The port has a queueing discipline, which comes behind the hook: its kind.
+    Queued(String, String),
+    /// The port has egress filters of somebody else's, which may let frames past.
+    Filters(String),
+}
+
+impl fmt::Display for NoExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device => write!(f, "a device between real ports has no exit of ours"),
+            Self::PacketSockets => write!(f, "--port af-packet receives at the tester's port"),
+            Self::Merged => write!(
+                f,
+                "--l4 tcp-stream lets GRO merge frames, which are cut again behind the exit"
+            ),
+            Self::Queued(port, kind) => write!(
+                f,
+                "the queueing discipline {kind} of {port} comes behind the exit and would be left out"
+            ),
+            Self::Filters(port) => write!(
+                f,
+                "{port} has egress filters of its own, which may let frames past the exit"
+            ),
+        }
+    }
+}
+
+/// Where the tester receives when nobody chooses: at the exit where sender and receiver would share a CPU, and where
+/// the exit can be had.
+///
+/// # Errors
+/// What the kernel said of the DUT's ports.
+pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, TesterError> {
+    if bed.plan().cpus.tester.len() > 1 {
+        return Ok(ReceiverPlace::Port);
+    }
+    let ways = super::ways(traffic.bidirectional);
+    Ok(match obstacle(bed, traffic, &ways)? {
+        Some(_) => ReceiverPlace::Port,
+        None => ReceiverPlace::Exit,
+    })
+}
+
+/// Refuses an exit that would count wrongly.
+///
+/// # Errors
+/// [`TesterError::NoExit`], or what the kernel said.
+pub(super) fn check(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<(), TesterError> {
+    if traffic.receiver == ReceiverPlace::Port {
+        return Ok(());
+    }
+    match obstacle(bed, traffic, ways)? {
+        Some(why) => Err(TesterError::NoExit(why)),
+        None => Ok(()),
+    }
+}
+
+fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Option<NoExit>, TesterError> {
+    if bed.plan().is_external() {
+        return Ok(Some(NoExit::Device));
+    }
+    if traffic.port == PortKind::AfPacket {
+        return Ok(Some(NoExit::PacketSockets));
+    }
+    if traffic.transport == Transport::TcpStream {
+        return Ok(Some(NoExit::Merged));
+    }
+    for way in ways {
+        if let Some(why) = behind_hook(bed, way.dut_out)? {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
+}
+
+/// What stands at the port's egress that a frame dropped there would not meet, or would miss.
+fn behind_hook(bed: &Bed, side: Side) -> Result<Option<NoExit>, TesterError> {
+    let (name, ifindex) = (&bed.port(side).name, bed.port(side).ifindex);
+    let (qdisc, filters) = bed.netns(side).run(|| {
+        let link = links::get(name)?;
+        Ok::<_, mpps_linux::Error>((link.qdisc, tc::filters(ifindex, Hook::Egress)?))
+    })??;
+    if let Some(kind) = qdisc.filter(|kind| kind != "noqueue") {
+        return Ok(Some(NoExit::Queued(name.clone(), kind)));
+    }
+    Ok((filters.others > 0).then(|| NoExit::Filters(name.clone())))
+}

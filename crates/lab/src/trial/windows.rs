@@ -1,0 +1,125 @@
+//! What the DUT forwarded in each short window of a trial, from the marks that the receiver's program writes.
+
+use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WindowMark};
+use mpps_method::saturation::Window;
+use mpps_method::{CpuStall, Span};
+
+const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
+/// After a stall the rings fill and drain again before a window shows the DUT alone, ns.
+const GUARD_NS: u64 = 3_000_000;
+
+/// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
+/// Stalls are since `started_ns`.
+pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[CpuStall]) -> Vec<Window> {
+    let first = cpus
+        .iter()
+        .filter_map(|marks| marks.first())
+        .map(|mark| mark.ns)
+        .max();
+    let last = cpus
+        .iter()
+        .filter_map(|marks| marks.last())
+        .map(|mark| mark.ns)
+        .min();
+    let (Some(first), Some(last)) = (first, last) else {
+        return Vec::new();
+    };
+    let edges: Vec<u64> = (first / WINDOW_NS + 1..=last / WINDOW_NS)
+        .map(|n| n * WINDOW_NS)
+        .collect();
+    let counted = |ns: u64| cpus.iter().map(|marks| counted_by(marks, ns)).sum::<f64>();
+    let window = |edges: &[u64]| {
+        let [from, to] = *edges else {
+            return Window::default();
+        };
+        Window {
+            duration: Span::from_nanos(to - from),
+            forwarded: (counted(to) - counted(from)).round().max(0.0) as u64,
+            disturbed: is_disturbed(from, to, started_ns, stalls),
+        }
+    };
+    edges.windows(2).map(window).collect()
+}
+
+/// Frames one CPU had counted at a moment: between two marks, on the line that joins them.
+fn counted_by(marks: &[WindowMark], ns: u64) -> f64 {
+    let after = marks.partition_point(|mark| mark.ns <= ns);
+    let at = |place: usize| {
+        marks
+            .get(place)
+            .map(|mark| (mark.ns as f64, mark.tagged as f64))
+    };
+    match (after.checked_sub(1).and_then(at), at(after)) {
+        (Some((from, before)), Some((to, then))) => {
+            before + (then - before) * (ns as f64 - from) / (to - from)
+        }
+        (Some((_, before)), None) => before,
+        (None, _) => 0.0,
+    }
+}
+
+fn is_disturbed(from: u64, to: u64, started_ns: u64, stalls: &[CpuStall]) -> bool {
+    stalls.iter().any(|stall| {
+        let began = started_ns.saturating_add(stall.from.as_nanos());
+        let ended = started_ns.saturating_add(stall.to.as_nanos() + GUARD_NS);
+        began < to && ended > from
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks of a CPU that counts so many frames a window, the first timed frame 1 us into each.
+    fn marks(first: u64, windows: u64, frames: u64) -> Vec<WindowMark> {
+        let mark = |n: u64| WindowMark {
+            ns: (first + n) * WINDOW_NS + 1_000,
+            tagged: n * frames,
+        };
+        (0..windows).map(mark).collect()
+    }
+
+    #[test]
+    fn frames_of_all_cpus_add_up_in_whole_windows() {
+        let cpus = [marks(100, 6, 8_000), marks(101, 5, 4_000)];
+        let found = windows(&cpus, 0, &[]);
+        assert_eq!(found.len(), 3);
+        for window in found {
+            assert_eq!(window.duration.as_nanos(), WINDOW_NS);
+            assert!(window.forwarded.abs_diff(12_000) <= 1, "{window:?}");
+            assert!(!window.disturbed);
+        }
+    }
+
+    #[test]
+    fn a_window_without_a_mark_is_part_of_its_neighbours() {
+        // Nothing was counted for two windows: the next mark makes up for none of it.
+        let mut cpu = marks(100, 3, 8_000);
+        cpu.push(WindowMark {
+            ns: 105 * WINDOW_NS,
+            tagged: 16_000,
+        });
+        let frames: Vec<u64> = windows(&[cpu], 0, &[])
+            .iter()
+            .map(|window| window.forwarded)
+            .collect();
+        assert!(frames[0].abs_diff(8_000) <= 1, "{frames:?}");
+        assert_eq!(frames[2..], [0, 0]);
+    }
+
+    #[test]
+    fn windows_around_a_stall_are_disturbed() {
+        let cpus = [marks(100, 7, 8_000)];
+        let started_ns = 100 * WINDOW_NS;
+        let stall = CpuStall {
+            cpu: 1,
+            from: Span::from_nanos(2 * WINDOW_NS + 10),
+            to: Span::from_nanos(3 * WINDOW_NS - 20),
+        };
+        let found = windows(&cpus, started_ns, &[stall]);
+        let disturbed: Vec<bool> = found.iter().map(|window| window.disturbed).collect();
+        // From the second window on; the guard reaches into the one after.
+        assert_eq!(disturbed, [false, true, true, false, false]);
+        assert!(windows(&[], started_ns, &[stall]).is_empty());
+    }
+}

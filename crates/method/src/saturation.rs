@@ -1,0 +1,349 @@
+//! What a router forwards and what a frame costs it at overload, from many short windows of a few trials.
+//!
+//! Windows next to each other in one trial see the same moment of the machine. So each trial is a block, and an
+//! interval is taken over the blocks' medians. A window is left out where something else had the CPU in it; nobody
+//! asks what it forwarded.
+
+use crate::statistics::{median, quantile};
+use crate::units::{Rate, Span};
+
+/// Undisturbed windows needed at least.
+const WINDOWS_MIN: usize = 3;
+/// Blocks needed for an interval over their medians. Fewer say nothing of how far trials lie apart.
+const BLOCKS_MIN: usize = 3;
+/// Pairs of blocks needed for a cost: one pair has no interval.
+const PAIRS_MIN: usize = 2;
+/// Confidence of an interval, 0 to 1.
+const CONFIDENCE: f64 = 0.95;
+
+/// A median with its 95 % confidence interval; the unit is that of the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// The median.
+    pub middle: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The median of independent samples. The interval comes from order statistics (the binomial distribution of how
+    /// many samples lie below the median), so it supposes no shape. With fewer than 6 samples it is their whole range,
+    /// which is less than 95 % sure. `None` without a sample, or where one is no finite number.
+    #[must_use]
+    pub fn from_samples(samples: &[f64]) -> Option<Self> {
+        if !samples.iter().all(|sample| sample.is_finite()) {
+            return None;
+        }
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let cut = samples_cut(sorted.len());
+        let last = sorted.len().checked_sub(1 + cut)?;
+        Some(Self {
+            low: *sorted.get(cut)?,
+            middle: median(&sorted)?,
+            high: *sorted.get(last)?,
+        })
+    }
+
+    /// The smallest range of all samples, whatever their number.
+    fn from_range(samples: &[f64]) -> Option<Self> {
+        Some(Self {
+            low: quantile(samples, 0.0)?,
+            middle: median(samples)?,
+            high: quantile(samples, 1.0)?,
+        })
+    }
+
+    /// The difference of two independent medians: half widths add up as squares, on each side.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        let middle = self.middle - other.middle;
+        let below = (self.middle - self.low).hypot(other.high - other.middle);
+        let above = (self.high - self.middle).hypot(other.middle - other.low);
+        Self {
+            low: middle - below,
+            middle,
+            high: middle + above,
+        }
+    }
+}
+
+/// How many of `number` sorted samples lie outside the interval, on each side.
+fn samples_cut(number: usize) -> usize {
+    let n = number as f64;
+    if number > 1_000 {
+        // The powers of 1/2 below would vanish; the normal distribution is the binomial one by then.
+        return (n / 2.0 - 0.98 * n.sqrt()).floor() as usize;
+    }
+    // P(exactly k of n samples lie below the median), k from 0.
+    let (mut exactly, mut at_most, mut k) = (0.5_f64.powf(n), 0.0, 0_usize);
+    loop {
+        at_most += exactly;
+        if 2.0 * at_most > 1.0 - CONFIDENCE || k >= number {
+            return k.saturating_sub(1).min(number.saturating_sub(1) / 2);
+        }
+        exactly *= (n - k as f64) / (k as f64 + 1.0);
+        k += 1;
+    }
+}
+
+/// A part of a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// How long it was.
+    pub duration: Span,
+    /// Frames that left the DUT in it.
+    pub forwarded: u64,
+    /// Whether something that is not the DUT had one of the bed's CPUs in it.
+    pub disturbed: bool,
+}
+
+impl Window {
+    fn is_whole(&self) -> bool {
+        !self.disturbed && self.duration > Span::ZERO
+    }
+}
+
+/// The windows of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// Load really sent in the trial, over all directions.
+    pub sent: Rate,
+    /// Busy share of the DUT's busiest CPU over the trial, 0 to 1; `None` where it is unknown.
+    pub busiest: Option<f64>,
+    /// Busy CPUs of the DUT over the trial: the sum of their shares.
+    pub busy_cpus: Option<f64>,
+    /// Its windows, in their order.
+    pub windows: Vec<Window>,
+}
+
+impl Block {
+    fn undisturbed(&self) -> impl Iterator<Item = &Window> {
+        self.windows.iter().filter(|window| window.is_whole())
+    }
+
+    /// Forwarding rates of the undisturbed windows, fps.
+    fn rates(&self) -> Vec<f64> {
+        self.undisturbed()
+            .map(|window| window.forwarded as f64 / window.duration.as_secs_f64())
+            .collect()
+    }
+
+    /// Busy time of all the DUT's CPUs for each frame forwarded, ns.
+    fn ns_per_frame(&self) -> Option<f64> {
+        let rate = median(&self.rates()).filter(|&rate| rate > 0.0)?;
+        let busy = self.busy_cpus.filter(|&busy| busy > 0.0)?;
+        Some(busy * 1e9 / rate)
+    }
+}
+
+/// What a DUT forwards at overload.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// Load really sent, fps.
+    pub offered: Interval,
+    /// Forwarding rate at maximum offered load (RFC 2285 3.6.2), fps.
+    pub forwarding: Interval,
+    /// Busy share of the DUT's busiest CPU, 0 to 1: the median over the trials; `None` where it is unknown.
+    pub busy: Option<f64>,
+    /// Undisturbed windows, on which this stands.
+    pub windows: u32,
+    /// Windows left out.
+    pub disturbed: u32,
+}
+
+impl Saturation {
+    /// From the blocks of one load. The interval is over the medians of at least 3 blocks; of fewer it is the whole
+    /// range of their windows. `None` with fewer than 3 undisturbed windows.
+    #[must_use]
+    pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
+        let known: Vec<&Block> = blocks
+            .iter()
+            .filter(|block| block.undisturbed().next().is_some())
+            .collect();
+        let rates: Vec<Vec<f64>> = known.iter().map(|block| block.rates()).collect();
+        let windows: usize = rates.iter().map(Vec::len).sum();
+        if windows < WINDOWS_MIN {
+            return None;
+        }
+        let all: usize = blocks.iter().map(|block| block.windows.len()).sum();
+        let forwarding = if rates.len() >= BLOCKS_MIN {
+            let medians: Vec<f64> = rates.iter().filter_map(|rates| median(rates)).collect();
+            Interval::from_samples(&medians)?
+        } else {
+            Interval::from_range(&rates.concat())?
+        };
+        let sent: Vec<f64> = known.iter().map(|block| block.sent.fps()).collect();
+        let busy: Vec<f64> = known.iter().filter_map(|block| block.busiest).collect();
+        Some(Self {
+            offered: Interval::from_samples(&sent)?,
+            forwarding,
+            busy: median(&busy),
+            windows: windows as u32,
+            disturbed: (all - windows) as u32,
+        })
+    }
+}
+
+/// What a frame costs the DUT's CPU, in two parts, ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameCost {
+    /// The bed's part: virtual NIC and receiver, measured with a wire in the router's place.
+    pub bed_ns: Interval,
+    /// The router's part.
+    pub router_ns: Interval,
+    /// Both.
+    pub total_ns: Interval,
+}
+
+impl FrameCost {
+    /// From blocks of the router and of a wire in its place, measured in turns: the first of each is a pair, and so
+    /// on. The router's part is the difference within each pair, so that a CPU that slows down for a while slows both.
+    /// `None` with fewer than 2 pairs whose busy time is known.
+    #[must_use]
+    pub fn from_blocks(router: &[Block], wire: &[Block]) -> Option<Self> {
+        let pairs = router.iter().zip(wire);
+        let costs: Vec<(f64, f64)> = pairs
+            .filter_map(|(router, wire)| Some((router.ns_per_frame()?, wire.ns_per_frame()?)))
+            .collect();
+        if costs.len() < PAIRS_MIN {
+            return None;
+        }
+        let interval = |cost: fn(&(f64, f64)) -> f64| {
+            let samples: Vec<f64> = costs.iter().map(cost).collect();
+            Interval::from_samples(&samples)
+        };
+        Some(Self {
+            bed_ns: interval(|pair| pair.1)?,
+            router_ns: interval(|pair| pair.0 - pair.1)?,
+            total_ns: interval(|pair| pair.0)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn interval(low: f64, middle: f64, high: f64) -> Interval {
+        Interval { low, middle, high }
+    }
+
+    /// A block of windows of 50 ms, each frame of the first at a cost of `ns`.
+    fn block(frames: &[u64], ns: u64) -> Block {
+        let window = |&forwarded: &u64| Window {
+            duration: Span::from_millis(50),
+            forwarded,
+            disturbed: false,
+        };
+        let busy = Some(frames[0] as f64 * ns as f64 / 5e7);
+        Block {
+            sent: Rate::from_fps(3e6),
+            busiest: busy,
+            busy_cpus: busy,
+            windows: frames.iter().map(window).collect(),
+        }
+    }
+
+    #[test]
+    fn interval_is_that_of_the_tables() {
+        // Sign test, 95 %: the 1st to the 6th of 6, the 2nd of 9, the 2nd of 10, the 6th of 20, the 10th of 30.
+        for (number, first) in [(1, 1), (2, 1), (5, 1), (6, 1), (8, 1), (9, 2)] {
+            assert_eq!(samples_cut(number) + 1, first, "{number} samples");
+        }
+        for (number, first) in [(10, 2), (20, 6), (30, 10), (100, 40), (10_000, 4_903)] {
+            assert_eq!(samples_cut(number) + 1, first, "{number} samples");
+        }
+        let samples: Vec<f64> = (1..=10).rev().map(f64::from).collect();
+        let found = Interval::from_samples(&samples).unwrap();
+        assert_eq!(found, interval(2.0, 5.5, 9.0));
+        let few = Interval::from_samples(&[3.0, 1.0, 2.0]).unwrap();
+        assert_eq!(few, interval(1.0, 2.0, 3.0));
+    }
+
+    #[test]
+    fn interval_holds_the_median_19_times_in_20() {
+        let mut random = Random::from_seed(1);
+        let mut held = 0;
+        for _ in 0..2_000 {
+            // Skewed, and its median known: exp(u) with u from -1 to 1.
+            let samples: Vec<f64> = (0..20)
+                .map(|_| (2.0 * random.next_f64() - 1.0).exp())
+                .collect();
+            let found = Interval::from_samples(&samples).unwrap();
+            held += u32::from(found.low <= 1.0 && 1.0 <= found.high);
+        }
+        assert!((1_880..=1_970).contains(&held), "{held} of 2000");
+    }
+
+    #[test]
+    fn no_interval_without_numbers() {
+        assert_eq!(Interval::from_samples(&[]), None);
+        assert_eq!(Interval::from_samples(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn difference_adds_half_widths_as_squares() {
+        let one = interval(97.0, 100.0, 104.0);
+        let other = interval(37.0, 40.0, 44.0);
+        assert_eq!(one.minus(&other), interval(55.0, 60.0, 65.0));
+    }
+
+    #[test]
+    fn neighbouring_windows_are_one_sample() {
+        // Three trials, each steady within: 100, 200, 300 windows would make the interval look narrow.
+        let blocks = [60_000, 70_000, 80_000].map(|frames| block(&[frames; 20], 500));
+        let found = Saturation::from_blocks(&blocks).unwrap();
+        assert_eq!(found.forwarding, interval(1.2e6, 1.4e6, 1.6e6));
+        assert_eq!(found.offered, interval(3e6, 3e6, 3e6));
+        assert_eq!((found.windows, found.disturbed), (60, 0));
+        assert!((found.busy.unwrap() - 0.7).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_block_shows_the_range_of_its_windows() {
+        let found = Saturation::from_blocks(&[block(&[50_000, 60_000, 55_000], 500)]).unwrap();
+        assert_eq!(found.forwarding, interval(1e6, 1.1e6, 1.2e6));
+    }
+
+    #[test]
+    fn disturbed_windows_are_left_out() {
+        let mut blocks = [block(&[60_000; 4], 500), block(&[60_000; 4], 500)];
+        for window in blocks[0].windows.iter_mut().skip(1) {
+            *window = Window {
+                forwarded: 1_000,
+                disturbed: true,
+                ..*window
+            };
+        }
+        let found = Saturation::from_blocks(&blocks).unwrap();
+        assert_eq!(found.forwarding, interval(1.2e6, 1.2e6, 1.2e6));
+        assert_eq!((found.windows, found.disturbed), (5, 3));
+        blocks[1].windows.truncate(1);
+        assert_eq!(Saturation::from_blocks(&blocks), None);
+    }
+
+    #[test]
+    fn busy_time_may_be_unknown() {
+        let mut blocks = [block(&[60_000; 3], 500)];
+        blocks[0].busy_cpus = None;
+        blocks[0].busiest = None;
+        assert_eq!(Saturation::from_blocks(&blocks).unwrap().busy, None);
+        assert_eq!(FrameCost::from_blocks(&blocks, &blocks), None);
+    }
+
+    #[test]
+    fn cost_is_the_difference_within_each_pair() {
+        // The CPU becomes slower from pair to pair; the router's part stays 200 ns.
+        let router = [600, 700, 800].map(|ns| block(&[60_000; 3], ns));
+        let wire = [400, 500, 600].map(|ns| block(&[60_000; 3], ns));
+        let cost = FrameCost::from_blocks(&router, &wire).unwrap();
+        assert_eq!(cost.router_ns, interval(200.0, 200.0, 200.0));
+        assert_eq!(cost.bed_ns, interval(400.0, 500.0, 600.0));
+        assert_eq!(cost.total_ns, interval(600.0, 700.0, 800.0));
+        assert_eq!(FrameCost::from_blocks(&router[..1], &wire), None);
+    }
+}
