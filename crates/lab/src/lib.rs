@@ -15,6 +15,7 @@ pub mod journal;
 pub mod link;
 pub mod measurer;
 pub mod memory;
+pub mod one_run;
 pub mod probe;
 pub mod recover;
 pub mod rules;

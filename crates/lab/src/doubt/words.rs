@@ -50,6 +50,8 @@ impl Doubt {
             Self::DeviceUnknown => "device-unknown",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
+            Self::Host(doubt) => doubt.words().name,
+            Self::Frames(doubt) => doubt.words().name,
         }
     }
 
@@ -121,6 +123,8 @@ impl Doubt {
             Self::DeviceUnknown => UNKNOWN.to_owned(),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => VIRTUAL_NIC.to_owned(),
+            Self::Host(doubt) => doubt.words().seen,
+            Self::Frames(doubt) => doubt.words().seen,
         }
     }
 
@@ -193,6 +197,8 @@ impl Doubt {
             Self::VirtualNic => {
                 "a hardware NIC's driver costs more or less than that; compare like with like"
             }
+            Self::Host(doubt) => doubt.words().why,
+            Self::Frames(doubt) => doubt.words().why,
         }
     }
 
@@ -238,12 +244,16 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
             }
-            Self::Merged { .. } => "--l4 tcp: segments that no offload can merge",
+            Self::Merged { .. } => {
+                "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off"
+            }
             Self::VethCable { .. } => {
                 "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs"
             }
             Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
+            Self::Host(doubt) => doubt.words().next,
+            Self::Frames(doubt) => doubt.words().next,
         }
     }
 }
