@@ -388,7 +388,10 @@ fn bed_entry(bed: &Bed) -> BedEntry {
                 text: text.map(|text| {
                     String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()
                 }),
-                output: bed.set_up_output().ok().map(|said| said.stdout + &said.stderr),
+                output: bed
+                    .set_up_output()
+                    .ok()
+                    .map(|said| said.stdout + &said.stderr),
             }
         }),
         external_ports: plan
