@@ -98,7 +98,8 @@ fn measured(command: impl Fn() -> Command) -> Ended {
         if ended.code == Some(0) {
             return ended;
         }
-        assert_eq!(ended.code, Some(2), "{ended:?}");
+        // 1: every trial that the machine let pass lost frames.
+        assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
         println!("again: {}", ended.error());
     }
     panic!("could not measure in {ATTEMPTS} attempts; the reasons stand above");
