@@ -70,6 +70,10 @@ pub struct ResultLine {
     new_flows_per_s: Option<f64>,
     trials: u32,
     voided_trials: u32,
+    /// Of the full-length trials at the load found (or at the lowest that failed) those within the goal, and those that
+    /// say something of the DUT.
+    passed_trials_there: u32,
+    judged_trials_there: u32,
     #[serde(flatten)]
     stands: Stands,
     /// Why frames were lost at the lowest load that lost any.
@@ -153,6 +157,8 @@ impl ResultLine {
             new_flows_per_s: figures.new_flows_per_s,
             trials,
             voided_trials: voided,
+            passed_trials_there: finding.passes.lossless,
+            judged_trials_there: finding.passes.judged,
             stands,
             why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),

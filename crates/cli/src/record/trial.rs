@@ -3,8 +3,8 @@
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuCrowd, CpuSpeed, CpuWork, Direction, Histogram, Ledger, Span, Trial,
-    Verdict,
+    Canaries, Counts, CpuCrowd, CpuSpeed, CpuStall, CpuWork, Direction, Histogram, Ledger, Span,
+    Trial, Verdict,
 };
 use serde::Serialize;
 
@@ -31,6 +31,11 @@ pub struct TrialLine {
     work: Vec<WorkEntry>,
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
+    /// When CPUs stood still, since the first slot.
+    stalls: Vec<StallEntry>,
+    /// The round trip of a cache line between the tester's CPU and the DUT's; null where nobody timed it.
+    exchange_before_ns: Option<u64>,
+    exchange_after_ns: Option<u64>,
     crowds: Vec<CrowdEntry>,
     /// The same of the router's own tasks, which void nothing.
     dut_tasks: Vec<CrowdEntry>,
@@ -136,6 +141,23 @@ struct GapEntry {
 }
 
 #[derive(Serialize)]
+struct StallEntry {
+    cpu: usize,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl StallEntry {
+    fn new(stall: &CpuStall) -> Self {
+        Self {
+            cpu: stall.cpu,
+            from_ns: stall.from.as_nanos(),
+            to_ns: stall.to.as_nanos(),
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct CrowdEntry {
     cpu: usize,
     longest_ns: u64,
@@ -235,6 +257,9 @@ impl TrialLine {
                     longest_ns: gap.longest.as_nanos(),
                 })
                 .collect(),
+            stalls: raw.stalls.iter().map(StallEntry::new).collect(),
+            exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),
+            exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
             crowds: raw.crowds.iter().map(CrowdEntry::from_tasks).collect(),
             dut_tasks: raw.dut_tasks.iter().map(CrowdEntry::from_tasks).collect(),
             speeds: raw.speeds.iter().map(SpeedEntry::of).collect(),
