@@ -13,10 +13,12 @@ pub enum Exit {
     CouldNotMeasure,
     /// The host could not be put back as it was (3); `mpps recover` tries again.
     NotRestored,
+    /// The machine disturbed every try (4): the same command may well succeed later.
+    Disturbed,
 }
 
 impl Exit {
-    /// The number: 0 to 3.
+    /// The number: 0 to 4.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -24,13 +26,23 @@ impl Exit {
             Self::NotMet => 1,
             Self::CouldNotMeasure => 2,
             Self::NotRestored => 3,
+            Self::Disturbed => 4,
         }
     }
 
     /// The graver of two: whoever ends badly twice says the worse.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        if other.code() > self.code() {
+        // What only has to be tried again is less grave than what the user has to mend.
+        let grave = [
+            Self::Measured,
+            Self::NotMet,
+            Self::Disturbed,
+            Self::CouldNotMeasure,
+        ];
+        let place = |exit| grave.iter().position(|&one| one == exit);
+        let rank = |exit| place(exit).unwrap_or(grave.len());
+        if rank(other) > rank(self) {
             other
         } else {
             self
@@ -56,5 +68,7 @@ mod tests {
         );
         assert_eq!(Exit::NotRestored.worse(Exit::Measured), Exit::NotRestored);
         assert_eq!(Exit::NotMet.worse(Exit::CouldNotMeasure).code(), 2);
+        assert_eq!(Exit::NotMet.worse(Exit::Disturbed).code(), 4);
+        assert_eq!(Exit::NotRestored.worse(Exit::Disturbed).code(), 3);
     }
 }

@@ -5,6 +5,7 @@ use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
 use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::{Facts, Nic};
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
 use mpps_lab::tester::Means;
@@ -22,6 +23,8 @@ pub(super) const METHOD_VERSION: u32 = 2;
 pub enum Job<'a> {
     /// `mpps throughput`.
     Throughput(&'a ThroughputPlan),
+    /// `mpps trial`.
+    Trial(&'a FixedLoadPlan),
     /// `mpps fib-scale`, at each point.
     FibScale(&'a ThroughputPlan),
     /// `mpps calibrate`, with this traffic.
@@ -65,6 +68,16 @@ struct PlanEntry {
     /// A calibration's searches are part of the method, not of the plan.
     #[serde(flatten)]
     search: Option<SearchEntry>,
+    #[serde(flatten)]
+    fixed: Option<FixedEntry>,
+}
+
+/// Loads that are offered without a search: in words, for `max` is none.
+#[derive(Serialize)]
+struct FixedEntry {
+    loads: Vec<String>,
+    time_ns: u64,
+    trials: u32,
 }
 
 #[derive(Serialize)]
@@ -233,6 +246,7 @@ impl Job<'_> {
     fn traffic(&self) -> &Traffic {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
+            Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
@@ -246,6 +260,7 @@ impl Job<'_> {
     pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
+            Self::Trial(_) => "trial",
             Self::FibScale(_) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
@@ -258,11 +273,23 @@ fn plan_entry(job: Job<'_>) -> PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
             search: Some(search_entry(plan)),
+            fixed: None,
+        },
+        Job::Trial(plan) => PlanEntry {
+            frames: plan.sizes.iter().map(ToString::to_string).collect(),
+            traffic: TrafficEntry::of(&plan.traffic),
+            search: None,
+            fixed: Some(FixedEntry {
+                loads: plan.loads.iter().map(ToString::to_string).collect(),
+                time_ns: plan.time.as_nanos(),
+                trials: plan.trials,
+            }),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],
             traffic: TrafficEntry::of(traffic),
             search: None,
+            fixed: None,
         },
     }
 }
