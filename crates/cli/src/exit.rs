@@ -2,19 +2,19 @@
 
 use std::process::ExitCode;
 
-/// What the exit code says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the exit code says; the graver the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Measured (0).
     Measured,
     /// Measured, but what was expected was not met (1): every load from the lowest on lost frames.
     NotMet,
+    /// The machine disturbed every try (4): the same command may well succeed later.
+    Disturbed,
     /// Could not measure, or bad input (2).
     CouldNotMeasure,
     /// The host could not be put back as it was (3); `mpps recover` tries again.
     NotRestored,
-    /// The machine disturbed every try (4): the same command may well succeed later.
-    Disturbed,
 }
 
 impl Exit {
@@ -33,20 +33,7 @@ impl Exit {
     /// The graver of two: whoever ends badly twice says the worse.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        // What only has to be tried again is less grave than what the user has to mend.
-        let grave = [
-            Self::Measured,
-            Self::NotMet,
-            Self::Disturbed,
-            Self::CouldNotMeasure,
-        ];
-        let place = |exit| grave.iter().position(|&one| one == exit);
-        let rank = |exit| place(exit).unwrap_or(grave.len());
-        if rank(other) > rank(self) {
-            other
-        } else {
-            self
-        }
+        self.max(other)
     }
 }
 

@@ -19,7 +19,7 @@ fn document(words: &[&str]) -> Value {
     let text = std::fs::read_to_string(&record).expect("a record");
     for result in document["results"].as_array().expect("results") {
         for trial in result["trials"].as_array().expect("trials") {
-            let number = format!("\"trial\":{},", trial["trial"]);
+            let number = format!("\"trial\":{},", trial["trial"]["trial"]);
             let recorded = text.lines().find(|line| line.contains(&number));
             assert!(
                 recorded.is_some_and(|line| line.contains("\"phase\":\"fixed\"")),
@@ -38,7 +38,7 @@ fn count(of: &Value, name: &str) -> u64 {
 
 /// Every frame was sent or is told as unsent, and every frame sent is told as received or lost.
 fn assert_counted(trial: &Value) {
-    let way = &trial["directions"][0];
+    let way = &trial["trial"]["directions"][0];
     let sent = count(way, "sent_frames");
     assert_eq!(
         count(way, "intended_frames"),
@@ -50,7 +50,10 @@ fn assert_counted(trial: &Value) {
         sent,
         "{trial}"
     );
-    assert!(trial["latency"]["p999_ns"].as_u64() > Some(0), "{trial}");
+    assert!(
+        trial["trial"]["latency"]["p999_ns"].as_u64() > Some(0),
+        "{trial}"
+    );
 }
 
 #[test]
@@ -66,7 +69,10 @@ fn what_was_asked_for_is_offered_exactly() {
             assert_eq!(result["receiver"], receiver);
             for trial in [&result["trials"][0], &result["wire"]] {
                 assert_counted(trial);
-                assert_eq!(count(&trial["directions"][0], "intended_frames"), frames);
+                assert_eq!(
+                    count(&trial["trial"]["directions"][0], "intended_frames"),
+                    frames
+                );
             }
         }
     }
@@ -80,7 +86,7 @@ fn the_most_is_all_that_the_tester_can() {
     let document = document(&["--rate", "max"]);
     let trial = &document["results"][0]["trials"][0];
     assert_counted(trial);
-    let way = &trial["directions"][0];
+    let way = &trial["trial"]["directions"][0];
     assert_eq!(way["unsent_frames"], 0, "a burst has no slots to miss");
     let in_ring = count(&way["ledger"], "lost_nic_ring_frames");
     // Where the tester cannot overload this router, nothing is lost.
@@ -104,22 +110,22 @@ fn a_planted_drop_is_lost_inside_the_router() {
     }
     let scratch = Scratch::new("trial-drop");
     let script = scratch.path("drop");
-    let rules = "#!/bin/sh\nset -e\nnft add table ip drop\n\
-                 nft 'add chain ip drop forward { type filter hook forward priority 0; }'\n\
-                 nft add rule ip drop forward numgen inc mod 10 0 drop\n";
+    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
+                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
+                 nft add rule ip planted forward numgen inc mod 10 0 drop\n";
     std::fs::write(&script, rules).expect("write");
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("make executable");
     let script = script.to_str().expect("UTF-8");
     let document = document(&["--rate", "20k", "--dut-setup", script]);
     let trial = &document["results"][0]["trials"][0];
     assert_counted(trial);
-    let way = &trial["directions"][0];
+    let way = &trial["trial"]["directions"][0];
     let [accepted, lost] =
         ["nic_accepted_frames", "lost_in_dut_frames"].map(|name| count(&way["ledger"], name));
     let share = lost as f64 / accepted as f64;
     assert!((share - 0.1).abs() < 0.002, "{trial}");
     let text = trial["text"].as_str().expect("a sentence");
     assert!(text.contains("inside the router"), "{text}");
-    let wire = &document["results"][0]["wire"]["directions"][0];
+    let wire = &document["results"][0]["wire"]["trial"]["directions"][0];
     assert_eq!(wire["ledger"]["lost_in_dut_frames"], 0);
 }

@@ -13,6 +13,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
@@ -68,16 +69,9 @@ struct PlanEntry {
     /// A calibration's searches are part of the method, not of the plan.
     #[serde(flatten)]
     search: Option<SearchEntry>,
+    /// Loads that are offered without a search, in words, for `max` is none.
     #[serde(flatten)]
-    fixed: Option<FixedEntry>,
-}
-
-/// Loads that are offered without a search: in words, for `max` is none.
-#[derive(Serialize)]
-struct FixedEntry {
-    loads: Vec<String>,
-    time_ns: u64,
-    trials: u32,
+    fixed: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -279,11 +273,11 @@ fn plan_entry(job: Job<'_>) -> PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
             search: None,
-            fixed: Some(FixedEntry {
-                loads: plan.loads.iter().map(ToString::to_string).collect(),
-                time_ns: plan.time.as_nanos(),
-                trials: plan.trials,
-            }),
+            fixed: Some(json!({
+                "loads": plan.loads.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "time_ns": plan.time.as_nanos(),
+                "trials": plan.trials,
+            })),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],

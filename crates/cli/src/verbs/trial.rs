@@ -11,11 +11,12 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
 use mpps_lab::facts::Facts;
+use mpps_lab::jobs::Phase;
 use mpps_lab::jobs::fixed_load::{self, Offered, Tried};
-use mpps_lab::jobs::{Phase, Report};
 use mpps_lab::tester::PortKind;
-use mpps_method::{Offer, Verdict};
+use mpps_method::{Rate, Verdict};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Runs the verb.
 ///
@@ -28,8 +29,7 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
     let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
     plan.offer.traffic.destinations = prepared.as_ref().map(|routes| routes.destinations.clone());
     if args.output.dry_run {
-        let routes = terminal::plan::destinations(plan.destinations.as_ref());
-        let words = terminal::fixed_load_plan(&plan.offer) + &routes;
+        let words = terminal::fixed_load_plan(&plan.offer, plan.destinations.as_ref());
         let job = Job::Trial(&plan.offer);
         return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }
@@ -78,7 +78,7 @@ fn show(
             let document = Document {
                 head: Head::of(recorder, exit, error),
                 comparability,
-                results: found.iter().map(LoadEntry::new).collect(),
+                results: found.iter().map(result).collect(),
             };
             terminal::out(&end::json(&document)?);
         } else if !found.is_empty() {
@@ -90,17 +90,15 @@ fn show(
     })
 }
 
-/// Of one load: measured when any of its trials counts.
+/// Of one load: that of its best trial.
 fn exit(offered: &Offered) -> Exit {
-    let counts = |tried: &Tried| matches!(tried.verdict, Verdict::Lossless | Verdict::Lossy { .. });
-    let invalid = |tried: &Tried| matches!(tried.verdict, Verdict::Invalid(_));
-    if offered.trials.iter().any(counts) {
-        Exit::Measured
-    } else if offered.trials.iter().any(invalid) {
-        Exit::CouldNotMeasure
-    } else {
-        Exit::Disturbed
-    }
+    let of = |tried: &Tried| match tried.verdict {
+        Verdict::Lossless | Verdict::Lossy { .. } => Exit::Measured,
+        Verdict::Void(_) | Verdict::NotOffered(_) => Exit::Disturbed,
+        Verdict::Invalid(_) => Exit::CouldNotMeasure,
+    };
+    let best = offered.trials.iter().map(of).min();
+    best.unwrap_or(Exit::CouldNotMeasure)
 }
 
 /// The result as one JSON object.
@@ -109,68 +107,31 @@ struct Document<'a> {
     #[serde(flatten)]
     head: Head<'a>,
     comparability: &'a Comparability,
-    results: Vec<LoadEntry>,
+    results: Vec<Value>,
 }
 
-/// One load for one frame size.
-#[derive(Serialize)]
-struct LoadEntry {
-    /// In words; `max` is all that the tester could offer.
-    load: String,
-    receiver: &'static str,
-    trials: Vec<TrialEntry>,
-    /// Through a wire in place of the router; null before a device of somebody else's.
-    wire: Option<TrialLine>,
-}
-
-/// A trial as its record has it, and what follows from it.
-#[derive(Serialize)]
-struct TrialEntry {
-    text: String,
-    /// Disturbed tries before it.
-    disturbed_tries: u32,
-    forwarding_fps: Option<f64>,
-    busiest_share: Option<f64>,
-    ns_per_frame: Option<f64>,
-    /// What of that the wire cost too; the rest is the router's.
-    bed_ns_per_frame: Option<f64>,
-    #[serde(flatten)]
-    trial: TrialLine,
-}
-
-impl LoadEntry {
-    fn new(offered: &Offered) -> Self {
-        let entry = |tried: &Tried| TrialEntry {
-            text: terminal::in_words(offered, tried),
-            disturbed_tries: tried.disturbed,
-            forwarding_fps: tried.trial.forwarding_rate().map(|rate| rate.fps()),
-            busiest_share: tried.trial.busiest_share(),
-            ns_per_frame: tried.trial.ns_per_frame(),
-            bed_ns_per_frame: (offered.wire.as_ref()).and_then(|wire| wire.trial.ns_per_frame()),
-            trial: line(offered, tried, Phase::Fixed),
-        };
-        let wire = offered.wire.as_ref();
-        Self {
-            load: offered.load.to_string(),
-            receiver: offered.receiver.name(),
-            trials: offered.trials.iter().map(entry).collect(),
-            wire: wire.map(|wire| line(offered, wire, Phase::Wire)),
-        }
-    }
-}
-
-fn line(offered: &Offered, tried: &Tried, phase: Phase) -> TrialLine {
-    let report = Report {
-        frames: &offered.frames,
-        phase,
-        offer: Offer {
-            rate: tried.trial.offered,
-            duration: tried.trial.duration,
-        },
-        trial: &tried.trial,
-        verdict: &tried.verdict,
+/// One load for one frame size: each trial as its record has it, and what follows from that.
+fn result(offered: &Offered) -> Value {
+    let entry = |tried: &Tried, phase: Phase| {
+        json!({
+            "text": terminal::in_words(offered, tried),
+            "disturbed_tries": tried.disturbed,
+            "forwarding_fps": tried.trial.forwarding_rate().map(Rate::fps),
+            "busiest_share": tried.trial.busiest_share(),
+            "ns_per_frame": tried.trial.ns_per_frame(),
+            "trial": TrialLine::of(tried.number, &tried.report(&offered.frames, phase)),
+        })
     };
-    TrialLine::of(tried.number, &report)
+    let trials = offered
+        .trials
+        .iter()
+        .map(|tried| entry(tried, Phase::Fixed));
+    json!({
+        "load": offered.load.to_string(),
+        "receiver": offered.receiver.name(),
+        "trials": trials.collect::<Vec<_>>(),
+        "wire": offered.wire.as_ref().map(|wire| entry(wire, Phase::Wire)),
+    })
 }
 
 #[cfg(test)]
@@ -208,7 +169,7 @@ mod tests {
         let lossy = Verdict::Lossy { lost: 1 };
         assert_eq!(of(&[Verdict::Lossless]).code(), 0);
         assert_eq!(of(&[void, lossy, invalid]).code(), 0, "one is enough");
-        assert_eq!(of(&[void, short]).code(), 4);
-        assert_eq!(of(&[void, invalid]).code(), 2);
+        assert_eq!(of(&[void, short, invalid]).code(), 4);
+        assert_eq!(of(&[invalid]).code(), 2);
     }
 }

@@ -64,6 +64,20 @@ pub struct Tried {
     pub disturbed: u32,
 }
 
+impl Tried {
+    /// As an observer gets it.
+    #[must_use]
+    pub fn report<'a>(&'a self, frames: &'a FrameSpec, phase: Phase) -> Report<'a> {
+        Report {
+            frames,
+            phase,
+            offer: offer_of(&self.trial),
+            trial: &self.trial,
+            verdict: &self.verdict,
+        }
+    }
+}
+
 /// What came of one load.
 #[derive(Clone, Debug)]
 pub struct Offered {
@@ -89,11 +103,7 @@ pub fn measure(
     observer: &mut dyn Observer,
     found: &mut Vec<Offered>,
 ) -> Result<(), JobError> {
-    let most = |load: &Load| match load {
-        Load::At(rate) => rate.frames_in(plan.time),
-        Load::Max => SENDER_MAX.frames_in(plan.time).max(FIRST_BURST),
-    };
-    let frames_max = plan.loads.iter().map(most).max().unwrap_or(0).max(1);
+    let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
     let mut told = 0;
     for frames in &plan.sizes {
         let traffic = Traffic {
@@ -101,25 +111,34 @@ pub fn measure(
             ..plan.traffic.clone()
         };
         let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver)?;
-        let mut runner = Runner {
-            tester: &mut tester,
-            observer,
-            told: &mut told,
-        };
         for &load in &plan.loads {
-            let order = runner.order(load, plan.time)?;
-            let trials = (0..plan.trials).map(|_| runner.repeat(order, Phase::Fixed));
+            let rate = match load {
+                Load::At(rate) => rate,
+                Load::Max => sent(&trial::run_burst(&mut tester, FIRST_BURST)?).min(SENDER_MAX),
+            };
+            let mut repeat = |tester: &mut Tester<'_>, phase| {
+                let duration = plan.time;
+                repeat(
+                    tester,
+                    load,
+                    Offer { rate, duration },
+                    phase,
+                    observer,
+                    &mut told,
+                )
+            };
+            let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
             let trials = trials.collect::<Result<_, _>>()?;
             let wire = if bed.plan().is_external() {
                 None
             } else {
-                let _wire = Wire::lay(bed, &runner.tester.ways())?;
-                Some(runner.repeat(order, Phase::Wire)?)
+                let _wire = Wire::lay(bed, &tester.ways())?;
+                Some(repeat(&mut tester, Phase::Wire)?)
             };
             found.push(Offered {
                 frames: frames.clone(),
                 load,
-                receiver: runner.tester.traffic.receiver,
+                receiver: tester.traffic.receiver,
                 trials,
                 wire,
             });
@@ -128,75 +147,49 @@ pub fn measure(
     Ok(())
 }
 
-/// What one trial is to send.
-#[derive(Clone, Copy)]
-enum Order {
-    Paced(Offer),
-    /// So many frames, as fast as the sender can.
-    Burst(u64),
-}
-
-/// Runs trials and tells of each.
-struct Runner<'a, 'bed> {
-    tester: &'a mut Tester<'bed>,
-    observer: &'a mut dyn Observer,
-    told: &'a mut u32,
-}
-
-impl Runner<'_, '_> {
-    /// Where it is all the sender can, a short burst tells how many frames that is.
-    fn order(&mut self, load: Load, duration: Span) -> Result<Order, JobError> {
-        let Load::At(rate) = load else {
-            let first = self.run(Order::Burst(FIRST_BURST), Phase::Burst)?;
-            let sends = first.trial.offered.min(SENDER_MAX);
-            return Ok(Order::Burst(sends.frames_in(duration).max(1)));
-        };
-        Ok(Order::Paced(Offer { rate, duration }))
-    }
-
-    /// One trial, again while the machine disturbs it. Loss is no reason to repeat.
-    fn repeat(&mut self, order: Order, phase: Phase) -> Result<Tried, JobError> {
-        let mut disturbed = 0;
-        loop {
-            let tried = self.run(order, phase)?;
-            if !matches!(tried.verdict, Verdict::Void(_)) || disturbed == REPEATS {
-                return Ok(Tried { disturbed, ..tried });
-            }
-            disturbed += 1;
-        }
-    }
-
-    fn run(&mut self, order: Order, phase: Phase) -> Result<Tried, JobError> {
-        let trial = match order {
-            Order::Paced(offer) => trial::run(self.tester, &offer)?,
-            Order::Burst(frames) => {
-                let trial = trial::run_burst(self.tester, frames)?;
-                let sent = Rate::of(trial.counts().sent, trial.duration);
-                Trial {
-                    offered: sent.unwrap_or_default(),
-                    ..trial
-                }
+/// One trial, again while the machine disturbs it. Loss is no reason to repeat.
+fn repeat(
+    tester: &mut Tester<'_>,
+    load: Load,
+    offer: Offer,
+    phase: Phase,
+    observer: &mut dyn Observer,
+    told: &mut u32,
+) -> Result<Tried, JobError> {
+    let mut disturbed = 0;
+    loop {
+        let trial = match load {
+            Load::At(_) => trial::run(tester, &offer)?,
+            Load::Max => {
+                let frames = offer.rate.frames_in(offer.duration).max(1);
+                let trial = trial::run_burst(tester, frames)?;
+                let offered = sent(&trial);
+                Trial { offered, ..trial }
             }
         };
-        let offer = Offer {
-            rate: trial.offered,
-            duration: trial.duration,
-        };
-        let verdict = trial.judge(&self.tester.rules(&offer));
-        let report = Report {
-            frames: &self.tester.traffic.frames,
-            phase,
-            offer,
-            trial: &trial,
-            verdict: &verdict,
-        };
-        self.observer.trial(&report).map_err(JobError::Record)?;
-        *self.told += 1;
-        Ok(Tried {
-            number: *self.told,
+        *told += 1;
+        let tried = Tried {
+            number: *told,
+            verdict: trial.judge(&tester.rules(&offer_of(&trial))),
             trial,
-            verdict,
-            disturbed: 0,
-        })
+            disturbed,
+        };
+        let report = tried.report(&tester.traffic.frames, phase);
+        observer.trial(&report).map_err(JobError::Record)?;
+        if !matches!(tried.verdict, Verdict::Void(_)) || disturbed == REPEATS {
+            return Ok(tried);
+        }
+        disturbed += 1;
+    }
+}
+
+fn sent(trial: &Trial) -> Rate {
+    Rate::of(trial.counts().sent, trial.duration).unwrap_or_default()
+}
+
+fn offer_of(trial: &Trial) -> Offer {
+    Offer {
+        rate: trial.offered,
+        duration: trial.duration,
     }
 }
