@@ -8,6 +8,9 @@ use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
 const VIRTUAL_NIC: &str = "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO";
+const LIKE_WITH_LIKE: &str =
+    "a hardware NIC's driver costs more or less than that; compare like with like";
+const STALL_CHARGED: &str = "so short a pause is not seen: its loss is charged to the DUT";
 const CAUGHT_UP: &str = "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more";
 const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
@@ -157,9 +160,7 @@ impl Doubt {
             }
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
-            Self::StallUnseen { .. } => {
-                "so short a pause is not seen: its loss is charged to the DUT"
-            }
+            Self::StallUnseen { .. } => STALL_CHARGED,
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => NOT_SHARP,
             Self::NotOffered { .. } => {
@@ -194,9 +195,7 @@ impl Doubt {
             Self::NotionalLink => {
                 "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
             }
-            Self::VirtualNic => {
-                "a hardware NIC's driver costs more or less than that; compare like with like"
-            }
+            Self::VirtualNic => LIKE_WITH_LIKE,
             Self::Host(doubt) => doubt.words().why,
             Self::Frames(doubt) => doubt.words().why,
         }
