@@ -7,6 +7,7 @@ pub mod clock;
 pub mod destinations;
 pub mod doctor;
 pub mod doubt;
+pub mod exchange;
 pub mod facts;
 pub mod gate;
 pub mod jobs;
@@ -29,3 +30,5 @@ pub mod why_lost;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;
+/// The user of this process, and the home of a user.
+pub use mpps_linux::kernel::{effective_uid, home_of};

@@ -150,6 +150,15 @@ pub struct CpuSpeed {
     pub after: Span,
 }
 
+/// The round trip of a cache line between the tester's CPU and the DUT's, beside a trial: how far apart they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuExchange {
+    /// Just before the trial.
+    pub before: Span,
+    /// Just after it.
+    pub after: Span,
+}
+
 /// A task's name as the kernel keeps it: up to 15 octets, padded with zeros.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskName(pub [u8; 16]);
@@ -227,6 +236,8 @@ pub struct Trial {
     pub dut_tasks: Vec<CpuCrowd>,
     /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.
     pub speeds: Vec<CpuSpeed>,
+    /// How far apart the tester's CPU and the DUT's were; `None` where they share one, or nobody timed it.
+    pub exchange: Option<CpuExchange>,
     /// How late each frame was sent.
     pub lateness: Histogram,
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.

@@ -4,7 +4,7 @@ use super::comparability::{Comparability, digest};
 use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
 use crate::terminal::rule;
-use mpps_lab::bed::{Bed, BedPlan, Side, setup_said};
+use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
@@ -388,7 +388,10 @@ fn bed_entry(bed: &Bed) -> BedEntry {
                 text: text.map(|text| {
                     String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()
                 }),
-                output: setup_said(bed),
+                output: bed
+                    .set_up_output()
+                    .ok()
+                    .map(|said| said.stdout + &said.stderr),
             }
         }),
         external_ports: plan

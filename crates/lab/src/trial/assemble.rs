@@ -73,6 +73,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         crowds: crowds(&parts.crowded),
         dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
         speeds: Vec::new(),
+        exchange: None,
         lateness,
         latency,
         largest_burst: parts.sent.burst_largest,

@@ -15,6 +15,7 @@ mod stations;
 mod windows;
 
 use crate::clock::wait_for;
+use crate::exchange;
 use crate::rules;
 use crate::speed;
 use crate::tester::{Minding, Tester, TesterError, way_id};
@@ -22,7 +23,7 @@ use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::{Canaries, Offer, Rules, Trial};
+use mpps_method::{Canaries, CpuExchange, Offer, Rules, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -80,12 +81,26 @@ fn run_by(
         delay_ns: DELAY_NS,
         ..Order::default()
     };
+    warm_up(tester, offer, order)?;
     let cpus = speed::cpus(tester.bed);
     let before = speed::read(&cpus)?;
-    warm_up(tester, offer, order)?;
-    let mut trial = conduct(tester, offer, order, rules)?;
+    let mut trial = conduct_exchanged(tester, offer, order, rules)?;
     trial.speeds = speed::beside(&before, &speed::read(&cpus)?);
     Ok(trial)
+}
+
+/// A trial, and how far apart the CPUs were before and after it.
+fn conduct_exchanged(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    order: Order,
+    rules: Option<&Rules>,
+) -> Result<Trial, TesterError> {
+    let before = exchange::read(tester.bed)?;
+    let trial = conduct(tester, offer, order, rules)?;
+    let both = before.zip(exchange::read(tester.bed)?);
+    let exchange = both.map(|(before, after)| CpuExchange { before, after });
+    Ok(Trial { exchange, ..trial })
 }
 
 /// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
@@ -136,7 +151,7 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         rate: mpps_method::Rate::default(),
         duration: mpps_method::Span::ZERO,
     };
-    conduct(tester, &offer, order, None)
+    conduct_exchanged(tester, &offer, order, None)
 }
 
 fn conduct(
