@@ -8,8 +8,6 @@ use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
 const VIRTUAL_NIC: &str = "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO";
-const LIKE_WITH_LIKE: &str =
-    "a hardware NIC's driver costs more or less than that; compare like with like";
 const STALL_CHARGED: &str = "so short a pause is not seen: its loss is charged to the DUT";
 const CAUGHT_UP: &str = "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more";
 const ON_SENDERS_CPU: &str =
@@ -77,10 +75,7 @@ impl Doubt {
                 format!("{result} is at or near the tester's own ceiling of {ceiling}")
             }
             Self::CpuShared => "tester and DUT share a CPU".to_owned(),
-            Self::Steal { share } => format!(
-                "the hypervisor took {:.1} % of a CPU during a trial",
-                share * 100.0
-            ),
+            Self::Steal { share } => stolen(*share),
             Self::Slowed(found) => found.to_string(),
             Self::Voided { voided, trials } => {
                 format!("{voided} of {trials} trials were disturbed and run again")
@@ -195,7 +190,9 @@ impl Doubt {
             Self::NotionalLink => {
                 "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones"
             }
-            Self::VirtualNic => LIKE_WITH_LIKE,
+            Self::VirtualNic => {
+                "a hardware NIC's driver costs more or less than that; compare like with like"
+            }
             Self::Host(doubt) => doubt.words().why,
             Self::Frames(doubt) => doubt.words().why,
         }
@@ -255,6 +252,11 @@ impl Doubt {
             Self::Frames(doubt) => doubt.words().next,
         }
     }
+}
+
+fn stolen(share: f64) -> String {
+    let percent = share * 100.0;
+    format!("the hypervisor took {percent:.1} % of a CPU during a trial")
 }
 
 fn caught_up(made_up: &MadeUp) -> String {
