@@ -267,6 +267,7 @@ impl Job<'_> {
     pub(super) fn search_rule(self) -> String {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => rule(&plan.search),
+            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
             Self::Calibrate(_) => "calibration".to_owned(),
         }
     }
