@@ -20,7 +20,7 @@ pub fn unmet(expected: Rate, row: &Figures) -> Option<String> {
             "{subject}: less than {rate}, where {expected} were expected"
         )),
         Reading::Nothing => Some(format!(
-            "{subject}: the {expected} expected could not be shown: not measured"
+            "{subject}: the {expected} expected could not be shown: not measured (run again when the machine is quieter)"
         )),
         Reading::Is(_) | Reading::AtLeast(_) => None,
     }

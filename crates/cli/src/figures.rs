@@ -7,8 +7,8 @@ use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::why_lost::WhyLost;
 use mpps_method::limit::BUSY;
 use mpps_method::{
-    Claim, Evenness, FrameSpec, Headroom, Instability, LimitedBy, LossRate, Outcome, Passes, Rate,
-    SearchGoal, SearchPlan, Stability, Trial,
+    Claim, CouldNotMeasure, Evenness, FrameSpec, Headroom, Instability, LimitedBy, LossRate,
+    Outcome, Passes, Rate, SearchGoal, SearchPlan, Stability, Trial,
 };
 
 /// What the found rate says of the DUT.
@@ -74,6 +74,8 @@ pub enum ForwardingLimit {
     Router,
     /// The tester, which offers no more.
     Tester,
+    /// Nobody knows: the router lost frames, its CPU had time left, and the search did not find it lose to the end.
+    Unknown,
 }
 
 impl ForwardingLimit {
@@ -85,6 +87,7 @@ impl ForwardingLimit {
             Self::SharedCpu => "shared CPU",
             Self::Router => "router",
             Self::Tester => "tester",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -124,7 +127,7 @@ pub struct Figures {
     pub gbit_per_s: Option<f64>,
     /// Lost of sent in the trial the row stands on, 0 to 1.
     pub loss_ratio: Option<f64>,
-    /// Share of the DUT's CPU time that was busy, over all its CPUs.
+    /// Busy share of the DUT's busiest CPU: the one that limits.
     pub busy_share: Option<f64>,
     /// Busy time of the DUT for each frame.
     pub busy_ns_per_frame: Option<f64>,
@@ -160,7 +163,12 @@ impl Figures {
         let loss_above = finding.loss_above.as_ref().map(LossRate::ratio);
         let limited_by = limit(finding, plan);
         let why = match finding.outcome {
-            Outcome::CouldNotMeasure { why, .. } => Some(why.to_string()),
+            Outcome::CouldNotMeasure { why, .. } => Some(match why {
+                CouldNotMeasure::TooManyVoided(last) => {
+                    format!("the machine was too disturbed, at last because {last}")
+                }
+                other => other.to_string(),
+            }),
             Outcome::Found { .. } | Outcome::NoneLossless { .. } => None,
         };
         Self {
@@ -181,7 +189,7 @@ impl Figures {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),
             },
-            busy_share: trial.and_then(Trial::busy_share),
+            busy_share: trial.and_then(Trial::busiest_share),
             busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
             limited_by,
             why_lost: finding.why_lost.as_ref().map(why_lost),
@@ -232,6 +240,9 @@ pub fn subject(frames: &FrameSpec, goal: Option<SearchGoal>, several_goals: bool
     }
 }
 
+/// A router that forwards all but this much of what is offered is not overloaded.
+const ALL: f64 = 1.02;
+
 /// The router is the limit at overload where its CPU was busy, or where the search saw it lose frames to the end.
 fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<ForwardingLimit> {
     let maximum = finding.saturated.maximum()?;
@@ -241,7 +252,8 @@ fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<Forw
         _ if finding.doubts.contains(&Doubt::CpuShared) => ForwardingLimit::SharedCpu,
         _ if busy => ForwardingLimit::Cpu,
         Some(Limit::Dut) => ForwardingLimit::Router,
-        _ => ForwardingLimit::Tester,
+        _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
+        _ => ForwardingLimit::Unknown,
     })
 }
 

@@ -29,7 +29,7 @@ pub struct ThroughputArgs {
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix"])]
+                                "table", "dst_prefix", "external"])]
     pub simulate: Option<Properties>,
     /// The bed it raises for itself.
     #[command(flatten)]
@@ -59,6 +59,9 @@ pub struct OutputArgs {
     /// Show every trial, all details of the results, and of each doubt why it matters and what to do next
     #[arg(long, short)]
     pub verbose: bool,
+    /// Measure beside another run on this host; without it one waits for the other
+    #[arg(long)]
+    pub share: bool,
     /// Print the plan and end: touches nothing, and refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,

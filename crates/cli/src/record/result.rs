@@ -69,7 +69,8 @@ pub struct ResultLine {
     /// `=`, `>=` or `<`: how the rate is to be read.
     rate_is: Option<&'static str>,
     rate_fps: Option<u64>,
-    /// Of the trials at that load that say something of the DUT, those that met the goal.
+    /// Of the full-length trials at that load (or at the lowest that failed) those within the goal, and those that say
+    /// something of the DUT.
     lossless_trials: u32,
     judged_trials: u32,
     lossy_fps: Option<u64>,
@@ -209,8 +210,8 @@ impl ResultLine {
                 lost_frames: loss.lost(),
                 loss_ratio: loss.ratio(),
             }),
-            dut_busy_share: figures.busy_share,
-            dut_busiest_cpu_share: trial.and_then(mpps_method::Trial::busiest_share),
+            dut_busy_share: trial.and_then(mpps_method::Trial::busy_share),
+            dut_busiest_cpu_share: figures.busy_share,
             dut_busy_ns_per_frame: figures.busy_ns_per_frame,
             tester_ceiling_fps: whole_fps(figures.ceiling),
             new_flows_per_s: figures.new_flows_per_s,

@@ -64,7 +64,7 @@ fn forwarding(row: &Figures) -> Option<String> {
     let forwarded = &row.saturated.maximum()?.forwarding;
     let known = middle(forwarded);
     let (number, unit) = known.in_words();
-    let who = match row.forwarding_limit? {
+    let limit = match row.forwarding_limit? {
         ForwardingLimit::Tester if same(row) => return None,
         ForwardingLimit::Tester => {
             let (number, unit) = known.with(forwarded.low).floor().in_words();
@@ -72,9 +72,10 @@ fn forwarding(row: &Figures) -> Option<String> {
                 "forwards at least {number}{unit} frames/s; the tester can offer no more"
             ));
         }
-        ForwardingLimit::Cpu => "the router's CPU",
-        ForwardingLimit::SharedCpu => "the CPU that router and tester share",
-        ForwardingLimit::Router => "the router",
+        ForwardingLimit::Cpu => ", limited by the router's CPU",
+        ForwardingLimit::SharedCpu => ", limited by the CPU that router and tester share",
+        ForwardingLimit::Router => ", limited by the router",
+        ForwardingLimit::Unknown => ", and its CPU had time left: the limit is unknown",
     };
     let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));
     let (low, high) = (low.beside(known), high.beside(known));
@@ -83,9 +84,7 @@ fn forwarding(row: &Figures) -> Option<String> {
     } else {
         format!(" ({low} to {high})")
     };
-    Some(format!(
-        "forwards {number}{unit} frames/s{range}, limited by {who}"
-    ))
+    Some(format!("forwards {number}{unit} frames/s{range}{limit}"))
 }
 
 /// The highest load that passed, and what ended the search where the router did not.

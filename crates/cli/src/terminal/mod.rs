@@ -8,6 +8,7 @@ mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
+mod fixed_load;
 mod headline;
 mod limits;
 pub mod plan;
@@ -30,6 +31,7 @@ pub use fib::{
 #[cfg(test)]
 pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
 pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
+pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use report::{Place, Report, comparability};
@@ -38,11 +40,31 @@ pub use search::{closeness, rule};
 pub use wrap::fitted;
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use table::table;
 
-/// Writes a result. A reader who has gone (`| head`) is no fault of the measurement.
+/// The first error of standard output. It is kept here and not returned, so that no verb can forget it.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// Writes a result. The program asks [`lost_output`] at its end whether all of it was written.
 pub fn out(text: &str) {
-    let _ = io::stdout().lock().write_all(text.as_bytes());
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes());
+    keep_error(written.and_then(|()| stdout.flush()));
+}
+
+/// Keeps the error of a write to standard output. A reader who has gone (`| head`) is no error.
+pub fn keep_error(written: io::Result<()>) {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => drop(LOST.set(error)),
+        _ => {}
+    }
+}
+
+/// Why a part of the result is not on standard output, if so.
+#[must_use]
+pub fn lost_output() -> Option<&'static io::Error> {
+    LOST.get()
 }
 
 /// Writes an error: one line, whatever it was made of.

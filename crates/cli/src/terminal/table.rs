@@ -74,7 +74,7 @@ fn cells(row: &Figures) -> [String; COLUMNS] {
     let passes = row.passes;
     [
         row.subject.clone(),
-        maximum.map_or_else(dash, |found| forwarded(&found.forwarding)),
+        maximum.map_or_else(dash, |found| forwarded(row, &found.forwarding)),
         without_loss(row),
         if passes.judged > 0 {
             format!("{} of {}", passes.lossless, passes.judged)
@@ -88,9 +88,12 @@ fn cells(row: &Figures) -> [String; COLUMNS] {
     ]
 }
 
-/// `1.52M (1.46-1.57)`.
-fn forwarded(interval: &Interval) -> String {
+/// `1.52M (1.46-1.57)`; where the tester ended before the router, a bound.
+fn forwarded(row: &Figures, interval: &Interval) -> String {
     let known = middle(interval);
+    if row.forwarding_limit == Some(ForwardingLimit::Tester) {
+        return format!(">= {}", known.with(interval.low).floor().short());
+    }
     let (low, high) = (known.with(interval.low), known.with(interval.high));
     let (low, high) = (low.beside(known), high.beside(known));
     if low == high {

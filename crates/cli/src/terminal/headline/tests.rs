@@ -29,6 +29,8 @@ pub(in crate::terminal) fn row() -> Figures {
                 busy: Some(0.98),
                 windows: 200,
                 disturbed: 20,
+                distance_ns: None,
+                elsewhere: 0,
             }),
             at_little_more: None,
             cost: Some(FrameCost {
@@ -74,6 +76,10 @@ fn the_usual_result_is_one_sentence() {
 #[test]
 fn what_limits_is_named() {
     for (limit, words) in [
+        (
+            ForwardingLimit::Unknown,
+            " (1.46 to 1.57), and its CPU had time left: the limit is unknown; 1.38",
+        ),
         (ForwardingLimit::Router, ", limited by the router; 1.38"),
         (
             ForwardingLimit::SharedCpu,
