@@ -24,32 +24,32 @@ const TABLE: [(&str, &str, &str); 8] = [
     (
         "capacity=777k,ring=0",
         "",
-        "ndr 777.0..792.9 DUT, 15 trials, 11 s, exit 0",
+        "ndr 769.2..784.9 DUT, 12 trials, 8 s, exit 0",
     ),
     (
         "capacity=777k",
         "--preset csit",
-        "ndr 781.1..785.0 DUT; pdr 0.5 % 785.0..789.0 DUT, 40 trials, 36 s, exit 0",
+        "ndr 780.9..784.8 DUT; pdr 0.5 % 784.8..788.8 DUT, 45 trials, 41 s, exit 0",
     ),
     (
         "capacity=777k,noise=5%",
         "",
-        "ndr 760.0..775.5 DUT, 21 trials, 17 s, exit 0",
+        "ndr 758.9..774.4 DUT, 27 trials, 23 s, exit 0",
     ),
     (
         "capacity=777k,noise=5%",
         "--preset rfc2544",
-        "ndr 737.5..745.0 DUT, 14 trials, 103 s, exit 0",
+        "ndr 740.4..746.4 DUT, 16 trials, 125 s, exit 0",
     ),
     (
         "capacity=777k,pauses=20ms@20%",
         "--goal ndr,pdr:0.5%",
-        "ndr 765.6..781.2 DUT; pdr 0.5 % 781.2..797.1 DUT, 17 trials, 13 s, exit 0",
+        "ndr 769.2..784.9 DUT; pdr 0.5 % 784.9..800.9 DUT, 23 trials, 19 s, exit 0",
     ),
     (
         "capacity=777k,stalls=20ms@90%",
         "",
-        "ndr 781.1..797.0 disturbed, 76 trials, 72 s, exit 0",
+        "ndr 769.2..784.9 DUT, 42 trials, 38 s, exit 0",
     ),
     (
         "capacity=2M,tester=1M",

@@ -105,7 +105,7 @@ fn a_measurement_prints_json_and_records_every_trial() {
         return;
     }
     let scratch = Scratch::new("json");
-    let record = scratch.path("deep/record.jsonl");
+    let record = scratch.path("record.jsonl");
     let ended = measured(|| {
         let mut command = mpps(&QUICK);
         command.args(["--json", "--record"]).arg(&record);

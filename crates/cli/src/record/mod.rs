@@ -8,6 +8,7 @@ mod calibration;
 mod cause;
 mod comparability;
 mod losses;
+mod overload;
 mod path;
 mod point;
 mod result;

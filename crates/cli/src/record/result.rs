@@ -1,10 +1,10 @@
 //! A result's line: what was found for one frame size, and the trials it stands on.
 
 use super::cause::{EvennessEntry, HeadroomEntry, WhyLostEntry};
-use crate::figures::{Figures, ForwardingLimit, Reading};
+use super::overload::OverloadEntry;
+use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::tester::ReceiverPlace;
-use mpps_method::saturation::{FrameCost, Interval};
 use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
 use serde::Serialize;
 
@@ -50,18 +50,8 @@ pub struct ResultLine {
     outcome: &'static str,
     /// Why the rate was not measured.
     why: Option<String>,
-    /// The maximum forwarding rate (RFC 2285 3.6.3); null where too little of the time was undisturbed.
-    max_forwarding_fps: Option<IntervalEntry<u64>>,
-    /// The load really sent there: the median.
-    offered_fps: Option<u64>,
-    /// Busy share of the DUT's busiest CPU there.
-    max_forwarding_busy_share: Option<f64>,
-    max_forwarding_limited_by: Option<&'static str>,
-    /// Undisturbed windows that it stands on, and windows left out.
-    windows: Option<u32>,
-    disturbed_windows: Option<u32>,
-    /// What a frame costs the DUT's CPU there; null where no wire can stand in for the router.
-    cost: Option<CostEntry>,
+    #[serde(flatten)]
+    overload: OverloadEntry,
     /// Where the tester received: `exit` or `port`.
     receiver: Option<&'static str>,
     /// What may be claimed: Throughput, Estimate, or nothing.
@@ -112,44 +102,6 @@ struct LossAbove {
     loss_ratio: f64,
 }
 
-/// A median with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct IntervalEntry<T> {
-    low: T,
-    median: T,
-    high: T,
-}
-
-impl<T> IntervalEntry<T> {
-    fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
-        Self {
-            low: number(interval.low),
-            median: number(interval.middle),
-            high: number(interval.high),
-        }
-    }
-}
-
-/// What a frame costs: the virtual NIC's and the receiver's part, the router's, and both.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct CostEntry {
-    bed_ns: IntervalEntry<f64>,
-    router_ns: IntervalEntry<f64>,
-    total_ns: IntervalEntry<f64>,
-}
-
-impl CostEntry {
-    fn from_cost(cost: &FrameCost) -> Self {
-        let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
-        let entry = |interval| IntervalEntry::from_interval(interval, tenths);
-        Self {
-            bed_ns: entry(&cost.bed_ns),
-            router_ns: entry(&cost.router_ns),
-            total_ns: entry(&cost.total_ns),
-        }
-    }
-}
-
 #[derive(Clone, Debug, Serialize)]
 struct DoubtEntry {
     name: &'static str,
@@ -176,22 +128,13 @@ impl ResultLine {
         } = ended(&finding.outcome);
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
         stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
-        let saturated = &finding.saturated;
-        let maximum = saturated.maximum();
         Self {
             simulated: finding
                 .doubts
                 .iter()
                 .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
             outcome,
-            max_forwarding_fps: maximum
-                .map(|found| IntervalEntry::from_interval(&found.forwarding, whole)),
-            offered_fps: maximum.map(|found| whole(found.offered.middle)),
-            max_forwarding_busy_share: maximum.and_then(|found| found.busy),
-            max_forwarding_limited_by: figures.forwarding_limit.map(ForwardingLimit::name),
-            windows: maximum.map(|found| found.windows),
-            disturbed_windows: maximum.map(|found| found.disturbed),
-            cost: saturated.cost.as_ref().map(CostEntry::from_cost),
+            overload: OverloadEntry::new(&finding.saturated, figures.forwarding_limit),
             receiver: finding.receiver.map(ReceiverPlace::name),
             lossless_trials: finding.passes.lossless,
             judged_trials: finding.passes.judged,
@@ -253,11 +196,7 @@ impl ResultLine {
 /// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
 #[must_use]
 pub fn whole_fps(rate: Rate) -> u64 {
-    whole(rate.fps())
-}
-
-fn whole(fps: f64) -> u64 {
-    fps.round() as u64
+    rate.fps().round() as u64
 }
 
 /// How a search ended, as members of the line.
