@@ -82,7 +82,7 @@ pub struct Figures {
     pub gbit_per_s: Option<f64>,
     /// Lost of sent in the trial the row stands on, 0 to 1.
     pub loss_ratio: Option<f64>,
-    /// Share of the DUT's CPU time that was busy, over all its CPUs.
+    /// Busy share of the DUT's busiest CPU: the one that limits.
     pub busy_share: Option<f64>,
     /// Busy time of the DUT for each frame.
     pub busy_ns_per_frame: Option<f64>,
@@ -132,7 +132,7 @@ impl Figures {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),
             },
-            busy_share: trial.and_then(Trial::busy_share),
+            busy_share: trial.and_then(Trial::busiest_share),
             busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
             limited_by: limit(finding, plan),
             why_lost: finding.why_lost.as_ref().map(why_lost),

@@ -17,10 +17,13 @@ use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match args::read() {
-        Ok(cli) => run(&cli).into(),
-        Err(exit) => exit.into(),
-    }
+    // A limit for files (`ulimit -f`) makes a write fail, so that the host is put back as after any other error.
+    let _handled = mpps_lab::interrupt::survive_file_limit();
+    let exit = match args::read() {
+        Ok(cli) => run(&cli),
+        Err(exit) => exit,
+    };
+    settle(exit).into()
 }
 
 fn run(cli: &Cli) -> Exit {
@@ -41,4 +44,17 @@ fn run(cli: &Cli) -> Exit {
         terminal::error(&args::shortened(&format!("{error:#}"), &args::typed()));
         verbs::exit_of(&error)
     })
+}
+
+/// Adds two things that no verb returns: lost output, and a bed that was dropped and could not be put back.
+fn settle(mut exit: Exit) -> Exit {
+    if let Some(error) = terminal::lost_output() {
+        terminal::error(&format!("write standard output: {error}"));
+        exit = exit.worse(Exit::CouldNotMeasure);
+    }
+    for error in mpps_lab::bed::not_restored() {
+        terminal::error(&error.to_string());
+        exit = exit.worse(Exit::NotRestored);
+    }
+    exit
 }

@@ -293,6 +293,7 @@ fn measurement(
         minimum,
         maximum,
         link: typed.link_speed.map_or(Link::NOTIONAL, Link::given),
+        budget: search::budget(typed),
         receiver: None,
     })
 }

@@ -32,7 +32,8 @@ fn measured(command: impl Fn() -> Command) -> Ended {
         if ended.code == Some(0) {
             return ended;
         }
-        assert_eq!(ended.code, Some(2), "{ended:?}");
+        // 1: every trial that the machine let pass lost frames.
+        assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
         println!("again: {}", ended.error());
     }
     panic!("could not measure in {ATTEMPTS} attempts; the reasons stand above");
@@ -183,7 +184,7 @@ fn a_measurement_prints_json_and_records_every_trial() {
     assert_eq!(recorded["rate_fps"], result["rate_fps"]);
     assert_eq!(
         (&result["goal"], &result["goal_code"]),
-        (&"ndr".into(), &"0.2f0.4d0l50e".into())
+        (&"ndr".into(), &"0.2f1d0l50e".into())
     );
     assert_eq!(result["simulated"], false);
     let stands_on = result["stands_on_trial"].as_u64().expect("a trial") as usize;

@@ -129,6 +129,29 @@ fn receiver_counts_each_kind_of_frame_once() {
 }
 
 #[test]
+fn receiver_counts_frames_whose_ttl_is_as_sent() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let skel = loaded_receiver(&mut storage, 1);
+    for (sequence, ttl) in [(0, 63), (1, 64), (2, 1), (3, 255)] {
+        let mut frame = tagged_frame(9, sequence, 1024);
+        frame[22] = ttl;
+        verdict(&skel.progs.receive, &frame);
+    }
+    assert_eq!(received(&skel).not_lowered, 2);
+    let mut ipv6 = vec![0u8; 74];
+    ipv6[12..14].copy_from_slice(&[0x86, 0xdd]);
+    (ipv6[20], ipv6[21]) = (17, receiver::SENT_TTL);
+    ipv6[62..64].copy_from_slice(&9u16.to_be_bytes());
+    ipv6[68] = 5;
+    verdict(&skel.progs.receive, &ipv6);
+    let got = received(&skel);
+    assert_eq!((got.tagged, got.not_lowered), (5, 3));
+}
+
+#[test]
 fn reordering_is_seen_within_a_flow_only() {
     if !is_root() {
         return;

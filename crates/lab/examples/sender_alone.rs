@@ -14,8 +14,8 @@ use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, Wish};
 use mpps_lab::tables::Table;
 use mpps_lab::tester::{
-    Crowd, Means, Minding, OnRefusal, PacketSender, Sender, SenderPlan, Sink, TrafficSender, Watch,
-    ways,
+    Crowd, Means, Minding, OnRefusal, PacketSender, RouterTasks, Sender, SenderPlan, Sink,
+    TrafficSender, Watch, ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
@@ -132,14 +132,14 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
         Ok(own.ok_or("no such CPU")?.steal_ns)
     };
     let watch = Watch::start(&[cpu], Means::of(Interfaces::Newest)?.stall_watch)?;
-    let crowd = Crowd::watch(&[cpu], &threads(bed, pid)?)?;
+    let crowd = Crowd::watch(&[cpu], &threads(bed, pid)?, &RouterTasks::default())?;
     watch.clear()?;
     crowd.clear()?;
     let (steal_before, before, began) = (stolen()?, received()?, monotonic_ns());
     wait_until(began + (seconds * 1e9) as u64);
     let (after, ended) = (received()?, monotonic_ns());
     let stall_ns = watch.read()?[0].1.longest_ns;
-    let other = crowd.read()?[0].1;
+    let other = crowd.read()?[0].1.others;
     let window_ns = ended - began;
     let steal_share = (stolen()? - steal_before) as f64 / window_ns as f64;
     let text = String::from_utf8_lossy(&other.longest_comm);

@@ -1,7 +1,30 @@
 //! Waiting by the monotonic clock.
 
 use mpps_linux::clock::monotonic_ns;
+use mpps_method::Span;
 use std::time::Duration;
+
+/// When the time for a job is spent; never, where nobody bounds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline(Option<u64>);
+
+impl Deadline {
+    /// No end.
+    pub const NEVER: Self = Self(None);
+
+    /// From now on.
+    #[must_use]
+    pub fn after(time: Option<Span>) -> Self {
+        Self(time.map(|time| monotonic_ns().saturating_add(time.as_nanos())))
+    }
+
+    /// Whether at least half of something so long fits in before it.
+    #[must_use]
+    pub fn leaves(self, time: Span) -> bool {
+        self.0
+            .is_none_or(|end| monotonic_ns().saturating_add(time.as_nanos() / 2) <= end)
+    }
+}
 
 /// Blocks until the monotonic clock reads `ns`, or a signal has come.
 pub fn wait_until(ns: u64) {

@@ -1,8 +1,13 @@
 //! What to doubt about a result: each doubt says what was seen, why it matters, what to do next.
 
 mod claim;
+mod frames;
+mod host;
 mod raised;
 mod words;
+
+pub use frames::FrameDoubt;
+pub use host::HostDoubt;
 
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
@@ -194,6 +199,22 @@ pub enum Doubt {
     NotionalLink,
     /// The virtual NIC hands packets to GRO, which a NIC's driver may do otherwise.
     VirtualNic,
+    /// The router's own tasks, or the machine, did something that the numbers do not show.
+    Host(HostDoubt),
+    /// Frames came that a router does not send so.
+    Frames(FrameDoubt),
+}
+
+/// A doubt in words.
+pub(crate) struct Words {
+    /// Short name, for records.
+    pub name: &'static str,
+    /// What was seen.
+    pub seen: String,
+    /// Why it matters.
+    pub why: &'static str,
+    /// What to run or change next.
+    pub next: &'static str,
 }
 
 /// Weighs what a finished search found for one goal.

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod destinations;
 pub mod doctor;
 pub mod doubt;
+pub mod exchange;
 pub mod facts;
 pub mod gate;
 pub mod jobs;
@@ -14,6 +15,7 @@ pub mod journal;
 pub mod link;
 pub mod measurer;
 pub mod memory;
+pub mod one_run;
 pub mod probe;
 pub mod recover;
 pub mod rules;
@@ -28,3 +30,5 @@ pub mod why_lost;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;
+/// The user of this process, and the home of a user.
+pub use mpps_linux::kernel::{effective_uid, home_of};

@@ -2,12 +2,13 @@
 //! its doubts know no more of either than this.
 
 use crate::bed::{Front, Side};
+use crate::facts::{Root, core_shared};
 use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
-use mpps_method::{FrameSpec, Offer, Rate, Rules, Transport, Trial};
+use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
 /// An offer in, a trial out.
 pub trait Measurer {
@@ -34,6 +35,8 @@ pub struct Surroundings {
     pub ring_frames: u32,
     /// Tester and DUT share a CPU.
     pub cpus_shared: bool,
+    /// A CPU of the DUT's and one of the tester's that are threads of one core.
+    pub core_shared: Option<(usize, usize)>,
     /// The DUT receives from a virtual NIC.
     pub virtual_nic: bool,
     /// The DUT is a device of somebody else's, between real ports of this machine.
@@ -44,8 +47,6 @@ pub struct Surroundings {
     pub line_rate: Option<Rate>,
     /// Of those ports, one that is a veth: what the device does then runs on the sender's CPU.
     pub veth: Option<String>,
-    /// Frames that offloads may merge.
-    pub mergeable: bool,
     /// Where the tester receives.
     pub receiver: Option<ReceiverPlace>,
     /// Nothing of it is real: how the simulated pair is written.
@@ -61,6 +62,8 @@ pub struct TableMet {
     pub destinations: u64,
     /// Frames after which their order begins again; each trial begins at its start.
     pub period_frames: u64,
+    /// Frames go both ways: those of the second direction all go to one destination.
+    pub both_ways: bool,
 }
 
 impl TableMet {
@@ -72,6 +75,7 @@ impl TableMet {
                 routes: drawn.prefixes as u64,
                 destinations: drawn.distinct,
                 period_frames: drawn.places(),
+                both_ways: tester.traffic.bidirectional,
             }),
             None if tester.bed.plan().is_external() => None,
             // What cannot be read raises no doubt.
@@ -83,6 +87,7 @@ impl TableMet {
                     routes,
                     destinations: 1,
                     period_frames: 1,
+                    both_ways: false,
                 })
             }
         }
@@ -112,6 +117,10 @@ impl Measurer for Tester<'_> {
                 rules::ring(self.bed, &self.traffic)
             },
             cpus_shared: plan.cpus.shared(),
+            core_shared: core_shared(&Root::here(), &plan.cpus)
+                .known()
+                .copied()
+                .flatten(),
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,
             table: TableMet::of(self),
@@ -123,7 +132,6 @@ impl Measurer for Tester<'_> {
                 let name = || self.bed.port(Side::A).name.clone();
                 cable.is_veth().then(name)
             }),
-            mergeable: self.traffic.transport == Transport::TcpStream,
             receiver: Some(self.traffic.receiver),
             simulated: None,
         }

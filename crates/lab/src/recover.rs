@@ -18,7 +18,8 @@ pub struct Recovery {
     pub in_use: Vec<String>,
     /// Beds left alone, for they were kept on purpose.
     pub kept: Vec<String>,
-    /// Beds that could not be put back, with the reason.
+    /// Beds that could not be put back, with the reason and what to do; the root of all journals where another
+    /// user may write to it.
     pub failed: Vec<(String, String)>,
 }
 
@@ -29,6 +30,15 @@ pub struct Recovery {
 /// The journals could not be listed.
 pub fn recover() -> io::Result<Recovery> {
     let mut recovery = Recovery::default();
+    match journal::check_root() {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            // Any journal in it may be another user's, so none is put back.
+            let refused = (journal::ROOT.to_owned(), error.to_string());
+            recovery.failed.push(refused);
+            return Ok(recovery);
+        }
+        _ => {}
+    }
     for name in journal::names()? {
         match recover_one(&name) {
             Ok(One::Reverted(reverted)) => recovery.reverted.push((name, reverted)),
@@ -63,7 +73,9 @@ fn recover_one(name: &str) -> io::Result<One> {
     if settled {
         return Ok(outcome);
     }
-    Err(io::Error::other("another process holds its journal"))
+    Err(io::Error::other(
+        "another process holds its journal (end it, then run mpps recover again)",
+    ))
 }
 
 /// What there is to do for one bed, done; `None` while another process puts it back.

@@ -69,7 +69,8 @@ pub fn of_ring(ring: u32, offer: &Offer) -> Rules {
     }
 }
 
-/// Frames that those of the DUT's receive rings hold together which this traffic can fill: a flow fills one.
+/// Frames that those of the DUT's receive rings hold together which this traffic can fill: a flow fills one, in each
+/// direction.
 #[must_use]
 pub fn ring(bed: &Bed, traffic: &Traffic) -> u32 {
     if bed.plan().is_external() {
@@ -95,7 +96,9 @@ pub fn one_ring(bed: &Bed) -> u32 {
 fn filled(queues: u16, traffic: &Traffic) -> u32 {
     let destinations = (traffic.destinations.as_ref()).map_or(1, |drawn| drawn.distinct);
     let flows = u64::from(traffic.flows).saturating_mul(destinations).max(1);
-    u32::from(queues).min(u32::try_from(flows).unwrap_or(u32::MAX))
+    let of_way = u32::from(queues).min(u32::try_from(flows).unwrap_or(u32::MAX));
+    // Each direction has rings of its own, and a load is that of all directions.
+    of_way.saturating_mul(u32::try_from(traffic.directions()).unwrap_or(1))
 }
 
 fn stall_max(ring: u32, offer: &Offer) -> Span {
@@ -117,6 +120,11 @@ mod tests {
         assert_eq!(filled(4, &of(1)), 1);
         assert_eq!(filled(4, &of(3)), 3);
         assert_eq!(filled(4, &of(32)), 4);
+        let both_ways = Traffic {
+            bidirectional: true,
+            ..of(32)
+        };
+        assert_eq!(filled(4, &both_ways), 8);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::saturation::{Block, FrameCost, Interval, Saturation, Window};
+use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, Window};
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 
@@ -69,6 +69,7 @@ impl Series {
             sent: sent(&trial),
             busiest: trial.busiest_share().map(|busy| whole(busy, 1)),
             busy_cpus: (trial.busy_share()).map(|busy| whole(busy * cpus as f64, cpus)),
+            distance: Distance::from_trial(&trial),
             windows: windows(trial),
         });
     }
@@ -229,6 +230,8 @@ pub fn simulate(router: &Properties) -> Saturated {
         busy: Some(forwarded / router.capacity.fps().max(1.0)),
         windows: 0,
         disturbed: 0,
+        distance_ns: None,
+        elsewhere: 0,
     };
     Saturated {
         at_most: Some(at_most),

@@ -63,7 +63,7 @@ fn on(cpu: usize) -> Result<Span, TesterError> {
         Ok(fastest())
     };
     let thread = std::thread::scope(|scope| scope.spawn(work).join());
-    thread.unwrap_or(Err(TesterError::Layout("speed of a CPU")))
+    thread.unwrap_or(Err(TesterError::Panicked("the thread that times a CPU")))
 }
 
 fn fastest() -> Span {

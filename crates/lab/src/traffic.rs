@@ -12,7 +12,7 @@ use mpps_wire::template::{self, Addresses, FrameTemplate};
 use std::sync::Arc;
 
 /// Hops a frame may still make; RFC 2544 names no value, 64 is the Internet's habit.
-const TTL: u8 = 64;
+const TTL: u8 = mpps_ebpf::instruments::receiver::SENT_TTL;
 
 /// One kind of traffic: all that stays the same over the trials of one search.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ use mpps_linux::task::{self, Signal};
 use mpps_method::random::Random;
 use std::convert::Infallible;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -358,6 +359,14 @@ fn what_is_not_understood_is_said_and_left() {
     let folder = PathBuf::from(journal::ROOT).join("future");
     fs::create_dir_all(&folder).expect("folder");
     fs::write(folder.join("journal.jsonl"), "{\"entry\":\"moon_moved\"}\n").expect("journal");
+    // Whatever the umask here.
+    for path in [
+        "/run/mpps",
+        "/run/mpps/future",
+        "/run/mpps/future/journal.jsonl",
+    ] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode");
+    }
     let recovery = recover().expect("recover");
     let (name, why) = &recovery.failed[0];
     assert_eq!(name, "future");

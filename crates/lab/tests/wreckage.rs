@@ -4,11 +4,40 @@ mod host;
 mod support;
 
 use host::{Host, alone};
-use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::bed::{self, Bed, BedPlan};
 use mpps_lab::recover::{Recovery, recover};
 use mpps_linux::netns::NetNs;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
+use std::process::Command;
+
+/// The user `nobody`.
+const NOBODY: u32 = 65_534;
+
+/// Lays a journal as a dead run leaves it: a line of who began, then these.
+fn lay(bed: &str, lines: &str) {
+    let folder = Path::new("/run/mpps").join(bed);
+    fs::create_dir_all(&folder).expect("folder");
+    let run = "{\"entry\":\"run\",\"pid\":1,\"started\":1,\"version\":\"0\",\"boot_id\":\"x\"}\n";
+    fs::write(folder.join("journal.jsonl"), format!("{run}{lines}")).expect("journal");
+    // Whatever the umask here.
+    set_mode("/run/mpps", 0o755);
+    set_mode(folder.to_str().expect("UTF-8"), 0o755);
+    set_mode(&journal(bed), 0o600);
+}
+
+fn journal(bed: &str) -> String {
+    format!("/run/mpps/{bed}/journal.jsonl")
+}
+
+fn set_mode(path: &str, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("mode");
+}
+
+fn netns(name: &str) -> String {
+    format!("{{\"entry\":\"net_ns\",\"name\":\"{name}\"}}\n")
+}
 
 /// Whatever lies in our folders, what is a dead run's goes, and the rest stays.
 #[test]
@@ -17,30 +46,25 @@ fn wreckage_of_every_kind_is_cleared() {
         return;
     }
     let before = Host::now();
-    let root = Path::new("/run/mpps");
-    let write = |bed: &str, text: &str| {
-        fs::create_dir_all(root.join(bed)).expect("folder");
-        fs::write(root.join(bed).join("journal.jsonl"), text).expect("journal");
-    };
-    let run = "{\"entry\":\"run\",\"pid\":1,\"started\":1,\"version\":\"0\",\"boot_id\":\"x\"}\n";
     // The last line was never synced; the namespace of the line before was made.
     fs::create_dir_all("/run/netns").expect("folder");
     let folder = "{\"entry\":\"folder\",\"path\":\"/run/netns\"}\n";
-    let netns = "{\"entry\":\"net_ns\",\"name\":\"mpps-torn-out\"}\n";
-    write(
+    let torn = netns("mpps-torn-out");
+    lay(
         "torn",
-        &format!("{run}{folder}{netns}{{\"entry\":\"net_ns\",\"na"),
+        &format!("{folder}{torn}{{\"entry\":\"net_ns\",\"na"),
     );
     NetNs::create("mpps-torn-out").expect("namespace");
     // A name without a namespace: its maker died between file and mount.
-    write("stale", &format!("{run}{}", netns.replace("torn", "stale")));
+    lay("stale", &netns("mpps-stale-out"));
     fs::write("/run/netns/mpps-stale-out", "").expect("stale name");
     // Announced, never made.
-    write("never", &format!("{run}{}", netns.replace("torn", "never")));
-    write("empty", "");
+    lay("never", &netns("mpps-never-out"));
+    lay("empty", "");
+    fs::write(journal("empty"), "").expect("journal");
     // Makers died before the name, and after its loss. Process 1 started at another time.
-    write(".new-1-1-0", run);
-    write(".old-1-1-0", run);
+    lay(".new-1-1-0", "");
+    lay(".old-1-1-0", "");
     let recovery = recover().expect("recover");
     assert_eq!(recovery.failed, []);
     let names: Vec<&str> = recovery
@@ -60,6 +84,10 @@ fn a_folder_without_a_journal_is_left_alone() {
     }
     let folder = Path::new("/run/mpps/stranger");
     fs::create_dir_all(folder).expect("folder");
+    // A plain file is no bed either.
+    fs::write("/run/mpps/note", "keep").expect("note");
+    set_mode("/run/mpps", 0o755);
+    set_mode("/run/mpps/stranger", 0o755);
     fs::write(folder.join("note"), "keep").expect("note");
     let before = Host::now();
     assert_eq!(recover().expect("recover"), Recovery::default());
@@ -68,10 +96,99 @@ fn a_folder_without_a_journal_is_left_alone() {
         ..support::plan()
     };
     assert!(Bed::raise(&plan).is_err());
+    assert_eq!(bed::list().expect("beds"), []);
     assert_eq!(Host::now(), before);
     // An empty one is no obstacle.
     fs::remove_file(folder.join("note")).expect("note");
     let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
     bed.lower().unwrap_or_else(|error| panic!("lower: {error}"));
     assert!(!folder.exists());
+}
+
+/// Recovery does as root what a journal says. So it refuses one that another user could have written, and one that
+/// names a thing its bed cannot have made.
+#[test]
+fn journals_of_others_are_refused() {
+    if !support::can_run() || !alone("journals_of_others_are_refused") {
+        return;
+    }
+    NetNs::create("victim").expect("namespace");
+    NetNs::create("mpps-dead-out").expect("namespace");
+    lay("dead", &netns("mpps-dead-out"));
+    lay("foreign", "");
+    chown(journal("foreign"), Some(NOBODY), None).expect("owner");
+    lay("writable", "");
+    set_mode(&journal("writable"), 0o620);
+    lay("folder", "");
+    set_mode("/run/mpps/folder", 0o707);
+    lay("names", &netns("victim"));
+    lay("rmdir", "{\"entry\":\"folder\",\"path\":\"/run/others\"}\n");
+    lay("routes_1", "{\"entry\":\"routes\",\"netns\":2}\n");
+    fs::create_dir("/run/others").expect("folder");
+    let recovery = recover().expect("recover");
+    let wanted = [
+        ("folder", "may be written to by other users (mode 0707)"),
+        ("foreign", "belongs to user 65534"),
+        ("names", "it names victim"),
+        ("rmdir", "it names /run/others"),
+        ("routes_1", "it names netns 2"),
+        ("writable", "may be written to by other users (mode 0620)"),
+    ];
+    assert_eq!(recovery.failed.len(), wanted.len(), "{recovery:?}");
+    for ((bed, why), (name, wanted)) in recovery.failed.iter().zip(wanted) {
+        assert_eq!(bed, name);
+        assert!(why.contains(wanted) && !why.contains('\n'), "{why}");
+    }
+    // The others go on.
+    assert_eq!(recovery.reverted.len(), 1, "{recovery:?}");
+    assert!(!NetNs::exists("mpps-dead-out"));
+    assert!(NetNs::exists("victim") && Path::new("/run/others").exists());
+    let listed = bed::list().expect("beds");
+    assert_eq!(listed.len(), 5, "{listed:?}");
+    assert!(listed.iter().all(|bed| !bed.kept), "{listed:?}");
+}
+
+/// Where others may write to the root itself, anything in it may be theirs.
+#[test]
+fn a_root_that_others_may_write_to_is_refused() {
+    if !support::can_run() || !alone("a_root_that_others_may_write_to_is_refused") {
+        return;
+    }
+    lay("dead", "");
+    set_mode("/run/mpps", 0o777);
+    let recovery = recover().expect("recover");
+    assert_eq!(recovery.reverted, []);
+    let (root, why) = &recovery.failed[0];
+    assert_eq!((root.as_str(), recovery.failed.len()), ("/run/mpps", 1));
+    assert!(
+        why.contains("(mode 0777)") && why.contains("chmod go-w /run/mpps"),
+        "{why}"
+    );
+    let error = Bed::raise(&support::plan()).expect_err("no journal there");
+    assert!(error.to_string().contains("(mode 0777)"), "{error}");
+    set_mode("/run/mpps", 0o755);
+    assert_eq!(recover().expect("recover").reverted.len(), 1);
+}
+
+/// Recovery from a bed's own shell would end that shell, and more where the name is another namespace's.
+#[test]
+fn the_namespace_of_mpps_itself_is_spared() {
+    if !support::can_run() || !alone("the_namespace_of_mpps_itself_is_spared") {
+        return;
+    }
+    let own = NetNs::create("mpps-host-dut").expect("namespace");
+    lay("host", &netns("mpps-host-dut"));
+    let shell = || Command::new("tail").args(["-f", "/dev/null"]).spawn();
+    let mut shell = own.run(shell).expect("inside").expect("tail");
+    let recovery = own.run(recover).expect("inside").expect("recover");
+    let alive = shell.try_wait().expect("its state").is_none();
+    let _dead = shell.kill();
+    shell.wait().expect("its end");
+    assert!(alive && NetNs::exists("mpps-host-dut"), "{recovery:?}");
+    let (_, why) = &recovery.failed[0];
+    assert!(
+        why.contains("mpps itself runs in netns mpps-host-dut"),
+        "{why}"
+    );
+    assert_eq!(recover().expect("recover").reverted.len(), 1);
 }

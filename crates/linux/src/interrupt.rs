@@ -1,4 +1,4 @@
-//! The user's wish to stop (Ctrl-C, SIGTERM, a closed terminal), as a flag to look at.
+//! The user's wish to stop (Ctrl-C, SIGTERM, a closed terminal, a used-up limit), as a flag to look at.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -13,15 +13,25 @@ extern "C" fn remember(number: libc::c_int) {
     CAUGHT.store(number, Ordering::Relaxed);
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP no longer end this process but are remembered, and end
-/// blocking system calls with EINTR. For the whole process; calling it again changes nothing.
+/// Signals that end a process by default, and leave it time to put the host back if it handles them.
+const STOPPING: [Signal; 6] = [
+    Signal::SIGINT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+    Signal::SIGALRM,
+    Signal::SIGXCPU,
+];
+
+/// From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM and SIGXCPU no longer end this process but are
+/// remembered, and end blocking system calls with EINTR. For the whole process; calling it again changes nothing.
 ///
 /// A signal that was ignored from the start stays ignored (`nohup`, a background job's SIGINT).
 ///
 /// # Errors
-/// None in practice: all three signals can be handled.
+/// None in practice: all of these signals can be handled.
 pub fn install() -> Result<()> {
-    for which in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    for which in STOPPING {
         let fail = |e| Error::from_errno("handle signal", which.to_string(), e as i32);
         // No SA_RESTART: whoever blocks must come up to look at the flag.
         let action = SigAction::new(
@@ -37,6 +47,15 @@ pub fn install() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// From now on a write beyond the limit for files (`ulimit -f`) fails with EFBIG and does not end this process.
+/// Programs started later have SIGXFSZ as usual. For the whole process.
+///
+/// # Errors
+/// None in practice: SIGXFSZ can be handled.
+pub fn survive_file_limit() -> Result<()> {
+    crate::task::on_signal_do_nothing(Signal::SIGXFSZ)
 }
 
 /// Whether the user wishes to stop.

@@ -51,6 +51,13 @@ pub fn boot_id() -> Result<String> {
     crate::sysctl::read("kernel.random.boot_id")
 }
 
+/// Home of a user as the system's user database has it, whatever `$HOME` says; `None` for an unknown user.
+#[must_use]
+pub fn home_of(user: u32) -> Option<std::path::PathBuf> {
+    let known = nix::unistd::User::from_uid(user.into()).ok()?;
+    known.map(|user| user.dir)
+}
+
 /// Effective user id of this process; 0 is root.
 #[must_use]
 pub fn effective_uid() -> u32 {

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod cpu;
 pub mod error;
 pub mod ethtool;
+pub mod file;
 pub mod hypervisor;
 pub mod interrupt;
 pub mod ipstat;

@@ -58,11 +58,7 @@ impl NetNs {
         let path = path(name)?;
         let fail =
             |step: &str, number: i32| Error::from_errno(step, format!("netns {name}"), number);
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o755)
-            .create(DIRECTORY)
-            .map_err(|e| Error::from_io("create directory", DIRECTORY, &e))?;
+        make_directory()?;
         // The mount needs a file to sit on; create_new makes the name ours or nobody's.
         std::fs::OpenOptions::new()
             .write(true)
@@ -251,6 +247,18 @@ impl AsFd for NetNs {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// Makes [`DIRECTORY`] if it is missing; only its owner may write to it, whatever the umask.
+///
+/// # Errors
+/// No right (EACCES), or no room.
+pub fn make_directory() -> Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(DIRECTORY)
+        .map_err(|e| Error::from_io("create directory", DIRECTORY, &e))
 }
 
 fn path(name: &str) -> Result<PathBuf> {

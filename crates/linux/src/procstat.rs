@@ -1,4 +1,4 @@
-//! Where each CPU's time went (/proc/stat).
+//! Where each CPU's time went (/proc/stat), and how many packets its network stack took (/proc/net/softnet_stat).
 
 use crate::error::{Error, Result};
 
@@ -62,6 +62,34 @@ pub fn cpu_times() -> Result<Vec<CpuTimes>> {
     let text =
         std::fs::read_to_string(PATH).map_err(|e| Error::from_io("read CPU times", PATH, &e))?;
     parse(&text, tick_ns()?)
+}
+
+const SOFTNET: &str = "/proc/net/softnet_stat";
+/// Column of the CPU's number (net/core/net-procfs.c, softnet_seq_show).
+const SOFTNET_CPU: usize = 12;
+
+/// Packets that the network stack of each online CPU has taken, whatever their namespace: (CPU, packets). The kernel
+/// counts in 32 bits and begins again at 0.
+///
+/// # Errors
+/// /proc not mounted, or a format we do not know.
+pub fn stack_packets() -> Result<Vec<(usize, u32)>> {
+    let text = std::fs::read_to_string(SOFTNET);
+    let text = text.map_err(|e| Error::from_io("read packets by CPU", SOFTNET, &e))?;
+    parse_softnet(&text)
+}
+
+fn parse_softnet(text: &str) -> Result<Vec<(usize, u32)>> {
+    let of_cpu = |line: &str| {
+        let word =
+            |column| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
+        Some((word(SOFTNET_CPU)? as usize, word(0)?))
+    };
+    let refuse = |line| Error::from_text("parse packets by CPU", SOFTNET, format!("`{line}`"));
+    let lines = text.lines();
+    lines
+        .map(|line| of_cpu(line).ok_or_else(|| refuse(line)))
+        .collect()
 }
 
 /// Length of the clock tick of /proc/stat, nanoseconds: the step of every time here.
@@ -158,6 +186,16 @@ mod tests {
         assert!(parse("", 1).is_err());
         assert!(parse("cpu0 1 2 3\n", 1).is_err());
         assert!(parse("cpu0 1 2 3 4 5 6 7 x\n", 1).is_err());
+    }
+
+    #[test]
+    fn packets_stand_by_the_cpus_number() {
+        let line =
+            |packets: &str, cpu: &str| format!("{packets} {} {cpu} 0 0\n", ["0"; 11].join(" "));
+        let text = line("0132c44d", "00000001") + &line("2a", "1f");
+        assert_eq!(parse_softnet(&text).unwrap(), [(1, 0x0132_c44d), (31, 42)]);
+        assert!(parse_softnet("2a 0 0\n").is_err());
+        assert!(!stack_packets().unwrap().is_empty());
     }
 
     #[test]

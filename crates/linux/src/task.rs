@@ -96,12 +96,6 @@ pub fn exists(tid: i32) -> bool {
     tid > 0 && std::path::Path::new(&format!("/proc/{tid}")).exists()
 }
 
-/// Whether this is a thread of this process.
-#[must_use]
-pub fn is_own_thread(tid: i32) -> bool {
-    tid > 0 && std::path::Path::new(&format!("/proc/self/task/{tid}")).exists()
-}
-
 /// Whether the task of this id is the one that started at this time and has not ended: a zombie
 /// has ended.
 #[must_use]

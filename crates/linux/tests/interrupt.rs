@@ -7,11 +7,16 @@ use mpps_linux::task::{self, Signal};
 fn a_signal_is_remembered_instead_of_ending_us() {
     interrupt::install().unwrap();
     interrupt::install().unwrap();
+    interrupt::survive_file_limit().unwrap();
+    // To our own thread, so that it is taken before the call returns.
+    let send = |which| task::tgkill(task::current_tid(), which).unwrap();
+    send(Signal::SIGXFSZ);
     assert!(!interrupt::requested());
     assert_eq!(interrupt::signal(), None);
-    // To our own thread, so that it is taken before the call returns. Not SIGINT: where the tests run as a
-    // background job it is ignored from the start.
-    task::tgkill(task::current_tid(), Signal::SIGTERM).unwrap();
-    assert!(interrupt::requested());
-    assert_eq!(interrupt::signal(), Some(Signal::SIGTERM));
+    // Not SIGINT: where the tests run as a background job it is ignored from the start; so may SIGQUIT be.
+    for which in [Signal::SIGTERM, Signal::SIGALRM, Signal::SIGXCPU] {
+        send(which);
+        assert!(interrupt::requested());
+        assert_eq!(interrupt::signal(), Some(which));
+    }
 }

@@ -15,6 +15,9 @@ const END_WINDOWS: usize = WINDOWS / 20;
 /// ... and in 1/10 of it at least. The ring takes the first of an overload, so a small one shows late.
 const LASTING_WINDOWS: usize = WINDOWS / 10;
 
+/// Fewer runs of lost frames are too few to tell that they last.
+const SINGLE_RUNS: u64 = 8;
+
 /// Whether a DUT lost these frames because it was too slow: its busiest CPU was at least 95 % busy (where that is
 /// known), or the loss lasted to the trial's end.
 #[must_use]
@@ -24,9 +27,22 @@ pub fn was_too_slow(busy: Option<f64>, losses: &[Losses]) -> bool {
 
 impl Losses {
     /// Whether the loss went on to the trial's end: in its last 5 %, in at least half of its hundredths since the loss
-    /// began, and in at least 10 of them.
+    /// began, and in at least 10 of them. Single frames lost here and there last with fewer: at least 8 times over at
+    /// least 10 % of the trial, until no more than two of their distances are left.
     #[must_use]
     pub fn lasts(&self) -> bool {
+        self.lasts_densely() || self.lasts_singly()
+    }
+
+    fn lasts_singly(&self) -> bool {
+        let left = self.sent.saturating_sub(self.last.first + self.last.frames);
+        2 * self.lost_in_bunches < self.lost
+            && self.runs >= SINGLE_RUNS
+            && 10 * self.extent().as_nanos() >= self.length.as_nanos()
+            && left as f64 <= 2.0 * self.spacing_mean
+    }
+
+    fn lasts_densely(&self) -> bool {
         let lossy = |windows: &[u64]| windows.iter().filter(|&&lost| lost > 0).count();
         let begin = self.windows.iter().take_while(|&&lost| lost == 0).count();
         let since = self.windows.get(begin..).unwrap_or_default();
@@ -106,7 +122,10 @@ mod tests {
         // A ring that is full after 0.7 s of a small overload; a policer.
         let overload = |sequence: usize| sequence > 45_000 && sequence % 100 < 2;
         let policer = |sequence: usize| sequence % 10 == 9;
+        // One a little above its rate: when its bucket is used up, each 800th frame.
+        let sparse = |sequence: usize| sequence > 55_000 && sequence.is_multiple_of(800);
         for busy in [None, Some(0.5)] {
+            assert!(slow(busy, sparse));
             assert!(slow(busy, overload));
             assert!(slow(busy, policer));
         }
@@ -121,6 +140,8 @@ mod tests {
         assert!(!slow(Some(0.7), often));
         assert!(!slow(Some(0.7), at_end));
         assert!(!slow(Some(0.7), early));
+        let few = |sequence: usize| sequence.is_multiple_of(10_000);
+        assert!(!slow(Some(0.7), few));
     }
 
     #[test]

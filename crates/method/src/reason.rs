@@ -82,7 +82,11 @@ impl fmt::Display for Invalid {
                 write!(
                     f,
                     "{received} of {sent} canary frames arrived {when} the load"
-                )
+                )?;
+                if received > sent {
+                    write!(f, ": something on their way copies frames")?;
+                }
+                Ok(())
             }
             Self::PassedExit(frames) => write!(
                 f,
@@ -180,6 +184,17 @@ pub enum Void {
         /// The bound.
         bound: Span,
     },
+    /// Other programs had too much of a CPU of the bed in all.
+    Others {
+        /// The CPU.
+        cpu: usize,
+        /// Which of them had it longest at once.
+        culprit: TaskName,
+        /// Share of the trial, 0 to 1.
+        share: f64,
+        /// The bound.
+        bound: f64,
+    },
 }
 
 impl fmt::Display for Void {
@@ -208,6 +223,18 @@ impl fmt::Display for Void {
                 write!(
                     f,
                     "another program ({culprit}) had CPU {cpu} for {longest} (bound {bound})"
+                )
+            }
+            Self::Others {
+                cpu,
+                culprit,
+                share,
+                bound,
+            } => {
+                let (share, bound) = (share * 100.0, bound * 100.0);
+                write!(
+                    f,
+                    "other programs ({culprit}) had {share:.1} % of CPU {cpu} in all (bound {bound:.1} %)"
                 )
             }
         }

@@ -5,6 +5,7 @@
 //! asks what it forwarded.
 
 use crate::statistics::{median, quantile};
+use crate::trial::{CpuExchange, Trial};
 use crate::units::{Rate, Span};
 
 /// Undisturbed windows needed at least.
@@ -106,6 +107,63 @@ impl Window {
     }
 }
 
+/// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
+/// hypervisor that moves CPUs about changes what a frame costs by a quarter.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Distance {
+    /// Nobody timed it.
+    #[default]
+    Unknown,
+    /// The same before the trial and after it, ns.
+    Steady(f64),
+    /// It changed meanwhile.
+    Changed,
+}
+
+impl Distance {
+    /// Of a trial.
+    #[must_use]
+    pub fn from_trial(trial: &Trial) -> Self {
+        let Some(CpuExchange { before, after }) = trial.exchange else {
+            return Self::Unknown;
+        };
+        let (before, after) = (before.as_nanos() as f64, after.as_nanos() as f64);
+        if before.max(after) > SAME_DISTANCE * before.min(after) {
+            return Self::Changed;
+        }
+        Self::Steady(before.midpoint(after))
+    }
+}
+
+/// Distances up to this factor apart are the same.
+const SAME_DISTANCE: f64 = 1.5;
+
+/// The blocks of one distance between the CPUs, as numbers of their places: of the largest distance where it has blocks
+/// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the blocks
+/// forwarded is not asked.
+fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
+    let steady = |distance: &Distance| match *distance {
+        Distance::Steady(ns) => Some(ns),
+        Distance::Unknown | Distance::Changed => None,
+    };
+    let known: Vec<f64> = distances.iter().filter_map(steady).collect();
+    let (Some(least), Some(most)) = (quantile(&known, 0.0), quantile(&known, 1.0)) else {
+        return (0..distances.len()).collect();
+    };
+    let border = if most > SAME_DISTANCE * least {
+        (least * most).sqrt()
+    } else {
+        0.0
+    };
+    let far = |ns: f64| ns > border;
+    let many = known.iter().filter(|&&ns| far(ns)).count();
+    let wanted = many >= BLOCKS_MIN || 2 * many >= known.len();
+    let each = distances.iter().enumerate();
+    each.filter(|(_, distance)| steady(distance).is_some_and(|ns| far(ns) == wanted))
+        .map(|(place, _)| place)
+        .collect()
+}
+
 /// The windows of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
@@ -115,6 +173,8 @@ pub struct Block {
     pub busiest: Option<f64>,
     /// Busy CPUs of the DUT over the trial: the sum of their shares.
     pub busy_cpus: Option<f64>,
+    /// How far apart the CPUs were.
+    pub distance: Distance,
     /// Its windows, in their order.
     pub windows: Vec<Window>,
 }
@@ -152,6 +212,10 @@ pub struct Saturation {
     pub windows: u32,
     /// Windows left out.
     pub disturbed: u32,
+    /// How far apart the CPUs were in these trials, ns; `None` where it is unknown.
+    pub distance_ns: Option<f64>,
+    /// Trials left out, for the CPUs were elsewhere in them.
+    pub elsewhere: u32,
 }
 
 impl Saturation {
@@ -159,8 +223,13 @@ impl Saturation {
     /// range of their windows. `None` with fewer than 3 undisturbed windows.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
+        let distances: Vec<Distance> = blocks.iter().map(|block| block.distance).collect();
+        let here = of_one_distance(&distances);
+        let elsewhere = (blocks.len() - here.len()) as u32;
+        let blocks: Vec<&Block> = here.iter().filter_map(|&place| blocks.get(place)).collect();
         let known: Vec<&Block> = blocks
             .iter()
+            .copied()
             .filter(|block| block.undisturbed().next().is_some())
             .collect();
         let rates: Vec<Vec<f64>> = known.iter().map(|block| block.rates()).collect();
@@ -176,6 +245,13 @@ impl Saturation {
             Interval::from_range(&rates.concat())?
         };
         let sent: Vec<f64> = known.iter().map(|block| block.sent.fps()).collect();
+        let apart: Vec<f64> = known
+            .iter()
+            .filter_map(|block| match block.distance {
+                Distance::Steady(ns) => Some(ns),
+                Distance::Unknown | Distance::Changed => None,
+            })
+            .collect();
         let busy: Vec<f64> = known.iter().filter_map(|block| block.busiest).collect();
         Some(Self {
             offered: Interval::from_samples(&sent)?,
@@ -183,6 +259,8 @@ impl Saturation {
             busy: median(&busy),
             windows: windows as u32,
             disturbed: (all - windows) as u32,
+            distance_ns: median(&apart),
+            elsewhere,
         })
     }
 }
@@ -204,8 +282,25 @@ impl FrameCost {
     /// `None` with fewer than 2 pairs whose busy time is known.
     #[must_use]
     pub fn from_blocks(router: &[Block], wire: &[Block]) -> Option<Self> {
-        let pairs = router.iter().zip(wire);
-        let costs: Vec<(f64, f64)> = pairs
+        let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();
+        // Both of a pair alike, or the pair is left out.
+        let distance = |(router, wire): &(&Block, &Block)| match (router.distance, wire.distance) {
+            (Distance::Steady(one), Distance::Steady(other)) => {
+                let apart = one.max(other) > SAME_DISTANCE * one.min(other);
+                if apart {
+                    Distance::Changed
+                } else {
+                    Distance::Steady(one.midpoint(other))
+                }
+            }
+            (Distance::Changed, _) | (_, Distance::Changed) => Distance::Changed,
+            _ => Distance::Unknown,
+        };
+        let distances: Vec<Distance> = pairs.iter().map(distance).collect();
+        let here = of_one_distance(&distances);
+        let costs: Vec<(f64, f64)> = here
+            .iter()
+            .filter_map(|&place| pairs.get(place))
             .filter_map(|(router, wire)| Some((router.ns_per_frame()?, wire.ns_per_frame()?)))
             .collect();
         if costs.len() < PAIRS_MIN {
@@ -244,6 +339,7 @@ mod tests {
             sent: Rate::from_fps(3e6),
             busiest: busy,
             busy_cpus: busy,
+            distance: Distance::Unknown,
             windows: frames.iter().map(window).collect(),
         }
     }
@@ -324,6 +420,32 @@ mod tests {
         assert_eq!((found.windows, found.disturbed), (5, 3));
         blocks[1].windows.truncate(1);
         assert_eq!(Saturation::from_blocks(&blocks), None);
+    }
+
+    #[test]
+    fn blocks_of_one_distance_are_kept() {
+        use Distance::{Changed, Steady, Unknown};
+        let kept = |distances: &[Distance]| of_one_distance(distances);
+        assert_eq!(kept(&[Unknown, Unknown]), [0, 1]);
+        assert_eq!(kept(&[Steady(60.0), Steady(64.0), Changed]), [0, 1]);
+        // Three far ones are enough, however many are near.
+        let (near, far) = (Steady(58.0), Steady(310.0));
+        assert_eq!(
+            kept(&[near, far, far, near, near, near, far, near]),
+            [1, 2, 6]
+        );
+        // Two are not, unless they are half of all.
+        assert_eq!(kept(&[near, far, near, far, near]), [0, 2, 4]);
+        assert_eq!(kept(&[near, far, near, far]), [1, 3]);
+        let mut blocks = [60_000, 61_000, 62_000, 90_000].map(|frames| block(&[frames; 5], 500));
+        for block in &mut blocks {
+            block.distance = far;
+        }
+        blocks[3].distance = near;
+        let found = Saturation::from_blocks(&blocks).unwrap();
+        assert_eq!(found.forwarding, interval(1.2e6, 1.22e6, 1.24e6));
+        assert_eq!((found.distance_ns, found.elsewhere), (Some(310.0), 1));
+        assert_eq!((found.windows, found.disturbed), (15, 0));
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub struct Counts {
     pub late: u64,
     /// Frames of this trial with a sequence number nobody sent: always a fault.
     pub beyond: u64,
+    /// Of the frames whose arrival was timed (one in 16, or each), those whose TTL or hop limit nobody had lowered: a
+    /// router does (RFC 1812 section 5.3.1, RFC 8200 section 3).
+    pub not_lowered: u64,
     /// Frames that reached the receiver at the DUT's exit merged into larger ones (GRO): it cannot tell them apart.
     pub merged: u64,
 }
@@ -54,6 +57,7 @@ impl Counts {
             foreign: self.foreign.saturating_add(other.foreign),
             late: self.late.saturating_add(other.late),
             beyond: self.beyond.saturating_add(other.beyond),
+            not_lowered: self.not_lowered.saturating_add(other.not_lowered),
             merged: self.merged.saturating_add(other.merged),
         }
     }
@@ -108,7 +112,8 @@ pub struct CpuStall {
     pub to: Span,
 }
 
-/// What programs that are no part of DUT or tester had of one of the bed's CPUs during the trial.
+/// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
+/// router's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuCrowd {
     /// The CPU's number.
@@ -121,11 +126,33 @@ pub struct CpuCrowd {
     pub culprit: TaskName,
 }
 
+/// What one CPU of the machine did during the trial, whoever had it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuWork {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Time it was neither idle nor stolen, ns (ticks of 10 ms as a rule).
+    pub busy_ns: u64,
+    /// Of this, time in soft interrupts, ns.
+    pub softirq_ns: u64,
+    /// Packets its network stack took, whatever their namespace; `None` where the tester's own are among them.
+    pub stack_packets: Option<u64>,
+}
+
 /// How long a fixed piece of work took on one CPU of the bed: its speed at the moment, whoever lowered it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuSpeed {
     /// The CPU's number.
     pub cpu: usize,
+    /// Just before the trial.
+    pub before: Span,
+    /// Just after it.
+    pub after: Span,
+}
+
+/// The round trip of a cache line between the tester's CPU and the DUT's, beside a trial: how far apart they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuExchange {
     /// Just before the trial.
     pub before: Span,
     /// Just after it.
@@ -182,12 +209,18 @@ pub struct Trial {
     pub cut_short_from: Option<Span>,
     /// One for each direction sent in.
     pub directions: Vec<Direction>,
+    /// Frames that arrived only when the trial was over for longer than its drain may take. More than
+    /// [`OVERDUE_MAX`] of those sent count as lost and late in [`Trial::counts`]; each direction's own counts have them
+    /// as received.
+    pub overdue: u64,
     /// Which frames were lost, one for each direction that lost any; empty where the receiver cannot tell.
     pub losses: Vec<Losses>,
     /// Whether the sender passed all its slots by itself (not cut short by a signal or an error).
     pub sender_ended: bool,
     /// The DUT's busy time, one for each of its CPUs.
     pub busy: Vec<CpuBusy>,
+    /// What each CPU of the machine did in all.
+    pub work: Vec<CpuWork>,
     /// Stolen time, one for each CPU of the bed.
     pub steal: Vec<CpuSteal>,
     /// The machine's own stalls: the longest of each CPU of the bed.
@@ -198,8 +231,13 @@ pub struct Trial {
     pub windows: Vec<Window>,
     /// What other programs had of the bed's CPUs, one for each of them.
     pub crowds: Vec<CpuCrowd>,
+    /// What the router's own tasks had of them besides the threads whose time is its busy time: tasks of its
+    /// namespace, kernel workers and ksoftirqd on its CPUs. They void nothing.
+    pub dut_tasks: Vec<CpuCrowd>,
     /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.
     pub speeds: Vec<CpuSpeed>,
+    /// How far apart the tester's CPU and the DUT's were; `None` where they share one, or nobody timed it.
+    pub exchange: Option<CpuExchange>,
     /// How late each frame was sent.
     pub lateness: Histogram,
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.
@@ -214,6 +252,9 @@ pub struct Trial {
     /// The DUT's own counts; `None` where it does not tell.
     pub stack: Option<StackCounts>,
 }
+
+/// A trial's load is not sustained when a larger share of its frames than this arrives after the drain's time.
+pub const OVERDUE_MAX: f64 = 0.01;
 
 impl Trial {
     /// Most frames the sender was behind its schedule at once and made up for: the load in the greatest lateness (from above, to
@@ -235,9 +276,25 @@ impl Trial {
     /// Counts over all directions.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.directions
-            .iter()
-            .fold(Counts::default(), |sum, way| sum.plus(&way.counts))
+        let mut counts = self.counted();
+        let overdue = self.overdue_lost();
+        counts.received = counts.received.saturating_sub(overdue);
+        counts.lost = counts.lost.saturating_add(overdue);
+        counts.late = counts.late.saturating_add(overdue);
+        counts
+    }
+
+    /// Overdue frames, where they are so many that they count as lost.
+    fn overdue_lost(&self) -> u64 {
+        let many = self.overdue as f64 > OVERDUE_MAX * self.counted().sent as f64;
+        if many { self.overdue } else { 0 }
+    }
+
+    /// The same with every frame that arrived at all.
+    #[must_use]
+    pub fn counted(&self) -> Counts {
+        let ways = self.directions.iter();
+        ways.fold(Counts::default(), |sum, way| sum.plus(&way.counts))
     }
 
     /// Ledger over all directions (for printing; each direction's own is what must close).
@@ -248,7 +305,8 @@ impl Trial {
             .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
     }
 
-    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them.
+    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them; overdue
+    /// frames are, where they are many.
     #[must_use]
     pub fn lost_at_dut(&self) -> u64 {
         let own = |way: &Direction| {
@@ -256,7 +314,8 @@ impl Trial {
                 (way.ledger.lost_before_nic).saturating_add(way.ledger.lost_receiver_ring);
             way.counts.lost.saturating_sub(tester_s)
         };
-        self.directions.iter().map(own).fold(0, u64::saturating_add)
+        let ways = self.directions.iter().map(own);
+        ways.fold(self.overdue_lost(), u64::saturating_add)
     }
 
     /// Lost at the DUT of the frames that reached its NIC, 0 to 1; `None` when none did.
@@ -356,6 +415,21 @@ mod tests {
             1000.0,
             "never above the offered load"
         );
+    }
+
+    #[test]
+    fn frames_long_after_the_trial_are_lost() {
+        let mut trial = trial();
+        trial.overdue = 20;
+        assert_eq!(trial.counts(), trial.counted(), "a hundredth");
+        let before = trial.lost_at_dut();
+        trial.overdue = 21;
+        let counts = trial.counts();
+        assert_eq!(
+            (counts.received, counts.lost, counts.late),
+            (1_779, 221, 21)
+        );
+        assert_eq!(trial.lost_at_dut(), before + 21);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Rules {
     pub unsent_max: f64,
     /// Largest share of a trial the hypervisor may steal from any one CPU of the bed, 0 to 1.
     pub steal_max: f64,
+    /// Largest share of a trial that other programs may have of any one CPU of the bed in all, 0 to 1.
+    pub others_max: f64,
     /// Longest time any one CPU of the bed may stand still or run another program.
     pub stall_max: Span,
     /// The sender's own CPU, where that has less time than the others: a pause of this length leaves as much
@@ -83,11 +85,13 @@ impl Rules {
 }
 
 impl Default for Rules {
-    /// 0.1 % unsent; 2 % steal (one tick of 10 ms in a trial of 1 s is 1 %); a stall of 10 ms.
+    /// 0.1 % unsent; 2 % steal (one tick of 10 ms in a trial of 1 s is 1 %), and as much for other programs; a stall
+    /// of 10 ms.
     fn default() -> Self {
         Self {
             unsent_max: 0.001,
             steal_max: 0.02,
+            others_max: 0.02,
             stall_max: Span::from_millis(10),
             sender_stall_max: None,
         }
@@ -191,7 +195,7 @@ impl Trial {
     }
 
     fn check_sizes(&self) -> Result<(), Invalid> {
-        let counts = self.counts();
+        let counts = self.counted();
         let by_size = self
             .per_size
             .iter()
@@ -221,7 +225,36 @@ impl Trial {
             }
         }
         rules.check_gaps(&self.gaps)?;
-        rules.check_crowds(&self.crowds)
+        rules.check_crowds(&self.crowds)?;
+        self.check_others(rules)
+    }
+
+    /// Programs that take turns with the tester or the DUT never have a CPU for long at once, but often. In a short
+    /// trial they may have as much in all as one may have at once.
+    fn check_others(&self, rules: &Rules) -> Result<(), Void> {
+        let whole = self
+            .cut_short_from
+            .unwrap_or(self.duration)
+            .as_nanos()
+            .max(1);
+        for &CpuCrowd {
+            cpu,
+            total,
+            culprit,
+            ..
+        } in &self.crowds
+        {
+            let (share, bound) = (total.as_nanos() as f64 / whole as f64, rules.others_max);
+            if share > bound && total > rules.stall_max_of(cpu) {
+                return Err(Void::Others {
+                    cpu,
+                    culprit,
+                    share,
+                    bound,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {

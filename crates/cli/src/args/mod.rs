@@ -102,8 +102,7 @@ pub fn read() -> Result<Cli, Exit> {
         .and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Nobody is left to tell when stdout is closed.
-            let _ = error.print();
+            crate::terminal::keep_error(error.print());
             Exit::Measured
         }
         _ => {

@@ -8,6 +8,9 @@ use std::net::IpAddr;
 /// Shortest trial: below it the set-up of a trial is all there is to see.
 const TRIAL_MIN: Span = Span::from_millis(10);
 /// Longest trial: the receiver keeps a bit for every frame that could come.
+/// A measurement of less says nothing.
+const BUDGET_MIN: Span = Span::from_millis(2_000);
+const BUDGET_MAX: Span = Span::from_millis(86_400_000);
 const TRIAL_MAX: Span = Span::from_millis(600_000);
 
 /// Longest warm-up before a trial.
@@ -43,6 +46,16 @@ pub fn trial_length(text: &str) -> Result<Span, String> {
         .ok_or_else(|| {
             format!("give seconds (1, 0.2) or a unit (200ms, 60s, 5m), {TRIAL_MIN} to {TRIAL_MAX}")
         })
+}
+
+/// A time that a measurement may take.
+///
+/// # Errors
+/// What to write instead.
+pub fn budget(text: &str) -> Result<Span, String> {
+    span(text)
+        .filter(|span| (BUDGET_MIN..=BUDGET_MAX).contains(span))
+        .ok_or_else(|| format!("give a time such as 30s or 2m, {BUDGET_MIN} to {BUDGET_MAX}"))
 }
 
 /// How long to send before frames count: as the length of a trial, or 0.

@@ -2,7 +2,8 @@
 
 use super::goal::{GoalsArg, goals};
 use super::quantity::{
-    LossVerification, link_speed, loss_verification, rate, resolution, trial_length, warm_up,
+    LossVerification, budget, link_speed, loss_verification, rate, resolution, trial_length,
+    warm_up,
 };
 use clap::{Args, ValueEnum};
 use mpps_method::{LinkSpeed, Preset, Rate, Resolution, Span};
@@ -94,6 +95,10 @@ pub struct SearchArgs {
     /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
     #[arg(long, value_name = "SECONDS", value_parser = warm_up)]
     pub warm_up: Option<Span>,
+    /// Time for each frame size: when it is spent, what is known by then is the result, as an interval (30s, 2m)
+    /// [default: 30s with the preset quick, else as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<Span>,
     /// Highest load to offer, frames/s (400k, 1.5M, 1e6) [default: the tester's own ceiling]
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub max_rate: Option<Rate>,

@@ -56,6 +56,9 @@ pub struct OutputArgs {
     /// No progress on stderr
     #[arg(long)]
     pub quiet: bool,
+    /// Measure beside another run on this host; without it one waits for the other
+    #[arg(long)]
+    pub share: bool,
     /// Print the plan and end: touches nothing, and refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,

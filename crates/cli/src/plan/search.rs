@@ -7,6 +7,8 @@ use mpps_lab::saturation::SENDER_MAX;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{Accept, Ceiling, Preset, Rate, Resolution, SearchGoal, SearchPlan, Span};
 
+/// Length of a quick search's trials.
+const QUICK_TRIAL: Span = Span::from_millis(1_000);
 /// Length of a bisection's trials when none is given.
 const BISECTION_TRIAL: Span = Span::from_millis(1_000);
 /// A bisection's resolution when none is given.
@@ -62,11 +64,25 @@ fn kind(args: &SearchArgs) -> Result<KindArg> {
     }
 }
 
-fn mlr(args: &SearchArgs) -> SearchPlan {
+/// Time for a frame size, where nothing longer than the quick preset is asked for.
+const BUDGET: Span = Span::from_millis(30_000);
+
+/// As given; else only a quick search ends by the clock.
+pub fn budget(args: &SearchArgs) -> Option<Span> {
+    let longer = args.time.is_some_and(|time| time > QUICK_TRIAL);
+    let quick = matches!(kind(args), Ok(KindArg::Mlr)) && preset(args) == Preset::Quick && !longer;
+    args.budget.or(quick.then_some(BUDGET))
+}
+
+fn preset(args: &SearchArgs) -> Preset {
     // Whoever asks for trials of a minute wants RFC 2544's throughput.
     let long = args.time.is_some_and(|time| time >= FINAL_TRIAL);
     let usual = if long { Preset::Rfc2544 } else { Preset::Quick };
-    let preset = args.preset.map_or(usual, |preset| preset.preset());
+    args.preset.map_or(usual, |preset| preset.preset())
+}
+
+fn mlr(args: &SearchArgs) -> SearchPlan {
+    let preset = preset(args);
     let mut typed: Vec<GoalArg> = args.goal.iter().flat_map(|goals| goals.0.clone()).collect();
     if typed.is_empty() {
         let ratios = preset.loss_ratios().iter();

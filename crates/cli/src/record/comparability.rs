@@ -1,9 +1,9 @@
 //! The comparability key: records whose keys differ were not taken under the same conditions.
 
-use super::run::{METHOD_VERSION, bed_kind, front_name, means, ring_frames};
+use super::run::{Job, METHOD_VERSION, bed_kind, front_name, means, ring_frames};
+use super::traffic::TrafficEntry;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
-use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
 use std::fmt;
@@ -25,6 +25,17 @@ pub struct Comparability {
     stall_watch: Option<&'static str>,
     /// The DUT gets what the tester leaves of a CPU.
     cpus_shared: bool,
+    cpu_model: String,
+    /// Null: nobody knows.
+    hypervisor: Option<bool>,
+    dut_cpus: Vec<usize>,
+    tester_cpus: usize,
+    /// How long trials are and when a load has passed.
+    search: String,
+    /// All properties of the traffic but its frame sizes, as in `plan`.
+    traffic: String,
+    /// Hash of the set-up script's text.
+    dut_setup: Option<String>,
     tool_version: &'static str,
     method_version: u32,
     /// How a simulated pair is written.
@@ -34,18 +45,28 @@ pub struct Comparability {
 impl Comparability {
     /// Of results on this bed of this machine.
     #[must_use]
-    pub fn of_bed(bed: &Bed, port: PortKind, facts: &Facts) -> Self {
+    pub fn of_bed(bed: &Bed, job: Job<'_>, facts: &Facts) -> Self {
         let plan = bed.plan();
+        let traffic = TrafficEntry::of(job.traffic());
+        let script = plan.dut_setup.as_ref();
         Self {
             bed: bed_kind(plan),
             nic: front_name(plan),
-            port: port.name(),
+            port: job.traffic().port.name(),
             rx_ring_frames: ring_frames(bed),
             queues: plan.queues,
             kernel_release: facts.kernel_release.text().to_owned(),
             mitigations: facts.mitigations_text(),
             stall_watch: means(bed).map(|means| means.stall_watch.name()),
             cpus_shared: plan.cpus.shared(),
+            cpu_model: facts.cpu_model.text().to_owned(),
+            hypervisor: facts.hypervisor.known().copied(),
+            dut_cpus: plan.cpus.dut.clone(),
+            tester_cpus: plan.cpus.tester.len(),
+            search: job.search_rule(),
+            // All of it is numbers and words.
+            traffic: serde_json::to_string(&traffic).unwrap_or_default(),
+            dut_setup: script.map(|path| digest(&std::fs::read(path).unwrap_or_default())),
             ..Self::bare()
         }
         .keyed()
@@ -78,6 +99,13 @@ impl Comparability {
             mitigations: String::new(),
             stall_watch: None,
             cpus_shared: false,
+            cpu_model: String::new(),
+            hypervisor: None,
+            dut_cpus: Vec::new(),
+            tester_cpus: 0,
+            search: String::new(),
+            traffic: String::new(),
+            dut_setup: None,
             tool_version: env!("CARGO_PKG_VERSION"),
             method_version: METHOD_VERSION,
             simulated: None,
@@ -97,9 +125,25 @@ impl Comparability {
             self.tool_version.to_owned(),
             self.method_version.to_string(),
             self.simulated.clone().unwrap_or_default(),
+            self.cpu_model.clone(),
+            format!("{:?}", self.hypervisor),
+            format!("{:?} {}", self.dut_cpus, self.tester_cpus),
+            self.search.clone(),
+            self.traffic.clone(),
+            self.dut_setup.clone().unwrap_or_default(),
         ];
-        let key = digest(&each.join("\n"));
+        let key = digest(each.join("\n").as_bytes());
         Self { key, ..self }
+    }
+
+    /// A line that says that a set-up script ran; nothing where none did.
+    #[must_use]
+    pub fn setup_words(&self) -> String {
+        self.dut_setup.as_ref().map_or(String::new(), |hash| {
+            format!(
+                "a set-up script ran in the DUT: {hash}; its text and output are in the record\n"
+            )
+        })
     }
 
     /// Nothing where nothing is shared: keys of earlier records stay.
@@ -126,6 +170,13 @@ impl fmt::Display for Comparability {
             mitigations,
             stall_watch,
             cpus_shared: _,
+            cpu_model,
+            hypervisor: _,
+            dut_cpus,
+            tester_cpus: _,
+            search,
+            traffic,
+            dut_setup,
             tool_version,
             method_version,
             simulated,
@@ -139,18 +190,26 @@ impl fmt::Display for Comparability {
         write!(
             f,
             "{key} (bed {bed}, front {nic}, port {port}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
-             stalls watched by {}{}, mpps {tool_version}, method {method_version})",
-            digest(mitigations),
+             stalls watched by {}{}, {cpu_model}, {} CPU(s) for the DUT, search {search}, traffic {}, {}, \
+             mpps {tool_version}, method {method_version})",
+            digest(mitigations.as_bytes()),
             stall_watch.unwrap_or("nothing"),
-            self.sharing()
+            self.sharing(),
+            dut_cpus.len(),
+            digest(traffic.as_bytes()),
+            dut_setup
+                .as_ref()
+                .map_or("no set-up script".to_owned(), |hash| format!(
+                    "set-up script {hash}"
+                )),
         )
     }
 }
 
 /// FNV-1a, 32 bit (RFC 9923): the same text has the same digits everywhere.
-fn digest(text: &str) -> String {
+pub(super) fn digest(text: &[u8]) -> String {
     let fold = |hash: u32, octet: &u8| (hash ^ u32::from(*octet)).wrapping_mul(0x0100_0193);
-    format!("{:08x}", text.as_bytes().iter().fold(0x811c_9dc5, fold))
+    format!("{:08x}", text.iter().fold(0x811c_9dc5, fold))
 }
 
 #[cfg(test)]
@@ -160,9 +219,9 @@ mod tests {
     #[test]
     fn the_digest_is_the_published_one() {
         // RFC 9923, test vectors of FNV-1a 32.
-        assert_eq!(digest(""), "811c9dc5");
-        assert_eq!(digest("a"), "e40c292c");
-        assert_eq!(digest("foobar"), "bf9cf968");
+        assert_eq!(digest(b""), "811c9dc5");
+        assert_eq!(digest(b"a"), "e40c292c");
+        assert_eq!(digest(b"foobar"), "bf9cf968");
     }
 
     #[test]
@@ -173,6 +232,43 @@ mod tests {
         assert_eq!(one.key, Comparability::of_simulated(&pair).key);
         assert_ne!(one.key, other.key);
         assert!(other.to_string().contains("ring=8"), "{other}");
+    }
+
+    #[test]
+    fn each_condition_gives_another_key() {
+        let bare = Comparability::bare;
+        let with = [
+            bare(),
+            Comparability {
+                cpu_model: "EPYC".to_owned(),
+                ..bare()
+            },
+            Comparability {
+                hypervisor: Some(true),
+                ..bare()
+            },
+            Comparability {
+                dut_cpus: vec![1],
+                ..bare()
+            },
+            Comparability {
+                search: "1 s trials, any of 3".to_owned(),
+                ..bare()
+            },
+            Comparability {
+                traffic: "flows 9".to_owned(),
+                ..bare()
+            },
+            Comparability {
+                dut_setup: Some(digest(b"nft")),
+                ..bare()
+            },
+        ];
+        let mut keys: Vec<String> = with.into_iter().map(|one| one.keyed().key).collect();
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use anyhow::{Context, Result};
 use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A moment in UTC.
@@ -65,15 +67,68 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
-/// `$XDG_STATE_HOME/mpps/records/RUN.jsonl`, else below `~/.local/state`.
-///
-/// # Errors
-/// There is no home.
-pub fn default_path(run: &str) -> Result<PathBuf> {
-    let folder = state_folder(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"));
-    let folder = folder
-        .context("no place for the record ($HOME is not set): name one with --record FILE")?;
-    Ok(folder.join("mpps/records").join(format!("{run}.jsonl")))
+/// Mode of new folders; a stricter umask takes away from it.
+const FOLDER_MODE: u32 = 0o755;
+
+/// The folder of records: `$XDG_STATE_HOME/mpps/records`, else below `~/.local/state`.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// The usual one. Where root would write below a folder of another user it is root's own, and a line says so.
+    ///
+    /// # Errors
+    /// There is no home, or it is another user's.
+    pub fn of_this_user() -> Result<Self> {
+        let state = state_folder(std::env::var_os("XDG_STATE_HOME"), std::env::var_os("HOME"));
+        let state = state
+            .context("no place for the record ($HOME is not set): name one with --record FILE")?;
+        let user = mpps_lab::effective_uid();
+        let folder = state.join("mpps/records");
+        let Some(foreign) = foreign(&folder, user) else {
+            return Ok(Self(folder));
+        };
+        let foreign = foreign.display();
+        let own = mpps_lab::home_of(user).filter(|_| user == 0);
+        let own = own.with_context(|| {
+            format!(
+                "no place for the record ({foreign} belongs to another user): name one with --record FILE"
+            )
+        })?;
+        let own = own.join(".local/state/mpps/records");
+        if own != folder {
+            crate::terminal::note(&format!(
+                "mpps: {foreign} belongs to another user: the record goes to {}",
+                own.display()
+            ));
+        }
+        Ok(Self(own))
+    }
+
+    /// Makes it where it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make(self) -> Result<PathBuf> {
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(FOLDER_MODE)
+            .create(&self.0);
+        made.with_context(|| {
+            let path = self.0.display();
+            format!("make folder {path} for the record (name another place with --record FILE)")
+        })?;
+        Ok(self.0)
+    }
+}
+
+/// This folder, or the nearest folder or link above it, that belongs neither to this user nor to root.
+fn foreign(folder: &Path, user: u32) -> Option<PathBuf> {
+    let is_foreign = |path: &&Path| {
+        let owners = [fs::symlink_metadata(path), fs::metadata(path)];
+        let mut owners = owners.iter().flatten().map(MetadataExt::uid);
+        owners.any(|owner| owner != 0 && owner != user)
+    };
+    folder.ancestors().find(is_foreign).map(Path::to_owned)
 }
 
 /// The XDG rule: a relative or empty path counts as not set.
@@ -104,6 +159,21 @@ mod tests {
             run.starts_with("19700101T000000Z-") && run.len() == 21,
             "{run}"
         );
+    }
+
+    #[test]
+    fn folders_of_others_are_seen_on_the_way() {
+        let user = mpps_lab::effective_uid();
+        assert_eq!(foreign(Path::new("/usr/none/such"), user), None);
+        // The temporary folder is root's or this user's; to another user a folder in it is foreign.
+        let folder = std::env::temp_dir().join(format!("mpps-foreign-{}", std::process::id()));
+        fs::create_dir(&folder).expect("make folder");
+        let deep = folder.join("mpps/records");
+        assert_eq!(foreign(&deep, user), None);
+        if user != 0 {
+            assert_eq!(foreign(&deep, user + 1), Some(folder.clone()));
+        }
+        fs::remove_dir(&folder).expect("tidy up");
     }
 
     #[test]

@@ -70,6 +70,10 @@ pub struct ResultLine {
     new_flows_per_s: Option<f64>,
     trials: u32,
     voided_trials: u32,
+    /// Of the full-length trials at the load found (or at the lowest that failed) those within the goal, and those that
+    /// say something of the DUT.
+    passed_trials_there: u32,
+    judged_trials_there: u32,
     #[serde(flatten)]
     stands: Stands,
     /// Why frames were lost at the lowest load that lost any.
@@ -146,13 +150,15 @@ impl ResultLine {
                 lost_frames: loss.lost(),
                 loss_ratio: loss.ratio(),
             }),
-            dut_busy_share: figures.busy_share,
-            dut_busiest_cpu_share: trial.and_then(mpps_method::Trial::busiest_share),
+            dut_busy_share: trial.and_then(mpps_method::Trial::busy_share),
+            dut_busiest_cpu_share: figures.busy_share,
             dut_busy_ns_per_frame: figures.busy_ns_per_frame,
             tester_ceiling_fps: whole_fps(figures.ceiling),
             new_flows_per_s: figures.new_flows_per_s,
             trials,
             voided_trials: voided,
+            passed_trials_there: finding.passes.lossless,
+            judged_trials_there: finding.passes.judged,
             stands,
             why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),

@@ -1,8 +1,9 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
-use super::comparability::Comparability;
+use super::comparability::{Comparability, digest};
 use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
+use crate::terminal::rule;
 use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
@@ -18,6 +19,9 @@ use serde_json::{Value, json};
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
 pub(super) const METHOD_VERSION: u32 = 2;
+
+/// So much of a set-up script stands in the record, octets.
+const SCRIPT_OCTETS: usize = 64 << 10;
 
 /// What was asked for.
 #[derive(Clone, Copy)]
@@ -126,10 +130,23 @@ struct BedEntry {
     tester_cpus: Vec<usize>,
     cpus_shared: bool,
     dut_setup: Option<String>,
+    /// What that script was, and what it said.
+    dut_setup_script: Option<ScriptEntry>,
     /// Where the tester sends and receives around a device of somebody else's.
     external_ports: Option<Vec<String>>,
     /// Their NICs and links.
     external_nics: Vec<Nic>,
+}
+
+/// A set-up script.
+#[derive(Serialize)]
+struct ScriptEntry {
+    /// FNV-1a of the text, 8 hexadecimal digits, as in the comparability key.
+    hash: String,
+    /// Its first 64 KiB; null where it cannot be read any more.
+    text: Option<String>,
+    /// The end of what it wrote to its output and its errors, 4 KiB of each; null where that is gone.
+    output: Option<String>,
 }
 
 /// Which of the kernel's interfaces the tester works with.
@@ -184,7 +201,7 @@ impl RunLine {
     /// The line of a run that begins now on `bed`.
     #[must_use]
     pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
-        let comparability = Comparability::of_bed(bed, job.traffic().port, facts);
+        let comparability = Comparability::of_bed(bed, job, facts);
         let place = PlaceEntry::Bed(Box::new(bed_entry(bed)));
         Self::at(begun, job, place, facts, comparability)
     }
@@ -237,11 +254,21 @@ impl RunLine {
 }
 
 impl Job<'_> {
-    fn traffic(&self) -> &Traffic {
+    /// What is sent.
+    pub(super) fn traffic(&self) -> &Traffic {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
             Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
+        }
+    }
+
+    /// How long trials are and when a load has passed; a calibration's is part of the method.
+    pub(super) fn search_rule(self) -> String {
+        match self {
+            Self::Throughput(plan) | Self::FibScale(plan) => rule(&plan.search),
+            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
+            Self::Calibrate(_) => "calibration".to_owned(),
         }
     }
 
@@ -376,6 +403,19 @@ fn bed_entry(bed: &Bed) -> BedEntry {
             .dut_setup
             .as_ref()
             .map(|path| path.to_string_lossy().into_owned()),
+        dut_setup_script: plan.dut_setup.as_ref().map(|path| {
+            let text = std::fs::read(path).ok();
+            ScriptEntry {
+                hash: digest(text.as_deref().unwrap_or_default()),
+                text: text.map(|text| {
+                    String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()
+                }),
+                output: bed
+                    .set_up_output()
+                    .ok()
+                    .map(|said| said.stdout + &said.stderr),
+            }
+        }),
         external_ports: plan
             .external
             .as_ref()

@@ -2,7 +2,10 @@
 
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
-use mpps_method::{Canaries, Counts, CpuSpeed, Direction, Histogram, Ledger, Span, Verdict};
+use mpps_method::{
+    Canaries, Counts, CpuCrowd, CpuSpeed, CpuStall, CpuWork, Direction, Histogram, Ledger, Span,
+    Trial, Verdict,
+};
 use serde::Serialize;
 
 /// One trial.
@@ -21,11 +24,21 @@ pub struct TrialLine {
     verdict_text: String,
     sender_ended: bool,
     directions: Vec<DirectionEntry>,
+    /// Received, but long after the trial; over 1 % of those sent count as lost.
+    overdue_frames: u64,
     losses: Vec<LossesEntry>,
     busy: Vec<BusyEntry>,
+    work: Vec<WorkEntry>,
     steal: Vec<StealEntry>,
     gaps: Vec<GapEntry>,
+    /// When CPUs stood still, since the first slot.
+    stalls: Vec<StallEntry>,
+    /// The round trip of a cache line between the tester's CPU and the DUT's; null where nobody timed it.
+    exchange_before_ns: Option<u64>,
+    exchange_after_ns: Option<u64>,
     crowds: Vec<CrowdEntry>,
+    /// The same of the router's own tasks, which void nothing.
+    dut_tasks: Vec<CrowdEntry>,
     speeds: Vec<SpeedEntry>,
     lateness: Quantiles,
     latency: Quantiles,
@@ -51,6 +64,8 @@ struct DirectionEntry {
     foreign_frames: u64,
     late_frames: u64,
     beyond_frames: u64,
+    /// Of those timed, frames whose TTL or hop limit was not lowered.
+    not_lowered_frames: u64,
     /// At the DUT's exit, merged into larger ones.
     merged_frames: u64,
     ledger: LedgerEntry,
@@ -86,6 +101,33 @@ struct BusyEntry {
     wait_ns: u64,
 }
 
+/// A CPU of the machine, whoever had it.
+#[derive(Serialize)]
+struct WorkEntry {
+    cpu: usize,
+    busy_ns: u64,
+    softirq_ns: u64,
+    /// Null where the tester's own frames are among them.
+    stack_packets: Option<u64>,
+}
+
+impl WorkEntry {
+    /// Of the trial's CPUs, those that did anything.
+    fn from_trial(trial: &Trial) -> Vec<Self> {
+        let worked = trial
+            .work
+            .iter()
+            .filter(|cpu| cpu.busy_ns > 0 || cpu.stack_packets != Some(0));
+        let entry = |work: &CpuWork| Self {
+            cpu: work.cpu,
+            busy_ns: work.busy_ns,
+            softirq_ns: work.softirq_ns,
+            stack_packets: work.stack_packets,
+        };
+        worked.map(entry).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct StealEntry {
     cpu: usize,
@@ -99,12 +141,40 @@ struct GapEntry {
 }
 
 #[derive(Serialize)]
+struct StallEntry {
+    cpu: usize,
+    from_ns: u64,
+    to_ns: u64,
+}
+
+impl StallEntry {
+    fn new(stall: &CpuStall) -> Self {
+        Self {
+            cpu: stall.cpu,
+            from_ns: stall.from.as_nanos(),
+            to_ns: stall.to.as_nanos(),
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct CrowdEntry {
     cpu: usize,
     longest_ns: u64,
     total_ns: u64,
     /// Whose the longest was.
     longest_by: String,
+}
+
+impl CrowdEntry {
+    fn from_tasks(tasks: &CpuCrowd) -> Self {
+        Self {
+            cpu: tasks.cpu,
+            longest_ns: tasks.longest.as_nanos(),
+            total_ns: tasks.total.as_nanos(),
+            longest_by: tasks.culprit.to_string(),
+        }
+    }
 }
 
 /// What the same piece of work took before and after the trial.
@@ -159,6 +229,7 @@ impl TrialLine {
             verdict_text: verdict.to_string(),
             sender_ended: raw.sender_ended,
             directions: raw.directions.iter().map(direction).collect(),
+            overdue_frames: raw.overdue,
             losses: raw.losses.iter().map(LossesEntry::of).collect(),
             busy: raw
                 .busy
@@ -169,6 +240,7 @@ impl TrialLine {
                     wait_ns: busy.wait_ns,
                 })
                 .collect(),
+            work: WorkEntry::from_trial(raw),
             steal: raw
                 .steal
                 .iter()
@@ -185,16 +257,11 @@ impl TrialLine {
                     longest_ns: gap.longest.as_nanos(),
                 })
                 .collect(),
-            crowds: raw
-                .crowds
-                .iter()
-                .map(|crowd| CrowdEntry {
-                    cpu: crowd.cpu,
-                    longest_ns: crowd.longest.as_nanos(),
-                    total_ns: crowd.total.as_nanos(),
-                    longest_by: crowd.culprit.to_string(),
-                })
-                .collect(),
+            stalls: raw.stalls.iter().map(StallEntry::new).collect(),
+            exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),
+            exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
+            crowds: raw.crowds.iter().map(CrowdEntry::from_tasks).collect(),
+            dut_tasks: raw.dut_tasks.iter().map(CrowdEntry::from_tasks).collect(),
             speeds: raw.speeds.iter().map(SpeedEntry::of).collect(),
             lateness: quantiles(&raw.lateness),
             latency: quantiles(&raw.latency),
@@ -242,6 +309,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign,
         late,
         beyond,
+        not_lowered,
         merged,
     } = counts;
     DirectionEntry {
@@ -256,6 +324,7 @@ fn direction(Direction { counts, ledger }: &Direction) -> DirectionEntry {
         foreign_frames: foreign,
         late_frames: late,
         beyond_frames: beyond,
+        not_lowered_frames: not_lowered,
         merged_frames: merged,
         ledger: ledger_entry(ledger),
     }

@@ -9,9 +9,12 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
+use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
+use mpps_lab::facts::{HostSettings, Root};
 use mpps_lab::jobs::fib_scale::Point;
+use mpps_lab::one_run::{self, Holder, OnlyRun};
 use mpps_lab::{facts, interrupt};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,6 +27,58 @@ pub struct Stage {
     pub bed: Bed,
     /// The record, without a line yet.
     pub recorder: Recorder,
+    /// What else may have had a part in the results.
+    pub beside: Beside,
+}
+
+/// The host and its other runs, beside this one.
+pub struct Beside {
+    before: HostSettings,
+    other: Option<Holder>,
+    /// Held to the end.
+    _only: Option<OnlyRun>,
+}
+
+impl Beside {
+    /// Waits until no other run measures, or with `--share` looks whether one does.
+    fn wait(share: bool, begun: Clock, recorder: &Recorder) -> Result<Self> {
+        let lock = || format!("lock {}", one_run::LOCK);
+        let (mut other, mut only) = (None, None);
+        if share {
+            other = OnlyRun::other().with_context(lock)?;
+        } else {
+            let words: Vec<_> = std::env::args_os().skip(1).collect();
+            let words = words.join(" ".as_ref());
+            let (pid, words, since) = (std::process::id(), words.to_string_lossy(), begun.utc());
+            let own = format!("pid {pid}, mpps {words}, since {since}");
+            let waiting = |holder: &Holder| {
+                recorder.step(&format!(
+                    "waits until another run has ended: {holder} (--share does not wait)"
+                ));
+            };
+            only = OnlyRun::wait(&own, waiting).with_context(lock)?;
+            ensure!(only.is_some(), "interrupted while another run measured");
+        }
+        let before = HostSettings::read(&Root::here());
+        Ok(Self {
+            before,
+            other,
+            _only: only,
+        })
+    }
+
+    /// The same findings, with the doubts that the host and its other runs raise.
+    #[must_use]
+    pub fn doubting(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+        let changes = self.before.changes(&HostSettings::read(&Root::here()));
+        let changed = (!changes.is_empty()).then_some(HostDoubt::HostChanged(changes));
+        let other = self.other.clone().map(HostDoubt::OtherRun);
+        let doubts: Vec<Doubt> = changed.into_iter().chain(other).map(Doubt::Host).collect();
+        for finding in &mut findings {
+            finding.doubts.extend(doubts.iter().cloned());
+        }
+        findings
+    }
 }
 
 impl Stage {
@@ -35,6 +90,7 @@ impl Stage {
         facts::check()?;
         interrupt::install()?;
         let (begun, recorder) = open_record(output)?;
+        let beside = Beside::wait(output.share, begun, &recorder)?;
         let bed = match choice {
             BedChoice::Kept(name) => bed::open(name)?,
             BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
@@ -59,6 +115,7 @@ impl Stage {
             begun,
             bed,
             recorder,
+            beside,
         })
     }
 }

@@ -60,6 +60,7 @@ fn measure(stage: &mut Stage, plan: &CalibrationPlan) -> Measured {
         begun,
         bed,
         recorder,
+        ..
     } = stage;
     let line = RunLine::of(*begun, Job::Calibrate(&plan.traffic), bed, &Facts::gather());
     if let Err(error) = recorder.record.write("run", &line) {

@@ -1,6 +1,6 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point, into one record, table and plot.
 
-use super::begin::{self, Stage};
+use super::begin::{self, Beside, Stage};
 use super::end::{self, Head};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
@@ -51,10 +51,11 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         begun,
         bed,
         recorder,
+        beside,
     } = &mut stage;
     let job = Job::FibScale(&plan.measurement);
     let line = RunLine::of(*begun, job, bed, &Facts::gather());
-    let measured = measure(recorder, &line, bed, &scale, &points);
+    let measured = measure((recorder, beside), &line, bed, &scale, &points);
     let shown = show(args, &scale, &line, &measured, stage.recorder);
     begin::leave(stage.bed, &plan.bed)?;
     if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
@@ -132,7 +133,7 @@ impl Measured {
 }
 
 fn measure(
-    recorder: &mut Recorder,
+    (recorder, beside): (&mut Recorder, &Beside),
     line: &RunLine,
     bed: &Bed,
     plan: &ScalePlan,
@@ -147,7 +148,7 @@ fn measure(
     measured.error = recorder
         .record
         .write("run", line)
-        .and_then(|()| all(recorder, &mut scale, points, &mut measured.points))
+        .and_then(|()| all((recorder, beside), &mut scale, points, &mut measured.points))
         .err();
     measured.not_cleared = scale.clear().err().map(Error::from);
     measured
@@ -155,18 +156,18 @@ fn measure(
 
 /// Every point once, then once more each one that the machine spoilt: it may have been somebody's bad minute.
 fn all(
-    recorder: &mut Recorder,
+    (recorder, beside): (&mut Recorder, &Beside),
     scale: &mut Scale<'_>,
     points: &[Point],
     measured: &mut Vec<AtPoint>,
 ) -> Result<()> {
     for &point in points {
-        measured.push(one(recorder, scale, point, 1)?);
+        measured.push(one((recorder, beside), scale, point, 1)?);
     }
     for (at, &point) in points.iter().enumerate() {
         let spoilt = measured[at].spoilt();
         if spoilt > 0 {
-            let again = one(recorder, scale, point, 2)?;
+            let again = one((recorder, beside), scale, point, 2)?;
             if again.spoilt() <= spoilt {
                 measured[at] = again;
             }
@@ -177,7 +178,7 @@ fn all(
 
 /// A point that a restless machine spoils takes no other's result away.
 fn one(
-    recorder: &mut Recorder,
+    (recorder, beside): (&mut Recorder, &Beside),
     scale: &mut Scale<'_>,
     point: Point,
     attempt: u32,
@@ -194,7 +195,7 @@ fn one(
     match scale.measure(&prepared, recorder) {
         Ok(findings) => {
             let stands = recorder.take_stands();
-            for finding in findings {
+            for finding in beside.doubting(findings) {
                 let figures = Figures::of(&finding, &prepared.plan);
                 results.push(ResultLine::of(&finding, &figures, stands.clone()));
                 rows.push(ScaleRow::of(&prepared, Ok((figures, &finding))));

@@ -19,9 +19,7 @@ pub fn run(args: &RecoverArgs) -> Result<Exit> {
     }
     terminal::out(&text);
     for (bed, why) in &recovery.failed {
-        terminal::error(&format!(
-            "bed {bed} could not be put back: {why} (end what holds it, then run mpps recover again)"
-        ));
+        terminal::error(&format!("{bed} could not be put back: {why}"));
     }
     Ok(if recovery.failed.is_empty() {
         Exit::Measured

@@ -46,6 +46,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         begun,
         bed,
         recorder,
+        beside,
     } = &mut stage;
     if args.ports.port.is_none() && bed.plan().is_external() {
         let sizes = &plan.measurement.sizes;
@@ -59,7 +60,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let routes = prepared.as_ref().map(load).transpose()?;
     let line = RunLine::of(*begun, job, bed, &Facts::gather()).with_routes(routes);
     let measured = measure(recorder, line, &plan, |one, recorder| {
-        throughput::measure(bed, one, recorder)
+        throughput::measure(bed, one, recorder).map(|findings| beside.doubting(findings))
     });
     let cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed);
     let shown = show(args, &plan, &measured, stage.recorder);
@@ -219,7 +220,8 @@ fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
     let doubts = terminal::doubts(&findings);
     let record = recorder.record.path().display();
     let key = terminal::comparability(&measured.comparability);
-    let text = format!("{table}{doubts}\n{key}record: {record}\n");
+    let setup = measured.comparability.setup_words();
+    let text = format!("{table}{doubts}\n{setup}{key}record: {record}\n");
     terminal::out(&terminal::fitted(&text));
 }
 

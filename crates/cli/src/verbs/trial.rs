@@ -37,6 +37,8 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
         begun,
         bed,
         mut recorder,
+        // Held to the end: one run at a time.
+        beside: _beside,
     } = Stage::set(&args.output, &plan.bed)?;
     if args.ports.port.is_none() && bed.plan().is_external() {
         plan.offer.traffic.port = PortKind::for_ports_of(&bed, &plan.offer.sizes)?;

@@ -204,7 +204,21 @@ static __always_inline void count_time(struct receiver_counts *c, const struct t
 	c->last_ns = now;
 }
 
-static __always_inline void count_tagged(u32 length, struct receiver_counts *c, const struct tag *tag)
+/* A router lowers the TTL or hop limit (RFC 1812 5.3.1, RFC 8200 section 3); what is redirected past routing keeps it. */
+static __always_inline void count_not_lowered(struct receiver_counts *c, void *data, void *end)
+{
+	struct ether *ether = data;
+	struct ipv4 *ip4 = data + sizeof(*ether);
+	struct ipv6 *ip6 = data + sizeof(*ether);
+
+	if ((void *)(ip4 + 1) > end)
+		return;
+	if ((ether->type == bpf_htons(ETHERTYPE_IPV4) ? ip4->ttl : ip6->hop_limit) >= SENT_TTL)
+		c->not_lowered++;
+}
+
+static __always_inline void count_tagged(void *data, void *end, u32 length, struct receiver_counts *c,
+					 const struct tag *tag)
 {
 	u64 sequence = tag_sequence(tag), *by_length;
 
@@ -213,8 +227,10 @@ static __always_inline void count_tagged(u32 length, struct receiver_counts *c, 
 		return;
 	}
 	c->tagged++;
-	if (!(sequence & untimed_bits))
+	if (!(sequence & untimed_bits)) {
 		count_time(c, tag);
+		count_not_lowered(c, data, end);
+	}
 	if (mark_seen(sequence)) {
 		c->duplicated++;
 		return;
@@ -250,7 +266,7 @@ static __always_inline enum fate count(void *data, void *end, u32 length)
 	}
 	id = tag_id(tag);
 	if (id == (u16)*now_id) {
-		count_tagged(length, c, tag);
+		count_tagged(data, end, length, c, tag);
 	} else if (id == (u16)*canary_id) {
 		c->canary++;
 	} else if ((u16)(*now_id - id) < 0x4000) {

@@ -8,6 +8,9 @@
 #define WINDOW_SHIFT 23
 #define WINDOWS_MAX 4096
 
+/* TTL and hop limit of the sender's frames; receiver.rs has the same. */
+#define SENT_TTL 64
+
 /* One CPU's counts. All members u64; the order is fixed by receiver.rs. */
 struct receiver_counts {
 	u64 tagged;	/* frames of this trial, duplicates included */
@@ -21,6 +24,7 @@ struct receiver_counts {
 	u64 last_ns;
 	u64 merged;	/* frames merged into larger ones, which only the port's receiver can tell apart */
 	u64 window;	/* number of the window written down last */
+	u64 not_lowered; /* timed frames that came with the TTL or hop limit they were sent with, or more */
 	u64 latency[HISTOGRAM_BUCKETS];
 };
 

@@ -14,7 +14,10 @@ pub use skeleton::{OpenReceiverSkel, ReceiverSkel, ReceiverSkelBuilder};
 /// Buckets of the latency histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 11;
+/// TTL and hop limit of the sender's frames; `receiver.h` has the same.
+pub const SENT_TTL: u8 = 64;
+
+const FIXED_WORDS: usize = 12;
 /// A window of time is 2 to this power, ns: 8.4 ms.
 pub const WINDOW_SHIFT: u32 = 23;
 /// Windows kept: 34 s of them.
@@ -41,6 +44,8 @@ pub struct Received {
     pub first_ns: u64,
     /// See `first_ns`.
     pub last_ns: u64,
+    /// Of the frames that are timed, those whose TTL or hop limit was not lowered on the way.
+    pub not_lowered: u64,
     /// Frames that came merged into larger ones (only where the receiver stands at the DUT's exit).
     pub merged: u64,
     /// Latency of each frame, log-linear buckets of ns.
@@ -70,6 +75,7 @@ impl Received {
             beyond: sum[6],
             first_ns: times(7).filter(|&ns| ns > 0).min().unwrap_or(0),
             last_ns: times(8).max().unwrap_or(0),
+            not_lowered: sum[11],
             merged: sum[9],
             latency: sum[FIXED_WORDS..].to_vec(),
         })

@@ -106,7 +106,8 @@ static __always_inline int write_next(struct xdp_md *ctx, u32 way, u32 length, u
 		.length = length,
 		.host = d->host,
 		.port = PORT_FIRST + (u32)d->port,
-		.id = state.id,
+		/* Each direction has ids of its own: what a port sends back is not taken for the other direction's. */
+		.id = state.id | way << WAY_SHIFT,
 		.sequence = d->sequence,
 		.now = now,
 		.far_sum = t->far_sum,

@@ -7,6 +7,8 @@
 /* Time is kept in ns << PACE_SHIFT: an integer gap would be 0.1-0.2 % off above 3 Mpps. */
 #define PACE_SHIFT 20
 #define DIRECTIONS 2
+/* The tag id of the second direction's frames has this bit; crates/lab/src/tester/mod.rs has the same. */
+#define WAY_SHIFT 15
 /* A prime, so that the schedule of sizes never beats with the number of flows. */
 #define SIZES_MAX 4093
 #define PORT_FIRST 1024
@@ -40,7 +42,7 @@ struct sender_state {
 	u64 gap_fp;	 /* time between slots, ns << PACE_SHIFT; 0: back-to-back */
 	u64 slots;	 /* slots of the trial, over all directions */
 	u64 late_max_ns; /* bound of catching up: a slot later than this stays unsent */
-	u64 id;		 /* tag id */
+	u64 id;		 /* tag id, below 1 << WAY_SHIFT */
 	u64 delay_ns;	 /* from the first call of the program to the first slot */
 	u64 plain;	 /* all frames to the template's addresses, whatever the list says (canaries) */
 	/* outcome */

@@ -10,6 +10,13 @@ pub enum BedError {
     Linux(mpps_linux::Error),
     /// The journal could not be kept: nothing was changed without it.
     Journal(io::Error),
+    /// Another file or process of ours failed.
+    Io {
+        /// What was tried, and with what: `wait for set-up script x`.
+        tried: String,
+        /// What the kernel said.
+        error: io::Error,
+    },
     /// Not a name for a bed.
     BadName(String),
     /// A plan that no bed can fulfil.
@@ -23,6 +30,8 @@ pub enum BedError {
     },
     /// A bed of this name exists.
     NameInUse(String),
+    /// A network namespace has a name that the bed needs, and no bed of ours made it.
+    NetNsExists(String),
     /// Somebody uses this bed now.
     InUse(String),
     /// No bed of this name.
@@ -46,13 +55,8 @@ impl fmt::Display for BedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Linux(error) => error.fmt(f),
-            Self::Journal(error) => {
-                write!(
-                    f,
-                    "write the journal below {}: {error} (run as root)",
-                    crate::journal::ROOT
-                )
-            }
+            Self::Journal(error) => f.write_str(&crate::journal::explain(error)),
+            Self::Io { tried, error } => write!(f, "{tried}: {error}"),
             Self::BadName(name) => {
                 write!(
                     f,
@@ -65,6 +69,13 @@ impl fmt::Display for BedError {
                 write!(
                     f,
                     "bed `{name}` exists: use another name, or `mpps bed down {name}`, or `mpps recover` after a crash"
+                )
+            }
+            Self::NetNsExists(name) => {
+                write!(
+                    f,
+                    "network namespace `{name}` exists and no bed of mpps made it: use another bed name, or remove it \
+                     (ip netns delete {name})"
                 )
             }
             Self::InUse(name) => write!(
@@ -104,6 +115,12 @@ impl BedError {
             why: why.into(),
         }
     }
+
+    /// Makes an error from the attempt and the kernel's answer to it.
+    pub(super) fn io(tried: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let tried = tried.into();
+        |error| Self::Io { tried, error }
+    }
 }
 
 impl std::error::Error for BedError {}
@@ -114,8 +131,31 @@ impl From<mpps_linux::Error> for BedError {
     }
 }
 
-impl From<io::Error> for BedError {
-    fn from(error: io::Error) -> Self {
-        Self::Journal(error)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_errors_of_the_journal_name_it() {
+        let refused = |number| io::Error::from_raw_os_error(number);
+        for (number, remedy) in [
+            (1, "(run as root)"),
+            (24, "(raise `ulimit -n`)"),
+            (28, "(free some space in /run)"),
+            (30, "(mount /run so that it can be written to)"),
+        ] {
+            let text = BedError::Journal(refused(number)).to_string();
+            assert!(
+                text.starts_with("journal below /run/mpps: ") && text.ends_with(remedy),
+                "{text}"
+            );
+        }
+        let error = BedError::io("wait for set-up script x")(refused(5));
+        let text = error.to_string();
+        assert!(text.starts_with("wait for set-up script x: "), "{text}");
+        assert!(
+            !text.contains("journal") && !text.contains("root"),
+            "{text}"
+        );
     }
 }

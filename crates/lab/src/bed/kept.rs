@@ -6,7 +6,6 @@ use crate::journal::{self, Claim, Entry, Journal, is_kept};
 use crate::tables::fib;
 use mpps_linux::netns::NetNs;
 use std::io;
-use std::path::Path;
 
 const PLAN_FILE: &str = "plan.json";
 /// Who only looks whether a bed is in use lets go again within this time, ns.
@@ -33,9 +32,10 @@ pub struct BedState {
 /// It could not be written down; the bed is lowered then.
 pub fn keep(mut bed: Bed) -> Result<(), BedError> {
     if let Some(journal) = &mut bed.journal {
-        let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other)?;
-        journal.put(PLAN_FILE, &plan)?;
-        journal.record(&Entry::Kept)?;
+        let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other);
+        plan.and_then(|plan| journal.put(PLAN_FILE, &plan))
+            .and_then(|()| journal.record(&Entry::Kept))
+            .map_err(BedError::Journal)?;
         bed.kept = true;
     }
     Ok(())
@@ -47,10 +47,10 @@ pub fn keep(mut bed: Bed) -> Result<(), BedError> {
 /// No such bed, in use, or not whole any more.
 pub fn open(name: &str) -> Result<Bed, BedError> {
     let mut journal = claim(name)?;
-    if !is_kept(&journal.entries()?) {
+    if !is_kept(&journal.entries().map_err(BedError::Journal)?) {
         return Err(BedError::NoSuchBed(name.to_owned()));
     }
-    let plan = read_plan(journal.folder())?;
+    let plan = read_plan(name).map_err(BedError::Journal)?;
     let [out, dut, tester_in] = names::netns(name);
     let netns = vec![
         NetNs::open(&out)?,
@@ -94,29 +94,26 @@ pub fn down(name: &str) -> Result<(), BedError> {
 /// The journals could not be read.
 pub fn list() -> Result<Vec<BedState>, BedError> {
     let mut beds = Vec::new();
-    for name in journal::names()? {
+    for name in journal::names().map_err(BedError::Journal)? {
         if fib::is_journal(&name) {
             continue;
         }
-        let folder = Path::new(journal::ROOT).join(&name);
-        let plan = read_plan(&folder).ok();
-        let kept = match journal::peek(&name) {
-            // Not understood: still there, and for `mpps recover` to explain.
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(false),
-            read => read.map(|entries| is_kept(&entries)),
-        };
+        let plan = read_plan(&name).ok();
+        let kept = journal::peek(&name).map(|entries| is_kept(&entries));
         let looked = kept.and_then(|kept| Ok((kept, journal::is_in_use(&name)?)));
-        match looked {
-            Ok((kept, in_use)) => beds.push(BedState {
-                name,
-                kept,
-                in_use,
-                plan,
-            }),
+        let (kept, in_use) = match looked {
+            Ok(looked) => looked,
             // It went while we looked.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error.into()),
-        }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            // Not understood or not believed: still there, and for `mpps recover` to explain.
+            Err(_) => (false, false),
+        };
+        beds.push(BedState {
+            name,
+            kept,
+            in_use,
+            plan,
+        });
     }
     Ok(beds)
 }
@@ -136,11 +133,12 @@ fn claim(name: &str) -> Result<Journal, BedError> {
         (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
             Err(BedError::NoSuchBed(name.to_owned()))
         }
-        (Err(error), _) => Err(error.into()),
+        (Err(error), _) => Err(BedError::Journal(error)),
     }
 }
 
-fn read_plan(folder: &Path) -> Result<BedPlan, BedError> {
-    let text = std::fs::read_to_string(folder.join(PLAN_FILE))?;
-    serde_json::from_str(&text).map_err(|e| BedError::Journal(io::Error::other(e)))
+fn read_plan(name: &str) -> io::Result<BedPlan> {
+    let text = journal::read(name, PLAN_FILE)?;
+    serde_json::from_slice(&text)
+        .map_err(|error| io::Error::other(format!("{PLAN_FILE} of bed {name}: {error}")))
 }

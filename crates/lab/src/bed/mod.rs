@@ -22,12 +22,13 @@ pub use error::BedError;
 pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
-pub use setup::{check as check_set_up, shell};
+pub use setup::{SetUpOutput, check as check_set_up, shell};
 
 use crate::journal::{self, Entry, Journal};
 use external::Neighbours;
 use mpps_linux::netns::NetNs;
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Mutex;
 
 /// One of the bed's four ports, in the order frames pass them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,6 +146,14 @@ impl Bed {
         self.put_back()
     }
 
+    /// The end of what the set-up script wrote; empty where there was none.
+    ///
+    /// # Errors
+    /// A file in the bed's folder could not be read.
+    pub fn set_up_output(&self) -> Result<SetUpOutput, BedError> {
+        setup::output(self)
+    }
+
     fn put_back(&mut self) -> Result<(), BedError> {
         self.neighbours.clear();
         match self.journal.take() {
@@ -158,7 +167,19 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // Nobody is left to tell; the journal stays where something could not be put back.
-        let _told = self.put_back();
+        // An error on its way up drops the bed; the journal stays where something could not be put back.
+        if let (Err(error), Ok(mut left)) = (self.put_back(), NOT_RESTORED.lock()) {
+            left.push(error);
+        }
     }
+}
+
+/// Why dropped beds could not be put back.
+static NOT_RESTORED: Mutex<Vec<BedError>> = Mutex::new(Vec::new());
+
+/// Takes the reasons why beds that this process dropped could not be put back.
+#[must_use]
+pub fn not_restored() -> Vec<BedError> {
+    let left = NOT_RESTORED.lock();
+    left.map_or_else(|_| Vec::new(), |mut left| std::mem::take(&mut *left))
 }

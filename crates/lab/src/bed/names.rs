@@ -1,15 +1,11 @@
 //! Names, MAC and IP addresses of the bed: fixed, so that a reader of a dump knows where she is.
 
 use super::{BedError, Side};
+pub use crate::journal::netns_names as netns;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Longest bed name: it is part of namespace names.
 const NAME_MAX: usize = 24;
-
-/// Names of the three namespaces: tester out, DUT, tester in.
-pub fn netns(bed: &str) -> [String; 3] {
-    ["out", "dut", "in"].map(|role| format!("mpps-{bed}-{role}"))
-}
 
 /// Refuses a name that would not make a good namespace or folder name.
 pub fn check(name: &str) -> Result<(), BedError> {

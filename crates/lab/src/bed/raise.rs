@@ -56,7 +56,7 @@ fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
 /// A journal under the user's name, or under an id nobody has.
 fn begin(plan: &BedPlan) -> Result<(String, Journal), BedError> {
     match &plan.name {
-        Some(name) => match Journal::begin(name)? {
+        Some(name) => match Journal::begin(name).map_err(BedError::Journal)? {
             Some(journal) => Ok((name.clone(), journal)),
             None => Err(BedError::NameInUse(name.clone())),
         },
@@ -70,7 +70,7 @@ fn drawn() -> Result<(String, Journal), BedError> {
     let mut random = mpps_method::random::Random::from_seed(start);
     for _ in 0..DRAWS {
         let name = format!("{:04x}", random.next_u64() & 0xffff);
-        if let Some(journal) = Journal::begin(&name)? {
+        if let Some(journal) = Journal::begin(&name).map_err(BedError::Journal)? {
             return Ok((name, journal));
         }
     }
@@ -80,9 +80,8 @@ fn drawn() -> Result<(String, Journal), BedError> {
 fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
-        journal.change(&Entry::Folder { path }, || {
-            std::fs::create_dir_all(netns::DIRECTORY)
-        })?;
+        let made = journal.change(&Entry::Folder { path }, netns::make_directory);
+        made.map_err(BedError::Journal)??;
     }
     if let Some(external) = &plan.external {
         return external::adopt(external, name, journal, make);
@@ -104,9 +103,10 @@ fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, Bed
 
 fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
     if NetNs::exists(&name) {
-        return Err(BedError::NameInUse(name));
+        return Err(BedError::NetNsExists(name));
     }
-    journal.change(&Entry::NetNs { name: name.clone() }, || create(&name))
+    let made = journal.change(&Entry::NetNs { name: name.clone() }, || create(&name));
+    made.map_err(BedError::Journal)?
 }
 
 /// Whether the folder has to be made, or another bed made it: the last of them removes it.
@@ -116,7 +116,8 @@ fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
     }
     let makes = |entry: &Entry| matches!(entry, Entry::Folder { path } if path == folder);
     // A bed that goes while we look took the folder along or left it to others.
-    Ok(journal::names()?
+    let names = journal::names().map_err(BedError::Journal)?;
+    Ok(names
         .iter()
         .filter_map(|name| journal::peek(name).ok())
         .any(|entries| entries.iter().any(makes)))

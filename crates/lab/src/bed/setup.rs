@@ -2,11 +2,13 @@
 
 use super::{Bed, BedError, Side, names};
 use crate::clock::wait_until;
+use crate::journal::Journal;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
-use mpps_linux::{cpu, interrupt};
+use mpps_linux::{cpu, file, interrupt};
 use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -15,8 +17,81 @@ const LINES: usize = 3;
 /// Where its output goes, in the bed's folder.
 const STDOUT: &str = "dut-setup.out";
 const STDERR: &str = "dut-setup.err";
+/// How much of its output is kept, octets from the end of each stream.
+const KEPT: u64 = 64 << 10;
 /// How often to look whether it has ended, or the user wishes to stop, ns.
 const LOOK_NS: u64 = 5_000_000;
+
+/// The last 64 KiB that a set-up script wrote to each stream. Octets that are not UTF-8 are replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetUpOutput {
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+/// Reads the output of this bed's set-up script. Programs that it left running may still write.
+pub(super) fn output(bed: &Bed) -> Result<SetUpOutput, BedError> {
+    let (Some(_), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
+        return Ok(SetUpOutput::default());
+    };
+    let tail = |name: &str| {
+        let path = journal.folder().join(name);
+        let read = File::open(&path).and_then(|file| tail(&file));
+        read.map_err(BedError::io(format!("read {}", path.display())))
+    };
+    Ok(SetUpOutput {
+        stdout: tail(STDOUT)?,
+        stderr: tail(STDERR)?,
+    })
+}
+
+/// The last [`KEPT`] octets of a file.
+fn tail(mut file: &File) -> io::Result<String> {
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(KEPT)))?;
+    let mut octets = Vec::new();
+    // Programs of the script may write faster than this reads.
+    file.take(KEPT).read_to_end(&mut octets)?;
+    Ok(String::from_utf8_lossy(&octets).into_owned())
+}
+
+/// A file that the script writes to, of which only the end is kept.
+struct Output {
+    file: File,
+    /// Octets from its beginning that occupy nothing any more.
+    freed: u64,
+}
+
+impl Output {
+    fn new(journal: &Journal, name: &str) -> Result<Self, BedError> {
+        let tried = format!("make {}", journal.folder().join(name).display());
+        let file = journal.create(name).map_err(BedError::io(tried))?;
+        Ok(Self { file, freed: 0 })
+    }
+
+    fn for_child(&self) -> Result<Stdio, BedError> {
+        let copy = self.file.try_clone();
+        copy.map(Stdio::from)
+            .map_err(BedError::io("open the set-up script's output"))
+    }
+
+    /// Frees all but the end, so that an endless script does not fill /run.
+    fn bound(&mut self) {
+        let length = self.file.metadata().map_or(0, |about| about.len());
+        let excess = length.saturating_sub(KEPT);
+        if excess < self.freed + KEPT {
+            return;
+        }
+        self.freed = excess;
+        if file::free_head(&self.file, excess).is_err() {
+            // A file system without holes: the script appends, so it goes on at the beginning.
+            let _all_kept = self.file.set_len(0);
+            self.freed = 0;
+        }
+    }
+}
 
 /// Runs `--dut-setup` in the DUT's namespace, on the DUT's CPUs. What it leaves running lives until the
 /// bed is lowered.
@@ -32,7 +107,7 @@ pub(super) fn run(bed: &Bed) -> Result<(), BedError> {
     if !script.is_file() {
         return Err(fail("is not a file".to_owned(), String::new()));
     }
-    let status = on_dut_cpus(bed, || to_its_end(bed, script, journal.folder()))?;
+    let status = on_dut_cpus(bed, || to_its_end(bed, script, journal))?;
     if status.success() {
         return Ok(());
     }
@@ -40,8 +115,7 @@ pub(super) fn run(bed: &Bed) -> Result<(), BedError> {
         Some(code) => format!("ended with exit code {code}"),
         None => "was killed by a signal".to_owned(),
     };
-    let said = std::fs::read(journal.folder().join(STDERR)).unwrap_or_default();
-    Err(fail(ended, last_lines(&String::from_utf8_lossy(&said))))
+    Err(fail(ended, last_lines(&output(bed)?.stderr)))
 }
 
 /// Whether a file can be a set-up script.
@@ -73,18 +147,21 @@ fn last_lines(text: &str) -> String {
 
 /// Runs the script with its output in files: a daemon it starts may keep those open for as long as it
 /// likes, where a pipe would have us wait for it.
-fn to_its_end(bed: &Bed, script: &Path, folder: &Path) -> Result<ExitStatus, BedError> {
+fn to_its_end(bed: &Bed, script: &Path, journal: &Journal) -> Result<ExitStatus, BedError> {
+    let failed = |tried: &str| BedError::io(format!("{tried} set-up script {}", script.display()));
+    let mut outputs = [Output::new(journal, STDOUT)?, Output::new(journal, STDERR)?];
     let mut command = Command::new("/bin/sh");
     if is_executable(script) {
-        command = Command::new(std::path::absolute(script)?);
+        let path = std::path::absolute(script);
+        command = Command::new(path.map_err(failed("find"))?);
     } else {
         command.arg("-e").arg(script);
     }
     command
         .envs(environment(bed))
         .stdin(Stdio::null())
-        .stdout(File::create(folder.join(STDOUT))?)
-        .stderr(File::create(folder.join(STDERR))?);
+        .stdout(outputs[0].for_child()?)
+        .stderr(outputs[1].for_child()?);
     // Ctrl-C is for us to take: we end the script and put everything back.
     let terms = Terms {
         own_group: true,
@@ -92,14 +169,16 @@ fn to_its_end(bed: &Bed, script: &Path, folder: &Path) -> Result<ExitStatus, Bed
     };
     let mut child = spawn::start(command, bed.netns(Side::B), terms)?;
     loop {
-        if let Some(status) = child.try_wait()? {
+        let ended = child.try_wait().map_err(failed("wait for"))?;
+        outputs.iter_mut().for_each(Output::bound);
+        if let Some(status) = ended {
             return Ok(status);
         }
         if interrupt::requested() {
             let group = i32::try_from(child.id()).map_or(0, |pid| -pid);
             // What left the group goes with the bed.
             let _gone = task::kill(group, Signal::SIGKILL);
-            child.wait()?;
+            child.wait().map_err(failed("wait for"))?;
             return Err(BedError::Interrupted);
         }
         wait_until(monotonic_ns() + LOOK_NS);

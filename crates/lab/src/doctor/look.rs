@@ -2,8 +2,7 @@
 
 use super::{Check, State, Subject};
 use crate::bed::{self, CpuSplit};
-use crate::facts::{Facts, KERNEL_MIN, Nic, Reading, Root};
-use mpps_linux::cpu::CpuSet;
+use crate::facts::{Facts, KERNEL_MIN, Nic, Reading, Root, core_shared};
 use mpps_linux::{cpu, kernel, task};
 
 /// Memory that a bed, its maps and a record take at ease, octets.
@@ -176,28 +175,15 @@ fn siblings(root: &Root) -> Check {
     let Some(split) = split else {
         return Check::untried(Subject::Siblings, "the CPUs could not be read");
     };
-    let threads = |cpu: usize| {
-        let list = root.text(&format!(
-            "/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
-        ));
-        list.and_then(|list| list.parse::<CpuSet>().into())
-    };
-    for &cpu in &split.dut {
-        match threads(cpu) {
-            Reading::Unreadable { unreadable } => {
-                return Check::untried(Subject::Siblings, &unreadable);
-            }
-            Reading::Read(threads) => {
-                let shared = split
-                    .tester
-                    .iter()
-                    .find(|&&other| other != cpu && threads.contains(other));
-                if let Some(other) = shared {
-                    let seen = format!("CPU {cpu} (DUT) and CPU {other} (tester) are one core");
-                    return Check::new(Subject::Siblings, State::Costs, seen);
-                }
-            }
+    match core_shared(root, &split) {
+        Reading::Unreadable { unreadable } => {
+            return Check::untried(Subject::Siblings, &unreadable);
         }
+        Reading::Read(Some((dut, tester))) => {
+            let seen = format!("CPU {dut} (DUT) and CPU {tester} (tester) are one core");
+            return Check::new(Subject::Siblings, State::Costs, seen);
+        }
+        Reading::Read(None) => {}
     }
     Check::new(
         Subject::Siblings,

@@ -4,8 +4,8 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    Crowd, LedgerProbe, Means, Minding, PortKind, Receiver, ReceiverMode, Sender, StallWatch,
-    Tester, TesterError, Watch, ways,
+    Crowd, LedgerProbe, Means, Minding, PortKind, Receiver, ReceiverMode, RouterTasks, Sender,
+    StallWatch, Tester, TesterError, Watch, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
@@ -128,7 +128,7 @@ fn native_xdp(bed: &Bed) -> Result<String, TesterError> {
 fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
     let port = (bed.netns(Side::A).inode(), bed.port(Side::A).ifindex);
     LedgerProbe::attach(&[port])?;
-    Crowd::watch(&bed.plan().cpus.all(), &[])?;
+    Crowd::watch(&bed.plan().cpus.all(), &[], &RouterTasks::default())?;
     Ok("ports, rings and task switches are watched".to_owned())
 }
 

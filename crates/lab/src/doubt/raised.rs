@@ -1,6 +1,6 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
-use super::Doubt;
+use super::{Doubt, FrameDoubt, HostDoubt};
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
@@ -22,6 +22,8 @@ const DESTINATIONS_ENOUGH: u64 = 65_536;
 const TABLE: u64 = 1_000;
 /// A DUT that forwards fewer packets than this share of the frames has merged some.
 const MERGED: f64 = 0.95;
+/// Frames in one packet at most (net/ipv4/udp_offload.c, UDP_GRO_CNT_MAX; TCP merges fewer of a usual size).
+const MERGED_AT_MOST: u64 = 64;
 /// The fullest queue may hold so many times its fair share.
 const UNEVEN: f64 = 1.5;
 
@@ -37,22 +39,25 @@ pub(super) fn of_gate(stability: &Stability) -> Vec<Doubt> {
 /// Every doubt about a finished search.
 pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
     let mut doubts = of_trials(&searched.trials);
+    let of_host = HostDoubt::from_trials(&searched.trials, around.cpus_shared);
+    doubts.extend(of_host.into_iter().map(Doubt::Host));
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched, around.ring_frames));
     doubts.extend(of_table(around.table, searched.evidence.as_ref()));
     doubts.extend(of_queues(searched.evidence.as_ref()));
-    if around.mergeable {
-        doubts.extend(of_merging(searched.evidence.as_ref()));
-    }
+    doubts.extend(of_merging(searched.evidence.as_ref()));
+    doubts.extend(FrameDoubt::from_trials(&searched.trials).map(Doubt::Frames));
     doubts
 }
 
-/// By the DUT's own count. (A data plane that goes past the IP layer counts none.)
+/// By the DUT's own count, whatever was sent: GRO merges UDP too where that was switched on. (A data plane that goes
+/// past the IP layer counts none, or a few that opened its way: no more than so many frames become one packet.)
 fn of_merging(trial: Option<&Trial>) -> Option<Doubt> {
     let trial = trial?;
     let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);
-    let merged = packets > 0 && packets as f64 <= MERGED * frames as f64;
+    let few = packets as f64 <= MERGED * frames as f64;
+    let merged = few && packets.saturating_mul(MERGED_AT_MOST) >= frames;
     merged.then_some(Doubt::Merged { frames, packets })
 }
 
@@ -140,6 +145,9 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
     let mut doubts = Vec::new();
     if around.cpus_shared {
         doubts.push(Doubt::CpuShared);
+    }
+    if let Some((dut, tester)) = around.core_shared {
+        doubts.push(Doubt::Host(HostDoubt::CoreShared { dut, tester }));
     }
     // Where nothing was lost the ring hid nothing that the result depends on.
     if let Outcome::Found {
@@ -253,6 +261,9 @@ fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
     if routes > TABLE && met < routes.min(DESTINATIONS_ENOUGH) {
         doubts.push(Doubt::FewDestinations { routes, met });
     }
+    if routes > TABLE && table.both_ways {
+        doubts.push(Doubt::Frames(FrameDoubt::HalfMeetsTable { routes }));
+    }
     let (sent, period_frames) = (trial.map(|trial| trial.counts().sent), table.period_frames);
     if let Some(sent_frames) = sent.filter(|&sent| sent < period_frames) {
         doubts.push(Doubt::PartOfDestinations {
@@ -287,6 +298,7 @@ mod tests {
             routes,
             destinations,
             period_frames: destinations,
+            both_ways: false,
         };
         let mut way = Direction::default();
         way.counts.sent = sent;
@@ -311,6 +323,16 @@ mod tests {
         assert_eq!(short, ["part-of-destinations"]);
         assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
         assert!(of_table(None, None).is_empty());
+        let both_ways = TableMet {
+            routes: 1_001,
+            destinations: 1_001,
+            period_frames: 1,
+            both_ways: true,
+        };
+        assert_eq!(
+            of_table(Some(both_ways), None)[0].name(),
+            "half-meets-table"
+        );
     }
 
     #[test]
@@ -508,12 +530,29 @@ mod tests {
         assert_eq!(merged(1_000, Some(1_032)), None);
         assert_eq!(merged(1_000, Some(951)), None);
         assert_eq!(merged(1_000, Some(0)), None, "past the IP layer");
+        assert_eq!(merged(1_000, Some(15)), None, "past it but for the first");
+        assert!(merged(1_000, Some(16)).is_some());
         assert_eq!(merged(1_000, None), None, "a device that tells nothing");
         assert_eq!(of_merging(None), None);
     }
 
     #[test]
-    fn only_traffic_that_offloads_may_merge_is_asked_for_merging() {
+    fn threads_of_one_core_are_a_doubt() {
+        let around = Surroundings {
+            core_shared: Some((3, 1)),
+            ..Surroundings::default()
+        };
+        let rate = Rate::from_fps(1_000.0);
+        let doubts = of_surroundings(&around, &found(rate, None), rate);
+        let named = doubts.iter().find(|doubt| doubt.name() == "core-shared");
+        assert_eq!(
+            named.expect("a doubt").seen(),
+            "CPU 3 (DUT) and CPU 1 (tester) are threads of one core"
+        );
+    }
+
+    #[test]
+    fn any_traffic_is_asked_for_merging() {
         let mut way = Direction::default();
         way.counts.received = 1_000;
         let stack = Some(StackCounts {
@@ -525,21 +564,13 @@ mod tests {
             stack,
             ..Trial::default()
         };
-        let rate = Rate::from_fps(1_000.0);
         let searched = Searched {
-            result: found(rate, None),
+            result: found(Rate::from_fps(1_000.0), None),
             evidence: Some(trial),
             trials: Vec::new().into(),
         };
-        let raised = |mergeable: bool| {
-            let around = Surroundings {
-                mergeable,
-                ..Surroundings::default()
-            };
-            let doubts = all(&around, Rate::from_fps(1e6), &searched);
-            doubts.iter().any(|doubt| doubt.name() == "merged")
-        };
-        assert!(raised(true) && !raised(false));
+        let doubts = all(&Surroundings::default(), Rate::from_fps(1e6), &searched);
+        assert!(doubts.iter().any(|doubt| doubt.name() == "merged"));
     }
 
     fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {

@@ -8,6 +8,7 @@ use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
 const VIRTUAL_NIC: &str = "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO";
+const STALL_CHARGED: &str = "so short a pause is not seen: its loss is charged to the DUT";
 const CAUGHT_UP: &str = "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more";
 const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
@@ -50,6 +51,8 @@ impl Doubt {
             Self::DeviceUnknown => "device-unknown",
             Self::NotionalLink => "notional-link",
             Self::VirtualNic => "virtual-nic",
+            Self::Host(doubt) => doubt.words().name,
+            Self::Frames(doubt) => doubt.words().name,
         }
     }
 
@@ -72,10 +75,7 @@ impl Doubt {
                 format!("{result} is at or near the tester's own ceiling of {ceiling}")
             }
             Self::CpuShared => "tester and DUT share a CPU".to_owned(),
-            Self::Steal { share } => format!(
-                "the hypervisor took {:.1} % of a CPU during a trial",
-                share * 100.0
-            ),
+            Self::Steal { share } => stolen(*share),
             Self::Slowed(found) => found.to_string(),
             Self::Voided { voided, trials } => {
                 format!("{voided} of {trials} trials were disturbed and run again")
@@ -121,6 +121,8 @@ impl Doubt {
             Self::DeviceUnknown => UNKNOWN.to_owned(),
             Self::NotionalLink => "the bed has no wire: frames pass by reference".to_owned(),
             Self::VirtualNic => VIRTUAL_NIC.to_owned(),
+            Self::Host(doubt) => doubt.words().seen,
+            Self::Frames(doubt) => doubt.words().seen,
         }
     }
 
@@ -153,9 +155,7 @@ impl Doubt {
             }
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
-            Self::StallUnseen { .. } => {
-                "so short a pause is not seen: its loss is charged to the DUT"
-            }
+            Self::StallUnseen { .. } => STALL_CHARGED,
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => NOT_SHARP,
             Self::NotOffered { .. } => {
@@ -193,6 +193,8 @@ impl Doubt {
             Self::VirtualNic => {
                 "a hardware NIC's driver costs more or less than that; compare like with like"
             }
+            Self::Host(doubt) => doubt.words().why,
+            Self::Frames(doubt) => doubt.words().why,
         }
     }
 
@@ -238,14 +240,23 @@ impl Doubt {
             Self::CeilingUnproven { .. } => {
                 "join the two ports with a cable and run the same with --dut-mac of the second port: what that finds is the ceiling"
             }
-            Self::Merged { .. } => "--l4 tcp: segments that no offload can merge",
+            Self::Merged { .. } => {
+                "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off"
+            }
             Self::VethCable { .. } => {
                 "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs"
             }
             Self::DeviceUnknown => "read the device's own counters before and after",
             Self::NotionalLink | Self::VirtualNic => "see docs/method.md",
+            Self::Host(doubt) => doubt.words().next,
+            Self::Frames(doubt) => doubt.words().next,
         }
     }
+}
+
+fn stolen(share: f64) -> String {
+    let percent = share * 100.0;
+    format!("the hypervisor took {percent:.1} % of a CPU during a trial")
 }
 
 fn caught_up(made_up: &MadeUp) -> String {

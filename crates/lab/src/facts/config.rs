@@ -11,7 +11,7 @@ use std::io::Read;
 const LENGTH_MAX: u64 = 8 << 20;
 
 /// Options that make the same router faster or slower, or a measurement possible.
-const OPTIONS: [&str; 62] = [
+const OPTIONS: [&str; 64] = [
     "BPF_JIT",
     "BPF_JIT_ALWAYS_ON",
     "BPF_SYSCALL",
@@ -38,6 +38,7 @@ const OPTIONS: [&str; 62] = [
     "IP_FIB_TRIE_STATS",
     "IP_MULTIPLE_TABLES",
     "IP_ROUTE_MULTIPATH",
+    "IRQ_TIME_ACCOUNTING",
     "KASAN",
     "KCSAN",
     "KFENCE",
@@ -61,6 +62,7 @@ const OPTIONS: [&str; 62] = [
     "NUMA",
     "PACKET",
     "PAGE_POOL_STATS",
+    "PARAVIRT_TIME_ACCOUNTING",
     "PREEMPT",
     "PREEMPT_DYNAMIC",
     "PREEMPT_LAZY",

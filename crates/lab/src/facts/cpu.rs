@@ -1,6 +1,7 @@
 //! What the CPUs are: model, caches, clock, idle states, siblings, memory nodes.
 
 use super::reading::{Reading, Root, first_value};
+use crate::bed::CpuSplit;
 use mpps_linux::cpu::CpuSet;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -85,6 +86,23 @@ pub struct Node {
     pub cpus: Reading<String>,
     /// Its memory.
     pub memory_octets: Reading<u64>,
+}
+
+/// A CPU of the DUT's and one of the tester's that are threads of one core, if any are.
+#[must_use]
+pub fn core_shared(root: &Root, split: &CpuSplit) -> Reading<Option<(usize, usize)>> {
+    for &dut in &split.dut {
+        let list = root.text(&format!("{CPUS}/cpu{dut}/topology/thread_siblings_list"));
+        let threads: CpuSet = match list.and_then(|list| list.parse().into()) {
+            Reading::Unreadable { unreadable } => return Reading::unreadable(unreadable),
+            Reading::Read(threads) => threads,
+        };
+        let sibling = |&&other: &&usize| other != dut && threads.contains(other);
+        if let Some(&tester) = split.tester.iter().find(sibling) {
+            return Reading::Read(Some((dut, tester)));
+        }
+    }
+    Reading::Read(None)
 }
 
 impl Cpu {

@@ -38,7 +38,7 @@ const PARAMETERS: [&str; 22] = [
 
 /// Settings of the whole machine that bear on packet rates or on measuring them (dotted, as sysctl(8) has
 /// them). Those of a network namespace are the bed's own.
-const SETTINGS: [&str; 20] = [
+pub(super) const SETTINGS: [&str; 20] = [
     "kernel.bpf_stats_enabled",
     "kernel.nmi_watchdog",
     "kernel.numa_balancing",

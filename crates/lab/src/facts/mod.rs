@@ -6,6 +6,7 @@
 
 mod config;
 mod cpu;
+mod host;
 mod kernel;
 mod lack;
 mod nic;
@@ -13,7 +14,8 @@ mod platform;
 mod reading;
 
 pub use config::Configuration;
-pub use cpu::{Cache, Cpu, Idle, IdleState, Node};
+pub use cpu::{Cache, Cpu, Idle, IdleState, Node, core_shared};
+pub use host::{Change, HostSettings};
 pub use kernel::{Kernel, Mitigation};
 pub(crate) use lack::KERNEL_MIN;
 pub use lack::{Lack, check};

@@ -5,6 +5,7 @@
 
 use super::{JobError, Observer, Phase, Report};
 use crate::bed::Bed;
+use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
 use crate::gate;
 use crate::link::{self, Link};
@@ -39,12 +40,16 @@ pub struct ThroughputPlan {
     pub maximum: Option<Rate>,
     /// What "percent of link" refers to.
     pub link: Link,
+    /// Time for each frame size; when it is spent, what is known is the result. `None`: as long as it takes.
+    pub budget: Option<Span>,
     /// Where the tester receives; `None`: at the DUT's exit where sender and receiver would share a CPU.
     pub receiver: Option<ReceiverPlace>,
 }
 
 /// Time for overload at most.
-const SATURATION_TIME: Span = Span::from_millis(8_000);
+const SATURATION_TIME: Span = Span::from_millis(10_000);
+/// And at most such a part of the budget.
+const SATURATION_SHARE: u64 = 3;
 
 /// What a search found for one goal, with the trials it stands on.
 #[derive(Clone, Debug)]
@@ -84,6 +89,7 @@ pub fn measure_size(
     frames: &FrameSpec,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
+    let deadline = Deadline::after(plan.budget);
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
@@ -91,9 +97,11 @@ pub fn measure_size(
     let longest = plan.search.longest_trial().max(plan.warm_up);
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
     let mut tester = raise(bed, &traffic, frames_max, plan.receiver)?;
-    let saturated = saturation::measure(&mut tester, SATURATION_TIME, observer)?;
+    let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
+    let time = plan.budget.map_or(SATURATION_TIME, share);
+    let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
     tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, observer)
+    find(&mut tester, plan, saturated, deadline, observer)
 }
 
 /// A tester that the DUT lets frames through to, for trials of `frames_max` at most: where it was left to us, at the
@@ -138,7 +146,8 @@ pub fn simulate(
     for frames in &plan.sizes {
         let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
-        findings.extend(find(&mut pair, plan, saturated, observer)?);
+        let never = Deadline::NEVER;
+        findings.extend(find(&mut pair, plan, saturated, never, observer)?);
     }
     Ok(findings)
 }
@@ -148,16 +157,24 @@ fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
     saturated: Saturated,
+    deadline: Deadline,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let ceiling = saturated.ceiling;
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
     let gated = gate::pass(measurer, highest, observer)?;
     let line = measurer.surroundings().line_rate;
-    let mut search = (plan.search).begin(plan.minimum, link::highest(highest, line), None)?;
-    let found = run(measurer, search.as_mut(), Phase::Search, observer)?;
+    let range = (plan.minimum, link::highest(highest, line));
+    let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;
+    let found = run(measurer, search.as_mut(), Phase::Search, deadline, observer)?;
     let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched);
     Ok(found.into_iter().map(weigh).collect())
+}
+
+/// Where the search begins: at the maximum forwarding rate, if that is the DUT's.
+fn start(saturated: &Saturated) -> Option<Rate> {
+    let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
+    Some(Rate::from_fps(maximum.forwarding.middle))
 }
 
 /// Bisects for one goal through whatever is between the tester's ports.
@@ -183,7 +200,7 @@ pub fn search_by(
     phase: Phase,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
-    let found = run(tester, search, phase, observer)?;
+    let found = run(tester, search, phase, Deadline::NEVER, observer)?;
     found
         .first()
         .map(|searched| searched.result.outcome)
@@ -195,11 +212,15 @@ fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
     phase: Phase,
+    deadline: Deadline,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Searched>, JobError> {
     let mut trials: Vec<(Trial, Verdict)> = Vec::new();
     loop {
         match search.next() {
+            Step::Offer(offer) if !deadline.leaves(offer.duration) => {
+                return Ok(each(search.found_so_far(), trials));
+            }
             Step::Offer(offer) => {
                 let trial = measurer.trial(&offer)?;
                 let verdict = trial.judge(&measurer.rules(&offer));

@@ -1,6 +1,6 @@
 //! The folders of journals: they get and lose their names in one step, so that nobody ever sees half a one.
 
-use super::ROOT;
+use super::{ROOT, trust};
 use mpps_linux::task;
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,7 @@ const TRIES: u32 = 100;
 /// A new folder under a passing name.
 pub(super) fn unnamed() -> io::Result<PathBuf> {
     let path = passing(PASSING[0]);
-    let make = || fs::create_dir_all(ROOT).and_then(|()| fs::create_dir(&path));
+    let make = || trust::make_root().and_then(|()| trust::make_folder(&path));
     let mut made = make();
     for _ in 1..TRIES {
         match &made {

@@ -14,13 +14,16 @@ pub mod fault;
 mod folder;
 mod port;
 mod revert;
+mod trust;
 
 pub(crate) use entry::maker_lives;
 pub use entry::{Entry, is_kept};
 pub use folder::sweep;
 pub use port::AdoptedPort;
 pub use revert::{Reverted, revert};
+pub use trust::{check_root, netns_names};
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
@@ -29,6 +32,8 @@ use std::path::{Path, PathBuf};
 /// Where the journals lie. It goes with the last of them.
 pub const ROOT: &str = "/run/mpps";
 const FILE: &str = "journal.jsonl";
+/// EMFILE (`errno(3)`), which the standard library has no kind for.
+const TOO_MANY_OPEN_FILES: i32 = 24;
 
 /// An open journal whose owner we are.
 #[derive(Debug)]
@@ -70,11 +75,7 @@ impl Journal {
     }
 
     fn in_folder(folder: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new()
-            .create_new(true)
-            .read(true)
-            .append(true)
-            .open(folder.join(FILE))?;
+        let file = trust::make_file(&folder.join(FILE))?;
         file.lock()?;
         Ok(Self {
             folder: folder.to_path_buf(),
@@ -86,11 +87,11 @@ impl Journal {
     /// Takes over the journal of this name.
     ///
     /// # Errors
-    /// No such journal (`NotFound`), or it could not be opened.
+    /// No such journal (`NotFound`), another user may write to it, or it could not be opened.
     pub fn claim(name: &str) -> io::Result<Claim> {
         let folder = Path::new(ROOT).join(name);
-        let path = folder.join(FILE);
         loop {
+            let path = trust::path(name, FILE)?;
             let file = OpenOptions::new().read(true).append(true).open(&path)?;
             match file.try_lock() {
                 Ok(()) => {}
@@ -111,18 +112,20 @@ impl Journal {
         }
     }
 
-    /// Announces a change, then makes it.
+    /// Announces a change, then makes it. Returns what the change returned.
     ///
     /// # Errors
-    /// The entry could not be synced (the change was not made then), or the change's own error.
-    pub fn change<T, E: From<io::Error>>(
+    /// The entry could not be synced: the change was not made then.
+    pub fn change<T, E>(
         &mut self,
         entry: &Entry,
         make: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> io::Result<Result<T, E>> {
         self.record(entry)?;
-        let made = make()?;
-        fault::kill_if(fault::KILL_AFTER_CHANGE, self.written);
+        let made = make();
+        if made.is_ok() {
+            fault::kill_if(fault::KILL_AFTER_CHANGE, self.written);
+        }
         Ok(made)
     }
 
@@ -148,7 +151,7 @@ impl Journal {
     /// not be glued to it.
     fn cut_torn_line(&mut self) -> io::Result<()> {
         let text = self.text()?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let whole = whole(&text).len();
         if whole < text.len() {
             self.file.set_len(u64::try_from(whole).unwrap_or(0))?;
             self.file.sync_all()?;
@@ -156,10 +159,10 @@ impl Journal {
         Ok(())
     }
 
-    fn text(&mut self) -> io::Result<String> {
-        let mut text = String::new();
+    fn text(&mut self) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
         self.file.rewind()?;
-        self.file.read_to_string(&mut text)?;
+        self.file.read_to_end(&mut text)?;
         Ok(text)
     }
 
@@ -169,7 +172,14 @@ impl Journal {
     /// The file could not be read, or a line is none of ours (`InvalidData`).
     pub fn entries(&mut self) -> io::Result<Vec<Entry>> {
         let text = self.text()?;
-        parse(&text)
+        parse(&text).map_err(|why| trust::not_ours(self.name(), &why))
+    }
+
+    /// Its name: the bed's.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let name = self.folder.file_name().and_then(OsStr::to_str);
+        name.unwrap_or_default()
     }
 
     /// The folder, for what else belongs to the bed.
@@ -178,12 +188,20 @@ impl Journal {
         &self.folder
     }
 
+    /// Makes a file beside the journal that only root may read, to read and to append to.
+    ///
+    /// # Errors
+    /// It is there already, or the kernel refused it.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        trust::make_file(&self.folder.join(name))
+    }
+
     /// Writes a file beside the journal; it is on disk when this returns.
     ///
     /// # Errors
-    /// It could not be written or synced.
+    /// It is there already, or could not be written or synced.
     pub fn put(&self, name: &str, text: &str) -> io::Result<()> {
-        let mut file = File::create(self.folder.join(name))?;
+        let mut file = self.create(name)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         File::open(&self.folder)?.sync_all()
@@ -198,13 +216,33 @@ impl Journal {
     }
 }
 
+/// An error of a journal in one line, with what helps.
+#[must_use]
+pub fn explain(error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => " (run as root)",
+        io::ErrorKind::ReadOnlyFilesystem => " (mount /run so that it can be written to)",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => " (free some space in /run)",
+        _ if error.raw_os_error() == Some(TOO_MANY_OPEN_FILES) => " (raise `ulimit -n`)",
+        _ => "",
+    };
+    format!("journal below {ROOT}: {error}{remedy}")
+}
+
 /// Reads a journal without owning it.
 ///
 /// # Errors
-/// No such journal (`NotFound`), or as [`Journal::entries`].
+/// No such journal (`NotFound`), another user may write to it, or as [`Journal::entries`].
 pub fn peek(name: &str) -> io::Result<Vec<Entry>> {
-    let text = fs::read_to_string(Path::new(ROOT).join(name).join(FILE))?;
-    parse(&text)
+    parse(&read(name, FILE)?).map_err(|why| trust::not_ours(name, &why))
+}
+
+/// Text of a file beside the journal of this name.
+///
+/// # Errors
+/// No such file (`NotFound`), or another user may write to it.
+pub fn read(name: &str, file: &str) -> io::Result<Vec<u8>> {
+    fs::read(trust::path(name, file)?)
 }
 
 /// Whether somebody alive owns the journal of this name.
@@ -212,7 +250,7 @@ pub fn peek(name: &str) -> io::Result<Vec<Entry>> {
 /// # Errors
 /// No such journal (`NotFound`), or it could not be opened.
 pub fn is_in_use(name: &str) -> io::Result<bool> {
-    let file = File::open(Path::new(ROOT).join(name).join(FILE))?;
+    let file = File::open(trust::path(name, FILE)?)?;
     // Shared: many may look at once.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
@@ -222,21 +260,22 @@ pub fn is_in_use(name: &str) -> io::Result<bool> {
 }
 
 /// All whole lines. What is not understood is not skipped: it may announce a change.
-fn parse(text: &str) -> io::Result<Vec<Entry>> {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    let entry = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|_| {
-            let why = format!(
-                "line {} of {FILE} is not understood (use the mpps that wrote it)",
-                number + 1
-            );
-            io::Error::new(io::ErrorKind::InvalidData, why)
-        })
+fn parse(text: &[u8]) -> Result<Vec<Entry>, String> {
+    let entry = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line)
+            .map_err(|_| format!("line {} of {FILE} is not understood", number + 1))
     };
-    whole.lines().enumerate().map(entry).collect()
+    let lines = whole(text).split_inclusive(|&octet| octet == b'\n');
+    lines.enumerate().map(entry).collect()
 }
 
-/// Names of all journals, alive or not.
+/// The text up to the end of its last whole line.
+fn whole(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|&octet| octet == b'\n');
+    &text[..end.map_or(0, |end| end + 1)]
+}
+
+/// Names of all journals, alive or not. Each has a folder; anything else in the root announces nothing.
 ///
 /// # Errors
 /// The folder could not be read; that it is not there is an empty list.
@@ -248,13 +287,12 @@ pub fn names() -> io::Result<Vec<String>> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        names.extend(
-            entry?
-                .file_name()
-                .into_string()
-                .ok()
-                .filter(|name| !name.starts_with('.')),
-        );
+        let entry = entry?;
+        let name = entry.file_name().into_string().ok();
+        // An entry that went meanwhile has no type any more.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            names.extend(name.filter(|name| !name.starts_with('.')));
+        }
     }
     names.sort();
     Ok(names)
@@ -266,22 +304,16 @@ mod tests {
 
     #[test]
     fn a_torn_last_line_was_never_synced_and_does_not_count() {
+        let parse = |text: &str| parse(text.as_bytes()).unwrap();
         let kept = "{\"entry\":\"kept\"}\n";
-        assert_eq!(parse("").unwrap(), []);
-        assert_eq!(parse("{\"entry\":\"ke").unwrap(), []);
-        assert_eq!(
-            parse(&format!("{kept}{{\"entry\":\"low")).unwrap(),
-            [Entry::Kept]
-        );
+        assert_eq!(parse(""), []);
+        assert_eq!(parse("{\"entry\":\"ke"), []);
+        assert_eq!(parse(&format!("{kept}{{\"entry\":\"low")), [Entry::Kept]);
     }
 
     #[test]
     fn a_line_of_another_version_is_an_error_that_names_it() {
-        let error = parse("{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        assert!(
-            error.to_string().starts_with("line 2 of journal.jsonl"),
-            "{error}"
-        );
+        let error = parse(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
+        assert!(error.starts_with("line 2 of journal.jsonl"), "{error}");
     }
 }

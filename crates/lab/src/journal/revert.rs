@@ -1,6 +1,6 @@
 //! Putting back what a journal announces, last change first.
 
-use super::{Entry, Journal, fault};
+use super::{Entry, Journal, fault, trust};
 use crate::clock::wait_for;
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -32,6 +32,7 @@ pub struct Reverted {
 pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
     let mut reverted = Reverted::default();
     let entries = journal.entries()?;
+    trust::check_entries(journal.name(), &entries)?;
     let ours: Vec<String> = entries.iter().filter_map(netns_of).collect();
     for (entry, step) in entries.iter().rev().zip(1..) {
         match entry {
@@ -93,7 +94,7 @@ fn kill_all(netns: &NetNs) -> io::Result<usize> {
         return Ok(killed.len());
     }
     Err(io::Error::other(format!(
-        "processes in netns {} do not die",
+        "processes in netns {} do not die (end them, then run mpps recover again)",
         netns.name()
     )))
 }

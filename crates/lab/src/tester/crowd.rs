@@ -3,58 +3,81 @@
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
-use mpps_ebpf::instruments::crowd::{Came, CrowdSkel, CrowdSkelBuilder, Crowded};
+use mpps_ebpf::instruments::crowd::{Came, CrowdSkel, CrowdSkelBuilder, Crowded, Whose};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::task;
 
 /// Readings of a CPU's entry after the first.
 const READINGS_MAX: u32 = 8;
 
+/// By what the router's own tasks are known.
+#[derive(Clone, Debug, Default)]
+pub struct RouterTasks {
+    /// Inode number of its network namespace: all tasks in it are the router's.
+    pub netns: u64,
+    /// Its CPUs: the kernel's workers are the router's there.
+    pub cpus: Vec<usize>,
+    /// Those of its CPUs where ksoftirqd is the router's alone.
+    pub softirqs: Vec<usize>,
+}
+
 /// A running watch for other programs; it ends when this is dropped.
 pub struct Crowd {
     skel: CrowdSkel<'static>,
-    cpus: Vec<usize>,
-    /// The bed's own tasks besides the threads of this process.
-    own: Vec<i32>,
+    /// CPUs watched, and whether each is the DUT's.
+    cpus: Vec<(usize, bool)>,
     _link: Link,
 }
 
 impl Crowd {
     /// Watches these CPUs. The bed's own are the threads of this process, `threads` (of the kernel), and
-    /// those that the kernel does softirqs in on these CPUs.
+    /// those that the kernel does softirqs in on these CPUs. The router's tasks are counted apart from others.
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn watch(cpus: &[usize], threads: &[i32]) -> Result<Self, TesterError> {
+    pub fn watch(
+        cpus: &[usize],
+        threads: &[i32],
+        router: &RouterTasks,
+    ) -> Result<Self, TesterError> {
         let mut open = CrowdSkelBuilder::default()
             .open(super::skeleton_storage())
             .map_err(|e| TesterError::bpf("open the crowd watch", &e))?;
         let rodata = open.maps.rodata_data.as_deref_mut();
-        rodata.ok_or(TesterError::Layout("crowd rodata"))?.own_tgid =
-            task::current_pid().unsigned_abs();
+        let rodata = rodata.ok_or(TesterError::Layout("crowd rodata"))?;
+        rodata.own_tgid = task::current_pid().unsigned_abs();
+        rodata.dut_netns = u32::try_from(router.netns).unwrap_or(0);
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the crowd watch", &e))?;
-        let softirqs: Vec<String> = cpus.iter().map(|cpu| format!("ksoftirqd/{cpu}")).collect();
-        let softirqs = task::find_kthreads(|comm| softirqs.iter().any(|name| name == comm))?;
-        let softirqs = softirqs.into_iter().map(|(tid, _)| tid);
-        let own: Vec<i32> = threads.iter().copied().chain(softirqs).collect();
-        for tid in &own {
-            let told = skel
-                .maps
-                .own
-                .update(&tid.to_ne_bytes(), &[0; 4], MapFlags::ANY);
-            told.map_err(|e| TesterError::bpf("tell the crowd watch the bed's threads", &e))?;
+        let know = |tid: i32, whose: Whose| {
+            let value = (whose as u32).to_ne_bytes();
+            let told = (skel.maps.kthreads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);
+            told.map_err(|e| TesterError::bpf("tell the crowd watch the bed's threads", &e))
+        };
+        for &tid in threads {
+            know(tid, Whose::Testers)?;
+        }
+        for &cpu in cpus {
+            let name = format!("ksoftirqd/{cpu}");
+            let whose = if router.softirqs.contains(&cpu) {
+                Whose::Routers
+            } else {
+                Whose::Testers
+            };
+            for (tid, _) in task::find_kthreads(|comm| comm == name)? {
+                know(tid, whose)?;
+            }
         }
         let link = skel
             .progs
             .switched
             .attach_trace()
             .map_err(|e| TesterError::bpf("attach the crowd watch", &e))?;
+        let is_duts = |&cpu: &usize| (cpu, router.cpus.contains(&cpu));
         let crowd = Self {
             skel,
-            cpus: cpus.to_vec(),
-            own,
+            cpus: cpus.iter().map(is_duts).collect(),
             _link: link,
         };
         crowd.clear()?;
@@ -66,10 +89,10 @@ impl Crowd {
     /// # Errors
     /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
-        for &cpu in &self.cpus {
+        for &(cpu, dut) in &self.cpus {
             let cleared = self.skel.maps.crowded.update(
                 &key(cpu),
-                &Crowded::cleared(monotonic_ns()),
+                &Crowded::cleared(monotonic_ns(), dut),
                 MapFlags::ANY,
             );
             cleared.map_err(|e| TesterError::bpf("clear the crowd watch", &e))?;
@@ -85,7 +108,7 @@ impl Crowd {
     pub fn gone(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
         self.cpus
             .iter()
-            .map(|&cpu| Ok((cpu, self.counted(cpu)?)))
+            .map(|&(cpu, _)| Ok((cpu, self.counted(cpu)?)))
             .collect()
     }
 
@@ -98,9 +121,9 @@ impl Crowd {
     /// # Errors
     /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
-        let read = |&cpu: &usize| {
+        let read = |&(cpu, _): &(usize, bool)| {
             let crowded = self.counted(cpu)?;
-            Ok((cpu, self.with_whom_it_is_now(crowded, self.came(cpu)?)))
+            Ok((cpu, with_whom_it_is_now(crowded, self.came(cpu)?)))
         };
         self.cpus.iter().map(read).collect()
     }
@@ -118,26 +141,26 @@ impl Crowd {
         }
         Ok(came)
     }
+}
 
-    /// The program counts who goes; who has not gone yet is added here.
-    fn with_whom_it_is_now(&self, mut crowded: Crowded, came: Came) -> Crowded {
+/// The program counts who goes; who has not gone yet is added here.
+fn with_whom_it_is_now(mut crowded: Crowded, came: Came) -> Crowded {
+    let ran_ns = monotonic_ns().saturating_sub(came.ns.max(crowded.cleared_ns));
+    let Some(had) = crowded.had_by(came.whose) else {
+        return crowded;
+    };
+    had.total_ns += ran_ns;
+    if ran_ns > had.longest_ns {
+        // It may have ended since.
         let tid = i32::try_from(came.pid).unwrap_or(0);
-        if tid == 0 || self.own.contains(&tid) || task::is_own_thread(tid) {
-            return crowded;
+        let comm = task::comm(tid).unwrap_or_else(|_| "gone".to_owned());
+        had.longest_ns = ran_ns;
+        had.longest_comm = [0; 16];
+        for (place, octet) in had.longest_comm.iter_mut().zip(comm.bytes()).take(15) {
+            *place = octet;
         }
-        let ran_ns = monotonic_ns().saturating_sub(came.ns.max(crowded.cleared_ns));
-        crowded.total_ns += ran_ns;
-        if ran_ns > crowded.longest_ns {
-            // It may have ended since.
-            let comm = task::comm(tid).unwrap_or_else(|_| "gone".to_owned());
-            crowded.longest_ns = ran_ns;
-            crowded.longest_comm = [0; 16];
-            for (place, octet) in crowded.longest_comm.iter_mut().zip(comm.bytes()).take(15) {
-                *place = octet;
-            }
-        }
-        crowded
     }
+    crowded
 }
 
 fn key(cpu: usize) -> [u8; 4] {

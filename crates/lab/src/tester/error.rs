@@ -16,6 +16,12 @@ pub enum TesterError {
     },
     /// A program's memory is not laid out as its reader expects: a fault of this build.
     Layout(&'static str),
+    /// A thread of the tester ended by a panic; its message is on stderr.
+    Panicked(&'static str),
+    /// More frame sizes in one trial than the sender's schedule holds: given, held.
+    TooManySizes(usize, usize),
+    /// A frame that cannot be built from the addresses and lengths given.
+    Frame(mpps_wire::template::FrameLength),
     /// The kthread of a receive ring did not appear.
     NoKthread(String),
     /// The receiver cannot stand at the DUT's exit.
@@ -49,6 +55,10 @@ impl fmt::Display for TesterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Linux(error) => error.fmt(f),
+            // EMFILE (`errno(3)`) has nothing to do with rights or the kernel's version.
+            Self::Bpf { operation, cause } if cause.contains("(os error 24)") => {
+                write!(f, "{operation}: {cause} (raise `ulimit -n`)")
+            }
             Self::Bpf { operation, cause } => {
                 write!(
                     f,
@@ -59,6 +69,15 @@ impl fmt::Display for TesterError {
                 f,
                 "{what} has another layout than this build expects: rebuild mpps"
             ),
+            Self::Panicked(what) => write!(
+                f,
+                "{what} ended by a fault of mpps itself: please report the message above"
+            ),
+            Self::TooManySizes(given, held) => write!(
+                f,
+                "{given} frame sizes in one mix, and the sender holds {held}: give fewer"
+            ),
+            Self::Frame(error) => error.fmt(f),
             Self::NoKthread(name) => write!(
                 f,
                 "kernel thread {name} did not appear: is its CPU online, and does this process namespace show \
@@ -83,13 +102,66 @@ impl fmt::Display for TesterError {
 impl std::error::Error for TesterError {}
 
 impl From<mpps_wire::template::FrameLength> for TesterError {
-    fn from(_: mpps_wire::template::FrameLength) -> Self {
-        Self::Layout("frame template")
+    fn from(error: mpps_wire::template::FrameLength) -> Self {
+        Self::Frame(error)
     }
 }
 
 impl From<mpps_linux::Error> for TesterError {
     fn from(error: mpps_linux::Error) -> Self {
         Self::Linux(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tester::sender::{Sender, SenderPlan};
+    use mpps_ebpf::instruments::sender::{FRAME_OCTETS_MAX, SIZES_MAX};
+    use mpps_method::Transport;
+
+    /// What loading a sender with these frame lengths says; none of them is tried on the kernel.
+    fn refusal(lengths: Vec<u16>) -> String {
+        let plan = SenderPlan {
+            templates: Vec::new(),
+            ipv6: false,
+            transport: Transport::Udp,
+            flows: 1,
+            flow_length: None,
+            destinations: None,
+            seed: 0,
+            lengths,
+            batch: 1,
+            clock_frames: 1,
+            cpu: 0,
+        };
+        let loaded = Sender::load(plan, &[]).map(drop);
+        loaded.expect_err("no such sender").to_string()
+    }
+
+    #[test]
+    fn only_a_wrong_layout_asks_for_another_build() {
+        let many = refusal(vec![60; SIZES_MAX + 1]);
+        assert!(many.contains("give fewer"), "{many}");
+        let long = u16::try_from(FRAME_OCTETS_MAX + 1).expect("a length");
+        let long = refusal(vec![long]);
+        assert!(long.contains("choose 60 to"), "{long}");
+        let panicked = TesterError::Panicked("the sender's thread").to_string();
+        assert!(panicked.contains("please report"), "{panicked}");
+        for text in [many, long, panicked] {
+            assert!(!text.contains("rebuild"), "{text}");
+        }
+        let layout = TesterError::Layout("sender state").to_string();
+        assert!(layout.contains("rebuild mpps"), "{layout}");
+    }
+
+    #[test]
+    fn too_many_open_files_has_its_own_remedy() {
+        let error = |number| TesterError::Bpf {
+            operation: "open the sender",
+            cause: std::io::Error::from_raw_os_error(number).to_string(),
+        };
+        assert!(error(24).to_string().ends_with("(raise `ulimit -n`)"));
+        assert!(error(1).to_string().contains("needs root"));
     }
 }

@@ -29,7 +29,7 @@ mod template;
 mod watch;
 mod wire;
 
-pub use crowd::Crowd;
+pub use crowd::{Crowd, RouterTasks};
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
@@ -51,7 +51,7 @@ pub use template::{Far, Template};
 pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
 pub use wire::Wire;
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_linux::bpf::{self, LinkKind};
@@ -188,7 +188,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             ledger,
             watch: Watch::start(&cpus, means.stall_watch)?,
-            crowd: Crowd::watch(&cpus, &kernel_threads)?,
+            crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             threads,
             next_id: first_id(traffic.seed),
@@ -214,7 +214,7 @@ impl<'bed> Tester<'bed> {
 
     /// The next trial's tag ids: its own and its canaries'.
     pub fn next_ids(&mut self) -> (u16, u16) {
-        self.next_id = self.next_id.wrapping_add(2);
+        self.next_id = self.next_id.wrapping_add(2) & !WAY_BIT;
         (self.next_id, self.next_id.wrapping_add(1))
     }
 
@@ -231,6 +231,20 @@ impl<'bed> Tester<'bed> {
     }
 }
 
+/// By what the tasks of a router of ours are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
+fn router_tasks(bed: &Bed) -> RouterTasks {
+    let plan = bed.plan();
+    if plan.is_external() {
+        return RouterTasks::default();
+    }
+    let alone = |cpu: &usize| plan.nic != Front::Softirq && !plan.cpus.tester.contains(cpu);
+    RouterTasks {
+        netns: bed.netns(Side::B).inode(),
+        cpus: plan.cpus.dut.clone(),
+        softirqs: plan.cpus.dut.iter().copied().filter(alone).collect(),
+    }
+}
+
 fn nic_plan(bed: &Bed) -> NicPlan {
     let plan = bed.plan();
     NicPlan {
@@ -242,9 +256,17 @@ fn nic_plan(bed: &Bed) -> NicPlan {
     }
 }
 
+/// Bit of the second direction's tag ids (`sender.h`).
+const WAY_BIT: u16 = 1 << 15;
+
+/// The tag id of one direction's frames: each has its own, so that what a port sends back is foreign to the other.
+pub fn way_id(id: u16, way: usize) -> u16 {
+    if way == 1 { id | WAY_BIT } else { id }
+}
+
 /// Ids begin somewhere else in each run, so that a frame left over from another run is foreign.
 fn first_id(seed: u64) -> u16 {
-    (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1
+    (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1 & !WAY_BIT
 }
 
 /// A skeleton keeps borrowing the place it was opened in; these few octets a load are given away.

@@ -62,7 +62,7 @@ impl PlantedPauses {
             thread: Some(thread),
         };
         told.recv()
-            .unwrap_or(Err(TesterError::Layout("planted pauses")))?;
+            .unwrap_or(Err(TesterError::Panicked("the thread that plants pauses")))?;
         Ok(pauses)
     }
 

@@ -14,10 +14,13 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{bpf, clock, cpu};
 use mpps_method::Transport;
+use mpps_wire::template::FrameLength;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 const KEY: [u8; 4] = [0; 4];
+/// Ethernet's shortest frame without FCS, octets (IEEE 802.3).
+const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
 const WAKE: Signal = Signal::SIGUSR1;
 /// A call that has not passed all its slots this long after the last was due is given up.
@@ -80,10 +83,7 @@ impl Sender {
     /// # Errors
     /// What loading or the ports said; a schedule of sizes that does not fit.
     pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
-        let largest = plan.lengths.iter().copied().max().unwrap_or(60);
-        if plan.lengths.len() > SIZES_MAX || usize::from(largest) > FRAME_OCTETS_MAX {
-            return Err(TesterError::Layout("schedule of sizes"));
-        }
+        let largest = largest(&plan.lengths)?;
         let mut open = SenderSkelBuilder::default()
             .open(super::skeleton_storage())
             .map_err(|e| TesterError::bpf("open the sender", &e))?;
@@ -186,7 +186,7 @@ impl Sender {
             }
             let ran = thread
                 .join()
-                .unwrap_or(Err(TesterError::Layout("sender thread")));
+                .unwrap_or(Err(TesterError::Panicked("the sender's thread")));
             ended.and_then(|end| ran.map(|()| end))
         });
         let stopped = watched? == End::InVain;
@@ -338,4 +338,20 @@ impl Call<'_> {
             let _gone = task::tgkill(tid, WAKE);
         }
     }
+}
+
+/// Length of the longest frame, where the sender has room for all of them.
+fn largest(lengths: &[u16]) -> Result<u16, TesterError> {
+    let largest = lengths.iter().copied().max().unwrap_or(SHORTEST);
+    if lengths.len() > SIZES_MAX {
+        return Err(TesterError::TooManySizes(lengths.len(), SIZES_MAX));
+    }
+    if usize::from(largest) > FRAME_OCTETS_MAX {
+        return Err(TesterError::Frame(FrameLength {
+            length: largest.into(),
+            min: SHORTEST.into(),
+            max: FRAME_OCTETS_MAX,
+        }));
+    }
+    Ok(largest)
 }

@@ -6,13 +6,13 @@ use super::stations::Stations;
 use super::windows::windows;
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
-use mpps_ebpf::instruments::crowd::Crowded;
+use mpps_ebpf::instruments::crowd::{Crowded, Had};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_method::saturation::Window;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuStall, CpuSteal, Direction, FrameLen,
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuStall, CpuSteal, CpuWork, Direction, FrameLen,
     Histogram, Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
@@ -22,6 +22,7 @@ pub struct Parts<'a> {
     pub order: Order,
     pub sent: Outcome,
     pub sizes_sent: Vec<(u16, u64)>,
+    pub overdue: u64,
     pub opening: Vec<Canaries>,
     pub closing: Vec<Canaries>,
     pub before: Stations,
@@ -60,15 +61,19 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         duration: duration(&parts),
         cut_short_from: parts.sent.stopped.then_some(parts.offer.duration),
         directions,
+        overdue: parts.overdue,
         losses,
         sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped) && parts.sent.refused == 0,
         busy: busy(tester, &parts),
+        work: work(tester, &parts),
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
         stalls: stalls(&parts),
         windows: Vec::new(),
         crowds: crowds(&parts.crowded),
+        dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
         speeds: Vec::new(),
+        exchange: None,
         lateness,
         latency,
         largest_burst: parts.sent.burst_largest,
@@ -125,13 +130,20 @@ pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
 
 /// What other programs had of each CPU.
 pub fn crowds(crowded: &[(usize, Crowded)]) -> Vec<CpuCrowd> {
-    let crowd = |(cpu, crowded): &(usize, Crowded)| CpuCrowd {
-        cpu: *cpu,
-        longest: Span::from_nanos(crowded.longest_ns),
-        total: Span::from_nanos(crowded.total_ns),
-        culprit: TaskName(crowded.longest_comm),
+    had(crowded, |crowded| &crowded.others)
+}
+
+fn had(crowded: &[(usize, Crowded)], tally: impl Fn(&Crowded) -> &Had) -> Vec<CpuCrowd> {
+    let of_cpu = |(cpu, crowded): &(usize, Crowded)| {
+        let had = tally(crowded);
+        CpuCrowd {
+            cpu: *cpu,
+            longest: Span::from_nanos(had.longest_ns),
+            total: Span::from_nanos(had.total_ns),
+            culprit: TaskName(had.longest_comm),
+        }
     };
-    crowded.iter().map(crowd).collect()
+    crowded.iter().map(of_cpu).collect()
 }
 
 /// Slots by direction: they alternate, beginning with the first.
@@ -240,6 +252,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         reordered: received.reordered,
         foreign: received.foreign,
         late: received.late,
+        not_lowered: received.not_lowered,
         beyond: received.beyond,
         merged: received.merged,
     };
@@ -289,6 +302,33 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
 /// Without a thread of its own the DUT's work is what the CPU did beside idling (ticks of 10 ms).
 fn cpu_busy_ns(parts: &Parts<'_>, cpu: usize) -> u64 {
     of_cpu(parts, cpu).map_or(0, |times| times.busy_ns())
+}
+
+/// Every CPU's. A packet socket's frames pass the stack of the tester's CPUs.
+fn work(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuWork> {
+    let sockets = tester.traffic.port == PortKind::AfPacket;
+    let plan = &tester.bed.plan().cpus;
+    let of_cpu = |&(cpu, after): &(usize, u32)| {
+        let before = parts
+            .before
+            .stack_packets
+            .iter()
+            .find(|(at, _)| *at == cpu)?;
+        let times = of_cpu(parts, cpu)?;
+        let packets = u64::from(after.wrapping_sub(before.1));
+        Some(CpuWork {
+            cpu,
+            busy_ns: times.busy_ns(),
+            softirq_ns: times.softirq_ns,
+            stack_packets: (!sockets || !plan.tester.contains(&cpu)).then_some(packets),
+        })
+    };
+    parts
+        .after
+        .stack_packets
+        .iter()
+        .filter_map(of_cpu)
+        .collect()
 }
 
 fn steal(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuSteal> {

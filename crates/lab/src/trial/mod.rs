@@ -15,13 +15,15 @@ mod stations;
 mod windows;
 
 use crate::clock::wait_for;
+use crate::exchange;
 use crate::rules;
 use crate::speed;
-use crate::tester::{Minding, Tester, TesterError};
+use crate::tester::{Minding, Tester, TesterError, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT};
-use mpps_method::{Canaries, Offer, Rules, Trial};
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::{Canaries, CpuExchange, Offer, Rules, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -32,7 +34,9 @@ const CANARY_GAP_NS: u64 = 50_000;
 const CANARY_LIMIT_NS: u64 = 500_000_000;
 /// Drained means: nothing received and nothing worked on for this long, ns.
 const QUIET_NS: u64 = 100_000_000;
-/// RFC 2544 section 23 waits two seconds for residual frames; so do we, at most.
+/// A drain may take so long whatever ring and trial are, ns: a machine may stand still meanwhile.
+const DRAIN_MIN_NS: u64 = 50_000_000;
+/// RFC 2544 section 23 waits two seconds for residual frames; so do we, at most: the ledger is to close.
 const DRAIN_LIMIT_NS: u64 = 2_000_000_000;
 /// Between two looks while draining, ns.
 const LOOK_NS: u64 = 2_000_000;
@@ -77,12 +81,26 @@ fn run_by(
         delay_ns: DELAY_NS,
         ..Order::default()
     };
+    warm_up(tester, offer, order)?;
     let cpus = speed::cpus(tester.bed);
     let before = speed::read(&cpus)?;
-    warm_up(tester, offer, order)?;
-    let mut trial = conduct(tester, offer, order, rules)?;
+    let mut trial = conduct_exchanged(tester, offer, order, rules)?;
     trial.speeds = speed::beside(&before, &speed::read(&cpus)?);
     Ok(trial)
+}
+
+/// A trial, and how far apart the CPUs were before and after it.
+fn conduct_exchanged(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    order: Order,
+    rules: Option<&Rules>,
+) -> Result<Trial, TesterError> {
+    let before = exchange::read(tester.bed)?;
+    let trial = conduct(tester, offer, order, rules)?;
+    let both = before.zip(exchange::read(tester.bed)?);
+    let exchange = both.map(|(before, after)| CpuExchange { before, after });
+    Ok(Trial { exchange, ..trial })
 }
 
 /// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
@@ -103,15 +121,18 @@ fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), T
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
-    drain(tester, &sent, &before)
+    drain(tester, &sent, &before, u64::MAX).map(drop)
 }
 
 /// Makes every receiver wait for frames with this id.
 fn arm(tester: &Tester<'_>, id: u16, canary_id: u16, slots: u64) -> Result<(), TesterError> {
     let per_direction = slots.div_ceil(tester.traffic.directions());
     let lengths = tester.sender.distinct_lengths();
-    let mut receivers = tester.receivers.iter();
-    receivers.try_for_each(|receiver| receiver.arm(id, canary_id, per_direction, &lengths))
+    let mut receivers = tester.receivers.iter().enumerate();
+    receivers.try_for_each(|(way, receiver)| {
+        let (id, canary_id) = (way_id(id, way), way_id(canary_id, way));
+        receiver.arm(id, canary_id, per_direction, &lengths)
+    })
 }
 
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
@@ -130,7 +151,7 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         rate: mpps_method::Rate::default(),
         duration: mpps_method::Span::ZERO,
     };
-    conduct(tester, &offer, order, None)
+    conduct_exchanged(tester, &offer, order, None)
 }
 
 fn conduct(
@@ -156,7 +177,8 @@ fn conduct(
     let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
     let sizes_sent = tester.sender.by_length()?;
-    drain(tester, &sent, &before)?;
+    let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
+    let overdue = drain(tester, &sent, &before, drain_ns)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
     let stalls = tester.watch.stalls()?;
     let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
@@ -170,6 +192,7 @@ fn conduct(
             order,
             sent,
             sizes_sent,
+            overdue,
             opening,
             closing,
             before,
@@ -221,31 +244,55 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
     read(&sent)
 }
 
-/// Waits until the frames under way have arrived or are known to be lost.
-fn drain(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<(), TesterError> {
-    let mut last = (0, 0);
-    let mut moved_at = mpps_linux::clock::monotonic_ns();
+/// Waits until the frames under way have arrived or are known to be lost. Returns how many arrived later than
+/// `in_time_ns` after the sender's end.
+fn drain(
+    tester: &Tester<'_>,
+    sent: &Outcome,
+    before: &Stations,
+    in_time_ns: u64,
+) -> Result<u64, TesterError> {
+    let begun = monotonic_ns();
+    let (mut last, mut moved_at) = ((0, 0), begun);
+    let mut in_time = None;
     wait_for(DRAIN_LIMIT_NS, LOOK_NS, || {
         let under_way = under_way(tester, sent, before)?;
+        let now_ns = monotonic_ns();
+        if in_time.is_none() && now_ns - begun > in_time_ns {
+            in_time = Some(arrived(&read_receivers(tester)?));
+        }
         if under_way == 0 {
-            return Ok(true);
+            return Ok::<bool, TesterError>(true);
         }
         let now = (under_way, stations::dut_run_ns(tester)?);
         if now != last {
-            last = now;
-            moved_at = mpps_linux::clock::monotonic_ns();
+            (last, moved_at) = (now, now_ns);
         }
-        Ok(mpps_linux::clock::monotonic_ns() - moved_at > QUIET_NS)
-    })
-    .map(|_| ())
+        Ok(now_ns - moved_at > QUIET_NS)
+    })?;
+    let all = arrived(&read_receivers(tester)?);
+    Ok(in_time.map_or(0, |in_time| all - in_time))
+}
+
+/// How long a trial's last frames may take: as long as the rings hold frames of this load, a hundredth of the trial, or
+/// 50 ms, whichever is longest.
+fn drain_ns(offer: &Offer, ring: u32) -> u64 {
+    let ring_ns = f64::from(ring) / offer.rate.fps().max(1.0) * 1e9;
+    (ring_ns as u64)
+        .max(offer.duration.as_nanos() / 100)
+        .max(DRAIN_MIN_NS)
 }
 
 /// Frames sent that have neither arrived nor been refused by a port or a ring.
 fn under_way(tester: &Tester<'_>, sent: &Outcome, before: &Stations) -> Result<u64, TesterError> {
-    let received = read_receivers(tester)?;
-    let arrived: u64 = received.iter().map(|r| r.tagged - r.duplicated).sum();
+    let arrived = arrived(&read_receivers(tester)?);
     let gone = arrived + before.unrouted_since(tester)? + before.refused_since(tester)?;
     Ok(sent.sent.iter().sum::<u64>().saturating_sub(gone))
+}
+
+/// Frames of the trial, each counted once.
+fn arrived(received: &[Received]) -> u64 {
+    received.iter().map(|r| r.tagged - r.duplicated).sum()
 }
 
 fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
@@ -284,6 +331,18 @@ mod tests {
             (frames_in_a_second as i64 - 3_300_000).abs() <= 1,
             "{frames_in_a_second}"
         );
+    }
+
+    #[test]
+    fn a_drain_takes_as_long_as_ring_trial_or_50_ms() {
+        let drain = |fps: f64, secs: f64| {
+            let rate = mpps_method::Rate::from_fps(fps);
+            let duration = mpps_method::Span::from_secs_f64(secs);
+            drain_ns(&Offer { rate, duration }, 4_096) / 1_000_000
+        };
+        assert_eq!(drain(1e6, 1.0), 50);
+        assert_eq!(drain(4_096.0, 1.0), 1_000);
+        assert_eq!(drain(1e6, 60.0), 600);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct Stations {
     pub threads: Vec<(usize, SchedStat)>,
     /// Times of every CPU.
     pub cpus: Vec<CpuTimes>,
+    /// Packets that the network stack of every CPU has taken.
+    pub stack_packets: Vec<(usize, u32)>,
     /// What the DUT's IP layer counted.
     pub stack: IpCounts,
 }
@@ -53,6 +55,7 @@ impl Stations {
             ways,
             threads: read_threads(tester)?,
             cpus: procstat::cpu_times()?,
+            stack_packets: procstat::stack_packets()?,
             stack: read_stack(tester)?,
         })
     }

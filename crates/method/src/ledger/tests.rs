@@ -14,6 +14,7 @@ fn closed() -> (Ledger, Counts) {
         foreign: 1,
         late: 4,
         beyond: 0,
+        not_lowered: 0,
         merged: 0,
         unrouted: 0,
     };

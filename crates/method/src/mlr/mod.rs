@@ -17,19 +17,20 @@ pub mod database;
 pub mod goal;
 pub mod load;
 pub mod preset;
+mod result;
 mod selector;
 
 use crate::attempts::Attempts;
-use crate::goal::{Ceiling, LimitedBy};
+use crate::goal::Ceiling;
 use crate::reason::{Invalid, Shortfall};
-use crate::search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Search, Step};
+use crate::search::{CouldNotMeasure, GoalResult, Offer, Search, Step};
 use crate::trial::Counts;
 use crate::units::Rate;
 use crate::verdict::{Rules, Verdict};
-use database::{Bounds, Database};
-use goal::{SearchGoal, SearchGoalError, Stage};
+use database::Database;
+use goal::{SearchGoal, SearchGoalError};
 use load::TrialResult;
-use selector::{Range, Selector, barrier};
+use selector::{Range, Selector};
 
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
@@ -212,154 +213,6 @@ impl Mlr {
             self.gave_up = Some(CouldNotMeasure::Invalid { rate, why });
         }
     }
-
-    /// One for each goal, in their order.
-    fn results(&self) -> Vec<GoalResult> {
-        let of = |selector: &Selector| self.result(selector.goal());
-        self.selectors.iter().map(of).collect()
-    }
-
-    fn result(&self, goal: &SearchGoal) -> GoalResult {
-        let known = self.known(&goal.last_stage());
-        let outcome = self.outcome(&known);
-        let at = match outcome {
-            Outcome::Found { lossless, .. } => self.database.get(lossless),
-            Outcome::NoneLossless { lowest, .. } => self.database.get(lowest),
-            Outcome::CouldNotMeasure { .. } => None,
-        };
-        let found = at.filter(|_| known.bounds.lower.is_some());
-        let loss_ratio = found.and_then(|load| load.quantile_loss_ratio(&known.stage));
-        let passes = at.map(|load| load.passes(goal.loss_ratio, known.stage.trial));
-        GoalResult {
-            goal: Some(*goal),
-            outcome,
-            loss_ratio: loss_ratio.unwrap_or_default(),
-            final_trial: known.stage.trial,
-            passes: passes.unwrap_or_default(),
-            irregular: self.irregular(&outcome, &known),
-        }
-    }
-
-    /// The goal's bounds; where no load has passed, what the trials so far speak for. One good trial is enough where
-    /// nothing better is known.
-    fn known(&self, stage: &Stage) -> Known {
-        let database = &self.database;
-        let bounds = database.bounds(stage);
-        if bounds.lower.is_some() {
-            return Known {
-                bounds,
-                confirmed: true,
-                stage: *stage,
-            };
-        }
-        let so_far = stage.by_trials_so_far();
-        let good = || database.highest_pass(stage.loss_ratio, bounds.upper);
-        let lower = database.bounds(&so_far).lower.or_else(good);
-        let longest = lower.and_then(|rate| database.get(rate)?.longest_pass(stage.loss_ratio));
-        let trial = longest.map_or(stage.trial, |longest| longest.min(stage.trial));
-        Known {
-            bounds: Bounds { lower, ..bounds },
-            confirmed: false,
-            stage: Stage { trial, ..so_far },
-        }
-    }
-
-    fn outcome(&self, known: &Known) -> Outcome {
-        let Attempts { trials, voided, .. } = self.attempts;
-        let no_answer = |why| Outcome::CouldNotMeasure {
-            why,
-            trials,
-            voided,
-        };
-        if let Some(why @ CouldNotMeasure::Invalid { .. }) = self.gave_up {
-            return no_answer(why);
-        }
-        let likely = |above| {
-            let so_far = known.stage.by_trials_so_far();
-            self.database.lowest_failed(&so_far, above)
-        };
-        let Bounds { lower, upper } = known.bounds;
-        let Some(lossless) = lower else {
-            return match upper.or_else(|| likely(None)) {
-                Some(lowest) => Outcome::NoneLossless {
-                    lowest,
-                    trials,
-                    voided,
-                },
-                None => no_answer(
-                    self.gave_up
-                        .unwrap_or(CouldNotMeasure::OutOfTrials { trials }),
-                ),
-            };
-        };
-        let (lossy, limited_by) = match self.limited_by(lossless, known) {
-            Some(LimitedBy::Dut) => (upper, LimitedBy::Dut),
-            Some(other) => (None, other),
-            None => {
-                let ended = match self.gave_up {
-                    Some(CouldNotMeasure::TooManyVoided(_)) => LimitedBy::Disturbed,
-                    _ => LimitedBy::Trials,
-                };
-                (upper.or_else(|| likely(lower)), ended)
-            }
-        };
-        Outcome::Found {
-            lossless,
-            lossy,
-            limited_by,
-            trials,
-            voided,
-        }
-    }
-
-    fn irregular(&self, outcome: &Outcome, known: &Known) -> Option<Irregular> {
-        let &Outcome::Found {
-            lossless, lossy, ..
-        } = outcome
-        else {
-            return Some(Irregular::NoLowerBound);
-        };
-        if !known.confirmed {
-            return Some(Irregular::Unconfirmed);
-        }
-        match (self.limited_by(lossless, known), lossy) {
-            (None, _) => Some(Irregular::OutOfTrials),
-            (Some(LimitedBy::Dut), Some(lossy)) => {
-                let width = (lossy.fps() - lossless.fps()) / lossy.fps();
-                let wanted = known.stage.width;
-                let narrow = known.stage.is_narrow(lossless, lossy);
-                (!narrow).then_some(Irregular::TooWide { width, wanted })
-            }
-            _ => Some(Irregular::NoUpperBound),
-        }
-    }
-
-    /// What keeps the result from being higher; `None` when the search ended before that was known.
-    fn limited_by(&self, lossless: Rate, known: &Known) -> Option<LimitedBy> {
-        if !known.confirmed {
-            return None;
-        }
-        let (upper, range) = (known.bounds.upper, self.range());
-        // An upper bound above what the tester can offer bounds nothing.
-        if upper.is_some() && barrier(known.bounds, &range) == upper {
-            return Some(LimitedBy::Dut);
-        }
-        let Some(limit) = self.database.limit(NOT_OFFERED_AT_MOST) else {
-            return (lossless >= range.maximum).then(|| self.plan.maximum.limited_by());
-        };
-        let near = lossless >= limit.rate || known.stage.is_narrow(lossless, limit.rate);
-        let tried_again = limit.not_offered > NOT_OFFERED_AT_MOST;
-        (near && tried_again).then(|| self.plan.maximum.not_offered_by(limit.rate))
-    }
-}
-
-/// What the trials say of one goal.
-struct Known {
-    bounds: Bounds,
-    /// Whether the lower bound had all its trials.
-    confirmed: bool,
-    /// By which these were found.
-    stage: Stage,
 }
 
 /// How the tester fell short in a trial in which the DUT lost so many frames.

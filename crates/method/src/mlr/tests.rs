@@ -1,5 +1,7 @@
 use super::preset::Preset;
 use super::*;
+use crate::goal::LimitedBy;
+use crate::search::{Irregular, Outcome};
 use crate::simulate::{Properties, Simulated, Tried, Wander, run};
 use crate::units::Span;
 use crate::verdict::Rules;

@@ -469,3 +469,30 @@ fn every_reason_is_one_line() {
         ]
     );
 }
+
+#[test]
+fn programs_that_take_turns_void_by_their_sum() {
+    let beside = |longest: u64, total: u64, router: bool| {
+        judged(|trial| {
+            let tasks = CpuCrowd {
+                cpu: 1,
+                longest: Span::from_millis(longest),
+                total: Span::from_millis(total),
+                ..CpuCrowd::default()
+            };
+            if router {
+                trial.dut_tasks.push(tasks);
+            } else {
+                trial.crowds.push(tasks);
+            }
+        })
+    };
+    assert!(matches!(beside(4, 20, false), Verdict::Lossy { .. }));
+    let void = beside(4, 225, false);
+    assert_eq!(
+        void.to_string(),
+        "void: other programs () had 22.5 % of CPU 1 in all (bound 2.0 %)"
+    );
+    // What the router does to itself is what it does.
+    assert!(matches!(beside(400, 900, true), Verdict::Lossy { .. }));
+}

@@ -153,14 +153,15 @@ fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError
     let entry = Entry::Port {
         port: Box::new(port.clone()),
     };
-    journal.change(&entry, || {
+    let taken = journal.change(&entry, || {
         links::move_to(name, netns)?;
         netns.run(|| {
             port.stop_merging()?;
             links::set_up(name)
         })??;
         Ok(())
-    })
+    });
+    taken.map_err(BedError::Journal)?
 }
 
 fn wait_for_carrier(name: &str, netns: &NetNs) -> Result<(), BedError> {

@@ -94,7 +94,9 @@ impl Neighbours {
             }
         };
         let thread = std::thread::Builder::new().name("mpps-neighbour".into());
-        self.thread = Some(thread.spawn(answer)?);
+        let started = thread.spawn(answer);
+        self.thread =
+            Some(started.map_err(BedError::io("start a thread for the tester's addresses"))?);
         Ok(())
     }
 }

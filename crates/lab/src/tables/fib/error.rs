@@ -82,11 +82,7 @@ impl fmt::Display for FibError {
             Self::LeftBehind => f.write_str(
                 "a load that was killed left routes here: run `mpps recover` first",
             ),
-            Self::Journal(error) => write!(
-                f,
-                "write the journal below {}: {error} (run as root)",
-                crate::journal::ROOT
-            ),
+            Self::Journal(error) => f.write_str(&crate::journal::explain(error)),
             Self::Interrupted(done) => write!(f, "interrupted after {done} routes"),
         }
     }
@@ -97,11 +93,5 @@ impl std::error::Error for FibError {}
 impl From<mpps_linux::Error> for FibError {
     fn from(error: mpps_linux::Error) -> Self {
         Self::Linux(error)
-    }
-}
-
-impl From<std::io::Error> for FibError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Journal(error)
     }
 }

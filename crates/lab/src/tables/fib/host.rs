@@ -18,7 +18,8 @@ pub fn is_journal(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-fn name_of(netns: u64) -> String {
+/// Name of the journal for routes in this namespace.
+pub(crate) fn journal_of(netns: u64) -> String {
     format!("{PREFIX}{netns}")
 }
 
@@ -37,10 +38,11 @@ impl HostRoutes {
     /// kept: nothing is changed then.
     pub fn begin() -> Result<Self, FibError> {
         let netns = own_inode()?;
-        let name = name_of(netns);
-        let journal = match Journal::begin(&name)? {
+        let name = journal_of(netns);
+        let journal = match Journal::begin(&name).map_err(FibError::Journal)? {
             Some(mut journal) => {
-                journal.record(&Entry::Routes { netns })?;
+                let entry = Entry::Routes { netns };
+                journal.record(&entry).map_err(FibError::Journal)?;
                 journal
             }
             None => again(&name)?,
@@ -55,9 +57,10 @@ impl HostRoutes {
     /// It could not be written down.
     pub fn settle(mut self) -> Result<(), FibError> {
         if contents(None)?.total() == 0 {
-            return Ok(self.journal.end()?);
+            return self.journal.end().map_err(FibError::Journal);
         }
-        Ok(self.journal.record(&Entry::Kept)?)
+        let kept = self.journal.record(&Entry::Kept);
+        kept.map_err(FibError::Journal)
     }
 
     /// Takes everything of ours away again and ends the journal.
@@ -66,7 +69,7 @@ impl HostRoutes {
     /// Something could not be taken away; the journal stays then.
     pub fn clear(self) -> Result<Cleared, FibError> {
         let cleared = clear()?;
-        self.journal.end()?;
+        self.journal.end().map_err(FibError::Journal)?;
         Ok(cleared)
     }
 }
@@ -92,14 +95,16 @@ pub fn load_host(
 
 /// One more load where one is kept: until it is whole, recovery takes away both.
 fn again(name: &str) -> Result<Journal, FibError> {
-    let Claim::Ours(mut journal) = Journal::claim(name)? else {
+    let Claim::Ours(mut journal) = Journal::claim(name).map_err(FibError::Journal)? else {
         return Err(FibError::InUse);
     };
-    if !is_kept(&journal.entries()?) {
+    if !is_kept(&journal.entries().map_err(FibError::Journal)?) {
         return Err(FibError::LeftBehind);
     }
-    journal.record(&Entry::run())?;
-    journal.record(&Entry::Lowering)?;
+    let recorded = journal.record(&Entry::run());
+    recorded
+        .and_then(|()| journal.record(&Entry::Lowering))
+        .map_err(FibError::Journal)?;
     Ok(journal)
 }
 
@@ -108,7 +113,7 @@ fn again(name: &str) -> Result<Journal, FibError> {
 /// # Errors
 /// As [`clear`]; another load is under way there.
 pub fn clear_host() -> Result<Cleared, FibError> {
-    match Journal::claim(&name_of(own_inode()?)) {
+    match Journal::claim(&journal_of(own_inode()?)) {
         Ok(Claim::Ours(mut journal)) => {
             // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
             let _noted = journal.record(&Entry::Lowering);
@@ -117,7 +122,7 @@ pub fn clear_host() -> Result<Cleared, FibError> {
         Ok(Claim::InUse) => Err(FibError::InUse),
         // Nothing announced: what is ours all the same, of a journal that was lost, goes too.
         Err(error) if error.kind() == io::ErrorKind::NotFound => clear(),
-        Err(error) => Err(error.into()),
+        Err(error) => Err(FibError::Journal(error)),
     }
 }
 

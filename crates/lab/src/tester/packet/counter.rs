@@ -1,7 +1,7 @@
 //! What arrived: the rule of `receiver.bpf.c`, frame by frame.
 
 use crate::tester::ReceiverPlan;
-use mpps_ebpf::instruments::receiver::{BUCKETS, Received};
+use mpps_ebpf::instruments::receiver::{BUCKETS, Received, SENT_TTL};
 use mpps_method::histogram;
 use mpps_wire::tag::Tag;
 use mpps_wire::{ether, tcp, udp};
@@ -62,7 +62,7 @@ impl Counter {
         };
         let id = tag.id;
         if id == self.id {
-            self.count_tagged(&tag, length, now_ns);
+            self.count_tagged(&tag, is_lowered(octets), length, now_ns);
         } else if id == self.canary_id {
             self.received.canary += 1;
         } else if self.id.wrapping_sub(id) < EARLIER {
@@ -72,7 +72,7 @@ impl Counter {
         }
     }
 
-    fn count_tagged(&mut self, tag: &Tag, length: usize, now_ns: u64) {
+    fn count_tagged(&mut self, tag: &Tag, lowered: bool, length: usize, now_ns: u64) {
         let sequence = tag.sequence;
         let Some(bits) = self.seen.get_mut((sequence >> 6) as usize) else {
             self.received.beyond += 1;
@@ -81,6 +81,7 @@ impl Counter {
         let (bit, received) = (1 << (sequence & 63), &mut self.received);
         received.tagged += 1;
         received.latency[histogram::index(tag.age_ns(now_ns))] += 1;
+        received.not_lowered += u64::from(!lowered);
         if received.first_ns == 0 {
             received.first_ns = now_ns;
         }
@@ -148,6 +149,16 @@ impl Counter {
             .copied()
             .unwrap_or(0)
     }
+}
+
+/// Whether a router has lowered the TTL or hop limit of an IPv4 or IPv6 frame.
+fn is_lowered(octets: &[u8]) -> bool {
+    let place = if octets.get(12..14) == Some(&ether::TYPE_IPV4.to_be_bytes()) {
+        22
+    } else {
+        21
+    };
+    octets.get(place).is_some_and(|&ttl| ttl < SENT_TTL)
 }
 
 fn nothing() -> Received {

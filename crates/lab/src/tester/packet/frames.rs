@@ -59,7 +59,7 @@ impl Frames {
             lengths: plan.lengths.clone(),
             l4,
             tag: l4 + if plan.transport.is_tcp() { TCP } else { UDP },
-            id: order.id,
+            id: crate::tester::way_id(order.id, way),
             flow_first: order.flow_first,
             destinations: plan.destinations.clone().filter(|_| !order.plain),
             seed: plan.seed,

@@ -1,0 +1,126 @@
+//! One run measures at a time on a host; what else had a part in a result stands beside it.
+
+mod door;
+
+use door::{Scratch, assert_gone, hearing_ctrl_c, mpps, privileged, run};
+use serde_json::Value;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+const LOCK: &str = "/run/mpps.lock";
+const SETTING: &str = "/proc/sys/vm/stat_interval";
+/// A restless machine may disturb every trial of a run; how often a test tries again.
+const ATTEMPTS: u32 = 12;
+
+/// As another run holds it.
+fn locked() -> File {
+    let mut options = OpenOptions::new();
+    let mut file = (options.read(true).write(true).create(true).truncate(false))
+        .open(LOCK)
+        .expect("open");
+    file.lock().expect("lock");
+    file.set_len(0).expect("empty");
+    file.write_all(b"pid 1, mpps calibrate").expect("write");
+    file
+}
+
+#[test]
+fn a_second_run_waits_and_ctrl_c_ends_it() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("waits");
+    let record = scratch.path("r.jsonl");
+    let other = locked();
+    let record = record.to_string_lossy();
+    let mut waiting = hearing_ctrl_c(&["throughput", "--record", &record])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("start");
+    let mut lines = BufReader::new(waiting.stderr.take().expect("stderr")).lines();
+    let line = lines.next().expect("a line").expect("text");
+    assert!(
+        line.starts_with("waits until another run has ended: pid 1, mpps calibrate"),
+        "{line}"
+    );
+    let killed = Command::new("kill")
+        .args(["-INT", &waiting.id().to_string()])
+        .status()
+        .expect("kill");
+    assert!(killed.success());
+    let last = lines.map_while(Result::ok).last().expect("an error");
+    assert!(
+        last.contains("interrupted while another run measured"),
+        "{last}"
+    );
+    assert_ne!(waiting.wait().expect("wait").code(), Some(0));
+    drop(other);
+}
+
+/// Puts the setting back.
+struct Restored(String);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        fs::write(SETTING, &self.0).expect("restore");
+    }
+}
+
+#[test]
+fn what_else_had_a_part_in_a_result_is_told() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("beside");
+    let script = scratch.path("setup.sh");
+    // Each run sees another value than the one before.
+    let text = format!("echo told\nold=$(cat {SETTING})\necho $((old + 1)) > {SETTING}\n");
+    fs::write(&script, &text).expect("script");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("mode");
+    let _restored = Restored(fs::read_to_string(SETTING).expect("setting"));
+    let (script, record) = (scratch.path("setup.sh"), scratch.path("r.jsonl"));
+    let (script, record) = (script.to_string_lossy(), record.to_string_lossy());
+    let words = [
+        "throughput",
+        "--share",
+        "--json",
+        "--frame",
+        "64",
+        "--time",
+        "0.2",
+        "--resolution",
+        "10%",
+        "--dut-setup",
+        &script,
+        "--record",
+        &record,
+    ];
+    let other = locked();
+    let ended = (0..ATTEMPTS)
+        .map(|_| run(&mut mpps(&words)))
+        .inspect(|ended| assert_gone(ended.bed()))
+        .find(|ended| ended.stdout.contains("\"doubts\""))
+        .expect("a measurement");
+    drop(other);
+    let result: Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let doubts = result["results"][0]["doubts"].to_string();
+    for told in [
+        "other-run",
+        "pid 1, mpps calibrate",
+        "host-changed",
+        "vm.stat_interval from",
+    ] {
+        assert!(doubts.contains(told), "{told}: {doubts}");
+    }
+    let lines = fs::read_to_string(&*record).expect("record");
+    let line: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
+    let ran = &line["bed"]["dut_setup_script"];
+    assert_eq!(
+        (&ran["text"], &ran["output"]),
+        (&text.into(), &"told\n".into())
+    );
+    assert_eq!(ran["hash"], line["comparability"]["dut_setup"]);
+}

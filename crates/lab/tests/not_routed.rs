@@ -1,0 +1,140 @@
+//! Frames that come back, but not as a router sends them on: redirected past routing, copied, reflected, held back.
+
+mod support;
+
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::doubt::FrameDoubt;
+use mpps_lab::probe::probe;
+use mpps_lab::traffic::Traffic;
+use mpps_linux::clock;
+use mpps_method::{Rules, Span, Trial, Verdict};
+use support::trials;
+
+const FRAMES: u64 = 1 << 16;
+/// What the machine does meanwhile is not the question here.
+const BLIND: Rules = Rules {
+    unsent_max: 1.0,
+    steal_max: 1e9,
+    others_max: 1e9,
+    stall_max: Span::from_millis(1_000_000),
+    sender_stall_max: None,
+};
+
+/// A bed with this set-up.
+fn bed(setup: &str) -> Bed {
+    let script = std::env::temp_dir().join(format!("mpps-not-routed-{}", clock::monotonic_ns()));
+    std::fs::write(&script, setup).expect("script");
+    let plan = BedPlan {
+        dut_setup: Some(script.clone()),
+        ..support::plan()
+    };
+    let raised = Bed::raise(&plan);
+    std::fs::remove_file(&script).expect("script");
+    raised.unwrap_or_else(|error| panic!("raise: {error}"))
+}
+
+fn redirect(from: &str, how: &str, to: &str) -> String {
+    format!(
+        "tc qdisc add dev {from} clsact\n\
+         tc filter add dev {from} ingress protocol all u32 match u32 0 0 action mirred egress {how} dev {to}\n"
+    )
+}
+
+fn doubts(trial: Trial) -> Vec<FrameDoubt> {
+    println!("{:?}", trial.counts());
+    FrameDoubt::from_trials(&[(trial, Verdict::Lossless)]).collect()
+}
+
+#[test]
+fn frames_redirected_past_routing_are_named() {
+    if !support::can_run() {
+        return;
+    }
+    for ipv6 in [false, true] {
+        let traffic = Traffic {
+            ipv6,
+            frames: trials::frames("78"),
+            ..support::traffic()
+        };
+        let routed = bed(":\n");
+        let mut tester = trials::tester(&routed, &traffic, FRAMES);
+        let trial = trials::run(&mut tester, 20_000.0, 200);
+        assert!(trial.counts().received > 0);
+        assert_eq!(doubts(trial), []);
+        drop(tester);
+        drop(routed);
+        let past = bed(&redirect("mB", "redirect", "mC"));
+        let mut tester = trials::tester(&past, &traffic, FRAMES);
+        probe(&mut tester).expect("frames come through");
+        let trial = trials::run(&mut tester, 20_000.0, 200);
+        let seen = doubts(trial);
+        assert!(
+            matches!(seen[..], [FrameDoubt::NotRouted { frames, of }] if frames == of),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
+fn copies_of_frames_are_named() {
+    if !support::can_run() {
+        return;
+    }
+    let copied = bed(&redirect("mB", "mirror", "mC"));
+    let mut tester = trials::tester(&copied, &support::traffic(), FRAMES);
+    let trial = trials::run(&mut tester, 20_000.0, 200);
+    let verdict = trial.judge(&BLIND).to_string();
+    assert!(
+        verdict.ends_with(
+            "canary frames arrived before the load: something on their way copies frames"
+        ),
+        "{verdict}"
+    );
+    let seen = doubts(trial);
+    assert!(
+        matches!(seen[0], FrameDoubt::Duplicates { frames, received } if frames == received),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn a_port_that_reflects_does_not_pass_both_ways() {
+    if !support::can_run() {
+        return;
+    }
+    let reflecting = redirect("mB", "redirect", "mB") + &redirect("mC", "redirect", "mC");
+    let reflecting = bed(&reflecting);
+    let traffic = Traffic {
+        bidirectional: true,
+        ..support::traffic()
+    };
+    let mut tester = trials::tester(&reflecting, &traffic, FRAMES);
+    let error = probe(&mut tester).expect_err("nothing is forwarded");
+    println!("{error}");
+    let trial = trials::run(&mut tester, 20_000.0, 200);
+    let counts = trial.counts();
+    assert_eq!(counts.received, 0, "{counts:?}");
+    assert!(counts.foreign > 0, "{counts:?}");
+}
+
+#[test]
+fn frames_that_a_shaper_holds_count_as_lost() {
+    if !support::can_run() {
+        return;
+    }
+    // 20 Mbit/s are 41 666 frames of 60 octets a second.
+    let shaped = bed("tc qdisc add dev mC root tbf rate 20mbit burst 32kb limit 20mb\n");
+    let mut tester = trials::tester(&shaped, &support::traffic(), FRAMES);
+    let trial = trials::run(&mut tester, 60_000.0, 500);
+    assert_eq!(trial.counted().lost, 0, "{:?}", trial.counted());
+    assert!(trial.counts().lost > 1_000, "{:?}", trial.counts());
+    let verdict = trial.judge(&BLIND);
+    assert!(matches!(verdict, Verdict::Lossy { .. }), "{verdict}");
+    let seen = doubts(trial);
+    assert!(
+        matches!(seen[..], [FrameDoubt::QueuedBehind { .. }]),
+        "{seen:?}"
+    );
+    let within = trials::run(&mut tester, 20_000.0, 500);
+    assert_eq!(doubts(within), []);
+}

@@ -1,0 +1,141 @@
+//! Tasks in the router's namespace are the router's own: they are named and void nothing. The same outside is another program.
+//! Work of the router's that its busy time does not count is a doubt.
+
+mod support;
+
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::doubt::HostDoubt;
+use mpps_linux::cpu::CpuSet;
+use mpps_method::{CpuCrowd, Rules, Trial, Verdict, Void};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use support::trials::{self, WHOLE_TRIES};
+
+/// Works for 20 ms, sleeps for 60 ms, for as long as it may; with real-time priority, so that nothing cuts its stretches.
+/// The task that works is ended within its stretch, by one of a higher priority.
+const BUSY: &str = "chrt -f 2 sh -c 'while :; do timeout 0.02 chrt -f 1 sh -c \"while :; do :; done\"; sleep 0.06; done'";
+
+struct Script(PathBuf);
+
+impl Script {
+    fn new(text: &str) -> Self {
+        let path = std::env::temp_dir().join(format!(
+            "mpps-router-tasks-{}",
+            mpps_linux::clock::monotonic_ns()
+        ));
+        std::fs::write(&path, text).expect("script");
+        Self(path)
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Some trials; what another program or the hypervisor does meanwhile is not the question here.
+fn some_trials(bed: &Bed) -> impl Iterator<Item = Trial> {
+    let mut tester = trials::tester(bed, &support::traffic(), 1 << 20);
+    (0..WHOLE_TRIES).map(move |_| trials::run(&mut tester, 20_000.0, 400))
+}
+
+fn of_sh(tasks: &[CpuCrowd], cpu: usize) -> Option<u64> {
+    let tasks = tasks.iter().find(|tasks| tasks.cpu == cpu)?;
+    (tasks.culprit.to_string() == "sh").then(|| tasks.longest.as_nanos() / 1_000_000)
+}
+
+#[test]
+fn a_task_of_the_router_is_named_and_voids_nothing() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let script = Script::new(&format!("{BUSY} &\n"));
+    let bed = Bed::raise(&BedPlan {
+        dut_setup: Some(script.0.clone()),
+        ..support::plan()
+    })
+    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let cpu = bed.plan().cpus.dut[0];
+    let named = some_trials(&bed).any(|trial| {
+        assert_eq!(of_sh(&trial.crowds, cpu), None, "{:?}", trial.crowds);
+        println!("{:?}", trial.dut_tasks);
+        of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (10..=60).contains(&millis))
+    });
+    assert!(named, "not named in any of {WHOLE_TRIES} trials");
+}
+
+struct Outside(Child);
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        let _killed = self.0.kill();
+        let _waited = self.0.wait();
+    }
+}
+
+#[test]
+fn the_same_task_outside_the_router_voids() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let bed = support::bed();
+    let cpu = bed.plan().cpus.dut[0].to_string();
+    let busy = Command::new("taskset")
+        .args(["-c", &cpu, "sh", "-c", &format!("exec {BUSY}")])
+        .spawn();
+    let _outside = Outside(busy.expect("sh"));
+    let voided = some_trials(&bed).any(|trial| {
+        assert_eq!(of_sh(&trial.dut_tasks, bed.plan().cpus.dut[0]), None);
+        let verdict = trial.judge(&Rules::default());
+        println!("{verdict}");
+        matches!(verdict, Verdict::Void(Void::Crowded { culprit, .. }) if culprit.to_string() == "sh")
+    });
+    assert!(voided, "not void in any of {WHOLE_TRIES} trials");
+}
+
+/// Bed and trials with this set-up; whether any of a few trials raises this doubt. The machine may add others.
+fn doubted(setup: &str, tries: u32, wanted: impl Fn(&HostDoubt) -> bool) -> bool {
+    let script = Script::new(setup);
+    let bed = Bed::raise(&BedPlan {
+        dut_setup: Some(script.0.clone()),
+        ..support::plan()
+    })
+    .unwrap_or_else(|error| panic!("raise: {error}"));
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    (0..tries).any(|_| {
+        let trial = trials::run(&mut tester, 50_000.0, 500);
+        let doubts = HostDoubt::from_trials(&[(trial, Verdict::Lossless)], false);
+        println!("{doubts:?}");
+        doubts.iter().any(&wanted)
+    })
+}
+
+#[test]
+fn time_of_the_duts_cpu_that_nobody_counts_is_named() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let dut = support::plan().cpus.dut[0];
+    let busy =
+        |doubt: &HostDoubt| matches!(doubt, HostDoubt::BusyUncounted { cpu, .. } if *cpu == dut);
+    assert!(doubted(
+        "sh -c 'while :; do :; done' &\n",
+        WHOLE_TRIES,
+        busy
+    ));
+}
+
+#[test]
+fn frames_steered_to_another_cpu_are_named() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let sender = support::plan().cpus.sender();
+    let mask = CpuSet::single(sender).mask();
+    let steered = format!("echo {mask} > /sys/class/net/mB/queues/rx-0/rps_cpus\n");
+    let elsewhere =
+        |doubt: &HostDoubt| matches!(doubt, HostDoubt::WorkElsewhere { cpu, .. } if *cpu == sender);
+    assert!(doubted(&steered, WHOLE_TRIES, elsewhere));
+    assert!(!doubted(":\n", 2, elsewhere));
+}

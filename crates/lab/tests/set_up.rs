@@ -1,0 +1,54 @@
+//! The end of a set-up script's output is kept and can be read, however much the script writes.
+
+mod host;
+mod support;
+
+use host::alone;
+use mpps_lab::bed::{self, Bed, BedPlan, SetUpOutput};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+fn raise(name: &str, script: &str) -> Bed {
+    let path = PathBuf::from(format!("/run/{name}.sh"));
+    fs::write(&path, script).expect("script");
+    let plan = BedPlan {
+        name: Some(name.to_owned()),
+        dut_setup: Some(path),
+        ..support::plan()
+    };
+    Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"))
+}
+
+#[test]
+fn only_the_end_of_a_long_output_is_kept() {
+    if !support::can_run() || !alone("only_the_end_of_a_long_output_is_kept") {
+        return;
+    }
+    let bed = raise(
+        "long",
+        "head -c 60000000 /dev/zero | tr '\\0' x\necho last words\necho a complaint >&2\n",
+    );
+    let file = Path::new("/run/mpps/long/dut-setup.out");
+    let occupied = fs::metadata(file).expect("output").blocks() * 512;
+    assert!(occupied <= 1 << 20, "{occupied} octets are occupied");
+    let output = bed.set_up_output().expect("read");
+    assert_eq!(output.stdout.len(), 64 << 10);
+    assert!(output.stdout.ends_with("xxxlast words\n"));
+    assert_eq!(output.stderr, "a complaint\n");
+    // It stays with the bed.
+    bed::keep(bed).expect("keep");
+    let kept = bed::open("long").expect("open");
+    assert_eq!(kept.set_up_output().expect("read"), output);
+    kept.lower().expect("lower");
+}
+
+#[test]
+fn without_a_script_there_is_no_output() {
+    if !support::can_run() || !alone("without_a_script_there_is_no_output") {
+        return;
+    }
+    let bed = support::bed();
+    assert_eq!(bed.set_up_output().expect("read"), SetUpOutput::default());
+    bed.lower().expect("lower");
+}
