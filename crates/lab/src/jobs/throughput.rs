@@ -90,44 +90,46 @@ pub fn measure_size(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
-    let mut tester = raise(bed, plan, frames)?;
-    let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
-    let time = plan.budget.map_or(SATURATION_TIME, share);
-    let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
+    let (mut tester, saturated) = saturate(bed, plan, frames, observer)?;
     tester.warm_up = plan.warm_up;
     find(&mut tester, plan, saturated, deadline, observer)
 }
 
-/// A tester that the DUT lets frames through to: where it was left to us, at the DUT's exit if that sees them.
-fn raise<'a>(
+/// A tester that the DUT lets frames through to, and what overload told: where it was left to us, at the DUT's exit if
+/// that sees every frame.
+fn saturate<'a>(
     bed: &'a Bed,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
-) -> Result<Tester<'a>, JobError> {
+    observer: &mut dyn Observer,
+) -> Result<(Tester<'a>, Saturated), JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
     };
     let longest = plan.search.longest_trial().max(plan.warm_up);
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
-    let receiving_at = |receiver| {
+    let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
+    let time = plan.budget.map_or(SATURATION_TIME, share);
+    let mut receiving_at = |receiver| {
         let traffic = Traffic {
             receiver,
             ..traffic.clone()
         };
         let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
         probe::probe(&mut tester)?;
-        Ok::<_, JobError>(tester)
+        let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
+        Ok::<_, JobError>((tester, saturated))
     };
     let place = match plan.receiver {
         Some(place) => place,
         None => receiver_place(bed, &traffic)?,
     };
     match receiving_at(place) {
-        Err(JobError::Probe(error)) if plan.receiver.is_none() && error.is_past_exit() => {
+        Err(error) if plan.receiver.is_none() && error.is_past_exit() => {
             receiving_at(ReceiverPlace::Port)
         }
-        raised => raised,
+        measured => measured,
     }
 }
 
