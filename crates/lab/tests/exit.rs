@@ -14,8 +14,8 @@ use mpps_lab::jobs::{JobError, Observer, Report};
 use mpps_lab::link::Link;
 use mpps_lab::probe::{Hop, ProbeError, probe};
 use mpps_lab::tester::{
-    Fault, NoExit, PlantedFault, PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError,
-    receiver_place,
+    Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
+    Tester, TesterError, receiver_place,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -117,6 +117,13 @@ fn the_ledger_closes_at_the_exit_under_overload() {
     }
 }
 
+/// What hangs at mC's egress.
+fn egress_filters(bed: &Bed) -> tc::Filters {
+    let port = bed.port(Side::C).ifindex;
+    let listed = bed.netns(Side::C).run(|| tc::filters(port, Hook::Egress));
+    listed.expect("namespace").expect("filters")
+}
+
 /// A fault, and what the planting program and the receiver count of it.
 type Counted = (Fault, fn(&Planted) -> u64, fn(&Trial) -> u64);
 
@@ -166,12 +173,7 @@ fn planted_faults_are_found_to_the_frame_at_the_exit() {
             assert_eq!(found(&trial), planted, "{interfaces:?} {fault:?}");
         }
         drop(tester);
-        let (mc, hook) = (bed.port(Side::C).ifindex, Hook::Egress);
-        let left = bed.netns(Side::C).run(|| tc::filters(mc, hook));
-        assert_eq!(
-            left.expect("namespace").expect("filters"),
-            tc::Filters::default()
-        );
+        assert_eq!(egress_filters(&bed), tc::Filters::default());
     }
 }
 
@@ -378,7 +380,7 @@ fn search(
         minimum: Rate::from_fps(500.0),
         maximum: Some(Rate::from_fps(2_000.0)),
         link: Link::NOTIONAL,
-        budget: Some(Span::from_millis(6_000)),
+        budget: Some(Span::from_millis(3_000)),
         receiver,
     };
     throughput::measure(bed, &plan, &mut Silent)
@@ -471,4 +473,30 @@ fn frames_merged_by_gro_are_never_miscounted() {
             assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}");
         }
     }
+}
+
+#[test]
+fn what_a_killed_exit_left_is_taken_off() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = raised(&BedPlan {
+        interfaces: Interfaces::Oldest,
+        ..support::plan()
+    });
+    // As a process that was killed: nothing is dropped.
+    let plan = ReceiverPlan {
+        order: traffic().flow_order(),
+        place_flow: None,
+        tcp: false,
+        sequences_max: 64,
+        all_timed: false,
+        pass_foreign: false,
+    };
+    let receiver = Receiver::attach_at_exit(plan, &bed, Side::C).expect("attach");
+    std::mem::forget(receiver);
+    assert!(egress_filters(&bed).ours_last);
+    let mut tester = tester(&bed, &support::traffic());
+    assert_eq!(egress_filters(&bed), tc::Filters::default());
+    assert!(run(&mut tester, 2_000.0, 50).counts().received > 0);
 }
