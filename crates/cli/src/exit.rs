@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
-/// What the exit code says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the exit code says; the graver the later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Measured (0).
     Measured,
     /// Measured, but what was expected was not met (1): every load from the lowest on lost frames.
     NotMet,
+    /// The machine disturbed every try (4): the same command may well succeed later.
+    Disturbed,
     /// Could not measure, or bad input (2).
     CouldNotMeasure,
     /// The host could not be put back as it was (3); `mpps recover` tries again.
@@ -16,7 +18,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number: 0 to 3.
+    /// The number: 0 to 4.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -24,17 +26,14 @@ impl Exit {
             Self::NotMet => 1,
             Self::CouldNotMeasure => 2,
             Self::NotRestored => 3,
+            Self::Disturbed => 4,
         }
     }
 
     /// The graver of two: whoever ends badly twice says the worse.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        if other.code() > self.code() {
-            other
-        } else {
-            self
-        }
+        self.max(other)
     }
 }
 
@@ -56,5 +55,7 @@ mod tests {
         );
         assert_eq!(Exit::NotRestored.worse(Exit::Measured), Exit::NotRestored);
         assert_eq!(Exit::NotMet.worse(Exit::CouldNotMeasure).code(), 2);
+        assert_eq!(Exit::NotMet.worse(Exit::Disturbed).code(), 4);
+        assert_eq!(Exit::NotRestored.worse(Exit::Disturbed).code(), 3);
     }
 }

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
+        Verb::Trial(args) => verbs::trial::run(args),
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),

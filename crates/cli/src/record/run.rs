@@ -6,6 +6,7 @@ use crate::record::Clock;
 use crate::terminal::rule;
 use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::{Facts, Nic};
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
 use mpps_lab::tester::Means;
@@ -13,6 +14,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
@@ -26,6 +28,8 @@ const SCRIPT_OCTETS: usize = 64 << 10;
 pub enum Job<'a> {
     /// `mpps throughput`.
     Throughput(&'a ThroughputPlan),
+    /// `mpps trial`.
+    Trial(&'a FixedLoadPlan),
     /// `mpps fib-scale`, at each point.
     FibScale(&'a ThroughputPlan),
     /// `mpps calibrate`, with this traffic.
@@ -69,6 +73,9 @@ struct PlanEntry {
     /// A calibration's searches are part of the method, not of the plan.
     #[serde(flatten)]
     search: Option<SearchEntry>,
+    /// Loads that are offered without a search, in words, for `max` is none.
+    #[serde(flatten)]
+    fixed: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -251,6 +258,7 @@ impl Job<'_> {
     pub(super) fn traffic(&self) -> &Traffic {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
+            Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
@@ -259,6 +267,7 @@ impl Job<'_> {
     pub(super) fn search_rule(self) -> String {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => rule(&plan.search),
+            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
             Self::Calibrate(_) => "calibration".to_owned(),
         }
     }
@@ -272,6 +281,7 @@ impl Job<'_> {
     pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
+            Self::Trial(_) => "trial",
             Self::FibScale(_) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
@@ -284,11 +294,23 @@ fn plan_entry(job: Job<'_>) -> PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
             search: Some(search_entry(plan)),
+            fixed: None,
+        },
+        Job::Trial(plan) => PlanEntry {
+            frames: plan.sizes.iter().map(ToString::to_string).collect(),
+            traffic: TrafficEntry::of(&plan.traffic),
+            search: None,
+            fixed: Some(json!({
+                "loads": plan.loads.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "time_ns": plan.time.as_nanos(),
+                "trials": plan.trials,
+            })),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],
             traffic: TrafficEntry::of(traffic),
             search: None,
+            fixed: None,
         },
     }
 }

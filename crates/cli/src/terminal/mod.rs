@@ -7,6 +7,7 @@ mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
+mod fixed_load;
 mod limits;
 pub mod plan;
 pub mod progress;
@@ -27,6 +28,7 @@ pub use fib::{
 #[cfg(test)]
 pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
 pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
+pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use routes::{RoutesRead, prefixes, routes, routes_json};

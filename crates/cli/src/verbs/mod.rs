@@ -12,6 +12,7 @@ pub mod limits;
 pub mod recover;
 pub mod table;
 pub mod throughput;
+pub mod trial;
 
 use crate::exit::Exit;
 use anyhow::Error;

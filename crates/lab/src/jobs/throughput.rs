@@ -90,7 +90,13 @@ pub fn measure_size(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
-    let mut tester = raise(bed, plan, frames)?;
+    let traffic = Traffic {
+        frames: frames.clone(),
+        ..plan.traffic.clone()
+    };
+    let longest = plan.search.longest_trial().max(plan.warm_up);
+    let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
+    let mut tester = raise(bed, &traffic, frames_max, plan.receiver)?;
     let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
     let time = plan.budget.map_or(SATURATION_TIME, share);
     let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
@@ -98,18 +104,14 @@ pub fn measure_size(
     find(&mut tester, plan, saturated, deadline, observer)
 }
 
-/// A tester that the DUT lets frames through to: where it was left to us, at the DUT's exit if that sees them.
-fn raise<'a>(
+/// A tester that the DUT lets frames through to, for trials of `frames_max` at most: where it was left to us, at the
+/// DUT's exit if that sees them.
+pub(crate) fn raise<'a>(
     bed: &'a Bed,
-    plan: &ThroughputPlan,
-    frames: &FrameSpec,
+    traffic: &Traffic,
+    frames_max: u64,
+    receiver: Option<ReceiverPlace>,
 ) -> Result<Tester<'a>, JobError> {
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..plan.traffic.clone()
-    };
-    let longest = plan.search.longest_trial().max(plan.warm_up);
-    let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
     let receiving_at = |receiver| {
         let traffic = Traffic {
             receiver,
@@ -119,12 +121,12 @@ fn raise<'a>(
         probe::probe(&mut tester)?;
         Ok::<_, JobError>(tester)
     };
-    let place = match plan.receiver {
+    let place = match receiver {
         Some(place) => place,
-        None => receiver_place(bed, &traffic)?,
+        None => receiver_place(bed, traffic)?,
     };
     match receiving_at(place) {
-        Err(JobError::Probe(error)) if plan.receiver.is_none() && error.is_past_exit() => {
+        Err(JobError::Probe(error)) if receiver.is_none() && error.is_past_exit() => {
             receiving_at(ReceiverPlace::Port)
         }
         raised => raised,
