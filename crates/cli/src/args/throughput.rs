@@ -59,10 +59,10 @@ pub struct OutputArgs {
     /// Measure beside another run on this host; without it one waits for the other
     #[arg(long)]
     pub share: bool,
-    /// Show every trial, all details of the results, and of each doubt why it matters and what to do next
+    /// Show every trial, all details, and of each doubt why and what next
     #[arg(long, short)]
     pub verbose: bool,
-    /// Print the plan and end: touches nothing, and refuses what the run would refuse
+    /// Print the plan and end: refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,
 }
