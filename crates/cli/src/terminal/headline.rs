@@ -61,7 +61,8 @@ fn same(row: &Figures) -> bool {
 
 /// What it forwards when more is offered than it can take.
 fn forwarding(row: &Figures) -> Option<String> {
-    let forwarded = &row.saturated.maximum()?.forwarding;
+    let maximum = row.saturated.maximum()?;
+    let forwarded = &maximum.forwarding;
     let known = middle(forwarded);
     let (number, unit) = known.in_words();
     let limit = match row.forwarding_limit? {
@@ -72,10 +73,16 @@ fn forwarding(row: &Figures) -> Option<String> {
                 "forwards at least {number}{unit} frames/s; the tester can offer no more"
             ));
         }
-        ForwardingLimit::Cpu => ", limited by the router's CPU",
-        ForwardingLimit::SharedCpu => ", limited by the CPU that router and tester share",
-        ForwardingLimit::Router => ", limited by the router",
-        ForwardingLimit::Unknown => ", and its CPU had time left: the limit is unknown",
+        ForwardingLimit::Cpu => ", limited by the router's CPU".to_owned(),
+        ForwardingLimit::SharedCpu => {
+            ", limited by the CPU that router and tester share".to_owned()
+        }
+        ForwardingLimit::Router => ", limited by the router".to_owned(),
+        ForwardingLimit::Unknown => {
+            let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
+            let busy = maximum.busy.map_or(String::new(), busy);
+            format!("{busy}, limited by nothing known")
+        }
     };
     let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));
     let (low, high) = (low.beside(known), high.beside(known));
