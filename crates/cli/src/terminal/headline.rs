@@ -81,7 +81,7 @@ fn forwarding(row: &Figures) -> Option<String> {
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
             let busy = maximum.busy.map_or(String::new(), busy);
-            format!("{busy}, limited by nothing known")
+            format!("{busy}: what limits it is unknown")
         }
     };
     let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));

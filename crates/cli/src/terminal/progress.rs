@@ -35,6 +35,7 @@ struct Size {
     begun: Instant,
     budget: Option<Duration>,
     phase: PhaseSeen,
+    /// Trials that are not at overload, and those of them that the machine disturbed.
     trials: u32,
     disturbed: u32,
     /// Highest load that lost nothing.
@@ -96,7 +97,7 @@ impl Progress {
         size.phase.frames = frames;
         size.phase.name = name;
         size.add(report);
-        let live = size.live(report.trial.offered);
+        let live = size.live(report.offer.rate);
         if self.shown == Shown::Trials {
             self.print(&trial_line(number, report, style::on_stderr()));
         }
@@ -141,11 +142,14 @@ impl Size {
     }
 
     fn add(&mut self, report: &Report<'_>) {
-        let disturbed = u32::from(matches!(report.verdict, Verdict::Void(_)));
-        self.trials += 1;
-        self.disturbed += disturbed;
         self.phase.trials += 1;
-        self.phase.disturbed += disturbed;
+        // At overload the undisturbed windows of a trial count, whatever its verdict.
+        if self.phase.name != Phase::Overload.name() {
+            let disturbed = u32::from(matches!(report.verdict, Verdict::Void(_)));
+            self.trials += 1;
+            self.disturbed += disturbed;
+            self.phase.disturbed += disturbed;
+        }
         if report.phase != Phase::Search {
             return;
         }
@@ -258,7 +262,7 @@ fn trial_line(number: u32, report: &Report<'_>, colour: bool) -> String {
     } else {
         format!(
             "{:>10} {:>6}",
-            trial.offered.to_string(),
+            report.offer.rate.to_string(),
             length.to_string()
         )
     };
