@@ -59,31 +59,28 @@ fn same(row: &Figures) -> bool {
     tester && rate.fps() >= SAME * maximum.forwarding.low
 }
 
-/// What it forwards when more is offered than it can take.
+/// What it forwards when more is offered than it can take; where the router was not seen to be the limit, a bound.
 fn forwarding(row: &Figures) -> Option<String> {
     let maximum = row.saturated.maximum()?;
     let forwarded = &maximum.forwarding;
     let known = middle(forwarded);
-    let (number, unit) = known.in_words();
-    let limit = match row.forwarding_limit? {
+    let at_least = |why: &str| {
+        let (number, unit) = known.with(forwarded.low).floor().in_words();
+        Some(format!("forwards at least {number}{unit} frames/s{why}"))
+    };
+    let who = match row.forwarding_limit? {
         ForwardingLimit::Tester if same(row) => return None,
-        ForwardingLimit::Tester => {
-            let (number, unit) = known.with(forwarded.low).floor().in_words();
-            return Some(format!(
-                "forwards at least {number}{unit} frames/s; the tester can offer no more"
-            ));
-        }
-        ForwardingLimit::Cpu => ", limited by the router's CPU".to_owned(),
-        ForwardingLimit::SharedCpu => {
-            ", limited by the CPU that router and tester share".to_owned()
-        }
-        ForwardingLimit::Router => ", limited by the router".to_owned(),
+        ForwardingLimit::Tester => return at_least("; the tester can offer no more"),
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
             let busy = maximum.busy.map_or(String::new(), busy);
-            format!("{busy}: what limits it is unknown")
+            return at_least(&format!("{busy}: what limits it is unknown"));
         }
+        ForwardingLimit::Cpu => "the router's CPU",
+        ForwardingLimit::SharedCpu => "the CPU that router and tester share",
+        ForwardingLimit::Router => "the router",
     };
+    let (number, unit) = known.in_words();
     let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));
     let (low, high) = (low.beside(known), high.beside(known));
     let range = if low == high {
@@ -91,7 +88,9 @@ fn forwarding(row: &Figures) -> Option<String> {
     } else {
         format!(" ({low} to {high})")
     };
-    Some(format!("forwards {number}{unit} frames/s{range}{limit}"))
+    Some(format!(
+        "forwards {number}{unit} frames/s{range}, limited by {who}"
+    ))
 }
 
 /// The highest load that passed, and what ended the search where the router did not.

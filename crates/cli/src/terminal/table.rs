@@ -88,10 +88,11 @@ fn cells(row: &Figures) -> [String; COLUMNS] {
     ]
 }
 
-/// `1.52M (1.46-1.57)`; where the tester ended before the router, a bound.
+/// `1.52M (1.46-1.57)`; where the router was not seen to be the limit, a bound.
 fn forwarded(row: &Figures, interval: &Interval) -> String {
     let known = middle(interval);
-    if row.forwarding_limit == Some(ForwardingLimit::Tester) {
+    let other = [ForwardingLimit::Tester, ForwardingLimit::Unknown].map(Some);
+    if other.contains(&row.forwarding_limit) {
         return format!(">= {}", known.with(interval.low).floor().short());
     }
     let (low, high) = (known.with(interval.low), known.with(interval.high));
