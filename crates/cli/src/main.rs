@@ -50,7 +50,7 @@ fn run(cli: &Cli) -> Exit {
 fn settle(mut exit: Exit) -> Exit {
     if let Some(error) = terminal::lost_output() {
         terminal::error(&format!("write standard output: {error}"));
-        exit = exit.worse(Exit::CouldNotMeasure);
+        exit = exit.worse(Exit::Failed);
     }
     for error in mpps_lab::bed::not_restored() {
         terminal::error(&error.to_string());

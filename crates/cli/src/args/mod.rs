@@ -56,8 +56,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation was not met, 2 could not measure \
-                          or bad input, 3 the host could not be restored (run `mpps recover`), 4 the machine was too disturbed (try again).";
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
+                          be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
@@ -108,7 +108,7 @@ pub fn read() -> Result<Cli, Exit> {
         _ => {
             let line = refusal::one_line(&error, &typed());
             crate::terminal::error(&refusal::shortened(&line, &typed()));
-            Exit::CouldNotMeasure
+            Exit::Failed
         }
     })
 }

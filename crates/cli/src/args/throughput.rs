@@ -54,11 +54,14 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
     /// No progress on stderr
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Measure beside another run on this host; without it one waits for the other
     #[arg(long)]
     pub share: bool,
+    /// Show every trial, all details of the results, and of each doubt why it matters and what to do next
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Print the plan and end: touches nothing, and refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,

@@ -240,6 +240,7 @@ fn what_was_not_found_has_no_figures() {
             &plan(""),
         );
         assert_eq!(figures.reading, reading);
+        assert_eq!(figures.why.is_some(), reading == Reading::Nothing);
         assert_eq!(
             (figures.label, figures.busy_share, figures.gbit_per_s),
             (None, None, None)

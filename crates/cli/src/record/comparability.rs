@@ -136,16 +136,6 @@ impl Comparability {
         Self { key, ..self }
     }
 
-    /// A line that says that a set-up script ran; nothing where none did.
-    #[must_use]
-    pub fn setup_words(&self) -> String {
-        self.dut_setup.as_ref().map_or(String::new(), |hash| {
-            format!(
-                "a set-up script ran in the DUT: {hash}; its text and output are in the record\n"
-            )
-        })
-    }
-
     /// Nothing where nothing is shared: keys of earlier records stay.
     const fn sharing(&self) -> &'static str {
         if self.cpus_shared {

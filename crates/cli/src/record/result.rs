@@ -1,9 +1,11 @@
 //! A result's line: what was found for one frame size, and the trials it stands on.
 
 use super::cause::{EvennessEntry, HeadroomEntry, WhyLostEntry};
-use crate::figures::{Figures, Reading};
+use crate::figures::{Figures, ForwardingLimit, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
-use mpps_method::{Irregular, Outcome, Rate, Span, Trial};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_method::saturation::{FrameCost, Interval};
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
 use serde::Serialize;
 
 /// Numbers of the trials behind a result.
@@ -33,8 +35,8 @@ impl Stands {
     }
 }
 
-/// One result.
-#[derive(Clone, Debug, Serialize)]
+/// One result. Each frame size has one for each goal, whatever came of it.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ResultLine {
     frame: String,
     frame_mean_octets: f64,
@@ -44,14 +46,32 @@ pub struct ResultLine {
     goal_loss_ratio: Option<f64>,
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
+    /// `found`, `none-lossless` or `not-measured`.
     outcome: &'static str,
-    /// Why nothing could be measured.
+    /// Why the rate was not measured.
     why: Option<String>,
+    /// The maximum forwarding rate (RFC 2285 3.6.3); null where too little of the time was undisturbed.
+    max_forwarding_fps: Option<IntervalEntry<u64>>,
+    /// The load really sent there: the median.
+    offered_fps: Option<u64>,
+    /// Busy share of the DUT's busiest CPU there.
+    max_forwarding_busy_share: Option<f64>,
+    max_forwarding_limited_by: Option<&'static str>,
+    /// Undisturbed windows that it stands on, and windows left out.
+    windows: Option<u32>,
+    disturbed_windows: Option<u32>,
+    /// What a frame costs the DUT's CPU there; null where no wire can stand in for the router.
+    cost: Option<CostEntry>,
+    /// Where the tester received: `exit` or `port`.
+    receiver: Option<&'static str>,
     /// What may be claimed: Throughput, Estimate, or nothing.
     claim: Option<&'static str>,
     /// `=`, `>=` or `<`: how the rate is to be read.
     rate_is: Option<&'static str>,
     rate_fps: Option<u64>,
+    /// Of the trials at that load that say something of the DUT, those that met the goal.
+    lossless_trials: u32,
+    judged_trials: u32,
     lossy_fps: Option<u64>,
     conditional_throughput_fps: Option<u64>,
     /// What a regular result (RFC 9971) would have and this one has not.
@@ -95,6 +115,44 @@ struct LossAbove {
     loss_ratio: f64,
 }
 
+/// A median with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct IntervalEntry<T> {
+    low: T,
+    median: T,
+    high: T,
+}
+
+impl<T> IntervalEntry<T> {
+    fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
+        Self {
+            low: number(interval.low),
+            median: number(interval.middle),
+            high: number(interval.high),
+        }
+    }
+}
+
+/// What a frame costs: the virtual NIC's and the receiver's part, the router's, and both.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct CostEntry {
+    bed_ns: IntervalEntry<f64>,
+    router_ns: IntervalEntry<f64>,
+    total_ns: IntervalEntry<f64>,
+}
+
+impl CostEntry {
+    fn from_cost(cost: &FrameCost) -> Self {
+        let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
+        let entry = |interval| IntervalEntry::from_interval(interval, tenths);
+        Self {
+            bed_ns: entry(&cost.bed_ns),
+            router_ns: entry(&cost.router_ns),
+            total_ns: entry(&cost.total_ns),
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 struct DoubtEntry {
     name: &'static str,
@@ -107,7 +165,6 @@ impl ResultLine {
     /// The line of one finding.
     #[must_use]
     pub fn of(finding: &Finding, figures: &Figures, mut stands: Stands) -> Self {
-        let goal = finding.goal;
         let (rate_is, rate) = match figures.reading {
             Reading::Is(rate) => (Some("="), Some(rate)),
             Reading::AtLeast(rate) => (Some(">="), Some(rate)),
@@ -116,25 +173,31 @@ impl ResultLine {
         };
         let Ended {
             outcome,
-            why,
             lossy,
             trials,
             voided,
         } = ended(&finding.outcome);
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
         stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
+        let saturated = &finding.saturated;
+        let maximum = saturated.maximum();
         Self {
-            frame: figures.frames.clone(),
-            frame_mean_octets: finding.frames.mean_octets(),
-            goal: goal.map(|goal| goal.to_string()),
-            goal_code: goal.map(|goal| goal.code()),
-            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
             simulated: finding
                 .doubts
                 .iter()
                 .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
             outcome,
-            why,
+            max_forwarding_fps: maximum
+                .map(|found| IntervalEntry::from_interval(&found.forwarding, whole)),
+            offered_fps: maximum.map(|found| whole(found.offered.middle)),
+            max_forwarding_busy_share: maximum.and_then(|found| found.busy),
+            max_forwarding_limited_by: figures.forwarding_limit.map(ForwardingLimit::name),
+            windows: maximum.map(|found| found.windows),
+            disturbed_windows: maximum.map(|found| found.disturbed),
+            cost: saturated.cost.as_ref().map(CostEntry::from_cost),
+            receiver: finding.receiver.map(ReceiverPlace::name),
+            lossless_trials: finding.passes.lossless,
+            judged_trials: finding.passes.judged,
             claim: figures.label,
             rate_is,
             rate_fps: rate.map(whole_fps),
@@ -165,53 +228,68 @@ impl ResultLine {
             evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
             doubts: finding.doubts.iter().map(doubt).collect(),
+            ..Self::not_measured(&finding.frames, finding.goal, figures)
         }
+    }
+
+    /// The line of a frame size and goal of which nothing is known; the figures say why.
+    #[must_use]
+    pub fn not_measured(frames: &FrameSpec, goal: Option<SearchGoal>, figures: &Figures) -> Self {
+        Self {
+            frame: frames.to_string(),
+            frame_mean_octets: frames.mean_octets(),
+            goal: goal.map(|goal| goal.to_string()),
+            goal_code: goal.map(|goal| goal.code()),
+            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
+            outcome: "not-measured",
+            why: figures.why.clone(),
+            stability: "unknown",
+            ..Self::default()
+        }
+    }
+
+    /// The same, of a simulated pair.
+    #[must_use]
+    pub fn simulated(self, simulated: bool) -> Self {
+        Self { simulated, ..self }
     }
 }
 
 /// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
 #[must_use]
 pub fn whole_fps(rate: Rate) -> u64 {
-    rate.fps().round() as u64
+    whole(rate.fps())
+}
+
+fn whole(fps: f64) -> u64 {
+    fps.round() as u64
 }
 
 /// How a search ended, as members of the line.
 struct Ended {
     outcome: &'static str,
-    why: Option<String>,
     lossy: Option<Rate>,
     trials: u32,
     voided: u32,
 }
 
 fn ended(how: &Outcome) -> Ended {
-    let (outcome, why, lossy, trials, voided) = match *how {
+    let (outcome, lossy, trials, voided) = match *how {
         Outcome::Found {
             lossy,
             trials,
             voided,
             ..
-        } => ("found", None, lossy, trials, voided),
+        } => ("found", lossy, trials, voided),
         Outcome::NoneLossless {
             lowest,
             trials,
             voided,
-        } => ("none-lossless", None, Some(lowest), trials, voided),
-        Outcome::CouldNotMeasure {
-            why,
-            trials,
-            voided,
-        } => (
-            "could-not-measure",
-            Some(why.to_string()),
-            None,
-            trials,
-            voided,
-        ),
+        } => ("none-lossless", Some(lowest), trials, voided),
+        Outcome::CouldNotMeasure { trials, voided, .. } => ("not-measured", None, trials, voided),
     };
     Ended {
         outcome,
-        why,
         lossy,
         trials,
         voided,

@@ -54,6 +54,7 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
     });
     let cleared = destinations::clear(prepared.as_ref(), &bed, &plan.bed);
     let error = measured.err();
+    let record = recorder.record.path().to_owned();
     let shown = show(
         args.output.json,
         &found,
@@ -61,7 +62,7 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
         error,
         recorder,
     );
-    begin::leave(bed, &plan.bed)?;
+    begin::leave(bed, &plan.bed, &shown, &record)?;
     cleared.and(shown)
 }
 
@@ -72,7 +73,7 @@ fn show(
     error: Option<Error>,
     recorder: Recorder,
 ) -> Result<Exit> {
-    let ended = error.as_ref().map(|_| Exit::CouldNotMeasure);
+    let ended = error.as_ref().map(super::exit_of);
     let exits = found.iter().map(exit).chain(ended);
     let (exit, error) = (exits.fold(Exit::Measured, Exit::worse), error.as_ref());
     end::finish(recorder, exit, error, |recorder| {
@@ -97,10 +98,10 @@ fn exit(offered: &Offered) -> Exit {
     let of = |tried: &Tried| match tried.verdict {
         Verdict::Lossless | Verdict::Lossy { .. } => Exit::Measured,
         Verdict::Void(_) | Verdict::NotOffered(_) => Exit::Disturbed,
-        Verdict::Invalid(_) => Exit::CouldNotMeasure,
+        Verdict::Invalid(_) => Exit::Failed,
     };
     let best = offered.trials.iter().map(of).min();
-    best.unwrap_or(Exit::CouldNotMeasure)
+    best.unwrap_or(Exit::Failed)
 }
 
 /// The result as one JSON object.
