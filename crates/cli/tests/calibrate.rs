@@ -36,7 +36,7 @@ fn every_planted_fault_is_weighed_printed_and_recorded() {
         // A disturbed row takes no other away.
         let rows = document["rows"].as_array().map(Vec::len);
         assert!(
-            document["error"].is_string() || rows == Some(6),
+            document["error"].is_string() || rows == Some(7),
             "{document}"
         );
         if retries == 0 {
@@ -47,7 +47,7 @@ fn every_planted_fault_is_weighed_printed_and_recorded() {
         println!("again: {}", ended.error());
     };
     let rows = document["rows"].as_array().expect("rows");
-    assert_eq!(rows.len(), 6, "{document}");
+    assert_eq!(rows.len(), 7, "{document}");
     let hold = rows.iter().all(|row| row["holds"] == true);
     assert_eq!(hold, exit_code == 0, "{document}");
     for row in rows {

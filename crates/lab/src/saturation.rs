@@ -101,7 +101,7 @@ fn sent(trial: &Trial) -> Rate {
 /// Measures overload, in `time` at most (and two rounds at least).
 ///
 /// # Errors
-/// The tester or the record failed.
+/// The tester or the record failed, or frames passed by the receiver at the DUT's exit.
 pub fn measure(
     tester: &mut Tester<'_>,
     time: Span,
@@ -208,7 +208,9 @@ fn tell(
         trial,
         verdict: &verdict,
     };
-    observer.trial(&report).map_err(JobError::Record)
+    observer.trial(&report).map_err(JobError::Record)?;
+    // The rates are counted by windows, which do not show what the receiver missed.
+    trial.check_exit().map_err(JobError::PastExit)
 }
 
 /// What overload tells of a simulated router: what it was written to be.

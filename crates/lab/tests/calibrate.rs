@@ -3,6 +3,8 @@
 mod support;
 
 use mpps_lab::jobs::{Observer, Report, calibrate};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_lab::traffic::Traffic;
 
 struct Silent;
 
@@ -23,15 +25,28 @@ impl Observer for Silent {
 
 #[test]
 fn every_planted_fault_is_found() {
+    assert_found(ReceiverPlace::Port);
+}
+
+#[test]
+fn every_planted_fault_is_found_at_the_exit() {
+    assert_found(ReceiverPlace::Exit);
+}
+
+fn assert_found(receiver: ReceiverPlace) {
     if !support::can_run() {
         return;
     }
     let bed = support::bed();
+    let traffic = Traffic {
+        receiver,
+        ..support::traffic()
+    };
     // A machine too restless to measure on is no fault of the meter's: it says so, and is asked again.
     let mut attempts = 0;
     let rows = loop {
         attempts += 1;
-        let calibrated = calibrate::calibrate(&bed, &support::traffic(), &mut Silent);
+        let calibrated = calibrate::calibrate(&bed, &traffic, &mut Silent);
         if let Some(error) = calibrated.ended {
             panic!("{error}");
         }
@@ -41,7 +56,7 @@ fn every_planted_fault_is_found() {
         }
         println!("again: {:?}", calibrated.rows);
     };
-    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.len(), 7);
     for row in &rows {
         println!("{row:?}");
     }

@@ -13,7 +13,8 @@ use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::clock::{wait_for, wait_until};
 use mpps_lab::recover::recover;
-use mpps_lab::tester::{ReceiverMode, Tester};
+use mpps_lab::tester::{ReceiverMode, ReceiverPlace, Tester};
+use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::netns::NetNs;
@@ -29,6 +30,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 const LIFE: &str = "a_run_with_a_trial_leaves_nothing";
 const BED: &str = "MPPS_TEST_TRIAL_BED";
+/// The receiver of the run that is killed.
+const RECEIVER: &str = "MPPS_TEST_TRIAL_RECEIVER";
+const BOTH: [ReceiverPlace; 2] = [ReceiverPlace::Port, ReceiverPlace::Exit];
 /// What the run says before its trial begins.
 const ATTACHED: &str = "mpps-test: attached";
 /// The kernel frees programs and maps some grace periods after their last user, and ends their threads
@@ -148,7 +152,9 @@ fn life(name: &str) {
         ..support::plan()
     })
     .unwrap_or_else(|error| panic!("raise: {error}"));
-    let mut tester = Tester::raise(&bed, &support::traffic(), 1 << 20, ReceiverMode::Polled)
+    let at_exit = std::env::var(RECEIVER).as_deref() == Ok(ReceiverPlace::Exit.name());
+    let traffic = traffic(BOTH[usize::from(at_exit)]);
+    let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
         .unwrap_or_else(|error| panic!("tester: {error}"));
     println!("\n{ATTACHED}");
     let offer = Offer {
@@ -159,6 +165,13 @@ fn life(name: &str) {
     assert!(trial.counts().sent > 0);
     drop(tester);
     bed.lower().unwrap_or_else(|error| panic!("lower: {error}"));
+}
+
+fn traffic(receiver: ReceiverPlace) -> Traffic {
+    Traffic {
+        receiver,
+        ..support::traffic()
+    }
 }
 
 /// Lies where it is gone with the test: in its own /run.
@@ -182,24 +195,28 @@ fn a_run_with_a_trial_leaves_nothing() {
     script();
     let (before, settings) = (Host::now(), network_settings());
     assert!(settings.len() > 100, "only {} settings", settings.len());
-    let (mut run, mut said) = start("life");
-    assert!(has_attached(&mut said));
-    let objects = Objects::of(run.id(), "life");
-    // Sender, virtual NIC, receiver, ledger, watch; a ring's and a receiver's thread at least.
-    assert!(objects.programs.len() >= 5, "{objects:?}");
-    assert!(objects.maps.len() >= 5, "{objects:?}");
-    assert!(objects.threads.len() >= 2, "{objects:?}");
-    assert_eq!(objects.left(), objects);
-    assert!(run.wait().expect("its end").success());
-    assert_eq!(Host::now(), before);
-    assert_eq!(network_settings(), settings);
-    objects.assert_freed("after its end");
+    for receiver in BOTH {
+        let (mut run, mut said) = start("life", receiver);
+        assert!(has_attached(&mut said));
+        let objects = Objects::of(run.id(), "life");
+        // Sender, virtual NIC, receiver, ledger, watch; a ring's thread and, at the port, a receiver's at least.
+        assert!(objects.programs.len() >= 5, "{objects:?}");
+        assert!(objects.maps.len() >= 5, "{objects:?}");
+        let threads = 1 + usize::from(receiver == ReceiverPlace::Port);
+        assert!(objects.threads.len() >= threads, "{objects:?}");
+        assert_eq!(objects.left(), objects);
+        assert!(run.wait().expect("its end").success());
+        assert_eq!(Host::now(), before);
+        assert_eq!(network_settings(), settings);
+        objects.assert_freed(&format!("after its end, {receiver:?}"));
+    }
 }
 
-fn start(bed: &str) -> (Child, BufReader<ChildStdout>) {
+fn start(bed: &str, receiver: ReceiverPlace) -> (Child, BufReader<ChildStdout>) {
     let mut run = Command::new(std::env::current_exe().expect("own path"))
         .args(["--exact", LIFE, "--nocapture"])
         .env(BED, bed)
+        .env(RECEIVER, receiver.name())
         .stdout(Stdio::piped())
         .spawn()
         .expect("this program again");
@@ -220,18 +237,20 @@ fn killed_while_it_sends_nothing_of_it_stays() {
     }
     script();
     let before = Host::now();
-    for after_ms in [2, 40, 80] {
+    let moments = [2, 40, 80].map(|after_ms| BOTH.map(|receiver| (after_ms, receiver)));
+    for (after_ms, receiver) in moments.into_iter().flatten() {
         let name = format!("send{after_ms}");
-        let (mut run, mut said) = start(&name);
+        let (mut run, mut said) = start(&name, receiver);
         assert!(has_attached(&mut said));
         wait_until(monotonic_ns() + after_ms * 1_000_000);
         let objects = Objects::of(run.id(), &name);
         assert!(objects.programs.len() >= 5, "{objects:?}");
         run.kill().expect("kill");
         run.wait().expect("its end");
-        assert_eq!(put_back(), 1);
-        assert_eq!(Host::now(), before, "{after_ms} ms");
-        objects.assert_freed(&format!("{after_ms} ms"));
+        let when = format!("{after_ms} ms, {receiver:?}");
+        assert_eq!(put_back(), 1, "{when}");
+        assert_eq!(Host::now(), before, "{when}");
+        objects.assert_freed(&when);
     }
 }
 
@@ -252,16 +271,16 @@ fn killed_at_random_moments_with_a_tester_nothing_of_it_stays() {
     script();
     let (before, settings) = (Host::now(), network_settings());
     let begin = monotonic_ns();
-    let (mut whole, said) = start("whole");
+    let (mut whole, said) = start("whole", ReceiverPlace::Port);
     assert!(whole.wait().expect("its end").success());
     drop(said);
     let life_ns = monotonic_ns() - begin;
     let seed = 1242;
     let mut random = Random::from_seed(seed);
     let (mut reverted, mut attached) = (0, 0);
-    for moment in 0..MOMENTS {
+    for (moment, receiver) in (0..MOMENTS).zip(BOTH.into_iter().cycle()) {
         let name = format!("moment{moment}");
-        let (mut run, said) = start(&name);
+        let (mut run, said) = start(&name, receiver);
         let after_ns = random.next_u64() % life_ns;
         wait_until(monotonic_ns() + after_ns);
         let objects = Objects::of(run.id(), &name);
@@ -270,7 +289,8 @@ fn killed_at_random_moments_with_a_tester_nothing_of_it_stays() {
         drop(said);
         reverted += put_back();
         attached += u64::from(objects != Objects::default());
-        let when = format!("seed {seed}, moment {moment}: {after_ns} of {life_ns} ns");
+        let when =
+            format!("seed {seed}, moment {moment}, {receiver:?}: {after_ns} of {life_ns} ns");
         assert_eq!(Host::now(), before, "{when}");
         assert_eq!(put_back(), 0, "{when}");
         objects.assert_freed(&when);
@@ -288,25 +308,27 @@ fn a_panic_in_a_run_takes_everything_down() {
     }
     script();
     let before = Host::now();
-    let mut objects = Objects::default();
-    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let bed = Bed::raise(&BedPlan {
-            name: Some("panic".to_owned()),
-            dut_setup: Some(script()),
-            ..support::plan()
-        })
-        .expect("raise");
-        let _tester = Tester::raise(&bed, &support::traffic(), 1 << 20, ReceiverMode::Polled)
-            .expect("tester");
-        objects = Objects::of(std::process::id(), "panic");
-        panic!("planted");
-    }));
-    let payload = panicked.expect_err("it panics");
-    assert_eq!(payload.downcast_ref::<&str>(), Some(&"planted"));
-    assert!(
-        objects.programs.len() >= 5 && !objects.threads.is_empty(),
-        "{objects:?}"
-    );
-    assert_eq!(Host::now(), before);
-    objects.assert_freed("after the panic");
+    for receiver in BOTH {
+        let mut objects = Objects::default();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let bed = Bed::raise(&BedPlan {
+                name: Some("panic".to_owned()),
+                dut_setup: Some(script()),
+                ..support::plan()
+            })
+            .expect("raise");
+            let _tester = Tester::raise(&bed, &traffic(receiver), 1 << 20, ReceiverMode::Polled)
+                .expect("tester");
+            objects = Objects::of(std::process::id(), "panic");
+            panic!("planted");
+        }));
+        let payload = panicked.expect_err("it panics");
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"planted"));
+        assert!(
+            objects.programs.len() >= 5 && !objects.threads.is_empty(),
+            "{objects:?}"
+        );
+        assert_eq!(Host::now(), before);
+        objects.assert_freed(&format!("after the panic, {receiver:?}"));
+    }
 }

@@ -1,6 +1,6 @@
 //! `mpps calibrate`.
 
-use super::{CpuArgs, InterfacesArg, OutputArgs};
+use super::{CpuArgs, InterfacesArg, OutputArgs, ReceiverArg};
 use clap::Args;
 
 /// Arguments of `mpps calibrate`.
@@ -17,6 +17,16 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true,
           help_heading = "Bed")]
     pub kernel_interfaces: InterfacesArg,
+    /// Where frames are received and counted: exit (at the egress of the router's outgoing port) or port (at the tester's
+    /// own port) [default: exit where the tester has one CPU, else port]
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_enum,
+        hide_possible_values = true,
+        help_heading = "Bed"
+    )]
+    pub receiver: Option<ReceiverArg>,
     /// The CPUs of the bed it raises for itself.
     #[command(flatten)]
     pub cpus: CpuArgs,

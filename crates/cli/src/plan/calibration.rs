@@ -3,7 +3,8 @@
 use super::{BedChoice, BedWish, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{BedPlan, Front, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, Front, RssKey};
+use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
 use std::ops::RangeInclusive;
@@ -24,6 +25,8 @@ pub struct CalibrationPlan {
     pub bed: BedChoice,
     /// 64-octet frames, one flow, one way.
     pub traffic: Traffic,
+    /// Where the tester receives; `None`: as `mpps throughput` chooses.
+    pub receiver: Option<ReceiverPlace>,
 }
 
 impl CalibrationPlan {
@@ -43,6 +46,22 @@ impl CalibrationPlan {
                 flows: FLOWS,
                 ..Traffic::default()
             },
+            receiver: args.receiver.map(super::receiver),
+        })
+    }
+
+    /// The traffic on this bed, with the receiver asked for or chosen.
+    ///
+    /// # Errors
+    /// What the kernel said of the DUT's ports.
+    pub fn traffic_on(&self, bed: &Bed) -> Result<Traffic> {
+        let place = match self.receiver {
+            Some(place) => place,
+            None => receiver_place(bed, &self.traffic)?,
+        };
+        Ok(Traffic {
+            receiver: place,
+            ..self.traffic.clone()
         })
     }
 
@@ -117,6 +136,18 @@ mod tests {
             (wish.nic, wish.queues, wish.rx_ring),
             (Front::Cpumap, Some(1), 4096)
         );
+    }
+
+    #[test]
+    fn the_receiver_is_the_one_asked_for() {
+        for (words, place) in [
+            ("", None),
+            ("--receiver exit", Some(ReceiverPlace::Exit)),
+            ("--receiver port", Some(ReceiverPlace::Port)),
+        ] {
+            let plan = CalibrationPlan::of(&args(words)).expect("a plan");
+            assert_eq!(plan.receiver, place, "{words}");
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn calibration(rows: &[Row]) -> String {
     let named = |wanted: fn(&&Row) -> bool| -> Vec<&str> {
         rows.iter().filter(wanted).map(|row| row.fault).collect()
     };
-    let miscounted = named(|row| is_wrong(row) && !is_delay(row));
+    let miscounted = named(|row| is_wrong(row) && quantity(row).is_none());
     let disturbed = named(|row| row.disturbed.is_some());
     text.push('\n');
     if !disturbed.is_empty() {
@@ -55,18 +55,19 @@ pub fn calibration(rows: &[Row]) -> String {
             miscounted.join(", ")
         );
     }
-    let mut delays = rows
+    let mut others = rows
         .iter()
-        .filter(|row| is_wrong(row) && is_delay(row))
+        .filter(is_wrong)
+        .filter_map(|row| Some((row, quantity(row)?)))
         .peekable();
-    if miscounted.is_empty() && delays.peek().is_none() {
+    if miscounted.is_empty() && others.peek().is_none() {
         let _ = if disturbed.is_empty() {
             writeln!(text, "all {} hold", rows.len())
         } else {
             writeln!(text, "the others hold")
         };
     }
-    for row in delays {
+    for (row, quantity) in others {
         let off = if row.found.is_finite() {
             let off = (row.found - row.planted).abs().round();
             format!("is wrong by {} ns here", grouped(off as u64))
@@ -75,7 +76,7 @@ pub fn calibration(rows: &[Row]) -> String {
         };
         let _ = writeln!(
             text,
-            "{} does not hold: latency {off}. Rates and losses do not depend on it. Quote no latency of \
+            "{} does not hold: {quantity} {off}. Rates and losses do not depend on it. Quote no {quantity} of \
              this machine until it holds; run again when it is quieter.",
             row.fault
         );
@@ -87,9 +88,13 @@ fn is_wrong(row: &&Row) -> bool {
     row.disturbed.is_none() && !row.holds()
 }
 
-/// Whether a time was planted, not frames.
-fn is_delay(row: &&Row) -> bool {
-    row.unit == "ns"
+/// What a planted time is found in; `None` where frames were planted.
+fn quantity(row: &Row) -> Option<&'static str> {
+    match row.unit {
+        "ns" => Some("latency"),
+        "ns/frame" => Some("cost"),
+        _ => None,
+    }
 }
 
 fn cells(row: &Row) -> [String; 6] {
@@ -203,6 +208,20 @@ mod tests {
         let both = calibration(&[row("a policer", 3.0, 2.0, 0.0), delay]);
         assert!(both.contains("1 of 2 do not hold (a policer)"), "{both}");
         assert!(both.contains("latency is wrong by"), "{both}");
+    }
+
+    #[test]
+    fn a_wrong_cost_says_nothing_of_rates() {
+        let cost = Row {
+            unit: "ns/frame",
+            ..row("a cost on the router's path", 512.0, 300.0, 60.0)
+        };
+        let text = calibration(&[row("a policer", 3.0, 3.0, 0.0), cost]);
+        assert!(
+            text.contains("does not hold: cost is wrong by 212 ns here."),
+            "{text}"
+        );
+        assert!(!text.contains("miscounted"), "{text}");
     }
 
     #[test]

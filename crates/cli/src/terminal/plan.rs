@@ -95,7 +95,7 @@ pub fn bed_json(plan: &BedPlan) -> Value {
 pub fn calibration(traffic: &Traffic) -> String {
     format!(
         "traffic      IPv4, frames of {}, {} flow(s), one way, seed {}\n\
-         faults       loss, duplicates, reordering, a policer, the receive ring, a delay: one after the other\n",
+         faults       loss, duplicates, reordering, a policer, the receive ring, a cost, a delay: one after the other\n",
         traffic.frames, traffic.flows, traffic.seed
     )
 }

@@ -12,7 +12,7 @@ use anyhow::{Error, Result};
 use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::calibrate::{self, Row};
+use mpps_lab::jobs::calibrate::{self, Calibrated, Row};
 use serde::Serialize;
 
 /// Runs the verb.
@@ -57,24 +57,29 @@ struct Measured {
 }
 
 fn measure(stage: &mut Stage, plan: &CalibrationPlan) -> Measured {
+    match calibrated(stage, plan) {
+        Ok(Calibrated { rows, ended }) => Measured {
+            rows,
+            error: ended.map(Error::from),
+        },
+        Err(error) => Measured {
+            rows: Vec::new(),
+            error: Some(error),
+        },
+    }
+}
+
+fn calibrated(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Calibrated> {
     let Stage {
         begun,
         bed,
         recorder,
         ..
     } = stage;
-    let line = RunLine::of(*begun, Job::Calibrate(&plan.traffic), bed, &Facts::gather());
-    if let Err(error) = recorder.record.write("run", &line) {
-        return Measured {
-            rows: Vec::new(),
-            error: Some(error),
-        };
-    }
-    let calibrated = calibrate::calibrate(bed, &plan.traffic, recorder);
-    Measured {
-        rows: calibrated.rows,
-        error: calibrated.ended.map(Error::from),
-    }
+    let traffic = plan.traffic_on(bed)?;
+    let line = RunLine::of(*begun, Job::Calibrate(&traffic), bed, &Facts::gather());
+    recorder.record.write("run", &line)?;
+    Ok(calibrate::calibrate(bed, &traffic, recorder))
 }
 
 /// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the

@@ -137,10 +137,12 @@ int plant(struct __sk_buff *skb)
 		until = now + delay_ns;
 		bpf_loop(1 << 20, spin, &until, 0);
 		c->delayed++;
+		c->delayed_ns += bpf_ktime_get_ns() - now;
 	}
 	if (copy) {
 		skb->mark = 0x6d707073;
-		if (!bpf_clone_redirect(skb, out_ifindex, 0))
+		/* Above 0: the copy went its way and was dropped there, as by a receiver at the exit. */
+		if (bpf_clone_redirect(skb, out_ifindex, 0) >= 0)
 			c->duplicated++;
 		skb->mark = 0;
 	}

@@ -12,6 +12,7 @@ struct fault_counts {
 	u64 swapped;	/* pairs of frames whose tags changed places */
 	u64 policed;
 	u64 delayed;
+	u64 delayed_ns;	/* how long these were held back, in all */
 };
 
 #endif

@@ -26,14 +26,23 @@ pub struct Planted {
     pub policed: u64,
     /// Frames held back.
     pub delayed: u64,
+    /// How long these were held back in all, ns.
+    pub delayed_ns: u64,
 }
 
 impl Planted {
     /// Adds up the CPUs' values; `None` when one has another length than the C struct.
     #[must_use]
     pub fn from_cpus(per_cpu: &[Vec<u8>]) -> Option<Self> {
-        let &[seen, dropped, duplicated, swapped, policed, delayed] =
-            crate::sum_words(per_cpu).as_slice()
+        let &[
+            seen,
+            dropped,
+            duplicated,
+            swapped,
+            policed,
+            delayed,
+            delayed_ns,
+        ] = crate::sum_words(per_cpu).as_slice()
         else {
             return None;
         };
@@ -44,6 +53,7 @@ impl Planted {
             swapped,
             policed,
             delayed,
+            delayed_ns,
         })
     }
 }

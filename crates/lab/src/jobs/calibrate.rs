@@ -6,8 +6,9 @@ use super::{JobError, Observer, Phase, Report, back_to_back, throughput};
 use crate::bed::Bed;
 use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
-use crate::{rules, trial};
+use crate::{rules, saturation, trial};
 use mpps_ebpf::instruments::fault::Planted;
+use mpps_method::saturation::Interval;
 use mpps_method::statistics;
 use mpps_method::{
     Accept, Ceiling, Counts, Goal, Offer, Outcome, Rate, Resolution, Span, Trial, Verdict,
@@ -84,6 +85,16 @@ const LATENCY_FPS: f64 = 2_000.0;
 const LATENCY_TIME: Span = Span::from_millis(250);
 /// Latency may be off by this, ns.
 const LATENCY_TOLERANCE_NS: f64 = 5_000.0;
+/// Planted on the router's path, ns a frame.
+const COST_NS: u64 = 500;
+/// Pairs of overloads, without and with that cost: one speed of a CPU may not meet both of a pair.
+const COST_PAIRS: u32 = 3;
+/// Time for each overload.
+const COST_TIME: Span = Span::from_millis(4_000);
+/// A cost may be off by this share, beside the half width of what the pairs say.
+const COST_TOLERANCE: f64 = 0.1;
+/// Pairs whose half width is a larger share say nothing.
+const COST_WIDTH_MAX: f64 = 0.4;
 /// The ring may be off by this share.
 const RING_TOLERANCE: f64 = 0.05;
 const FRAMES_MAX: u64 = 1 << 21;
@@ -96,6 +107,11 @@ struct Ruler(&'static str, f64, &'static str);
 
 const POLICER: Ruler = Ruler("a policer", POLICE_STEP, "frames/s");
 const DELAY: Ruler = Ruler("a delay", LATENCY_TOLERANCE_NS, "ns");
+const COST: Ruler = Ruler(
+    "a cost on the router's path",
+    COST_NS as f64 * COST_TOLERANCE,
+    "ns/frame",
+);
 
 /// Calibrates the meter on this bed. A fault that the machine disturbed is a row that says so; each row goes to the
 /// observer as soon as it is known.
@@ -123,6 +139,8 @@ fn fill(
     let ruler = ring_ruler(bed, traffic);
     let found = ring(&mut tester, ruler, observer);
     keep(rows, ruler, found, observer)?;
+    let found = costing(&mut tester, observer);
+    keep(rows, COST, found, observer)?;
     drop(tester);
     let found = delayed(bed, traffic, observer);
     keep(rows, DELAY, found, observer)
@@ -278,6 +296,47 @@ fn ring(
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
     let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, observer)?;
     Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
+}
+
+/// The router's part of a frame's cost must grow by what the DUT spins on the router's path, by the spinning program's own
+/// clock. Without a cost the program is there as well.
+fn costing(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
+    let slow = Fault {
+        delay_ns: COST_NS,
+        ..Fault::NONE
+    };
+    let (mut planted, mut grown) = (Vec::new(), Vec::new());
+    for _ in 0..COST_PAIRS {
+        let (without, _) = router_cost(tester, Fault::NONE, observer)?;
+        let (with, held) = router_cost(tester, slow, observer)?;
+        grown.push(with - without);
+        planted.push(held.delayed_ns as f64 / held.delayed.max(1) as f64);
+    }
+    let planted = statistics::median(&planted).unwrap_or(f64::NAN);
+    let grown = Interval::from_samples(&grown).ok_or(JobError::Disturbed(COST_PAIRS))?;
+    let half = (grown.high - grown.low) / 2.0;
+    if half > planted * COST_WIDTH_MAX {
+        return Err(JobError::Disturbed(COST_PAIRS));
+    }
+    let Ruler(fault, _, unit) = COST;
+    let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
+    Ok(Row::of(ruler, planted, grown.middle))
+}
+
+/// The router's part of a frame's cost at overload with this fault on its path, ns.
+fn router_cost(
+    tester: &mut Tester<'_>,
+    fault: Fault,
+    observer: &mut dyn Observer,
+) -> Result<(f64, Planted), JobError> {
+    for _ in 0..REPEATS {
+        let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
+        let saturated = saturation::measure(tester, COST_TIME, observer)?;
+        if let Some(cost) = saturated.cost {
+            return Ok((cost.router_ns.middle, planted.planted()?));
+        }
+    }
+    Err(JobError::Disturbed(REPEATS))
 }
 
 /// The median latency must grow by what the DUT spins.

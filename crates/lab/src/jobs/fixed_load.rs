@@ -110,7 +110,7 @@ pub fn measure(
             frames: frames.clone(),
             ..plan.traffic.clone()
         };
-        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver)?;
+        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, |_| Ok(()))?.0;
         for &load in &plan.loads {
             let rate = match load {
                 Load::At(rate) => rate,

@@ -89,6 +89,8 @@ pub enum JobError {
     Tester(TesterError),
     /// Nothing came through the DUT.
     Probe(ProbeError),
+    /// Frames passed by the receiver at the DUT's exit, or came merged.
+    PastExit(mpps_method::Invalid),
     /// No longest burst: what was seen, and the length tried.
     NoBurst(&'static str, u64),
     /// So many trials in a row were disturbed.
@@ -117,6 +119,16 @@ impl JobError {
         )
     }
 
+    /// Whether a receiver at the tester's port would have seen what the one at the DUT's exit did not.
+    #[must_use]
+    pub fn is_past_exit(&self) -> bool {
+        match self {
+            Self::Probe(error) => error.is_past_exit(),
+            Self::PastExit(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether Ctrl-C or SIGTERM ended the job.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
@@ -135,6 +147,7 @@ impl fmt::Display for JobError {
             Self::Bed(error) => error.fmt(f),
             Self::Tester(error) => error.fmt(f),
             Self::Probe(error) => error.fmt(f),
+            Self::PastExit(why) => why.fmt(f),
             Self::NoBurst(what, frames) => write!(f, "back-to-back: {what} ({frames} frames)"),
             Self::Disturbed(trials) => {
                 write!(

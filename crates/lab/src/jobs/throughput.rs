@@ -96,40 +96,43 @@ pub fn measure_size(
     };
     let longest = plan.search.longest_trial().max(plan.warm_up);
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
-    let mut tester = raise(bed, &traffic, frames_max, plan.receiver)?;
     let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
     let time = plan.budget.map_or(SATURATION_TIME, share);
-    let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
+    let overload =
+        |tester: &mut Tester<'_>| saturation::measure(tester, time.min(SATURATION_TIME), observer);
+    let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
     tester.warm_up = plan.warm_up;
     find(&mut tester, plan, saturated, deadline, observer)
 }
 
-/// A tester that the DUT lets frames through to, for trials of `frames_max` at most: where it was left to us, at the
-/// DUT's exit if that sees them.
-pub(crate) fn raise<'a>(
+/// A tester that the DUT lets frames through to, for trials of `frames_max` at most, and what was measured with it
+/// first: where it was left to us, at the DUT's exit if that sees every frame.
+pub(crate) fn raise<'a, T>(
     bed: &'a Bed,
     traffic: &Traffic,
     frames_max: u64,
     receiver: Option<ReceiverPlace>,
-) -> Result<Tester<'a>, JobError> {
-    let receiving_at = |receiver| {
+    mut first: impl FnMut(&mut Tester<'_>) -> Result<T, JobError>,
+) -> Result<(Tester<'a>, T), JobError> {
+    let mut receiving_at = |receiver| {
         let traffic = Traffic {
             receiver,
             ..traffic.clone()
         };
         let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
         probe::probe(&mut tester)?;
-        Ok::<_, JobError>(tester)
+        let measured = first(&mut tester)?;
+        Ok::<_, JobError>((tester, measured))
     };
     let place = match receiver {
         Some(place) => place,
         None => receiver_place(bed, traffic)?,
     };
     match receiving_at(place) {
-        Err(JobError::Probe(error)) if receiver.is_none() && error.is_past_exit() => {
+        Err(error) if receiver.is_none() && error.is_past_exit() => {
             receiving_at(ReceiverPlace::Port)
         }
-        raised => raised,
+        measured => measured,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::path::InPath;
 use super::{TesterError, Way};
-use crate::bed::Bed;
+use crate::bed::{Bed, Side};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
 use mpps_linux::tc::{Hook, Turn};
@@ -49,6 +49,26 @@ impl PlantedFault {
     /// # Errors
     /// What loading or attaching said.
     pub fn plant(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
+        let place = (way.dut_out, Hook::Egress, Turn::First);
+        Self::plant_at(place, fault, bed, way)
+    }
+
+    /// Plants the fault where the DUT receives, behind a wire: it costs the router's path alone. Copies go to the port where
+    /// the DUT transmits.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
+        let place = (way.dut_in, Hook::Ingress, Turn::Last);
+        Self::plant_at(place, fault, bed, way)
+    }
+
+    fn plant_at(
+        (side, hook, turn): (Side, Hook, Turn),
+        fault: Fault,
+        bed: &Bed,
+        way: Way,
+    ) -> Result<Self, TesterError> {
         let mut open = FaultSkelBuilder::default()
             .open(super::skeleton_storage())
             .map_err(|e| TesterError::bpf("open the planted fault", &e))?;
@@ -68,13 +88,7 @@ impl PlantedFault {
             .load()
             .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
         let program = skel.progs.plant.as_fd();
-        let in_path = InPath::put(
-            bed,
-            way.dut_out,
-            (Hook::Egress, Turn::First),
-            "mpps_fault",
-            program,
-        )?;
+        let in_path = InPath::put(bed, side, (hook, turn), "mpps_fault", program)?;
         Ok(Self {
             skel,
             _in_path: in_path,

@@ -84,7 +84,10 @@ pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traff
                 bidirectional,
                 ..
             } = traffic;
-            let what = format!("{nic:?} {frames:?} ipv6 {ipv6} both ways {bidirectional}");
+            let what = format!(
+                "{nic:?} {frames:?} ipv6 {ipv6} both ways {bidirectional} at the {}",
+                traffic.receiver.name()
+            );
             assert_closed(&trial, &what);
             let counts = trial.counts();
             assert_eq!(
