@@ -146,7 +146,7 @@ pub fn doubts_in_full(findings: &[Finding]) -> String {
 fn weight(name: &str) -> (usize, usize) {
     let place = |group: &&[&str]| group.iter().position(|known| *known == name);
     let found = WEIGHTS.iter().enumerate();
-    let found = found.filter_map(|(at, group)| Some((at, place(&group)?)));
+    let found = found.filter_map(|(at, group)| Some((at, place(group)?)));
     let footnote = FOOTNOTES.iter().position(|(known, _)| *known == name);
     let known = found.min();
     known.unwrap_or_else(|| footnote.map_or((1, 0), |place| (WEIGHTS.len(), place)))

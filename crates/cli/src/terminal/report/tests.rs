@@ -109,7 +109,7 @@ fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool)
         place,
         setup: Some("fw.sh, sha256 0123456789ab..."),
         comparability: &comparability,
-        record: Path::new("/root/.local/state/mpps/records/20261122T061930Z-2e66.jsonl"),
+        record: Path::new("/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl"),
         verbose,
     };
     report.head() + &report.body()
