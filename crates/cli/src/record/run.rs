@@ -9,7 +9,7 @@ use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
-use mpps_lab::tester::Means;
+use mpps_lab::tester::{Means, ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 2;
+pub(super) const METHOD_VERSION: u32 = 3;
 
 /// So much of a set-up script stands in the record, octets.
 const SCRIPT_OCTETS: usize = 64 << 10;
@@ -261,6 +261,16 @@ impl Job<'_> {
             Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
+    }
+
+    /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
+    pub(super) fn receiver(self, bed: &Bed) -> Option<ReceiverPlace> {
+        let asked = match self {
+            Self::Throughput(plan) => plan.receiver,
+            Self::Trial(plan) => plan.receiver,
+            _ => None,
+        };
+        asked.or_else(|| receiver_place(bed, self.traffic()).ok())
     }
 
     /// How long trials are and when a load has passed; a calibration's is part of the method.
