@@ -162,9 +162,9 @@ pub enum Doubt {
         /// Different destinations.
         met: u64,
     },
-    /// The trial ended before every destination had its frame.
+    /// The measurement ended before every destination had its frame.
     PartOfDestinations {
-        /// Frames the trial sent.
+        /// Frames it sent to the router.
         sent_frames: u64,
         /// Frames that once through all destinations takes.
         period_frames: u64,

@@ -59,8 +59,10 @@ pub struct TableMet {
     pub routes: u64,
     /// Different destinations.
     pub destinations: u64,
-    /// Frames after which their order begins again; each trial begins at its start.
+    /// Frames after which their order begins again.
     pub period_frames: u64,
+    /// Frames of that order that were sent to the router in the measurement so far.
+    pub passed_frames: u64,
 }
 
 impl TableMet {
@@ -72,6 +74,7 @@ impl TableMet {
                 routes: drawn.prefixes as u64,
                 destinations: drawn.distinct,
                 period_frames: drawn.places(),
+                passed_frames: tester.places_passed,
             }),
             None if tester.bed.plan().is_external() => None,
             // What cannot be read raises no doubt.
@@ -83,6 +86,7 @@ impl TableMet {
                     routes,
                     destinations: 1,
                     period_frames: 1,
+                    passed_frames: 1,
                 })
             }
         }

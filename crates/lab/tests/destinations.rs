@@ -2,6 +2,7 @@
 
 mod support;
 
+use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, Wish};
 use mpps_lab::measurer::Measurer;
@@ -69,6 +70,40 @@ fn frames_to_the_whole_table_are_routed_and_delivered() {
     tables::clear_on(&bed).expect("cleared");
     let left = bed.netns(Side::B).run(|| fib::contents(None));
     assert_eq!(left.expect("netns").expect("a dump").total(), 0);
+}
+
+/// 6 000 frames a trial and 10 000 destinations: two trials pass them all, and what passes a wire does not count.
+#[test]
+fn trials_together_pass_all_destinations() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    tables::load_on(&bed, &support::table(), &|_| {}).expect("loaded");
+    for (draw, continues) in [(Draw::PerPrefix, true), (Draw::Zipf(1.0), false)] {
+        let traffic = Traffic {
+            flows: 3,
+            destinations: Some(support::destinations(draw, 10_000, false, 3)),
+            ..support::traffic()
+        };
+        let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        let mut sent = Vec::new();
+        for _ in 0..2 {
+            let trial = run(&mut tester);
+            assert_delivered(&trial, &draw.to_string());
+            sent.push(trial.counts().sent);
+        }
+        let passed = tester.surroundings().table.expect("a table").passed_frames;
+        let next = tester.continued(Order::default()).entry_first;
+        if continues {
+            assert_eq!(passed, sent.iter().sum::<u64>());
+            assert_eq!(u64::from(next), passed % 10_000);
+        } else {
+            // The receiver knows the flows of such a list by their places.
+            assert_eq!((Some(passed), next), (sent.iter().copied().max(), 0));
+        }
+    }
 }
 
 #[test]

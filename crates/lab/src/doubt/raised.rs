@@ -40,7 +40,7 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched, around.ring_frames));
-    doubts.extend(of_table(around.table, searched.evidence.as_ref()));
+    doubts.extend(of_table(around.table));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     if around.mergeable {
         doubts.extend(of_merging(searched.evidence.as_ref()));
@@ -244,7 +244,7 @@ fn idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
 }
 
 /// A rate with a table and few destinations is no measurement of the table.
-fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
+pub(super) fn of_table(table: Option<TableMet>) -> Vec<Doubt> {
     let Some(table) = table else {
         return Vec::new();
     };
@@ -253,8 +253,8 @@ fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
     if routes > TABLE && met < routes.min(DESTINATIONS_ENOUGH) {
         doubts.push(Doubt::FewDestinations { routes, met });
     }
-    let (sent, period_frames) = (trial.map(|trial| trial.counts().sent), table.period_frames);
-    if let Some(sent_frames) = sent.filter(|&sent| sent < period_frames) {
+    let (sent_frames, period_frames) = (table.passed_frames, table.period_frames);
+    if sent_frames < period_frames {
         doubts.push(Doubt::PartOfDestinations {
             sent_frames,
             period_frames,
@@ -287,19 +287,14 @@ mod tests {
             routes,
             destinations,
             period_frames: destinations,
+            passed_frames: sent,
         };
-        let mut way = Direction::default();
-        way.counts.sent = sent;
-        let trial = Trial {
-            directions: vec![way],
-            ..Trial::default()
-        };
-        let doubts = of_table(Some(table), Some(&trial));
+        let doubts = of_table(Some(table));
         doubts.iter().map(Doubt::name).collect()
     }
 
     #[test]
-    fn a_table_and_few_destinations_is_doubted_and_so_is_a_trial_too_short_for_them() {
+    fn few_destinations_and_a_part_of_them_are_doubted() {
         let nothing: [&str; 0] = [];
         assert_eq!(names(1_000_000, 1, 500_000), ["few-destinations"]);
         assert_eq!(names(1_000_000, 65_535, 500_000), ["few-destinations"]);
@@ -310,7 +305,7 @@ mod tests {
         let short = names(1_000_000, 1_000_000, 999_999);
         assert_eq!(short, ["part-of-destinations"]);
         assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
-        assert!(of_table(None, None).is_empty());
+        assert!(of_table(None).is_empty());
     }
 
     #[test]
