@@ -6,7 +6,7 @@ mod words;
 
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
-use crate::measurer::Measurer;
+use crate::measurer::{Measurer, Surroundings};
 use crate::saturation::Saturated;
 use crate::tester::ReceiverPlace;
 use crate::why_lost::{MadeUp, WhyLost};
@@ -194,6 +194,15 @@ pub enum Doubt {
     NotionalLink,
     /// The virtual NIC hands packets to GRO, which a NIC's driver may do otherwise.
     VirtualNic,
+}
+
+/// What to doubt about overload alone.
+#[must_use]
+pub fn of_overload(around: &Surroundings) -> Vec<Doubt> {
+    let shared = around.cpus_shared.then_some(Doubt::CpuShared);
+    let mut doubts: Vec<Doubt> = shared.into_iter().collect();
+    doubts.extend(raised::of_table(around.table));
+    doubts
 }
 
 /// Weighs what a finished search found for one goal.

@@ -106,6 +106,61 @@ fn trials_together_pass_all_destinations() {
     }
 }
 
+/// Every prefix has one of 40 next hops, all of them the tester's port; clearing takes them with the routes.
+#[test]
+fn many_next_hops_are_counted_used_and_removed() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let v4 = (0..2_000_u32).map(|n| {
+        let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
+        ipnet::IpNet::new(address.into(), 24).expect("a length")
+    });
+    let v6 = (0..2_000_u128).map(|n| {
+        let address = std::net::Ipv6Addr::from(0x2a00 << 112 | n << 80);
+        ipnet::IpNet::new(address.into(), 48).expect("a length")
+    });
+    let table = tables::Table::of(v4.chain(v6));
+    let ours = || {
+        let listed = || mpps_linux::links::neighbours().expect("neighbours");
+        let all = bed.netns(Side::B).run(listed).expect("netns");
+        let (ours, others): (Vec<_>, Vec<_>) =
+            (all.into_iter()).partition(|one| one.protocol == fib::PROTOCOL);
+        (ours.len(), others.len())
+    };
+    let (_, before) = ours();
+    let loaded = tables::load_by(&bed, &table, 40, &|_| {}).expect("loaded");
+    assert!(loaded.is_whole(), "{loaded:?}");
+    assert_eq!(loaded.next_hops(), 2 * 40, "{loaded:?}");
+    // The tester's own addresses, the first next hop of each family, are the bed's.
+    assert_eq!(ours(), (2 * 39, before));
+    for ipv6 in [false, true] {
+        let wish = Wish {
+            draw: Draw::PerPrefix,
+            count: 2_000,
+            ipv6,
+            flows: 1,
+            seed: 1,
+        };
+        let drawn = Destinations::draw(&table, "a test", &wish).expect("enough");
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            destinations: Some(drawn),
+            ipv6,
+            ..support::traffic()
+        };
+        let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        assert_delivered(&run(&mut tester), &format!("ipv6 {ipv6}"));
+    }
+    tables::clear_on(&bed).expect("cleared");
+    assert_eq!(ours(), (0, before));
+    // By one next hop there is nothing to remove.
+    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    assert_eq!((loaded.next_hops(), ours().0), (2, 0));
+}
+
 #[test]
 fn more_flows_than_one_source_address_has_ports_for() {
     if !support::can_run() {

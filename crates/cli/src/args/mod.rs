@@ -62,7 +62,9 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation 
 pub enum Verb {
     /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
     Throughput(Box<ThroughputArgs>),
-    /// Measure what routes and destinations cost: throughput against how many of each
+    /// Measure what a frame costs the router at overload, against routes and destinations
+    ///
+    /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),

@@ -91,8 +91,9 @@ struct LossAbove {
     loss_ratio: f64,
 }
 
+/// A doubt.
 #[derive(Clone, Debug, Serialize)]
-struct DoubtEntry {
+pub(super) struct DoubtEntry {
     name: &'static str,
     seen: String,
     why: &'static str,
@@ -158,7 +159,7 @@ impl ResultLine {
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
             evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
-            doubts: finding.doubts.iter().map(doubt).collect(),
+            doubts: finding.doubts.iter().map(DoubtEntry::of).collect(),
         }
     }
 }
@@ -212,11 +213,14 @@ fn ended(how: &Outcome) -> Ended {
     }
 }
 
-fn doubt(doubt: &Doubt) -> DoubtEntry {
-    DoubtEntry {
-        name: doubt.name(),
-        seen: doubt.seen(),
-        why: doubt.why(),
-        next: doubt.next(),
+impl DoubtEntry {
+    /// The entry of one doubt.
+    pub fn of(doubt: &Doubt) -> Self {
+        Self {
+            name: doubt.name(),
+            seen: doubt.seen(),
+            why: doubt.why(),
+            next: doubt.next(),
+        }
     }
 }

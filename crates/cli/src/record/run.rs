@@ -22,8 +22,8 @@ pub(super) const METHOD_VERSION: u32 = 2;
 pub enum Job<'a> {
     /// `mpps throughput`.
     Throughput(&'a ThroughputPlan),
-    /// `mpps fib-scale`, at each point.
-    FibScale(&'a ThroughputPlan),
+    /// `mpps fib-scale`, at each point; whether it searches for the rate without loss too.
+    FibScale(&'a ThroughputPlan, bool),
     /// `mpps calibrate`, with this traffic.
     Calibrate(&'a Traffic),
 }
@@ -62,7 +62,7 @@ struct PlanEntry {
     frames: Vec<String>,
     #[serde(flatten)]
     traffic: TrafficEntry,
-    /// A calibration's searches are part of the method, not of the plan.
+    /// A calibration's searches are part of the method, not of the plan; `fib-scale` may have none.
     #[serde(flatten)]
     search: Option<SearchEntry>,
 }
@@ -232,7 +232,7 @@ impl RunLine {
 impl Job<'_> {
     fn traffic(&self) -> &Traffic {
         match self {
-            Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
+            Self::Throughput(plan) | Self::FibScale(plan, _) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
@@ -246,7 +246,7 @@ impl Job<'_> {
     pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
-            Self::FibScale(_) => "fib-scale",
+            Self::FibScale(..) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
     }
@@ -254,10 +254,10 @@ impl Job<'_> {
 
 fn plan_entry(job: Job<'_>) -> PlanEntry {
     match job {
-        Job::Throughput(plan) | Job::FibScale(plan) => PlanEntry {
+        Job::Throughput(plan) | Job::FibScale(plan, _) => PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
-            search: Some(search_entry(plan)),
+            search: (!matches!(job, Job::FibScale(_, false))).then(|| search_entry(plan)),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],

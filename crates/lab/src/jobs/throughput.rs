@@ -44,7 +44,7 @@ pub struct ThroughputPlan {
 }
 
 /// Time for overload at most.
-const SATURATION_TIME: Span = Span::from_millis(8_000);
+pub(super) const SATURATION_TIME: Span = Span::from_millis(8_000);
 
 /// What a search found for one goal, with the trials it stands on.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub fn measure_size(
 }
 
 /// A tester that the DUT lets frames through to: where it was left to us, at the DUT's exit if that sees them.
-fn raise<'a>(
+pub(super) fn raise<'a>(
     bed: &'a Bed,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
@@ -142,7 +142,7 @@ pub fn simulate(
 }
 
 /// Searches by the plan below the tester's ceiling; one finding for each goal.
-fn find(
+pub(super) fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
     saturated: Saturated,
