@@ -41,7 +41,7 @@ pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {all}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"13\">{}</text>\n",
         escaped(title)
     );
     text += &small(38.0, machine);
