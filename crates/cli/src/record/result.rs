@@ -117,14 +117,15 @@ struct LossAbove {
 
 /// A median with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct IntervalEntry<T> {
+pub(super) struct IntervalEntry<T> {
     low: T,
     median: T,
     high: T,
 }
 
 impl<T> IntervalEntry<T> {
-    fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
+    /// The entry of an interval, each end as such a number.
+    pub fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
         Self {
             low: number(interval.low),
             median: number(interval.middle),
@@ -135,14 +136,15 @@ impl<T> IntervalEntry<T> {
 
 /// What a frame costs: the virtual NIC's and the receiver's part, the router's, and both.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct CostEntry {
+pub(super) struct CostEntry {
     bed_ns: IntervalEntry<f64>,
     router_ns: IntervalEntry<f64>,
     total_ns: IntervalEntry<f64>,
 }
 
 impl CostEntry {
-    fn from_cost(cost: &FrameCost) -> Self {
+    /// The entry of a cost, to tenths of a nanosecond.
+    pub fn from_cost(cost: &FrameCost) -> Self {
         let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
         let entry = |interval| IntervalEntry::from_interval(interval, tenths);
         Self {
@@ -153,8 +155,9 @@ impl CostEntry {
     }
 }
 
+/// A doubt.
 #[derive(Clone, Debug, Serialize)]
-struct DoubtEntry {
+pub(super) struct DoubtEntry {
     name: &'static str,
     seen: String,
     why: &'static str,
@@ -227,7 +230,7 @@ impl ResultLine {
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
             evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
-            doubts: finding.doubts.iter().map(doubt).collect(),
+            doubts: finding.doubts.iter().map(DoubtEntry::of).collect(),
             ..Self::not_measured(&finding.frames, finding.goal, figures)
         }
     }
@@ -261,7 +264,7 @@ pub fn whole_fps(rate: Rate) -> u64 {
     whole(rate.fps())
 }
 
-fn whole(fps: f64) -> u64 {
+pub(super) fn whole(fps: f64) -> u64 {
     fps.round() as u64
 }
 
@@ -296,11 +299,14 @@ fn ended(how: &Outcome) -> Ended {
     }
 }
 
-fn doubt(doubt: &Doubt) -> DoubtEntry {
-    DoubtEntry {
-        name: doubt.name(),
-        seen: doubt.seen(),
-        why: doubt.why(),
-        next: doubt.next(),
+impl DoubtEntry {
+    /// The entry of one doubt.
+    pub fn of(doubt: &Doubt) -> Self {
+        Self {
+            name: doubt.name(),
+            seen: doubt.seen(),
+            why: doubt.why(),
+            next: doubt.next(),
+        }
     }
 }

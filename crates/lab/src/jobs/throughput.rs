@@ -90,18 +90,36 @@ pub fn measure_size(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
+    let mut tester = raise_for(bed, plan, frames)?;
+    let saturated = saturate(&mut tester, plan, observer)?;
+    tester.warm_up = plan.warm_up;
+    find(&mut tester, plan, saturated, deadline, observer)
+}
+
+/// What overload tells, within its part of the budget.
+pub(super) fn saturate(
+    tester: &mut Tester<'_>,
+    plan: &ThroughputPlan,
+    observer: &mut dyn Observer,
+) -> Result<Saturated, JobError> {
+    let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
+    let time = plan.budget.map_or(SATURATION_TIME, share);
+    saturation::measure(tester, time.min(SATURATION_TIME), observer)
+}
+
+/// A tester for the plan's trials with one frame size.
+pub(super) fn raise_for<'a>(
+    bed: &'a Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+) -> Result<Tester<'a>, JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
     };
     let longest = plan.search.longest_trial().max(plan.warm_up);
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
-    let mut tester = raise(bed, &traffic, frames_max, plan.receiver)?;
-    let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
-    let time = plan.budget.map_or(SATURATION_TIME, share);
-    let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
-    tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, deadline, observer)
+    raise(bed, &traffic, frames_max, plan.receiver)
 }
 
 /// A tester that the DUT lets frames through to, for trials of `frames_max` at most: where it was left to us, at the
@@ -153,7 +171,7 @@ pub fn simulate(
 }
 
 /// Searches by the plan below the tester's ceiling; one finding for each goal.
-fn find(
+pub(super) fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
     saturated: Saturated,
