@@ -110,6 +110,43 @@ fn a_name_the_kernel_cannot_hold_is_refused() {
 }
 
 #[test]
+fn neighbours_are_listed_by_who_added_them() {
+    if !privileged() {
+        return;
+    }
+    let (c, _d) = joined(1);
+    c.run(|| {
+        links::add_address("mC", ip("198.19.0.1"), 16).unwrap();
+        links::add_neighbour("mC", ip("198.19.0.2"), MAC_D).unwrap();
+        for ours in ["198.19.0.3", "198.19.0.4"] {
+            links::add_neighbour_by("mC", ip(ours), MAC_D, 109).unwrap();
+        }
+        let of = |protocol| {
+            let mut all = links::neighbours().unwrap();
+            all.retain(|one| one.protocol == protocol);
+            all
+        };
+        let ours = of(109);
+        let link = links::index("mC").unwrap();
+        assert!(
+            ours.len() == 2 && ours.iter().all(|one| one.link == link),
+            "{ours:?}"
+        );
+        for one in &ours {
+            links::remove_neighbour(one).unwrap();
+        }
+        assert_eq!(of(109), []);
+        let bare = of(0);
+        assert!(
+            bare.iter().any(|one| one.address == ip("198.19.0.2")),
+            "{bare:?}"
+        );
+        let gone = links::remove_neighbour(&ours[0]).unwrap_err();
+        assert_eq!(gone.errno(), Some(libc::ENOENT), "{gone}");
+    });
+}
+
+#[test]
 fn addresses_neighbours_and_routes_carry_a_datagram_without_arp() {
     if !privileged() {
         return;
