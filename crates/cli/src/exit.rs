@@ -2,39 +2,42 @@
 
 use std::process::ExitCode;
 
-/// What the exit code says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the exit code says; each variant is graver than the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Measured (0).
     Measured,
-    /// Measured, but what was expected was not met (1): every load from the lowest on lost frames.
+    /// The machine was too disturbed for all or some of it (4): the same command may succeed later.
+    Disturbed,
+    /// Measured, and an expectation was not met (1): to try again is no use.
     NotMet,
-    /// Could not measure, or bad input (2).
-    CouldNotMeasure,
+    /// Bad input, missing rights, or something that this machine lacks (2).
+    Failed,
+    /// Ctrl-C or SIGTERM (130).
+    Interrupted,
     /// The host could not be put back as it was (3); `mpps recover` tries again.
     NotRestored,
 }
 
 impl Exit {
-    /// The number: 0 to 3.
+    /// The number.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Self::Measured => 0,
             Self::NotMet => 1,
-            Self::CouldNotMeasure => 2,
+            Self::Failed => 2,
             Self::NotRestored => 3,
+            Self::Disturbed => 4,
+            // As a shell reports a program that SIGINT ended: 128 and the signal's number.
+            Self::Interrupted => 130,
         }
     }
 
-    /// The graver of two: whoever ends badly twice says the worse.
+    /// The graver of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
-        if other.code() > self.code() {
-            other
-        } else {
-            self
-        }
+        self.max(other)
     }
 }
 
@@ -50,11 +53,10 @@ mod tests {
 
     #[test]
     fn the_graver_end_wins() {
-        assert_eq!(
-            Exit::CouldNotMeasure.worse(Exit::NotRestored),
-            Exit::NotRestored
-        );
+        assert_eq!(Exit::Failed.worse(Exit::NotRestored), Exit::NotRestored);
         assert_eq!(Exit::NotRestored.worse(Exit::Measured), Exit::NotRestored);
-        assert_eq!(Exit::NotMet.worse(Exit::CouldNotMeasure).code(), 2);
+        assert_eq!(Exit::NotMet.worse(Exit::Disturbed).code(), 1);
+        assert_eq!(Exit::Disturbed.worse(Exit::Measured).code(), 4);
+        assert_eq!(Exit::Failed.worse(Exit::Interrupted).code(), 130);
     }
 }

@@ -2,14 +2,17 @@
 
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::saturation::Saturated;
+use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::why_lost::WhyLost;
+use mpps_method::limit::BUSY;
 use mpps_method::{
-    Claim, Evenness, Headroom, Instability, LimitedBy, LossRate, Outcome, Rate, SearchPlan,
-    Stability, Trial,
+    Claim, CouldNotMeasure, Evenness, FrameSpec, Headroom, Instability, LimitedBy, LossRate,
+    Outcome, Passes, Rate, SearchGoal, SearchPlan, Stability, Trial,
 };
 
 /// What the found rate says of the DUT.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Reading {
     /// This is it, within the resolution.
     Is(Rate),
@@ -17,7 +20,8 @@ pub enum Reading {
     AtLeast(Rate),
     /// Frames were lost even at this rate, the lowest tried.
     Below(Rate),
-    /// Could not measure.
+    /// Not measured.
+    #[default]
     Nothing,
 }
 
@@ -59,13 +63,54 @@ impl Limit {
     }
 }
 
+/// What keeps the router from forwarding more when more is offered than it can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardingLimit {
+    /// Its CPU: at least 95 % busy.
+    Cpu,
+    /// The CPU that it shares with the tester.
+    SharedCpu,
+    /// The router, whose CPU had time left: it lost frames to the end.
+    Router,
+    /// The tester, which offers no more.
+    Tester,
+    /// Nobody knows: the router lost frames, its CPU had time left, and the search did not find it lose to the end.
+    Unknown,
+}
+
+impl ForwardingLimit {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "router CPU",
+            Self::SharedCpu => "shared CPU",
+            Self::Router => "router",
+            Self::Tester => "tester",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// Figures of one frame size.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// The frame sizes as asked for.
     pub frames: String,
     /// What the row is about: the frame sizes, and the goal where there are several.
     pub subject: String,
+    /// Loss that the goal allows, 0 to 1.
+    pub loss_allowed: f64,
+    /// What overload told: the maximum forwarding rate, and what a frame costs.
+    pub saturated: Saturated,
+    /// What keeps the router from forwarding more at overload; `None` where that was not measured.
+    pub forwarding_limit: Option<ForwardingLimit>,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// What the trials said at the load found.
+    pub passes: Passes,
+    /// Why the rate was not measured.
+    pub why: Option<String>,
     /// Lowest load the DUT failed.
     pub fails_at: Option<Rate>,
     /// RFC 9971's Conditional Throughput, of a goal that allows loss.
@@ -116,9 +161,21 @@ impl Figures {
         // Where nothing was found, no trial stands for it.
         let trial = finding.trial.as_ref().filter(|_| rate.is_some());
         let loss_above = finding.loss_above.as_ref().map(LossRate::ratio);
+        let limited_by = limit(finding, plan);
+        let why = match finding.outcome {
+            Outcome::CouldNotMeasure { why, .. } => Some(match why {
+                CouldNotMeasure::TooManyVoided(last) => {
+                    format!("the machine was too disturbed, at last because {last}")
+                }
+                other => other.to_string(),
+            }),
+            Outcome::Found { .. } | Outcome::NoneLossless { .. } => None,
+        };
         Self {
-            frames: finding.frames.to_string(),
-            subject: subject(finding, several_goals(&plan.search)),
+            saturated: finding.saturated.clone(),
+            forwarding_limit: forwarding_limit(finding, limited_by),
+            receiver: finding.receiver,
+            passes: finding.passes,
             fails_at: fails_at(finding),
             conditional_throughput: finding
                 .conditional_throughput
@@ -134,7 +191,7 @@ impl Figures {
             },
             busy_share: trial.and_then(Trial::busiest_share),
             busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
-            limited_by: limit(finding, plan),
+            limited_by,
             why_lost: finding.why_lost.as_ref().map(why_lost),
             headroom: finding.headroom,
             evenness: finding.evenness.filter(|_| rate.is_some()),
@@ -146,6 +203,24 @@ impl Figures {
             new_flows_per_s: rate
                 .zip(plan.traffic.flow_length)
                 .map(|(rate, frames)| rate.fps() / f64::from(frames.max(1))),
+            ..Self::not_measured(&finding.frames, finding.goal, &plan.search, why)
+        }
+    }
+
+    /// A frame size of which nothing is known, and why.
+    #[must_use]
+    pub fn not_measured(
+        frames: &FrameSpec,
+        goal: Option<SearchGoal>,
+        search: &SearchPlan,
+        why: Option<String>,
+    ) -> Self {
+        Self {
+            frames: frames.to_string(),
+            subject: subject(frames, goal, several_goals(search)),
+            loss_allowed: goal.map_or(0.0, |goal| goal.loss_ratio),
+            why,
+            ..Self::default()
         }
     }
 }
@@ -156,13 +231,30 @@ pub fn several_goals(search: &SearchPlan) -> bool {
     matches!(search, SearchPlan::Mlr { goals, .. } if goals.len() > 1)
 }
 
-/// What a finding is about: `64`, or where there are several goals `64 pdr 0.5 %`.
+/// What a row is about: `64`, or where there are several goals `64 pdr 0.5 %`.
 #[must_use]
-pub fn subject(finding: &Finding, several_goals: bool) -> String {
-    match finding.goal {
-        Some(goal) if several_goals => format!("{} {goal}", finding.frames),
-        _ => finding.frames.to_string(),
+pub fn subject(frames: &FrameSpec, goal: Option<SearchGoal>, several_goals: bool) -> String {
+    match goal {
+        Some(goal) if several_goals => format!("{frames} {goal}"),
+        _ => frames.to_string(),
     }
+}
+
+/// A router that forwards all but this much of what is offered is not overloaded.
+const ALL: f64 = 1.02;
+
+/// The router is the limit at overload where its CPU was busy, or where the search saw it lose frames to the end.
+fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<ForwardingLimit> {
+    let maximum = finding.saturated.maximum()?;
+    let busy = maximum.busy.is_some_and(|busy| busy >= BUSY);
+    Some(match limited_by {
+        _ if !finding.saturated.overloaded => ForwardingLimit::Tester,
+        _ if finding.doubts.contains(&Doubt::CpuShared) => ForwardingLimit::SharedCpu,
+        _ if busy => ForwardingLimit::Cpu,
+        Some(Limit::Dut) => ForwardingLimit::Router,
+        _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
+        _ => ForwardingLimit::Unknown,
+    })
 }
 
 fn fails_at(finding: &Finding) -> Option<Rate> {

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
+        Verb::Trial(args) => verbs::trial::run(args),
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
@@ -49,7 +50,7 @@ fn run(cli: &Cli) -> Exit {
 fn settle(mut exit: Exit) -> Exit {
     if let Some(error) = terminal::lost_output() {
         terminal::error(&format!("write standard output: {error}"));
-        exit = exit.worse(Exit::CouldNotMeasure);
+        exit = exit.worse(Exit::Failed);
     }
     for error in mpps_lab::bed::not_restored() {
         terminal::error(&error.to_string());

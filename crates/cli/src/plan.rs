@@ -5,6 +5,7 @@ mod calibration;
 mod destinations;
 mod external;
 mod fib_scale;
+mod fixed_load;
 mod limits;
 mod load;
 mod routes;
@@ -14,13 +15,14 @@ mod traffic;
 pub use calibration::CalibrationPlan;
 pub use destinations::{DESTINATIONS, DestinationPlan, Origin};
 pub use fib_scale::{FULL, FibScalePlan};
+pub use fixed_load::TrialPlan;
 pub use limits::LimitsPlan;
 pub use load::load_plan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{
-    InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs, SetUpArgs,
-    ThroughputArgs, TrafficArgs,
+    DestinationArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
+    SetUpArgs, ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
@@ -109,12 +111,7 @@ impl Plan {
             receiver: args.ports.receiver.map(receiver),
             ..measurement(&args.traffic, port(&args.ports), &args.search)?
         };
-        let destinations = DestinationPlan::of(&args.destinations, &measurement.traffic)?;
-        ensure!(
-            destinations.is_none() || args.ports.external.is_none(),
-            "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
-             leave --table and --dst-prefix away"
-        );
+        let destinations = destinations(&args.destinations, &args.ports, &measurement.traffic)?;
         Ok(Self {
             bed,
             destinations,
@@ -122,6 +119,21 @@ impl Plan {
             expect_min: args.search.expect_min,
         })
     }
+}
+
+/// The routes to load, which only a router of our own takes.
+fn destinations(
+    typed: &DestinationArgs,
+    ports: &PortArgs,
+    traffic: &Traffic,
+) -> Result<Option<DestinationPlan>> {
+    let destinations = DestinationPlan::of(typed, traffic)?;
+    ensure!(
+        destinations.is_none() || ports.external.is_none(),
+        "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
+         leave --table and --dst-prefix away"
+    );
+    Ok(destinations)
 }
 
 impl BedWish {

@@ -4,7 +4,7 @@ use crate::record::{CalibrationLine, Record, Stands, TrialLine};
 use crate::terminal::progress::Progress;
 use mpps_lab::jobs::calibrate::Row;
 use mpps_lab::jobs::{Observer, Phase, Report};
-use mpps_method::Verdict;
+use mpps_method::{Span, Verdict};
 use std::io;
 
 /// Numbers the trials, and remembers which belong to the frame size under way.
@@ -26,6 +26,16 @@ impl Recorder {
             trials: 0,
             stands: Stands::default(),
         }
+    }
+
+    /// A frame size begins, for which there is so much time.
+    pub fn begin_size(&mut self, budget: Option<Span>) {
+        self.progress.begin(budget);
+    }
+
+    /// Nothing more is measured; what follows on the terminal is the result.
+    pub fn end_progress(&mut self) {
+        self.progress.end();
     }
 
     /// Shows a step that is no trial.
@@ -84,7 +94,7 @@ mod tests {
     fn a_result_stands_on_the_last_trial_like_its_own() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
         let record = Record::open(&path, "run").expect("open");
-        let mut recorder = Recorder::new(record, Progress::new(true));
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
         let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
         let mut run = |phase, fps, verdict: Verdict| {
             let trial = Trial {

@@ -30,7 +30,7 @@ fn every_planted_fault_is_weighed_printed_and_recorded() {
         // Only the machine may be to blame, and then it says so.
         assert_eq!(
             (ended.code, &document["disturbed"]),
-            (Some(2), &true.into()),
+            (Some(4), &true.into()),
             "{ended:?}"
         );
         // A disturbed row takes no other away.

@@ -8,6 +8,7 @@ use std::path::Path;
 const VERBS: &[&str] = &[
     "",
     "throughput",
+    "trial",
     "calibrate",
     "fib-scale",
     "limits",
@@ -84,7 +85,7 @@ fn short_help_fits_a_screen() {
 
 #[test]
 fn help_names_the_environment_of_scripts() {
-    for verb in ["throughput", "bed up", "bed shell"] {
+    for verb in ["throughput", "trial", "bed up", "bed shell"] {
         let words: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
         let shown = door::run(&mut door::mpps(&words)).stdout;
         for name in ["MPPS_DUT_IN", "MPPS_DUT_OUT", "MPPS_BED", "MPPS_NETNS_IN"] {

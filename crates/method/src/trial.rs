@@ -277,12 +277,17 @@ impl Trial {
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = self.counted();
-        if self.overdue as f64 > OVERDUE_MAX * counts.sent as f64 {
-            counts.received = counts.received.saturating_sub(self.overdue);
-            counts.lost = counts.lost.saturating_add(self.overdue);
-            counts.late = counts.late.saturating_add(self.overdue);
-        }
+        let overdue = self.overdue_lost();
+        counts.received = counts.received.saturating_sub(overdue);
+        counts.lost = counts.lost.saturating_add(overdue);
+        counts.late = counts.late.saturating_add(overdue);
         counts
+    }
+
+    /// Overdue frames, where they are so many that they count as lost.
+    fn overdue_lost(&self) -> u64 {
+        let many = self.overdue as f64 > OVERDUE_MAX * self.counted().sent as f64;
+        if many { self.overdue } else { 0 }
     }
 
     /// The same with every frame that arrived at all.
@@ -300,7 +305,8 @@ impl Trial {
             .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
     }
 
-    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them.
+    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them; overdue
+    /// frames are, where they are many.
     #[must_use]
     pub fn lost_at_dut(&self) -> u64 {
         let own = |way: &Direction| {
@@ -308,7 +314,8 @@ impl Trial {
                 (way.ledger.lost_before_nic).saturating_add(way.ledger.lost_receiver_ring);
             way.counts.lost.saturating_sub(tester_s)
         };
-        self.directions.iter().map(own).fold(0, u64::saturating_add)
+        let ways = self.directions.iter().map(own);
+        ways.fold(self.overdue_lost(), u64::saturating_add)
     }
 
     /// Lost at the DUT of the frames that reached its NIC, 0 to 1; `None` when none did.
@@ -415,12 +422,14 @@ mod tests {
         let mut trial = trial();
         trial.overdue = 20;
         assert_eq!(trial.counts(), trial.counted(), "a hundredth");
+        let before = trial.lost_at_dut();
         trial.overdue = 21;
         let counts = trial.counts();
         assert_eq!(
             (counts.received, counts.lost, counts.late),
             (1_779, 221, 21)
         );
+        assert_eq!(trial.lost_at_dut(), before + 21);
     }
 
     #[test]

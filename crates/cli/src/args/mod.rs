@@ -18,6 +18,7 @@ mod simulate;
 mod table;
 mod throughput;
 mod traffic;
+mod trial;
 
 pub use bed::{
     BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs,
@@ -37,6 +38,7 @@ pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
 pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
+pub use trial::TrialArgs;
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;
@@ -54,14 +56,16 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 measured but an expectation was not met, 2 could not measure \
-                          or bad input, 3 the host could not be restored (run `mpps recover`).";
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
+                          be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
     Throughput(Box<ThroughputArgs>),
+    /// Offer a fixed load and show everything counted: no search
+    Trial(Box<TrialArgs>),
     /// Measure what routes and destinations cost: throughput against how many of each
     FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
@@ -104,7 +108,7 @@ pub fn read() -> Result<Cli, Exit> {
         _ => {
             let line = refusal::one_line(&error, &typed());
             crate::terminal::error(&refusal::shortened(&line, &typed()));
-            Exit::CouldNotMeasure
+            Exit::Failed
         }
     })
 }

@@ -29,7 +29,7 @@ pub struct ThroughputArgs {
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix"])]
+                                "table", "dst_prefix", "external"])]
     pub simulate: Option<Properties>,
     /// The bed it raises for itself.
     #[command(flatten)]
@@ -54,12 +54,15 @@ pub struct OutputArgs {
     #[arg(long)]
     pub json: bool,
     /// No progress on stderr
-    #[arg(long)]
+    #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Measure beside another run on this host; without it one waits for the other
     #[arg(long)]
     pub share: bool,
-    /// Print the plan and end: touches nothing, and refuses what the run would refuse
+    /// Show every trial, all details, and of each doubt why and what next
+    #[arg(long, short)]
+    pub verbose: bool,
+    /// Print the plan and end: refuses what the run would refuse
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -240,9 +240,57 @@ fn what_was_not_found_has_no_figures() {
             &plan(""),
         );
         assert_eq!(figures.reading, reading);
+        assert_eq!(figures.why.is_some(), reading == Reading::Nothing);
         assert_eq!(
             (figures.label, figures.busy_share, figures.gbit_per_s),
             (None, None, None)
         );
     }
+}
+
+#[test]
+fn the_router_is_the_limit_only_where_that_was_seen() {
+    let interval = |middle: f64| mpps_method::saturation::Interval {
+        low: 0.9 * middle,
+        middle,
+        high: 1.1 * middle,
+    };
+    let limit = |offered: f64, busy: f64, limited_by| {
+        let mut finding = finding(limited_by);
+        finding.saturated.overloaded = offered > 1e6;
+        finding.saturated.at_most = Some(mpps_method::saturation::Saturation {
+            offered: interval(offered),
+            forwarding: interval(1e6),
+            busy: Some(busy),
+            windows: 9,
+            disturbed: 0,
+            distance_ns: None,
+            elsewhere: 0,
+        });
+        let alone = Figures::of(&finding, &plan("")).forwarding_limit;
+        finding.doubts = vec![Doubt::CpuShared];
+        let shared = Figures::of(&finding, &plan("")).forwarding_limit;
+        (alone.expect("a limit"), shared.expect("a limit"))
+    };
+    let shared = ForwardingLimit::SharedCpu;
+    assert_eq!(
+        limit(2e6, 0.95, LimitedBy::Pause),
+        (ForwardingLimit::Cpu, shared)
+    );
+    assert_eq!(
+        limit(2e6, 0.94, LimitedBy::Dut),
+        (ForwardingLimit::Router, shared)
+    );
+    assert_eq!(
+        limit(2e6, 0.94, LimitedBy::Pause),
+        (ForwardingLimit::Unknown, shared)
+    );
+    assert_eq!(
+        limit(1.01e6, 0.94, LimitedBy::Pause),
+        (ForwardingLimit::Tester, shared)
+    );
+    let tester = ForwardingLimit::Tester;
+    assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
+    let nothing = Figures::of(&finding(LimitedBy::Dut), &plan("")).forwarding_limit;
+    assert_eq!(nothing, None);
 }

@@ -6,6 +6,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// What two results must have in common to be compared.
@@ -66,7 +67,7 @@ impl Comparability {
             search: job.search_rule(),
             // All of it is numbers and words.
             traffic: serde_json::to_string(&traffic).unwrap_or_default(),
-            dut_setup: script.map(|path| digest(&std::fs::read(path).unwrap_or_default())),
+            dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),
             ..Self::bare()
         }
         .keyed()
@@ -136,16 +137,6 @@ impl Comparability {
         Self { key, ..self }
     }
 
-    /// A line that says that a set-up script ran; nothing where none did.
-    #[must_use]
-    pub fn setup_words(&self) -> String {
-        self.dut_setup.as_ref().map_or(String::new(), |hash| {
-            format!(
-                "a set-up script ran in the DUT: {hash}; its text and output are in the record\n"
-            )
-        })
-    }
-
     /// Nothing where nothing is shared: keys of earlier records stay.
     const fn sharing(&self) -> &'static str {
         if self.cpus_shared {
@@ -200,10 +191,17 @@ impl fmt::Display for Comparability {
             dut_setup
                 .as_ref()
                 .map_or("no set-up script".to_owned(), |hash| format!(
-                    "set-up script {hash}"
+                    "set-up script {hash:.12}"
                 )),
         )
     }
+}
+
+/// SHA-256 in hexadecimal digits, as `sha256sum` prints it.
+#[must_use]
+pub fn sha256(octets: &[u8]) -> String {
+    let octets = Sha256::digest(octets);
+    octets.iter().map(|octet| format!("{octet:02x}")).collect()
 }
 
 /// FNV-1a, 32 bit (RFC 9923): the same text has the same digits everywhere.

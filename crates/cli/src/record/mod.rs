@@ -8,6 +8,7 @@ mod calibration;
 mod cause;
 mod comparability;
 mod losses;
+mod overload;
 mod path;
 mod point;
 mod result;
@@ -16,7 +17,7 @@ mod traffic;
 mod trial;
 
 pub use calibration::CalibrationLine;
-pub use comparability::Comparability;
+pub use comparability::{Comparability, sha256};
 pub use path::Clock;
 use path::Folder;
 pub use point::PointLine;

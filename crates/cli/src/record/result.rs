@@ -1,9 +1,11 @@
 //! A result's line: what was found for one frame size, and the trials it stands on.
 
 use super::cause::{EvennessEntry, HeadroomEntry, WhyLostEntry};
+use super::overload::OverloadEntry;
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
-use mpps_method::{Irregular, Outcome, Rate, Span, Trial};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
 use serde::Serialize;
 
 /// Numbers of the trials behind a result.
@@ -33,8 +35,8 @@ impl Stands {
     }
 }
 
-/// One result.
-#[derive(Clone, Debug, Serialize)]
+/// One result. Each frame size has one for each goal, whatever came of it.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ResultLine {
     frame: String,
     frame_mean_octets: f64,
@@ -44,14 +46,23 @@ pub struct ResultLine {
     goal_loss_ratio: Option<f64>,
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
+    /// `found`, `none-lossless` or `not-measured`.
     outcome: &'static str,
-    /// Why nothing could be measured.
+    /// Why the rate was not measured.
     why: Option<String>,
+    #[serde(flatten)]
+    overload: OverloadEntry,
+    /// Where the tester received: `exit` or `port`.
+    receiver: Option<&'static str>,
     /// What may be claimed: Throughput, Estimate, or nothing.
     claim: Option<&'static str>,
     /// `=`, `>=` or `<`: how the rate is to be read.
     rate_is: Option<&'static str>,
     rate_fps: Option<u64>,
+    /// Of the full-length trials at that load (or at the lowest that failed) those within the goal, and those that say
+    /// something of the DUT.
+    lossless_trials: u32,
+    judged_trials: u32,
     lossy_fps: Option<u64>,
     conditional_throughput_fps: Option<u64>,
     /// What a regular result (RFC 9971) would have and this one has not.
@@ -70,10 +81,6 @@ pub struct ResultLine {
     new_flows_per_s: Option<f64>,
     trials: u32,
     voided_trials: u32,
-    /// Of the full-length trials at the load found (or at the lowest that failed) those within the goal, and those that
-    /// say something of the DUT.
-    passed_trials_there: u32,
-    judged_trials_there: u32,
     #[serde(flatten)]
     stands: Stands,
     /// Why frames were lost at the lowest load that lost any.
@@ -107,7 +114,6 @@ impl ResultLine {
     /// The line of one finding.
     #[must_use]
     pub fn of(finding: &Finding, figures: &Figures, mut stands: Stands) -> Self {
-        let goal = finding.goal;
         let (rate_is, rate) = match figures.reading {
             Reading::Is(rate) => (Some("="), Some(rate)),
             Reading::AtLeast(rate) => (Some(">="), Some(rate)),
@@ -116,7 +122,6 @@ impl ResultLine {
         };
         let Ended {
             outcome,
-            why,
             lossy,
             trials,
             voided,
@@ -124,17 +129,15 @@ impl ResultLine {
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
         stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
         Self {
-            frame: figures.frames.clone(),
-            frame_mean_octets: finding.frames.mean_octets(),
-            goal: goal.map(|goal| goal.to_string()),
-            goal_code: goal.map(|goal| goal.code()),
-            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
             simulated: finding
                 .doubts
                 .iter()
                 .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
             outcome,
-            why,
+            overload: OverloadEntry::new(&finding.saturated, figures.forwarding_limit),
+            receiver: finding.receiver.map(ReceiverPlace::name),
+            lossless_trials: finding.passes.lossless,
+            judged_trials: finding.passes.judged,
             claim: figures.label,
             rate_is,
             rate_fps: rate.map(whole_fps),
@@ -157,15 +160,36 @@ impl ResultLine {
             new_flows_per_s: figures.new_flows_per_s,
             trials,
             voided_trials: voided,
-            passed_trials_there: finding.passes.lossless,
-            judged_trials_there: finding.passes.judged,
             stands,
             why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
             evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
             doubts: finding.doubts.iter().map(doubt).collect(),
+            ..Self::not_measured(&finding.frames, finding.goal, figures)
         }
+    }
+
+    /// The line of a frame size and goal of which nothing is known; the figures say why.
+    #[must_use]
+    pub fn not_measured(frames: &FrameSpec, goal: Option<SearchGoal>, figures: &Figures) -> Self {
+        Self {
+            frame: frames.to_string(),
+            frame_mean_octets: frames.mean_octets(),
+            goal: goal.map(|goal| goal.to_string()),
+            goal_code: goal.map(|goal| goal.code()),
+            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
+            outcome: "not-measured",
+            why: figures.why.clone(),
+            stability: "unknown",
+            ..Self::default()
+        }
+    }
+
+    /// The same, of a simulated pair.
+    #[must_use]
+    pub fn simulated(self, simulated: bool) -> Self {
+        Self { simulated, ..self }
     }
 }
 
@@ -178,40 +202,28 @@ pub fn whole_fps(rate: Rate) -> u64 {
 /// How a search ended, as members of the line.
 struct Ended {
     outcome: &'static str,
-    why: Option<String>,
     lossy: Option<Rate>,
     trials: u32,
     voided: u32,
 }
 
 fn ended(how: &Outcome) -> Ended {
-    let (outcome, why, lossy, trials, voided) = match *how {
+    let (outcome, lossy, trials, voided) = match *how {
         Outcome::Found {
             lossy,
             trials,
             voided,
             ..
-        } => ("found", None, lossy, trials, voided),
+        } => ("found", lossy, trials, voided),
         Outcome::NoneLossless {
             lowest,
             trials,
             voided,
-        } => ("none-lossless", None, Some(lowest), trials, voided),
-        Outcome::CouldNotMeasure {
-            why,
-            trials,
-            voided,
-        } => (
-            "could-not-measure",
-            Some(why.to_string()),
-            None,
-            trials,
-            voided,
-        ),
+        } => ("none-lossless", Some(lowest), trials, voided),
+        Outcome::CouldNotMeasure { trials, voided, .. } => ("not-measured", None, trials, voided),
     };
     Ended {
         outcome,
-        why,
         lossy,
         trials,
         voided,

@@ -1,11 +1,12 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
-use super::comparability::{Comparability, digest};
+use super::comparability::{Comparability, sha256};
 use super::traffic::{RoutesEntry, TrafficEntry};
 use crate::record::Clock;
 use crate::terminal::rule;
 use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::{Facts, Nic};
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
 use mpps_lab::tester::Means;
@@ -13,6 +14,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
@@ -26,6 +28,8 @@ const SCRIPT_OCTETS: usize = 64 << 10;
 pub enum Job<'a> {
     /// `mpps throughput`.
     Throughput(&'a ThroughputPlan),
+    /// `mpps trial`.
+    Trial(&'a FixedLoadPlan),
     /// `mpps fib-scale`, at each point.
     FibScale(&'a ThroughputPlan),
     /// `mpps calibrate`, with this traffic.
@@ -69,6 +73,9 @@ struct PlanEntry {
     /// A calibration's searches are part of the method, not of the plan.
     #[serde(flatten)]
     search: Option<SearchEntry>,
+    /// Loads that are offered without a search, in words, for `max` is none.
+    #[serde(flatten)]
+    fixed: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -134,8 +141,8 @@ struct BedEntry {
 /// A set-up script.
 #[derive(Serialize)]
 struct ScriptEntry {
-    /// FNV-1a of the text, 8 hexadecimal digits, as in the comparability key.
-    hash: String,
+    /// SHA-256 of the text.
+    sha256: String,
     /// Its first 64 KiB; null where it cannot be read any more.
     text: Option<String>,
     /// The end of what it wrote to its output and its errors, 4 KiB of each; null where that is gone.
@@ -251,6 +258,7 @@ impl Job<'_> {
     pub(super) fn traffic(&self) -> &Traffic {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
+            Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
@@ -259,6 +267,7 @@ impl Job<'_> {
     pub(super) fn search_rule(self) -> String {
         match self {
             Self::Throughput(plan) | Self::FibScale(plan) => rule(&plan.search),
+            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
             Self::Calibrate(_) => "calibration".to_owned(),
         }
     }
@@ -272,6 +281,7 @@ impl Job<'_> {
     pub fn name(self) -> &'static str {
         match self {
             Self::Throughput(_) => "throughput",
+            Self::Trial(_) => "trial",
             Self::FibScale(_) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
@@ -284,11 +294,23 @@ fn plan_entry(job: Job<'_>) -> PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
             search: Some(search_entry(plan)),
+            fixed: None,
+        },
+        Job::Trial(plan) => PlanEntry {
+            frames: plan.sizes.iter().map(ToString::to_string).collect(),
+            traffic: TrafficEntry::of(&plan.traffic),
+            search: None,
+            fixed: Some(json!({
+                "loads": plan.loads.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "time_ns": plan.time.as_nanos(),
+                "trials": plan.trials,
+            })),
         },
         Job::Calibrate(traffic) => PlanEntry {
             frames: vec![traffic.frames.to_string()],
             traffic: TrafficEntry::of(traffic),
             search: None,
+            fixed: None,
         },
     }
 }
@@ -384,7 +406,7 @@ fn bed_entry(bed: &Bed) -> BedEntry {
         dut_setup_script: plan.dut_setup.as_ref().map(|path| {
             let text = std::fs::read(path).ok();
             ScriptEntry {
-                hash: digest(text.as_deref().unwrap_or_default()),
+                sha256: sha256(text.as_deref().unwrap_or_default()),
                 text: text.map(|text| {
                     String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()
                 }),

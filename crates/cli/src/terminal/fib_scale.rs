@@ -252,23 +252,15 @@ pub(crate) mod tests {
         Figures {
             frames: "64".to_owned(),
             subject: "64".to_owned(),
-            fails_at: None,
-            conditional_throughput: None,
             trials: 9,
             reading: Reading::Is(Rate::from_fps(1_250_000.0)),
             label: Some("Estimate"),
-            link_share: None,
-            gbit_per_s: None,
             loss_ratio: Some(0.0),
             busy_share: Some(0.98),
             busy_ns_per_frame: Some(ns_per_frame),
             limited_by: Some(Limit::Dut),
-            why_lost: None,
-            headroom: None,
-            evenness: None,
-            unstable: None,
             ceiling: Rate::from_fps(2e6),
-            new_flows_per_s: None,
+            ..Figures::default()
         }
     }
 

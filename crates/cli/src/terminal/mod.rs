@@ -1,25 +1,29 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
-pub mod bar;
 mod beds;
 mod calibration;
+mod details;
+mod digits;
 mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
+mod fixed_load;
+mod headline;
 mod limits;
 pub mod plan;
 pub mod progress;
 mod recovery;
+mod report;
 mod routes;
 mod search;
+mod style;
 mod table;
 mod wrap;
 
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
 pub use doctor::{doctor, doctor_json};
-pub use doubts::doubts;
 pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
     left_out, loaded, loaded_json,
@@ -27,15 +31,17 @@ pub use fib::{
 #[cfg(test)]
 pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
 pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
+pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
+pub use report::{Place, Report, comparability};
 pub use routes::{RoutesRead, prefixes, routes, routes_json};
 pub use search::{closeness, rule};
-pub use table::{Place, comparability, table};
 pub use wrap::fitted;
 
 use std::io::{self, Write};
 use std::sync::OnceLock;
+use table::table;
 
 /// The first error of standard output. It is kept here and not returned, so that no verb can forget it.
 static LOST: OnceLock<io::Error> = OnceLock::new();

@@ -1,54 +1,252 @@
-//! Progress: one line a trial on stderr, as soon as the trial is over.
+//! Progress on stderr. On a terminal it is one live line; in a file a line a phase; with `--verbose` a line a trial.
 
+use super::style;
 use crate::record::verdict_name;
+use anstyle::Style;
+use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use mpps_lab::jobs::{Phase, Report};
-use mpps_method::{Span, Verdict};
+use mpps_method::{Rate, Span, Verdict};
+use std::fmt::Write;
 use std::io::IsTerminal;
-
-/// Narrower than this a line is not cut, for nothing would be left of it.
-const NARROW: usize = 40;
+use std::time::{Duration, Instant};
 
 /// Shows progress, or keeps quiet.
 pub struct Progress {
-    shown: bool,
-    /// Columns of the terminal; `None` where stderr is a file: lines are whole there.
-    width: Option<usize>,
+    /// The live line; hidden where stderr is no terminal.
+    line: ProgressBar,
+    shown: Shown,
+    size: Option<Size>,
+}
+
+/// What is shown beside the live line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// Nothing: `--quiet`, or a terminal, which has the live line.
+    Nothing,
+    /// A line a phase: stderr is a file.
+    Phases,
+    /// A line a trial: `--verbose`.
+    Trials,
+}
+
+/// What is known of the frame size that is being measured.
+#[derive(Clone, Debug)]
+struct Size {
+    begun: Instant,
+    budget: Option<Duration>,
+    phase: PhaseSeen,
+    /// Trials that are not at overload, and those of them that the machine disturbed.
+    trials: u32,
+    disturbed: u32,
+    /// Highest load that lost nothing.
+    lossless: Option<Rate>,
+    /// Lowest load that lost frames.
+    lossy: Option<Rate>,
+}
+
+/// A phase so far; overload takes turns with a wire and is one phase with it.
+#[derive(Clone, Debug, Default)]
+struct PhaseSeen {
+    frames: String,
+    name: &'static str,
+    trials: u32,
+    disturbed: u32,
 }
 
 impl Progress {
-    /// On stderr, unless `quiet`.
+    /// On stderr.
     #[must_use]
-    pub fn new(quiet: bool) -> Self {
+    pub fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let columns = terminal_size::terminal_size_of(std::io::stderr())
-            .map(|(width, _)| usize::from(width.0));
+        let shown = match (quiet, verbose, terminal) {
+            (true, ..) | (false, false, true) => Shown::Nothing,
+            (false, true, _) => Shown::Trials,
+            (false, false, false) => Shown::Phases,
+        };
         Self {
-            shown: !quiet,
-            width: columns.filter(|&width| terminal && width >= NARROW),
+            line: live(quiet, "{wide_msg}"),
+            shown,
+            size: None,
         }
+    }
+
+    /// A frame size begins, for which there is so much time.
+    pub fn begin(&mut self, budget: Option<Span>) {
+        self.end_phase();
+        let budget = budget.map(Span::as_duration);
+        self.size = Some(Size::begin(budget));
     }
 
     /// A step that is no trial.
     pub fn step(&self, what: &str) {
-        self.line(what);
+        match self.shown {
+            Shown::Nothing => self.line.set_message(what.to_owned()),
+            Shown::Phases | Shown::Trials => self.print(what),
+        }
     }
 
     /// A trial that has ended.
-    pub fn trial(&self, number: u32, report: &Report<'_>) {
-        if self.shown {
-            self.line(&trial_line(number, report));
+    pub fn trial(&mut self, number: u32, report: &Report<'_>) {
+        let frames = report.frames.to_string();
+        let name = phase(report.phase);
+        let known = self.size.as_ref().map(|size| &size.phase);
+        if known.is_some_and(|known| known.name != name || known.frames != frames) {
+            self.end_phase();
+        }
+        let size = self.size.get_or_insert_with(|| Size::begin(None));
+        size.phase.frames = frames;
+        size.phase.name = name;
+        size.add(report);
+        let live = size.live(report.offer.rate);
+        if self.shown == Shown::Trials {
+            self.print(&trial_line(number, report, style::on_stderr()));
+        }
+        self.line.set_message(live);
+        self.line.tick();
+    }
+
+    /// Nothing more is measured: the live line goes.
+    pub fn end(&mut self) {
+        self.end_phase();
+        self.line.finish_and_clear();
+    }
+
+    fn end_phase(&mut self) {
+        let Some(size) = self.size.as_mut().filter(|size| size.phase.trials > 0) else {
+            return;
+        };
+        let ended = size.ended();
+        size.phase = PhaseSeen::default();
+        if self.shown == Shown::Phases {
+            self.print(&ended);
         }
     }
 
-    fn line(&self, line: &str) {
-        if self.shown {
-            super::note(&cut(line, self.width));
-        }
+    /// A line above the live one.
+    fn print(&self, line: &str) {
+        self.line.suspend(|| super::note(line));
     }
 }
 
+impl Size {
+    fn begin(budget: Option<Duration>) -> Self {
+        Self {
+            begun: Instant::now(),
+            budget,
+            phase: PhaseSeen::default(),
+            trials: 0,
+            disturbed: 0,
+            lossless: None,
+            lossy: None,
+        }
+    }
+
+    fn add(&mut self, report: &Report<'_>) {
+        self.phase.trials += 1;
+        // At overload the undisturbed windows of a trial count, whatever its verdict.
+        if self.phase.name != Phase::Overload.name() {
+            let disturbed = u32::from(matches!(report.verdict, Verdict::Void(_)));
+            self.trials += 1;
+            self.disturbed += disturbed;
+            self.phase.disturbed += disturbed;
+        }
+        if report.phase != Phase::Search {
+            return;
+        }
+        let load = report.trial.offered;
+        match report.verdict {
+            Verdict::Lossless => {
+                self.lossless = Some(self.lossless.map_or(load, |known| known.max(load)));
+            }
+            Verdict::Lossy { .. } => {
+                self.lossy = Some(self.lossy.map_or(load, |known| known.min(load)));
+            }
+            Verdict::NotOffered(_) | Verdict::Invalid(_) | Verdict::Void(_) => {}
+        }
+    }
+
+    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed  18 s left`
+    fn live(&self, load: Rate) -> String {
+        let PhaseSeen { frames, name, .. } = &self.phase;
+        let mut text = format!("{frames}  {name}  {load}");
+        let bounds = self.bounds();
+        if !bounds.is_empty() {
+            let _ = write!(text, "  {bounds}");
+        }
+        if self.disturbed > 0 {
+            let share = f64::from(self.disturbed) / f64::from(self.trials.max(1));
+            let _ = write!(text, "  {:.0} % disturbed", share * 100.0);
+        }
+        let spent = self.begun.elapsed();
+        let _ = match self.budget {
+            Some(budget) => write!(text, "  {} s left", budget.saturating_sub(spent).as_secs()),
+            None => write!(text, "  {} s", spent.as_secs()),
+        };
+        text
+    }
+
+    /// `64: search: 12 trials, 2 disturbed; lossless to 1.380 Mfps, lossy from 1.410 Mfps`
+    fn ended(&self) -> String {
+        let PhaseSeen {
+            frames,
+            name,
+            trials,
+            disturbed,
+        } = &self.phase;
+        let many = if *trials == 1 { "trial" } else { "trials" };
+        let mut text = format!("{frames}: {name}: {trials} {many}");
+        if *disturbed > 0 {
+            let _ = write!(text, ", {disturbed} disturbed");
+        }
+        let bounds = self.bounds();
+        if *name == Phase::Search.name() && !bounds.is_empty() {
+            let _ = write!(text, "; {bounds}");
+        }
+        text
+    }
+
+    fn bounds(&self) -> String {
+        let bound = |word: &str, rate: Option<Rate>| rate.map(|rate| format!("{word} {rate}"));
+        let bounds = [
+            bound("lossless to", self.lossless),
+            bound("lossy from", self.lossy),
+        ];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        bounds.join(", ")
+    }
+}
+
+fn phase(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Wire | Phase::Overload => Phase::Overload.name(),
+        other => other.name(),
+    }
+}
+
+/// A live line of this form on stderr, gone with its value; nothing where stderr is no terminal. It is drawn when it is
+/// updated and never by a thread, which would take a CPU in the middle of a trial.
+fn live(quiet: bool, form: &str) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::no_length()
+        .with_style(style.progress_chars("=> "))
+        .with_finish(ProgressFinish::AndClear)
+}
+
+/// How far something has come that is no trial: of `total`, where that is known.
+#[must_use]
+pub fn bar(what: impl Into<String>, total: Option<u64>, quiet: bool) -> ProgressBar {
+    let bar = live(quiet, "{prefix} [{bar:30}] {percent:>3} % {msg}").with_prefix(what.into());
+    if let Some(total) = total {
+        bar.set_length(total);
+    }
+    bar
+}
+
 /// Phase, load, length, verdict, loss and busy share, in columns.
-fn trial_line(number: u32, report: &Report<'_>) -> String {
+fn trial_line(number: u32, report: &Report<'_>, colour: bool) -> String {
     let trial = report.trial;
     // A burst is a number of frames; the DUT still works on them when it is over, so that a share of its
     // time would be none. So it is with a trial that was cut short.
@@ -64,13 +262,17 @@ fn trial_line(number: u32, report: &Report<'_>) -> String {
     } else {
         format!(
             "{:>10} {:>6}",
-            trial.offered.to_string(),
+            report.offer.rate.to_string(),
             length.to_string()
         )
     };
     let busy = trial.busy_share().filter(|_| !burst && !cut_short);
     let busy = busy.map_or(String::new(), |busy| {
-        format!("  DUT {:3.0} % busy", busy * 100.0)
+        let who = match report.phase {
+            Phase::Wire => "wire",
+            _ => "DUT",
+        };
+        format!("  {who} {:3.0} % busy", busy.min(1.0) * 100.0)
     });
     let what = match report.verdict {
         Verdict::Lossless => String::new(),
@@ -82,90 +284,24 @@ fn trial_line(number: u32, report: &Report<'_>) -> String {
         Verdict::Invalid(why) => format!("  {why}"),
         Verdict::Void(why) => format!("  {why}"),
     };
-    format!(
+    let line = format!(
         "{number:>4}  {:<8} {:<8} {:>17}  {:<11}{busy}{what}",
         report.frames.to_string(),
         report.phase.name(),
         load,
         verdict_name(report.verdict),
-    )
-}
-
-fn cut(line: &str, width: Option<usize>) -> String {
-    match width {
-        Some(width) if line.chars().count() > width => {
-            let kept: String = line.chars().take(width - 3).collect();
-            kept + "..."
-        }
-        _ => line.to_owned(),
+    );
+    let style = match report.verdict {
+        Verdict::Lossy { .. } => style::LOSSY,
+        Verdict::Void(_) => style::VOID,
+        _ => Style::new(),
+    };
+    if colour {
+        format!("{style}{line}{style:#}")
+    } else {
+        line
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use mpps_method::{Counts, CpuBusy, Direction, FrameSpec, Offer, Rate, Trial};
-
-    /// A tenth of a million frames, 1.2 % of them lost.
-    fn line_of(phase: Phase) -> String {
-        let counts = Counts {
-            intended: 100_000,
-            sent: 100_000,
-            received: 98_800,
-            lost: 1_200,
-            ..Counts::default()
-        };
-        let trial = Trial {
-            offered: Rate::from_fps(1_500_000.0),
-            duration: Span::from_millis(1000),
-            directions: vec![Direction {
-                counts,
-                ..Direction::default()
-            }],
-            busy: vec![CpuBusy {
-                cpu: 1,
-                run_ns: 770_000_000,
-                wait_ns: 0,
-            }],
-            ..Trial::default()
-        };
-        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
-        let offer = Offer {
-            rate: trial.offered,
-            duration: trial.duration,
-        };
-        let verdict = Verdict::Lossy { lost: 1_200 };
-        let report = Report {
-            frames: &frames,
-            phase,
-            offer,
-            trial: &trial,
-            verdict: &verdict,
-        };
-        trial_line(7, &report)
-    }
-
-    #[test]
-    fn a_trial_is_one_line() {
-        assert_eq!(
-            line_of(Phase::Search),
-            "   7  64       search   1.500 Mfps    1 s  lossy        DUT  77 % busy  1 200 lost (1.200 %)"
-        );
-    }
-
-    #[test]
-    fn a_burst_has_a_length_and_no_share_of_time() {
-        assert_eq!(
-            line_of(Phase::Burst),
-            "   7  64       burst       100 000 frames  lossy        1 200 lost (1.200 %)"
-        );
-    }
-
-    #[test]
-    fn a_terminal_gets_lines_it_can_hold() {
-        let long = "x".repeat(120);
-        assert_eq!(cut(&long, Some(80)).chars().count(), 80);
-        assert_eq!(cut(&long, None), long);
-        assert_eq!(cut("short", Some(80)), "short");
-    }
-}
+mod tests;

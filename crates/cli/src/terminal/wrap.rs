@@ -32,7 +32,7 @@ fn width() -> Option<usize> {
 }
 
 /// Breaks lines longer than `width` columns between words.
-fn wrap(text: &str, width: usize) -> String {
+pub(super) fn wrap(text: &str, width: usize) -> String {
     text.split('\n')
         .map(|line| wrapped(line, width))
         .collect::<Vec<_>>()

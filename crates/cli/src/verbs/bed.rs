@@ -63,5 +63,5 @@ fn shell(args: &ShellArgs) -> Result<Exit> {
         return Ok(Exit::Measured);
     }
     terminal::error(&format!("the command ended with {status}"));
-    Ok(Exit::CouldNotMeasure)
+    Ok(Exit::Failed)
 }

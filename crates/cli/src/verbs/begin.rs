@@ -4,7 +4,7 @@ use super::end;
 use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::plan::BedChoice;
-use crate::record::{Clock, Job, Record, SCHEMA};
+use crate::record::{Clock, Job, Record, SCHEMA, sha256};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
@@ -131,6 +131,19 @@ fn split(cpus: &CpuSplit) -> String {
     format!("tester on CPU {tester}, DUT on CPU {dut}{shared}")
 }
 
+/// The set-up script of a bed in words, with its hash where it ran just now; `None` where there was none.
+#[must_use]
+pub fn setup_words(bed: &Bed, choice: &BedChoice) -> Option<String> {
+    let script = bed.plan().dut_setup.as_ref()?;
+    let name = script.display();
+    let text = std::fs::read(script).ok();
+    Some(match text.filter(|_| matches!(choice, BedChoice::Own(_))) {
+        Some(text) => format!("{name}, sha256 {:.12}...", sha256(&text)),
+        // It may be another by now.
+        None => format!("{name}, when the bed was raised"),
+    })
+}
+
 /// Opens the record of a run that begins now.
 ///
 /// # Errors
@@ -138,16 +151,31 @@ fn split(cpus: &CpuSplit) -> String {
 pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     let begun = Clock::now();
     let record = Record::open_for(&begun.run_name(), output.record.as_deref())?;
-    Ok((begun, Recorder::new(record, Progress::new(output.quiet))))
+    Ok((
+        begun,
+        Recorder::new(record, Progress::new(output.quiet, output.verbose)),
+    ))
 }
 
-/// Lowers a bed of its own; a kept one stays.
+/// Lowers a bed of its own; a kept one stays. After an interrupt it says so, and where the record is.
 ///
 /// # Errors
 /// The host could not be put back.
-pub fn leave(bed: Bed, choice: &BedChoice) -> Result<()> {
-    if matches!(choice, BedChoice::Own(_)) {
+pub fn leave(bed: Bed, choice: &BedChoice, shown: &Result<Exit>, record: &Path) -> Result<()> {
+    let own = matches!(choice, BedChoice::Own(_));
+    if own {
         bed.lower()?;
+    }
+    if matches!(shown, Ok(Exit::Interrupted)) {
+        let bed = if own {
+            "the bed is gone"
+        } else {
+            "the bed stays"
+        };
+        terminal::error(&format!(
+            "interrupted: {bed}, the record is {}",
+            record.display()
+        ));
     }
     Ok(())
 }

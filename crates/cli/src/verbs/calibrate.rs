@@ -44,8 +44,9 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
         plan.check_bed(name, stage.bed.plan())?;
     }
     let measured = measure(&mut stage, &plan);
+    let record = stage.recorder.record.path().to_owned();
     let shown = show(args.output.json, &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed)?;
+    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
     shown
 }
 
@@ -85,11 +86,11 @@ fn calibrated(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Calibrated> {
 /// machine disturbed nobody knows.
 fn exit(measured: &Measured) -> Exit {
     let of = |row: &Row| match (&row.disturbed, row.holds()) {
-        (Some(_), _) => Exit::CouldNotMeasure,
+        (Some(_), _) => Exit::Disturbed,
         (None, true) => Exit::Measured,
         (None, false) => Exit::NotMet,
     };
-    let ended = measured.error.as_ref().map(|_| Exit::CouldNotMeasure);
+    let ended = measured.error.as_ref().map(super::exit_of);
     let all = measured.rows.iter().map(of).chain(ended);
     all.fold(Exit::Measured, Exit::worse)
 }
@@ -161,16 +162,14 @@ mod tests {
         let exit = |rows, error| exit(&Measured { rows, error });
         assert_eq!(exit(vec![row(21_000.0)], None), Exit::Measured);
         assert_eq!(exit(vec![row(21_000.0), row(0.0)], None), Exit::NotMet);
-        // What could not be measured is graver than what did not hold: nobody knows.
+        // A fault that was not found counts, however much of the rest was disturbed.
+        assert_eq!(exit(vec![row(0.0), row(f64::NAN)], None), Exit::NotMet);
         assert_eq!(
-            exit(vec![row(0.0), row(f64::NAN)], None),
-            Exit::CouldNotMeasure
+            exit(vec![row(21_000.0), row(f64::NAN)], None),
+            Exit::Disturbed
         );
         let disturbed = Error::from(JobError::Disturbed(10));
         assert!(is_disturbance(&disturbed));
-        assert_eq!(
-            exit(vec![row(21_000.0)], Some(disturbed)),
-            Exit::CouldNotMeasure
-        );
+        assert_eq!(exit(vec![row(21_000.0)], Some(disturbed)), Exit::Disturbed);
     }
 }

@@ -4,8 +4,8 @@
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan, Origin};
 use crate::record::RoutesEntry;
 use crate::recorder::Recorder;
-use crate::terminal::bar::Bar;
 use crate::terminal::grouped;
+use crate::terminal::progress::bar;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, Wish};
@@ -117,11 +117,10 @@ pub fn load(
     quiet: bool,
 ) -> Result<RoutesEntry> {
     let total = prepared.table.len() as u64;
-    let bar = std::sync::Mutex::new(Bar::new("routes", quiet));
+    let bar = bar("routes", Some(total), quiet);
     let progress = |done: u64| {
-        if let Ok(mut bar) = bar.lock() {
-            bar.update(done, Some(total), &format!("{} loaded", grouped(done)));
-        }
+        bar.set_position(done);
+        bar.set_message(format!("{} loaded", grouped(done)));
     };
     let loaded = tables::load_on(bed, &prepared.table, &progress)?;
     drop(bar);

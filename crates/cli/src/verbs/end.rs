@@ -48,9 +48,11 @@ pub fn finish(
         trials: recorder.trials(),
     };
     let ended = recorder.record.write("end", &line);
+    recorder.end_progress();
     show(&recorder)?;
-    // Only the first thing that went wrong is worth a line.
+    // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.
     match error {
+        Some(_) if exit == Exit::Interrupted => {}
         Some(error) => terminal::error(&format!("{error:#}")),
         None => ended?,
     }

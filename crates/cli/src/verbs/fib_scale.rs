@@ -56,8 +56,9 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let job = Job::FibScale(&plan.measurement);
     let line = RunLine::of(*begun, job, bed, &Facts::gather());
     let measured = measure((recorder, beside), &line, bed, &scale, &points);
+    let record = stage.recorder.record.path().to_owned();
     let shown = show(args, &scale, &line, &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed)?;
+    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
     if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
         return Err(error);
     }
@@ -122,12 +123,9 @@ impl Measured {
         let of = |row: &ScaleRow| match row.reading() {
             Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
             Reading::Below(_) => Exit::NotMet,
-            Reading::Nothing => Exit::CouldNotMeasure,
+            Reading::Nothing => Exit::Disturbed,
         };
-        let ended = match self.error {
-            Some(_) => Exit::CouldNotMeasure,
-            None => Exit::Measured,
-        };
+        let ended = self.error.as_ref().map_or(Exit::Measured, super::exit_of);
         self.rows().iter().map(of).fold(ended, Exit::worse)
     }
 }
@@ -191,6 +189,7 @@ fn one(
         terminal::grouped(point.destinations)
     ));
     let prepared = scale.prepare(point)?;
+    recorder.begin_size(None);
     let (mut rows, mut results, mut why) = (Vec::new(), Vec::new(), None);
     match scale.measure(&prepared, recorder) {
         Ok(findings) => {

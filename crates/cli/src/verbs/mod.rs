@@ -12,23 +12,47 @@ pub mod limits;
 pub mod recover;
 pub mod table;
 pub mod throughput;
+pub mod trial;
 
 use crate::exit::Exit;
 use anyhow::Error;
 use mpps_lab::bed::BedError;
 use mpps_lab::jobs::JobError;
+use mpps_lab::tables::fib::FibError;
+use mpps_lab::tester::TesterError;
 
-/// The exit code of an error: whether the host is as it was is what matters first.
+/// The exit code of an error: the gravest of all that led to it.
 #[must_use]
 pub fn exit_of(error: &Error) -> Exit {
-    let bed = error.chain().find_map(|cause| match cause.downcast_ref() {
-        Some(JobError::Bed(bed)) => Some(bed),
-        _ => cause.downcast_ref(),
+    let causes = error.chain().map(|cause| {
+        match (
+            cause.downcast_ref::<JobError>(),
+            cause.downcast_ref::<BedError>(),
+        ) {
+            (Some(JobError::Bed(bed)), _) | (_, Some(bed)) => of_bed(bed),
+            (Some(job), _) if job.is_interrupt() => Exit::Interrupted,
+            (Some(job), _) if job.is_disturbance() => Exit::Disturbed,
+            _ if is_interrupt(cause) => Exit::Interrupted,
+            _ => Exit::Failed,
+        }
     });
-    match bed {
-        Some(BedError::NotRestored(..)) => Exit::NotRestored,
-        _ => Exit::CouldNotMeasure,
+    let known = causes.filter(|&exit| exit != Exit::Failed);
+    known.max().unwrap_or(Exit::Failed)
+}
+
+const fn of_bed(error: &BedError) -> Exit {
+    match error {
+        BedError::NotRestored(..) => Exit::NotRestored,
+        BedError::Interrupted => Exit::Interrupted,
+        _ => Exit::Failed,
     }
+}
+
+fn is_interrupt(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let tester = cause.downcast_ref::<TesterError>();
+    let fib = cause.downcast_ref::<FibError>();
+    matches!(tester, Some(TesterError::Interrupted))
+        || matches!(fib, Some(FibError::Interrupted(_)))
 }
 
 #[cfg(test)]
@@ -36,17 +60,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn not_restored_is_found_in_any_depth() {
-        let why = || BedError::NotRestored("x".to_owned(), std::io::Error::other("why"));
-        for error in [
-            Error::from(why()),
-            Error::from(why()).context("while it ended"),
-            Error::from(JobError::Bed(why())),
-            Error::from(JobError::Bed(why())).context("while it ended"),
+    fn each_error_has_its_exit_code() {
+        let not_restored = || BedError::NotRestored("x".to_owned(), std::io::Error::other("why"));
+        for (error, exit) in [
+            (Error::from(not_restored()), Exit::NotRestored),
+            (JobError::Bed(not_restored()).into(), Exit::NotRestored),
+            (BedError::Interrupted.into(), Exit::Interrupted),
+            (
+                JobError::Tester(TesterError::Interrupted).into(),
+                Exit::Interrupted,
+            ),
+            (FibError::Interrupted(7).into(), Exit::Interrupted),
+            (JobError::Disturbed(9).into(), Exit::Disturbed),
+            (Error::msg("bad input"), Exit::Failed),
         ] {
-            assert_eq!(exit_of(&error), Exit::NotRestored, "{error:#}");
+            assert_eq!(exit_of(&error.context("while it ran")), exit);
         }
-        let other = Error::from(BedError::Interrupted);
-        assert_eq!(exit_of(&other), Exit::CouldNotMeasure);
     }
 }

@@ -10,7 +10,7 @@ use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, Plan};
 use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry, whole_fps};
 use crate::recorder::Recorder;
-use crate::terminal::{self, Place, plan as words};
+use crate::terminal::{self, Place, Report, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::doubt::Finding;
 use mpps_lab::facts::Facts;
@@ -18,6 +18,7 @@ use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
+use mpps_method::{FrameSpec, SearchGoal, SearchPlan};
 use serde::Serialize;
 
 /// Runs the verb.
@@ -56,6 +57,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     }
     plan.measurement.link = plan.measurement.link.or_of_ports(bed);
     let job = Job::Throughput(&plan.measurement);
+    let setup = begin::setup_words(bed, &plan.bed);
     let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
     let routes = prepared.as_ref().map(load).transpose()?;
     let line = RunLine::of(*begun, job, bed, &Facts::gather()).with_routes(routes);
@@ -63,8 +65,9 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         throughput::measure(bed, one, recorder).map(|findings| beside.doubting(findings))
     });
     let cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed);
-    let shown = show(args, &plan, &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed)?;
+    let record = stage.recorder.record.path().to_owned();
+    let shown = show(args, &plan, setup.as_deref(), &measured, stage.recorder);
+    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
     cleared.and(shown)
 }
 
@@ -78,124 +81,175 @@ fn simulate(args: &ThroughputArgs, plan: &Plan, pair: Properties) -> Result<Exit
     let measured = measure(&mut recorder, line, plan, |one, recorder| {
         throughput::simulate(pair, one, recorder)
     });
-    show(args, plan, &measured, recorder)
+    show(args, plan, None, &measured, recorder)
 }
 
-/// What was found up to the end, and what ended it early.
+/// A frame size and goal, whatever came of it.
+struct Row {
+    /// `None` where nothing is known.
+    finding: Option<Finding>,
+    figures: Figures,
+    line: ResultLine,
+}
+
+/// Every frame size, and what ended the run early.
 struct Measured {
-    findings: Vec<(Finding, Figures, ResultLine)>,
-    /// A line for each result that falls short of what was expected.
+    rows: Vec<Row>,
+    /// A line for each result that does not show what was expected.
     unmet: Vec<String>,
+    exit: Exit,
     comparability: Comparability,
+    /// What is no disturbance: it ended the run, or a size.
     error: Option<Error>,
 }
 
-impl Measured {
-    fn exit(&self) -> Exit {
-        let of = |figures: &Figures| match figures.reading {
-            Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
-            Reading::Below(_) => Exit::NotMet,
-            Reading::Nothing => Exit::CouldNotMeasure,
-        };
-        let met = if self.unmet.is_empty() {
-            Exit::Measured
-        } else {
-            Exit::NotMet
-        };
-        let worst = self
-            .findings
-            .iter()
-            .fold(met, |worst, (_, figures, _)| worst.worse(of(figures)));
-        if self.error.is_some() {
-            worst.worse(Exit::CouldNotMeasure)
-        } else {
-            worst
-        }
-    }
-
-    fn figures(&self) -> Vec<&Figures> {
-        self.findings
-            .iter()
-            .map(|(_, figures, _)| figures)
-            .collect()
-    }
-}
-
-/// One frame size after the other, so that a size that fails takes no other's result away.
+/// Measures one frame size after the other, so that a size that fails takes no other's result away.
 fn measure(
     recorder: &mut Recorder,
     line: RunLine,
     plan: &Plan,
     one_size: impl FnMut(&ThroughputPlan, &mut Recorder) -> Result<Vec<Finding>, JobError>,
 ) -> Measured {
-    let mut measured = Measured {
-        findings: Vec::new(),
-        unmet: Vec::new(),
-        comparability: line.comparability().clone(),
-        error: None,
-    };
+    let mut rows = Vec::new();
     let begun = recorder.record.write("run", &line);
-    let findings = &mut measured.findings;
-    measured.error = begun
-        .and_then(|()| measure_all(recorder, &plan.measurement, findings, one_size))
-        .err();
-    measured.unmet = expectation::unmet(plan.expect_min, &measured.figures());
-    measured
+    let ended = begun.and_then(|()| measure_all(recorder, plan, &mut rows, one_size));
+    let error = ended.as_ref().err();
+    // Whatever is left was not begun.
+    let why = error.map_or(String::new(), |error| format!("{error:#}"));
+    for frames in plan.measurement.sizes.iter().skip(sizes(&rows)) {
+        rows.extend(not_measured(plan, frames, &why));
+    }
+    let expected = |row: &Row| expectation::unmet(plan.expect_min?, &row.figures);
+    let error = ended.unwrap_or_else(Some);
+    let worst = error.as_ref().map_or(Exit::Measured, super::exit_of);
+    Measured {
+        unmet: rows.iter().filter_map(expected).collect(),
+        exit: rows
+            .iter()
+            .map(|row| exit(row, expected(row).is_some()))
+            .fold(worst, Exit::worse),
+        rows,
+        comparability: line.comparability().clone(),
+        error,
+    }
 }
 
+/// Of a row: another try may measure what was not measured; what was measured and falls short stays so.
+const fn exit(row: &Row, unmet: bool) -> Exit {
+    match row.figures.reading {
+        Reading::Nothing => Exit::Disturbed,
+        Reading::Below(_) => Exit::NotMet,
+        Reading::Is(_) | Reading::AtLeast(_) if unmet => Exit::NotMet,
+        Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
+    }
+}
+
+/// Frame sizes that have their rows.
+fn sizes(rows: &[Row]) -> usize {
+    rows.chunk_by(|a, b| a.figures.frames == b.figures.frames)
+        .count()
+}
+
+/// Every frame size. The first error that ended a size and is no disturbance comes back; what ends the run is the `Err`.
 fn measure_all(
     recorder: &mut Recorder,
-    plan: &ThroughputPlan,
-    findings: &mut Vec<(Finding, Figures, ResultLine)>,
+    plan: &Plan,
+    rows: &mut Vec<Row>,
     mut one_size: impl FnMut(&ThroughputPlan, &mut Recorder) -> Result<Vec<Finding>, JobError>,
-) -> Result<()> {
-    let mut disturbed = None;
-    for frames in &plan.sizes {
+) -> Result<Option<Error>> {
+    let mut failed = None;
+    // A simulated trial takes no time.
+    let budget = plan.measurement.budget;
+    let budget = budget.filter(|_| !matches!(plan.bed, BedChoice::Simulated(_)));
+    for frames in &plan.measurement.sizes {
         let one = ThroughputPlan {
             sizes: vec![frames.clone()],
-            ..plan.clone()
+            ..plan.measurement.clone()
         };
-        let measured = match one_size(&one, recorder) {
-            Ok(measured) => measured,
-            // The next size may find the machine quieter.
-            Err(error) if error.is_disturbance() => {
-                // Its trials stand for no result of the next.
-                recorder.take_stands();
-                disturbed.get_or_insert(error);
-                continue;
+        recorder.begin_size(budget);
+        let measured = one_size(&one, recorder);
+        // All goals of a size stand on the same trials.
+        let stands = recorder.take_stands();
+        let found = match measured {
+            Ok(findings) => findings
+                .into_iter()
+                .map(|finding| {
+                    let figures = Figures::of(&finding, &plan.measurement);
+                    let line = ResultLine::of(&finding, &figures, stands.clone());
+                    Row {
+                        finding: Some(finding),
+                        figures,
+                        line,
+                    }
+                })
+                .collect(),
+            Err(error) if ends_a_size(&error) => {
+                let found = not_measured(plan, frames, &error.to_string());
+                if !error.is_disturbance() {
+                    failed.get_or_insert(Error::from(error));
+                }
+                found
             }
             Err(error) => return Err(error.into()),
         };
-        // All goals of a size stand on the same trials.
-        let stands = recorder.take_stands();
-        for finding in measured {
-            let figures = Figures::of(&finding, plan);
-            let line = ResultLine::of(&finding, &figures, stands.clone());
-            recorder.record.write("result", &line)?;
-            findings.push((finding, figures, line));
+        for row in found {
+            recorder.record.write("result", &row.line)?;
+            rows.push(row);
         }
     }
-    disturbed.map_or(Ok(()), |error| Err(error.into()))
+    Ok(failed)
+}
+
+/// Whether the next size may have a result all the same: the machine may be quieter, and a router that lets no frame
+/// of one size through may let others.
+fn ends_a_size(error: &JobError) -> bool {
+    error.is_disturbance() || (matches!(error, JobError::Probe(_)) && !error.is_interrupt())
+}
+
+/// The rows of a size of which nothing is known.
+fn not_measured(plan: &Plan, frames: &FrameSpec, why: &str) -> Vec<Row> {
+    let search = &plan.measurement.search;
+    let goals: Vec<Option<SearchGoal>> = match search {
+        SearchPlan::Mlr { goals, .. } => goals.iter().copied().map(Some).collect(),
+        SearchPlan::Bisection { .. } => vec![None],
+    };
+    let simulated = matches!(plan.bed, BedChoice::Simulated(_));
+    let row = |goal| {
+        let figures = Figures::not_measured(frames, goal, search, Some(why.to_owned()));
+        Row {
+            finding: None,
+            line: ResultLine::not_measured(frames, goal, &figures).simulated(simulated),
+            figures,
+        }
+    };
+    goals.into_iter().map(row).collect()
 }
 
 fn show(
     args: &ThroughputArgs,
     plan: &Plan,
+    setup: Option<&str>,
     measured: &Measured,
     recorder: Recorder,
 ) -> Result<Exit> {
-    let (exit, error) = (measured.exit(), measured.error.as_ref());
+    let (exit, error) = (measured.exit, measured.error.as_ref());
     end::finish(recorder, exit, error, |recorder| {
         if args.output.json {
             let head = Head::of(recorder, exit, error);
             terminal::out(&end::json(&Document::of(head, plan, measured))?);
-        } else if !measured.findings.is_empty() {
-            table(recorder, plan, measured);
+        } else {
+            report(args, plan, setup, measured, recorder);
         }
-        for (finding, figures, _) in &measured.findings {
-            if let mpps_method::Outcome::CouldNotMeasure { why, .. } = finding.outcome {
-                terminal::error(&format!("{}: could not measure: {why}", figures.subject));
-            }
+        let missing = measured.rows.iter().map(|row| &row.figures);
+        let missing: Vec<&str> = missing
+            .filter(|figures| figures.reading == Reading::Nothing)
+            .map(|figures| figures.subject.as_str())
+            .collect();
+        if exit == Exit::Disturbed && measured.unmet.is_empty() {
+            terminal::error(&format!(
+                "not measured: {} (run again when the machine is quieter)",
+                missing.join(", ")
+            ));
         }
         for line in &measured.unmet {
             terminal::error(line);
@@ -204,25 +258,40 @@ fn show(
     })
 }
 
-fn table(recorder: &Recorder, plan: &Plan, measured: &Measured) {
-    let rows: Vec<Figures> = measured.figures().into_iter().cloned().collect();
-    let findings: Vec<Finding> = measured
-        .findings
+/// The result for a person.
+fn report(
+    args: &ThroughputArgs,
+    plan: &Plan,
+    setup: Option<&str>,
+    measured: &Measured,
+    recorder: &Recorder,
+) {
+    let rows: Vec<Figures> = measured
+        .rows
         .iter()
-        .map(|(finding, ..)| finding.clone())
+        .map(|row| row.figures.clone())
+        .collect();
+    let findings: Vec<Finding> = measured
+        .rows
+        .iter()
+        .filter_map(|row| row.finding.clone())
         .collect();
     let place = match &plan.bed {
         BedChoice::Simulated(pair) => Place::Simulated(pair),
         BedChoice::Own(wish) if wish.external.is_some() => Place::Device,
         BedChoice::Kept(_) | BedChoice::Own(_) => Place::Bed,
     };
-    let table = terminal::table(&rows, &plan.measurement, place);
-    let doubts = terminal::doubts(&findings);
-    let record = recorder.record.path().display();
-    let key = terminal::comparability(&measured.comparability);
-    let setup = measured.comparability.setup_words();
-    let text = format!("{table}{doubts}\n{setup}{key}record: {record}\n");
-    terminal::out(&terminal::fitted(&text));
+    let report = Report {
+        rows: &rows,
+        findings: &findings,
+        plan: &plan.measurement,
+        place,
+        setup,
+        comparability: &measured.comparability,
+        record: recorder.record.path(),
+        verbose: args.output.verbose,
+    };
+    report.print();
 }
 
 /// The result as one JSON object.
@@ -240,7 +309,7 @@ struct Document<'a> {
     link_bits_per_s: u64,
     link_source: &'static str,
     expected_min_fps: Option<u64>,
-    /// A line for each result that falls short of it.
+    /// A line for each result that does not show it.
     expectation_unmet: &'a [String],
     results: Vec<&'a ResultLine>,
 }
@@ -257,7 +326,7 @@ impl<'a> Document<'a> {
             link_source: plan.measurement.link.source.name(),
             expected_min_fps: plan.expect_min.map(whole_fps),
             expectation_unmet: &measured.unmet,
-            results: measured.findings.iter().map(|(.., line)| line).collect(),
+            results: measured.rows.iter().map(|row| &row.line).collect(),
         }
     }
 }

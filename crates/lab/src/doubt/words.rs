@@ -8,6 +8,7 @@ use std::fmt;
 
 const MERGED: &str = "GRO merged them, and they were cut again";
 const VIRTUAL_NIC: &str = "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO";
+const STALL_CHARGED: &str = "so short a pause is not seen: its loss is charged to the DUT";
 const CAUGHT_UP: &str = "so many at once need room in the DUT's ring: the loss may be the tester's making, and the DUT do more";
 const ON_SENDERS_CPU: &str =
     "what the device does with a frame it does on the sender's CPU, in the sender's time";
@@ -74,10 +75,7 @@ impl Doubt {
                 format!("{result} is at or near the tester's own ceiling of {ceiling}")
             }
             Self::CpuShared => "tester and DUT share a CPU".to_owned(),
-            Self::Steal { share } => format!(
-                "the hypervisor took {:.1} % of a CPU during a trial",
-                share * 100.0
-            ),
+            Self::Steal { share } => stolen(*share),
             Self::Slowed(found) => found.to_string(),
             Self::Voided { voided, trials } => {
                 format!("{voided} of {trials} trials were disturbed and run again")
@@ -157,9 +155,7 @@ impl Doubt {
             }
             Self::Voided { .. } => "a machine this restless may have disturbed the others as well",
             Self::RingHides { .. } => "loads closer to each other than that cannot be told apart",
-            Self::StallUnseen { .. } => {
-                "so short a pause is not seen: its loss is charged to the DUT"
-            }
+            Self::StallUnseen { .. } => STALL_CHARGED,
             Self::UnevenQueues { .. } => "the busiest queue limits, the other CPUs idle",
             Self::Contradiction { .. } => NOT_SHARP,
             Self::NotOffered { .. } => {
@@ -256,6 +252,11 @@ impl Doubt {
             Self::Frames(doubt) => doubt.words().next,
         }
     }
+}
+
+fn stolen(share: f64) -> String {
+    let percent = share * 100.0;
+    format!("the hypervisor took {percent:.1} % of a CPU during a trial")
 }
 
 fn caught_up(made_up: &MadeUp) -> String {

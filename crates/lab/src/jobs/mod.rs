@@ -3,6 +3,7 @@
 pub mod back_to_back;
 pub mod calibrate;
 pub mod fib_scale;
+pub mod fixed_load;
 pub mod throughput;
 
 use crate::bed::BedError;
@@ -26,6 +27,8 @@ pub enum Phase {
     Search,
     /// A burst through the DUT.
     Burst,
+    /// Through the DUT, at a load that was asked for.
+    Fixed,
     /// Through the DUT with a planted fault.
     Calibration,
 }
@@ -40,6 +43,7 @@ impl Phase {
             Self::Gate => "gate",
             Self::Search => "search",
             Self::Burst => "burst",
+            Self::Fixed => "fixed",
             Self::Calibration => "calibration",
         }
     }

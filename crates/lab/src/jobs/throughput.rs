@@ -90,19 +90,6 @@ pub fn measure_size(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
-    let (mut tester, saturated) = saturate(bed, plan, frames, observer)?;
-    tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, deadline, observer)
-}
-
-/// A tester that the DUT lets frames through to, and what overload told: where it was left to us, at the DUT's exit if
-/// that sees every frame.
-fn saturate<'a>(
-    bed: &'a Bed,
-    plan: &ThroughputPlan,
-    frames: &FrameSpec,
-    observer: &mut dyn Observer,
-) -> Result<(Tester<'a>, Saturated), JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
@@ -111,6 +98,22 @@ fn saturate<'a>(
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
     let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
     let time = plan.budget.map_or(SATURATION_TIME, share);
+    let overload =
+        |tester: &mut Tester<'_>| saturation::measure(tester, time.min(SATURATION_TIME), observer);
+    let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
+    tester.warm_up = plan.warm_up;
+    find(&mut tester, plan, saturated, deadline, observer)
+}
+
+/// A tester that the DUT lets frames through to, for trials of `frames_max` at most, and what was measured with it
+/// first: where it was left to us, at the DUT's exit if that sees every frame.
+pub(crate) fn raise<'a, T>(
+    bed: &'a Bed,
+    traffic: &Traffic,
+    frames_max: u64,
+    receiver: Option<ReceiverPlace>,
+    mut first: impl FnMut(&mut Tester<'_>) -> Result<T, JobError>,
+) -> Result<(Tester<'a>, T), JobError> {
     let mut receiving_at = |receiver| {
         let traffic = Traffic {
             receiver,
@@ -118,15 +121,15 @@ fn saturate<'a>(
         };
         let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
         probe::probe(&mut tester)?;
-        let saturated = saturation::measure(&mut tester, time.min(SATURATION_TIME), observer)?;
-        Ok::<_, JobError>((tester, saturated))
+        let measured = first(&mut tester)?;
+        Ok::<_, JobError>((tester, measured))
     };
-    let place = match plan.receiver {
+    let place = match receiver {
         Some(place) => place,
-        None => receiver_place(bed, &traffic)?,
+        None => receiver_place(bed, traffic)?,
     };
     match receiving_at(place) {
-        Err(error) if plan.receiver.is_none() && error.is_past_exit() => {
+        Err(error) if receiver.is_none() && error.is_past_exit() => {
             receiving_at(ReceiverPlace::Port)
         }
         measured => measured,

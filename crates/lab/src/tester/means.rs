@@ -10,7 +10,7 @@ use mpps_linux::{bpf, cpu, napi};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-/// How programs get into the DUT's path (the wire of the ceiling, planted faults).
+/// How programs get into the DUT's path (the wire, the receiver at its exit, planted faults).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrafficControl {
     /// As a tcx link, which goes with its process (Linux 6.6).

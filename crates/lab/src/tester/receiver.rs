@@ -1,4 +1,4 @@
-//! The receiver at one of the tester's ports.
+//! The receiver: at one of the tester's ports, or at the DUT's exit.
 
 use super::TesterError;
 use super::path::InPath;

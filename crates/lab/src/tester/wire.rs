@@ -1,4 +1,4 @@
-//! A wire in place of the router, to find the tester's own ceiling.
+//! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
 use super::path::InPath;
 use super::{TesterError, Way};

@@ -69,7 +69,7 @@ type Change = fn(&mut Ledger, &mut Counts);
 
 /// One frame wrong at each station, with everything else kept consistent, opens exactly the
 /// identity that holds that station: (change, left side, right side, frames).
-const TRIPS: [(Change, &str, &str, i64); 11] = [
+const TRIPS: [(Change, &str, &str, i64); 12] = [
     (|_, c| c.intended += 1, "intended", "sent + unsent", 1),
     (|_, c| c.unsent += 1, "intended", "sent + unsent", -1),
     (|_, c| c.lost -= 1, "sent", "received + unrouted + lost", 1),
@@ -108,8 +108,14 @@ const TRIPS: [(Change, &str, &str, i64); 11] = [
     (
         |l, _| l.lost_receiver_ring = 0,
         "transmitted by the DUT",
-        "lost in the receiver's ring + seen by the receiver",
+        "lost in the receiver's ring + past the exit + seen by the receiver",
         3,
+    ),
+    (
+        |l, _| l.passed_exit += 1,
+        "transmitted by the DUT",
+        "lost in the receiver's ring + past the exit + seen by the receiver",
+        -1,
     ),
     (
         |l, _| l.closing.received -= 1,

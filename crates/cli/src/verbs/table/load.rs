@@ -5,13 +5,12 @@ use super::read_with_progress;
 use crate::args::LoadArgs;
 use crate::exit::Exit;
 use crate::plan::{choose_options, load_plan, read_options};
-use crate::terminal::bar::Bar;
+use crate::terminal::progress::bar;
 use crate::terminal::{self, RoutesLoaded};
 use anyhow::{Result, ensure};
 use mpps_lab::interrupt;
 use mpps_lab::tables::fib::{self, LoadPlan, Loaded};
 use mpps_lab::tables::{Families, Source, Surroundings, Table, choose};
-use std::sync::Mutex;
 
 /// Runs the verb.
 ///
@@ -57,12 +56,10 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
 
 fn load(place: &Place, table: &Table, plan: &LoadPlan, quiet: bool) -> Result<Loaded> {
     let total = u64::try_from(table.len()).ok();
-    let bar = Mutex::new(Bar::new("loading", quiet));
+    let bar = bar("loading", total, quiet);
     let progress = |done: u64| {
-        // Two families report; whoever finds the other drawing lets it.
-        if let Ok(mut bar) = bar.try_lock() {
-            bar.update(done, total, &format!("{} routes", terminal::grouped(done)));
-        }
+        bar.set_position(done);
+        bar.set_message(format!("{} routes", terminal::grouped(done)));
     };
     Ok(match place {
         Place::Bed(bed) => fib::load_into(bed, table, plan, &progress)?,
@@ -74,7 +71,7 @@ fn load(place: &Place, table: &Table, plan: &LoadPlan, quiet: bool) -> Result<Lo
 fn exit(loaded: &Loaded) -> Exit {
     match (loaded.is_whole(), loaded.counted()) {
         (true, _) => Exit::Measured,
-        (false, 0) => Exit::CouldNotMeasure,
+        (false, 0) => Exit::Failed,
         (false, _) => Exit::NotMet,
     }
 }
@@ -96,6 +93,6 @@ mod tests {
         };
         assert_eq!(exit(&of(3)), Exit::Measured);
         assert_eq!(exit(&of(2)), Exit::NotMet);
-        assert_eq!(exit(&of(0)), Exit::CouldNotMeasure);
+        assert_eq!(exit(&of(0)), Exit::Failed);
     }
 }

@@ -9,8 +9,8 @@ mod synthesize;
 
 use crate::args::{TableArgs, TableVerb};
 use crate::exit::Exit;
-use crate::terminal::bar::Bar;
 use crate::terminal::grouped;
+use crate::terminal::progress::bar;
 use anyhow::Result;
 use mpps_lab::tables::{self, ReadOptions, ReadTable, Source};
 
@@ -34,10 +34,13 @@ pub fn run(args: &TableArgs) -> Result<Exit> {
 /// # Errors
 /// Names file, record and octet.
 pub fn read_with_progress(source: Source, options: &ReadOptions, quiet: bool) -> Result<ReadTable> {
-    let mut bar = Bar::new(source.to_string(), quiet);
+    let bar = bar(source.to_string(), None, quiet);
     let mut progress = |progress: tables::Progress| {
-        let word = format!("{} prefixes", grouped(progress.prefixes));
-        bar.update(progress.octets_read, progress.octets_total, &word);
+        if let Some(total) = progress.octets_total {
+            bar.set_length(total);
+        }
+        bar.set_position(progress.octets_read);
+        bar.set_message(format!("{} prefixes", grouped(progress.prefixes)));
     };
     Ok(tables::read(source, options, &mut progress)?)
 }

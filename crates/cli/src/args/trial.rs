@@ -1,0 +1,50 @@
+//! `mpps trial`.
+
+use super::quantity::{rate, trial_length};
+use super::{DestinationArgs, OutputArgs, PortArgs, SetUpArgs, TrafficArgs};
+use clap::Args;
+use mpps_lab::jobs::fixed_load::Load;
+use mpps_method::Span;
+
+/// Arguments of `mpps trial`.
+#[derive(Args, Debug)]
+pub struct TrialArgs {
+    /// Loads to offer, one after the other, frames/s over all directions (400k, 1.5M, 1e6); max is all that the
+    /// tester can offer
+    #[arg(long, value_name = "FPS,...", value_delimiter = ',', required = true, value_parser = load, help_heading = "Load")]
+    pub rate: Vec<Load>,
+    /// Length of each trial, in seconds or with a unit (200ms, 5m); at max about that
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
+    pub time: Span,
+    /// Trials at each load, each shown
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "Load")]
+    pub trials: u32,
+    /// What is sent.
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    /// Where frames go.
+    #[command(flatten)]
+    pub destinations: DestinationArgs,
+    /// On a bed kept by `mpps bed up` instead of one of its own
+    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
+    pub kept_bed: Option<String>,
+    /// The bed it raises for itself.
+    #[command(flatten)]
+    pub bed: SetUpArgs,
+    /// What carries the frames.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn load(text: &str) -> Result<Load, String> {
+    if text == "max" {
+        return Ok(Load::Max);
+    }
+    let wrong = |error| format!("{error}; or max, which is all that the tester can offer");
+    rate(text).map(Load::At).map_err(wrong)
+}

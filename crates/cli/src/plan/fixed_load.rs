@@ -1,0 +1,106 @@
+//! What `mpps trial` is to offer.
+
+use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, receiver, traffic};
+use crate::args::TrialArgs;
+use anyhow::{Result, ensure};
+use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
+use mpps_lab::saturation::SENDER_MAX;
+use mpps_lab::traffic::Traffic;
+
+/// Where, what, and through which routes.
+#[derive(Debug)]
+pub struct TrialPlan {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: FixedLoadPlan,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
+
+impl TrialPlan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(args: &TrialArgs) -> Result<Self> {
+        for load in &args.rate {
+            ensure!(
+                !matches!(load, Load::At(rate) if *rate > SENDER_MAX || rate.frames_in(args.time) == 0),
+                "--rate {load}: give at most {SENDER_MAX}, and at least one frame in {}",
+                args.time
+            );
+        }
+        let bed = match &args.kept_bed {
+            Some(name) => BedChoice::Kept(bed_name(name)?),
+            None => BedChoice::Own(BedWish {
+                external: external::of(&args.ports, &args.traffic)?,
+                ..BedWish::of(&args.bed, None)?
+            }),
+        };
+        let port = port(&args.ports);
+        let sizes = traffic::sizes(&args.traffic, port)?;
+        let traffic = Traffic {
+            port,
+            ..traffic::of(&args.traffic, &sizes)?
+        };
+        Ok(Self {
+            bed,
+            destinations: super::destinations(&args.destinations, &args.ports, &traffic)?,
+            offer: FixedLoadPlan {
+                sizes,
+                traffic,
+                loads: args.rate.clone(),
+                time: args.time,
+                trials: args.trials,
+                receiver: args.ports.receiver.map(receiver),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn plan(words: &str) -> Result<TrialPlan> {
+        let typed = ["mpps", "trial"]
+            .into_iter()
+            .chain(words.split_whitespace());
+        match Cli::try_parse_from(typed)?.verb {
+            Verb::Trial(args) => TrialPlan::new(&args),
+            other => panic!("not trial: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn loads_are_read_in_their_order() {
+        let plan = plan("--rate 400k,1e6,max --time 200ms --trials 3").expect("a plan");
+        let loads: Vec<String> = plan.offer.loads.iter().map(ToString::to_string).collect();
+        assert_eq!(loads, ["400.0 kfps", "1.000 Mfps", "max"]);
+        assert_eq!(
+            (plan.offer.time.as_nanos(), plan.offer.trials),
+            (200_000_000, 3)
+        );
+    }
+
+    #[test]
+    fn loads_that_cannot_be_offered_are_refused() {
+        for (words, wanted) in [
+            ("--rate 13M", "at most 12.000 Mfps"),
+            ("--rate 1 --time 0.1", "at least one frame in 100 ms"),
+            ("--rate maximal", "or max"),
+            ("--rate 1k,0", "or max"),
+            ("--time 1", "--rate"),
+            (
+                "--rate 1k --external a,b --dst-prefix 10.0.0.0/8",
+                "--external with destinations",
+            ),
+        ] {
+            let error = plan(words).expect_err(words).to_string();
+            assert!(error.contains(wanted), "{words}: {error}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! One sentence a frame size: what the router forwards, what limits it, and what a frame costs.
+
+use super::digits::Known;
+use crate::figures::{Figures, ForwardingLimit, Limit, Reading};
+use mpps_method::Rate;
+use mpps_method::saturation::{FrameCost, Interval};
+
+/// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
+const UNBOUNDED: f64 = 0.02;
+/// A rate without loss this near to what was forwarded at overload says the same.
+const SAME: f64 = 0.97;
+
+/// The sentence: `64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million
+/// without loss. A frame costs the router 225 ns, the bed 430.`
+#[must_use]
+pub fn headline(row: &Figures) -> String {
+    let mut clauses: Vec<String> = forwarding(row).into_iter().collect();
+    clauses.extend(without_loss(row));
+    let cost = row.saturated.cost.as_ref().map_or(String::new(), cost);
+    format!("{}: {}.{cost}", name(row), clauses.join("; "))
+}
+
+/// `64 B`, `imix`, `64 B, pdr 0.5 %`.
+#[must_use]
+pub fn name(row: &Figures) -> String {
+    let goal = row.subject.strip_prefix(&row.frames).unwrap_or_default();
+    let unit = if row.frames.chars().all(|c| c.is_ascii_digit()) {
+        " B"
+    } else {
+        ""
+    };
+    let comma = if goal.is_empty() { "" } else { "," };
+    format!("{}{unit}{comma}{goal}", row.frames)
+}
+
+/// An interval's middle, to the digits that are known.
+#[must_use]
+pub fn middle(interval: &Interval) -> Known {
+    Known::new(interval.middle, interval.high - interval.low)
+}
+
+/// A rate that passed, rounded down: to the digits that the load which failed leaves, or as a bound to three.
+#[must_use]
+pub fn passed(row: &Figures, rate: Rate) -> Known {
+    let (rate, narrowest) = (rate.fps(), rate.fps() * UNBOUNDED / 4.0);
+    let width = match (row.reading, row.fails_at) {
+        (Reading::Is(_), Some(fails)) => (fails.fps() - rate).max(narrowest),
+        _ => rate * UNBOUNDED,
+    };
+    Known::new(rate, width).floor()
+}
+
+/// Whether a load as high as overload passed: then one number says both.
+fn same(row: &Figures) -> bool {
+    let (Reading::AtLeast(rate), Some(maximum)) = (row.reading, row.saturated.maximum()) else {
+        return false;
+    };
+    let tester = row.forwarding_limit == Some(ForwardingLimit::Tester);
+    tester && rate.fps() >= SAME * maximum.forwarding.low
+}
+
+/// What it forwards when more is offered than it can take.
+fn forwarding(row: &Figures) -> Option<String> {
+    let maximum = row.saturated.maximum()?;
+    let forwarded = &maximum.forwarding;
+    let known = middle(forwarded);
+    let (number, unit) = known.in_words();
+    let limit = match row.forwarding_limit? {
+        ForwardingLimit::Tester if same(row) => return None,
+        ForwardingLimit::Tester => {
+            let (number, unit) = known.with(forwarded.low).floor().in_words();
+            return Some(format!(
+                "forwards at least {number}{unit} frames/s; the tester can offer no more"
+            ));
+        }
+        ForwardingLimit::Cpu => ", limited by the router's CPU".to_owned(),
+        ForwardingLimit::SharedCpu => {
+            ", limited by the CPU that router and tester share".to_owned()
+        }
+        ForwardingLimit::Router => ", limited by the router".to_owned(),
+        ForwardingLimit::Unknown => {
+            let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
+            let busy = maximum.busy.map_or(String::new(), busy);
+            format!("{busy}: what limits it is unknown")
+        }
+    };
+    let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));
+    let (low, high) = (low.beside(known), high.beside(known));
+    let range = if low == high {
+        String::new()
+    } else {
+        format!(" ({low} to {high})")
+    };
+    Some(format!("forwards {number}{unit} frames/s{range}{limit}"))
+}
+
+/// The highest load that passed, and what ended the search where the router did not.
+fn without_loss(row: &Figures) -> Option<String> {
+    let alone = same(row) || row.saturated.maximum().is_none();
+    let verb = if alone { "forwards " } else { "" };
+    let frames = if alone { " frames/s" } else { "" };
+    let within = if row.loss_allowed > 0.0 {
+        format!("with at most {} % loss", percent(row.loss_allowed))
+    } else {
+        "without loss".to_owned()
+    };
+    let number = |rate: Rate| {
+        let (number, unit) = passed(row, rate).in_words();
+        format!("{number}{unit}")
+    };
+    Some(match row.reading {
+        Reading::Is(rate) => {
+            let claim = match row.label {
+                Some("Throughput") => ", an RFC 2544 throughput",
+                _ => "",
+            };
+            format!(
+                "{verb}{}{frames} {within}{claim}{}",
+                number(rate),
+                trials(row)
+            )
+        }
+        Reading::AtLeast(rate) => format!(
+            "{verb}at least {}{frames} {within}{}{}",
+            number(rate),
+            trials(row),
+            ended(row)
+        ),
+        Reading::Below(rate) => {
+            let (number, unit) = Known::new(rate.fps(), rate.fps() * UNBOUNDED).in_words();
+            format!("no load down to {number}{unit} frames/s passed {within}")
+        }
+        Reading::Nothing => {
+            let why = row.why.as_deref().unwrap_or("the run ended before");
+            let what = if alone {
+                String::new()
+            } else {
+                format!("the rate {within} is ")
+            };
+            format!("{what}not measured: {why}")
+        }
+    })
+}
+
+/// Where the load found did not pass each time.
+fn trials(row: &Figures) -> String {
+    let passes = row.passes;
+    if passes.lossless == passes.judged {
+        return String::new();
+    }
+    format!(" in {} of {} trials", passes.lossless, passes.judged)
+}
+
+/// What ended the search, where that is not said already.
+fn ended(row: &Figures) -> &'static str {
+    match row.limited_by {
+        Some(Limit::Tester) if same(row) || row.saturated.maximum().is_none() => {
+            "; the tester can offer no more"
+        }
+        Some(Limit::Tester) if row.forwarding_limit != Some(ForwardingLimit::Tester) => {
+            ", and the tester could offer no more"
+        }
+        Some(Limit::Pause) => ", above it frames were lost in pauses only",
+        Some(Limit::Link) => ", which is all that the link carries",
+        Some(Limit::MaxRate) => ", the most that --max-rate allows",
+        Some(Limit::Disturbed) => ", the machine was too disturbed for more",
+        Some(Limit::Trials) => ", the search ended before a load failed",
+        Some(Limit::Tester | Limit::Dut | Limit::SharedCpu) | None => "",
+    }
+}
+
+fn cost(cost: &FrameCost) -> String {
+    let (router, bed) = (&cost.router_ns, middle(&cost.bed_ns).plain());
+    let router = if router.low > 0.0 {
+        middle(router).plain()
+    } else {
+        let most = Known::new(router.high.max(1.0), 0.0).plain();
+        let most = most.split('.').next().unwrap_or_default();
+        format!("less than {most}")
+    };
+    format!(" A frame costs the router {router} ns, the bed {bed}.")
+}
+
+/// Percent without the digits that only a float's rounding put there.
+fn percent(ratio: f64) -> f64 {
+    (ratio * 1e8).round() / 1e6
+}
+
+#[cfg(test)]
+pub(in crate::terminal) mod tests;

@@ -1,0 +1,214 @@
+use super::*;
+use crate::args::{Cli, Verb};
+use crate::plan::Plan;
+use crate::terminal::headline::tests::row;
+use crate::terminal::wrap::wrap;
+use clap::Parser;
+use mpps_lab::doubt::Doubt;
+use mpps_method::{LossPattern, Outcome, Passes, Rate, Span, Stability};
+
+pub(in crate::terminal) fn plan(words: &str) -> ThroughputPlan {
+    let typed = ["mpps", "throughput"]
+        .into_iter()
+        .chain(words.split_whitespace());
+    let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("parses").verb else {
+        panic!("throughput")
+    };
+    Plan::of(&args).expect("a plan").measurement
+}
+
+pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
+    let lowest = Rate::from_fps(10_000.0);
+    Finding {
+        saturated: mpps_lab::saturation::Saturated::default(),
+        receiver: None,
+        frames: mpps_method::FrameSpec::parse_list(frames)
+            .expect("a size")
+            .remove(0),
+        goal: None,
+        conditional_throughput: None,
+        irregular: None,
+        outcome: Outcome::NoneLossless {
+            lowest,
+            trials: 1,
+            voided: 0,
+        },
+        claim: None,
+        passes: Passes::default(),
+        trial: None,
+        loss_above: None,
+        why_lost: None,
+        headroom: None,
+        evenness: None,
+        stability: Stability::Stable,
+        ceiling: lowest,
+        doubts,
+    }
+}
+
+/// What hold on every bed.
+fn always() -> Vec<Doubt> {
+    let trial = Span::from_millis(1_000);
+    vec![
+        Doubt::ShortTrial { trial },
+        Doubt::NotionalLink,
+        Doubt::VirtualNic,
+    ]
+}
+
+/// Nine of a restless hour, each with numbers of its own.
+fn restless(size: u32) -> Vec<Doubt> {
+    let rate = Rate::from_fps(f64::from(1_000_000 + size));
+    let mut doubts = always();
+    doubts.extend([
+        Doubt::GateUnknown {
+            trials: 5,
+            judged: size % 5,
+        },
+        Doubt::LossNotByLoad {
+            rate,
+            pattern: LossPattern::Mixed,
+        },
+        Doubt::Steal {
+            share: f64::from(size) / 10_000.0,
+        },
+        Doubt::Voided {
+            voided: size,
+            trials: 2 * size,
+        },
+        Doubt::RingHides {
+            ring: 4_096,
+            hidden: rate,
+        },
+        Doubt::StallUnseen {
+            ring: 256,
+            rate,
+            unseen: Span::from_millis(2),
+        },
+        Doubt::Contradiction { rate },
+        Doubt::NotOffered {
+            trials: 9,
+            of: size,
+        },
+        Doubt::LossWhileIdle { rate, busy: 0.71 },
+        Doubt::FewDestinations {
+            routes: u64::from(size) * 1_000,
+            met: 1,
+        },
+    ]);
+    doubts
+}
+
+fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool) -> String {
+    let plan = plan("");
+    let comparability = Comparability::of_simulated(&Properties::ideal(Rate::from_fps(1e6)));
+    let report = Report {
+        rows,
+        findings,
+        plan: &plan,
+        place,
+        setup: Some("fw.sh, sha256 0123456789ab..."),
+        comparability: &comparability,
+        record: Path::new("/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl"),
+        verbose,
+    };
+    report.head() + &report.body()
+}
+
+fn rows() -> [Figures; 3] {
+    ["64", "imix", "1518"].map(|frames| Figures {
+        frames: frames.to_owned(),
+        subject: frames.to_owned(),
+        ..row()
+    })
+}
+
+#[test]
+fn three_sizes_fit_the_screen() {
+    let calm = ["64", "imix", "1518"].map(|frames| finding(frames, always()));
+    let calm = text(&rows(), &calm, Place::Bed, false);
+    let seen = wrap(&calm, 100);
+    assert!(seen.lines().count() <= 24, "{seen}");
+    let hour = [("64", 64), ("imix", 360), ("1518", 1518)];
+    let hour = hour.map(|(frames, size)| finding(frames, restless(size)));
+    let hour = text(&rows(), &hour, Place::Bed, false);
+    let seen = wrap(&hour, 100);
+    assert!(seen.lines().count() <= 40, "{seen}");
+    assert!(seen.contains("- and 2 more (-v)"), "{seen}");
+    assert!(
+        seen.lines().all(|line| line.chars().count() <= 100),
+        "{seen}"
+    );
+}
+
+#[test]
+fn the_sentences_come_first_and_say_what_ran() {
+    let findings = ["64", "imix", "1518"].map(|frames| finding(frames, always()));
+    let text = text(&rows(), &findings, Place::Bed, false);
+    assert!(
+        text.starts_with("64 B: forwards 1.52 million frames/s"),
+        "{text}"
+    );
+    for line in [
+        "bed: virtual NIC and exit, measured with a wire in place of the router\n",
+        "set-up script: fw.sh, sha256 0123456789ab...\n",
+        "\nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s, no wire, a virtual NIC (docs/method.md)\n",
+    ] {
+        assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
+    }
+    assert!(!text.contains("why:") && !text.contains("Doubts"), "{text}");
+}
+
+#[test]
+fn a_receiver_at_the_port_has_a_cable() {
+    let port = Figures {
+        receiver: Some(ReceiverPlace::Port),
+        ..row()
+    };
+    let text = text(&[port], &[], Place::Bed, false);
+    assert!(
+        text.contains("bed: virtual NIC and cable, measured"),
+        "{text}"
+    );
+}
+
+#[test]
+fn verbose_adds_details_and_reasons() {
+    let findings = [finding("64", restless(64))];
+    let text = text(&[row()], &findings, Place::Bed, true);
+    for words in ["\nDetails\n", "\nDoubts\n", "why:", "next:", "method "] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn an_unstable_router_is_told_first() {
+    let unstable = Figures {
+        unstable: Some(mpps_method::Instability {
+            rate: Rate::from_fps(75_000.0),
+            lossy: 2,
+            trials: 5,
+            lost: 9,
+            sent: 75_000,
+            pattern: None,
+        }),
+        ..row()
+    };
+    // Two goals of one size.
+    let text = text(&[unstable.clone(), unstable], &[], Place::Bed, false);
+    assert!(
+        text.starts_with(
+            "64 B: UNSTABLE: at 75.0 kfps, a load it should not feel, the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
+        ),
+        "{text}"
+    );
+    assert_eq!(text.matches("UNSTABLE").count(), 1, "{text}");
+}
+
+#[test]
+fn what_was_simulated_says_so_first() {
+    let pair = Properties::ideal(Rate::from_fps(1e6));
+    let text = text(&[row()], &[], Place::Simulated(&pair), false);
+    let words = "SIMULATED, nothing was measured: capacity=1000000,";
+    assert!(text.starts_with(words), "{text}");
+}

@@ -1,0 +1,26 @@
+//! Colour, where a terminal shows it and NO_COLOR is unset.
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+/// Loss.
+pub const LOSSY: Style = AnsiColor::Red.on_default();
+/// What says nothing of the router.
+pub const VOID: Style = Style::new().dimmed();
+
+/// Text for stdout in bold; each line by itself, so that a pager keeps it.
+#[must_use]
+pub fn bold(text: &str) -> String {
+    if AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
+        return text.to_owned();
+    }
+    let bold = Style::new().bold();
+    let line = |line: &str| format!("{bold}{line}{bold:#}\n");
+    text.lines().map(line).collect()
+}
+
+/// Whether stderr shows colour.
+#[must_use]
+pub fn on_stderr() -> bool {
+    AutoStream::choice(&std::io::stderr()) != ColorChoice::Never
+}

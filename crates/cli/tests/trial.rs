@@ -1,0 +1,131 @@
+//! `mpps trial` end to end, on a bed of its own: exactly what was asked for is offered, and every frame is accounted
+//! for. A restless machine disturbs the verdicts and never the counts, so nothing here is repeated.
+
+mod door;
+
+use door::{Scratch, assert_gone, mpps, privileged, run};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+/// The document of a run; it ends with 0, or with 4 and says what disturbed.
+fn document(words: &[&str]) -> Value {
+    let scratch = Scratch::new(&format!("trial-{}", words.len()));
+    let mut command = mpps(&["trial", "--frame", "64", "--time", "0.3", "--json"]);
+    let record = scratch.path("record.jsonl");
+    let ended = run(command.args(words).arg("--record").arg(&record));
+    assert_gone(ended.bed());
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+    let text = std::fs::read_to_string(&record).expect("a record");
+    for result in document["results"].as_array().expect("results") {
+        for trial in result["trials"].as_array().expect("trials") {
+            let number = format!("\"trial\":{},", trial["trial"]["trial"]);
+            let recorded = text.lines().find(|line| line.contains(&number));
+            assert!(
+                recorded.is_some_and(|line| line.contains("\"phase\":\"fixed\"")),
+                "{text}"
+            );
+        }
+    }
+    document
+}
+
+fn count(of: &Value, name: &str) -> u64 {
+    of[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("no {name}: {of}"))
+}
+
+/// Every frame was sent or is told as unsent, and every frame sent is told as received or lost.
+fn assert_counted(trial: &Value) {
+    let way = &trial["trial"]["directions"][0];
+    let sent = count(way, "sent_frames");
+    assert_eq!(
+        count(way, "intended_frames"),
+        sent + count(way, "unsent_frames"),
+        "{trial}"
+    );
+    assert_eq!(
+        count(way, "received_frames") + count(way, "lost_frames"),
+        sent,
+        "{trial}"
+    );
+    assert!(
+        trial["trial"]["latency"]["p999_ns"].as_u64() > Some(0),
+        "{trial}"
+    );
+}
+
+#[test]
+fn what_was_asked_for_is_offered_exactly() {
+    if !privileged() {
+        return;
+    }
+    for receiver in ["exit", "port"] {
+        let document = document(&["--rate", "20k,100k", "--receiver", receiver]);
+        let results = document["results"].as_array().expect("results");
+        assert_eq!(results.len(), 2, "{document}");
+        for (result, frames) in results.iter().zip([6_000, 30_000]) {
+            assert_eq!(result["receiver"], receiver);
+            for trial in [&result["trials"][0], &result["wire"]] {
+                assert_counted(trial);
+                assert_eq!(
+                    count(&trial["trial"]["directions"][0], "intended_frames"),
+                    frames
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_most_is_all_that_the_tester_can() {
+    if !privileged() {
+        return;
+    }
+    let document = document(&["--rate", "max"]);
+    let trial = &document["results"][0]["trials"][0];
+    assert_counted(trial);
+    let way = &trial["trial"]["directions"][0];
+    assert_eq!(way["unsent_frames"], 0, "a burst has no slots to miss");
+    let in_ring = count(&way["ledger"], "lost_nic_ring_frames");
+    // Where the tester cannot overload this router, nothing is lost.
+    assert!(in_ring > 0 || way["lost_frames"] == 0, "{trial}");
+    let text = trial["text"].as_str().expect("a sentence");
+    assert_eq!(
+        text.contains("in the router's receive ring"),
+        in_ring > 0,
+        "{text}"
+    );
+}
+
+#[test]
+fn a_planted_drop_is_lost_inside_the_router() {
+    if !privileged() {
+        return;
+    }
+    if run(std::process::Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
+        println!("SKIP: needs nft");
+        return;
+    }
+    let scratch = Scratch::new("trial-drop");
+    let script = scratch.path("drop");
+    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
+                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
+                 nft add rule ip planted forward numgen inc mod 10 0 drop\n";
+    std::fs::write(&script, rules).expect("write");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("make executable");
+    let script = script.to_str().expect("UTF-8");
+    let document = document(&["--rate", "20k", "--dut-setup", script]);
+    let trial = &document["results"][0]["trials"][0];
+    assert_counted(trial);
+    let way = &trial["trial"]["directions"][0];
+    let [accepted, lost] =
+        ["nic_accepted_frames", "lost_in_dut_frames"].map(|name| count(&way["ledger"], name));
+    let share = lost as f64 / accepted as f64;
+    assert!((share - 0.1).abs() < 0.002, "{trial}");
+    let text = trial["text"].as_str().expect("a sentence");
+    assert!(text.contains("inside the router"), "{text}");
+    let wire = &document["results"][0]["wire"]["trial"]["directions"][0];
+    assert_eq!(wire["ledger"]["lost_in_dut_frames"], 0);
+}

@@ -1,0 +1,195 @@
+//! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
+//! router at the same load tells what of that is the bed's own.
+
+use super::{JobError, Observer, Phase, Report, throughput};
+use crate::bed::Bed;
+use crate::measurer::Measurer;
+use crate::saturation::SENDER_MAX;
+use crate::tester::{ReceiverPlace, Tester, Wire};
+use crate::traffic::Traffic;
+use crate::trial;
+use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict};
+use std::fmt;
+
+/// A disturbed trial is repeated so often at most.
+const REPEATS: u32 = 3;
+/// Frames of the burst that tells how many the sender can.
+const FIRST_BURST: u64 = 150_000;
+
+/// What to offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// So many frames/s, over all directions.
+    At(Rate),
+    /// All that the sender can.
+    Max,
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::At(rate) => rate.fmt(f),
+            Self::Max => f.pad("max"),
+        }
+    }
+}
+
+/// What to offer, how long and how often.
+#[derive(Clone, Debug)]
+pub struct FixedLoadPlan {
+    /// One after the other.
+    pub sizes: Vec<FrameSpec>,
+    /// All other properties of the traffic (its frame sizes are replaced).
+    pub traffic: Traffic,
+    /// Offered one after the other, for each size.
+    pub loads: Vec<Load>,
+    /// Length of each trial; at [`Load::Max`] about that.
+    pub time: Span,
+    /// Trials at each load.
+    pub trials: u32,
+    /// Where the tester receives; `None`: as throughput chooses.
+    pub receiver: Option<ReceiverPlace>,
+}
+
+/// A trial, repeated while the machine disturbed it.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// Its number, from 1, among all that the observer got.
+    pub number: u32,
+    /// The last one.
+    pub trial: Trial,
+    /// Its verdict; void where the machine disturbed every one.
+    pub verdict: Verdict,
+    /// Disturbed ones before it.
+    pub disturbed: u32,
+}
+
+impl Tried {
+    /// As an observer gets it.
+    #[must_use]
+    pub fn report<'a>(&'a self, frames: &'a FrameSpec, phase: Phase) -> Report<'a> {
+        Report {
+            frames,
+            phase,
+            offer: offer_of(&self.trial),
+            trial: &self.trial,
+            verdict: &self.verdict,
+        }
+    }
+}
+
+/// What came of one load.
+#[derive(Clone, Debug)]
+pub struct Offered {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// What was asked for.
+    pub load: Load,
+    /// Where the tester received.
+    pub receiver: ReceiverPlace,
+    /// Through the router, in their order.
+    pub trials: Vec<Tried>,
+    /// Through a wire in its place; `None` before a device of somebody else's.
+    pub wire: Option<Tried>,
+}
+
+/// Offers every load for every frame size, on a tester as throughput's. `found` keeps what was known before an error.
+///
+/// # Errors
+/// The bed, the tester, the probe or the record failed.
+pub fn measure(
+    bed: &Bed,
+    plan: &FixedLoadPlan,
+    observer: &mut dyn Observer,
+    found: &mut Vec<Offered>,
+) -> Result<(), JobError> {
+    let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
+    let mut told = 0;
+    for frames in &plan.sizes {
+        let traffic = Traffic {
+            frames: frames.clone(),
+            ..plan.traffic.clone()
+        };
+        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, |_| Ok(()))?.0;
+        for &load in &plan.loads {
+            let rate = match load {
+                Load::At(rate) => rate,
+                Load::Max => sent(&trial::run_burst(&mut tester, FIRST_BURST)?).min(SENDER_MAX),
+            };
+            let mut repeat = |tester: &mut Tester<'_>, phase| {
+                let duration = plan.time;
+                repeat(
+                    tester,
+                    load,
+                    Offer { rate, duration },
+                    phase,
+                    observer,
+                    &mut told,
+                )
+            };
+            let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
+            let trials = trials.collect::<Result<_, _>>()?;
+            let wire = if bed.plan().is_external() {
+                None
+            } else {
+                let _wire = Wire::lay(bed, &tester.ways())?;
+                Some(repeat(&mut tester, Phase::Wire)?)
+            };
+            found.push(Offered {
+                frames: frames.clone(),
+                load,
+                receiver: tester.traffic.receiver,
+                trials,
+                wire,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// One trial, again while the machine disturbs it. Loss is no reason to repeat.
+fn repeat(
+    tester: &mut Tester<'_>,
+    load: Load,
+    offer: Offer,
+    phase: Phase,
+    observer: &mut dyn Observer,
+    told: &mut u32,
+) -> Result<Tried, JobError> {
+    let mut disturbed = 0;
+    loop {
+        let trial = match load {
+            Load::At(_) => trial::run(tester, &offer)?,
+            Load::Max => {
+                let frames = offer.rate.frames_in(offer.duration).max(1);
+                let trial = trial::run_burst(tester, frames)?;
+                let offered = sent(&trial);
+                Trial { offered, ..trial }
+            }
+        };
+        *told += 1;
+        let tried = Tried {
+            number: *told,
+            verdict: trial.judge(&tester.rules(&offer_of(&trial))),
+            trial,
+            disturbed,
+        };
+        let report = tried.report(&tester.traffic.frames, phase);
+        observer.trial(&report).map_err(JobError::Record)?;
+        if !matches!(tried.verdict, Verdict::Void(_)) || disturbed == REPEATS {
+            return Ok(tried);
+        }
+        disturbed += 1;
+    }
+}
+
+fn sent(trial: &Trial) -> Rate {
+    Rate::of(trial.counts().sent, trial.duration).unwrap_or_default()
+}
+
+fn offer_of(trial: &Trial) -> Offer {
+    Offer {
+        rate: trial.offered,
+        duration: trial.duration,
+    }
+}
