@@ -1,14 +1,14 @@
-//! A plot of `mpps fib-scale`: one SVG that needs nothing beside it. Above the rate, below what a frame costs
-//! the DUT, both against routes or destinations.
+//! A plot of `mpps fib-scale`: one SVG that needs nothing beside it. Above what a frame costs the router, below the
+//! maximum forwarding rate, both against routes or destinations, with their intervals.
 //!
-//! A rate that something else than the DUT ended is drawn hollow: the DUT does at least that. What could not be
-//! measured is a cross on the axis: no point is left out in silence.
+//! A point at which the router was not at its limit is drawn hollow. A point that could not be measured is a cross on
+//! the axis.
 
 mod panel;
 
-use crate::figures::Reading;
-use crate::terminal::ScaleRow;
+use crate::terminal::{ScaleRow, bed_line, three_digits};
 use mpps_lab::jobs::fib_scale::Series;
+use mpps_method::saturation::Interval;
 use panel::{HEIGHT, Kind, LEFT, Line, Mark, Panel, WIDTH, escaped, mark};
 use std::fmt::Write;
 
@@ -19,34 +19,46 @@ const STYLES: [(Series, &str, panel::Shape); 3] = [
     (Series::Coupled, "#009e73", panel::Shape::Diamond),
 ];
 /// Where the first panel begins, below title and legend, pixels.
-const TOP: f64 = 70.0;
+const TOP: f64 = 120.0;
 
-/// Rate, and busy time of the DUT for each frame, against routes or destinations; each series a line.
+/// What a frame costs the router, and the maximum forwarding rate, against routes or destinations; each series a
+/// line. `machine` says where and when.
 #[must_use]
-pub fn svg(rows: &[ScaleRow], title: &str) -> String {
-    let rates = Panel {
+pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
+    let costs = Panel {
         top: TOP,
-        unit: "frames/s",
-        lines: lines(rows, rate),
+        unit: "router, ns a frame",
+        lines: lines(rows, ScaleRow::router_ns),
         counts: counts(rows),
     };
-    let costs = Panel {
+    let rates = Panel {
         top: TOP + HEIGHT,
-        unit: "DUT busy, ns a frame",
-        lines: lines(rows, cost),
+        unit: "maximum forwarding rate, frames/s",
+        lines: lines(rows, |row| row.maximum().map(|found| found.forwarding)),
         counts: counts(rows),
     };
     let all = TOP + 2.0 * HEIGHT;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {all}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"13\">{}</text>\n",
         escaped(title)
     );
-    text += &legend(&rates.lines);
-    text += &rates.drawn();
+    text += &small(38.0, machine);
+    text += &small(56.0, &bed_line(rows));
+    text += &legend(&costs.lines);
     text += &costs.drawn();
+    text += &rates.drawn();
     text + "</svg>\n"
+}
+
+/// A line of small text; nothing where there is none.
+fn small(y: f64, words: &str) -> String {
+    if words.is_empty() {
+        return String::new();
+    }
+    let words = escaped(words);
+    format!("<text x=\"{LEFT}\" y=\"{y}\" font-size=\"11\" fill=\"#444\">{words}</text>\n")
 }
 
 /// The largest count there is.
@@ -62,18 +74,23 @@ fn count(row: &ScaleRow) -> u64 {
     }
 }
 
-fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> (f64, Kind)) -> Vec<Line> {
+fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> Option<Interval>) -> Vec<Line> {
     STYLES
         .iter()
         .map(|&(series, colour, shape)| {
             let of_series = rows.iter().filter(|row| row.point.series == series);
             let mut marks: Vec<Mark> = of_series
                 .map(|row| {
-                    let (value, kind) = of(row);
+                    let found = of(row);
                     Mark {
                         count: count(row),
-                        value,
-                        kind,
+                        value: found.map_or(0.0, |found| found.middle),
+                        ends: found.map(|found| (found.low, found.high)),
+                        kind: match found {
+                            None => Kind::Nothing,
+                            Some(_) if row.is_the_duts() => Kind::Is,
+                            Some(_) => Kind::Bound,
+                        },
                         words: words(row),
                     }
                 })
@@ -90,34 +107,19 @@ fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> (f64, Kind)) -> Vec<Line> 
         .collect()
 }
 
-fn rate(row: &ScaleRow) -> (f64, Kind) {
-    match row.reading() {
-        Reading::Is(rate) => (rate.fps(), Kind::Is),
-        Reading::AtLeast(rate) => (rate.fps(), Kind::Bound),
-        Reading::Below(rate) => (rate.fps(), Kind::Bound),
-        Reading::Nothing => (0.0, Kind::Nothing),
-    }
-}
-
-/// What a frame costs is known of a bound too: it is of the same trial.
-fn cost(row: &ScaleRow) -> (f64, Kind) {
-    let ns = row
-        .figures
-        .as_ref()
-        .and_then(|figures| figures.busy_ns_per_frame);
-    match (ns, rate(row).1) {
-        (Some(ns), kind) => (ns, kind),
-        (None, _) => (0.0, Kind::Nothing),
-    }
-}
-
 /// What a browser shows at a mark: all that makes it comparable.
 fn words(row: &ScaleRow) -> String {
+    let cost = row.router_ns().map_or("cost unknown".to_owned(), |ns| {
+        let (low, middle, high) = (ns.low, ns.middle, ns.high);
+        format!("{middle:.0} ns a frame ({low:.0} to {high:.0})")
+    });
+    let rate = row.maximum().map_or("not measured".to_owned(), |found| {
+        three_digits(found.forwarding.middle) + " frames/s"
+    });
     format!(
-        "{} ({}): {} frames/s, limited by {}",
+        "{} ({}): {cost}, {rate}, limited by {}",
         row.place(),
         row.draw.as_deref().unwrap_or("the tester's own address"),
-        row.rate(),
         row.limited_by()
     )
 }
@@ -126,10 +128,10 @@ fn legend(lines: &[Line]) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let x = LEFT + 12.0 + 170.0 * at as f64;
-        text += &mark(line.shape, line.colour, (x, 40.0), Kind::Is, "");
+        text += &mark(line.shape, line.colour, (x, 76.0), Kind::Is, "");
         let _ = writeln!(
             text,
-            "<text x=\"{}\" y=\"44\">{}</text>",
+            "<text x=\"{}\" y=\"80\">{}</text>",
             x + 12.0,
             line.name
         );
@@ -138,21 +140,14 @@ fn legend(lines: &[Line]) -> String {
         let mut marks = lines.iter().flat_map(|line| &line.marks);
         marks.any(|mark| mark.kind == wanted)
     };
-    let mut notes = Vec::new();
+    let mut notes = vec!["bars: 95 % intervals"];
     if any(Kind::Bound) {
-        notes.push("hollow: something else than the DUT ended first (see limited by)");
+        notes.push("hollow: the router was not at its limit (see limited by)");
     }
     if any(Kind::Nothing) {
-        notes.push("cross: could not be measured");
+        notes.push("cross: not measured");
     }
-    if !notes.is_empty() {
-        let _ = writeln!(
-            text,
-            "<text x=\"{LEFT}\" y=\"62\" fill=\"#444\">{}</text>",
-            notes.join("; ")
-        );
-    }
-    text
+    text + &small(98.0, &notes.join("; "))
 }
 
 const fn legend_of(series: Series) -> &'static str {
@@ -170,18 +165,26 @@ mod tests {
     #[test]
     fn every_point_has_a_mark_and_says_what_it_is() {
         let rows = crate::terminal::scale_rows_for_tests();
-        let text = svg(&rows, "routes of <a&b>");
+        let text = svg(&rows, "routes of <a&b>", "a CPU, Linux 6.18, mpps 1");
         assert!(text.contains("routes of &lt;a&amp;b&gt;"));
         // In each panel two of one series, the first of them hollow; one in the legend.
         assert_eq!(text.matches("<circle").count(), 2 * 2 + 1, "{text}");
         assert_eq!(text.matches("r=\"4\" fill=\"white\"").count(), 2, "{text}");
+        // Each has its interval.
+        assert_eq!(text.matches("class=\"interval\"").count(), 2 * 2, "{text}");
         // What could not be measured is a cross, in both.
-        assert_eq!(text.matches("<path").count(), 2);
+        assert_eq!(
+            text.matches("stroke-width=\"2\"><title>1 000 routes, 1 destination")
+                .count(),
+            2
+        );
         for wanted in [
-            "hollow: something else than the DUT",
-            "cross: could not be measured",
-            "<title>0 routes, 1 destination (the tester's own address): &gt;= 1 500 000 frames/s, limited by tester</title>",
-            "<title>1 000 routes, 256 destinations (per-prefix): 1 250 000 frames/s, limited by DUT</title>",
+            ">a CPU, Linux 6.18, mpps 1</text>",
+            "part, 400 ns a frame",
+            "hollow: the router was not at its limit",
+            "cross: not measured",
+            "<title>0 routes, 1 destination (the tester's own address): 200 ns a frame (190 to 220), \
+             1 670 000 frames/s, limited by tester</title>",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
@@ -191,7 +194,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_an_empty_field() {
-        let text = svg(&[], "none");
+        let text = svg(&[], "none", "");
         assert!(!text.contains("NaN") && text.contains("</svg>"), "{text}");
         assert!(!text.contains("hollow"), "{text}");
     }

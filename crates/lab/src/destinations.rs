@@ -14,7 +14,7 @@ pub struct Destinations {
     pub prefixes: usize,
     /// How.
     pub draw: Draw,
-    /// Different destinations, all of which frames go to if a trial is long enough.
+    /// Different destinations, all of which frames go to if enough of them are sent.
     pub distinct: u64,
     /// The addresses in the order frames take them.
     pub list: Arc<FarList>,
@@ -143,6 +143,26 @@ impl Destinations {
     #[must_use]
     pub fn places(&self) -> u64 {
         (self.list.len() as u64) << self.block_bits
+    }
+
+    /// Whether a trial may begin at any place: the places of a list that repeats addresses say which flow is where.
+    #[must_use]
+    pub const fn begins_anywhere(&self) -> bool {
+        self.place_flow.is_none()
+    }
+
+    /// Entry of the list and number of times it was passed before, at a place; places go round.
+    #[must_use]
+    pub fn entry_and_lap(&self, place: u64) -> (u32, u32) {
+        let place = place % self.places().max(1);
+        let entries = (self.list.len() as u64).max(1);
+        ((place % entries) as u32, (place / entries) as u32)
+    }
+
+    /// The place of an entry of the list after so many laps.
+    #[must_use]
+    pub fn place(&self, entry: u32, lap: u32) -> u64 {
+        u64::from(lap) * self.list.len() as u64 + u64::from(entry)
     }
 
     /// The destination at a place, as a number; places go round.

@@ -11,7 +11,7 @@ pub use host::HostDoubt;
 
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
-use crate::measurer::Measurer;
+use crate::measurer::{Measurer, Surroundings};
 use crate::saturation::Saturated;
 use crate::tester::ReceiverPlace;
 use crate::why_lost::{MadeUp, WhyLost};
@@ -167,9 +167,9 @@ pub enum Doubt {
         /// Different destinations.
         met: u64,
     },
-    /// The trial ended before every destination had its frame.
+    /// The measurement ended before every destination had its frame.
     PartOfDestinations {
-        /// Frames the trial sent.
+        /// Frames it sent to the router.
         sent_frames: u64,
         /// Frames that once through all destinations takes.
         period_frames: u64,
@@ -215,6 +215,15 @@ pub(crate) struct Words {
     pub why: &'static str,
     /// What to run or change next.
     pub next: &'static str,
+}
+
+/// What to doubt about overload alone.
+#[must_use]
+pub fn of_overload(around: &Surroundings) -> Vec<Doubt> {
+    let shared = around.cpus_shared.then_some(Doubt::CpuShared);
+    let mut doubts: Vec<Doubt> = shared.into_iter().collect();
+    doubts.extend(raised::of_table(around.table));
+    doubts
 }
 
 /// Weighs what a finished search found for one goal.

@@ -60,10 +60,12 @@ pub struct TableMet {
     pub routes: u64,
     /// Different destinations.
     pub destinations: u64,
-    /// Frames after which their order begins again; each trial begins at its start.
+    /// Frames after which their order begins again.
     pub period_frames: u64,
     /// Frames go both ways: those of the second direction all go to one destination.
     pub both_ways: bool,
+    /// Frames of that order that were sent to the router in the measurement so far.
+    pub passed_frames: u64,
 }
 
 impl TableMet {
@@ -76,6 +78,7 @@ impl TableMet {
                 destinations: drawn.distinct,
                 period_frames: drawn.places(),
                 both_ways: tester.traffic.bidirectional,
+                passed_frames: tester.places_passed,
             }),
             None if tester.bed.plan().is_external() => None,
             // What cannot be read raises no doubt.
@@ -88,6 +91,7 @@ impl TableMet {
                     destinations: 1,
                     period_frames: 1,
                     both_ways: false,
+                    passed_frames: 1,
                 })
             }
         }

@@ -122,6 +122,14 @@ impl Traffic {
         }
     }
 
+    /// Whether a trial may go on with the destination after the last one of the trial before it. Where flows have a
+    /// length, a destination belongs to its flow.
+    #[must_use]
+    pub fn destinations_continue(&self) -> bool {
+        let destinations = self.destinations.as_ref();
+        self.flow_length.is_none() && destinations.is_some_and(Destinations::begins_anywhere)
+    }
+
     /// The sender of this traffic along these ways.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod support;
 
+use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, Wish};
 use mpps_lab::measurer::Measurer;
@@ -69,6 +70,95 @@ fn frames_to_the_whole_table_are_routed_and_delivered() {
     tables::clear_on(&bed).expect("cleared");
     let left = bed.netns(Side::B).run(|| fib::contents(None));
     assert_eq!(left.expect("netns").expect("a dump").total(), 0);
+}
+
+/// 6 000 frames a trial and 10 000 destinations: two trials pass them all, and what passes a wire does not count.
+#[test]
+fn trials_together_pass_all_destinations() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    tables::load_on(&bed, &support::table(), &|_| {}).expect("loaded");
+    for (draw, continues) in [(Draw::PerPrefix, true), (Draw::Zipf(1.0), false)] {
+        let traffic = Traffic {
+            flows: 3,
+            destinations: Some(support::destinations(draw, 10_000, false, 3)),
+            ..support::traffic()
+        };
+        let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        let mut sent = Vec::new();
+        for _ in 0..2 {
+            let trial = run(&mut tester);
+            assert_delivered(&trial, &draw.to_string());
+            sent.push(trial.counts().sent);
+        }
+        let passed = tester.surroundings().table.expect("a table").passed_frames;
+        let next = tester.continued(Order::default()).entry_first;
+        if continues {
+            assert_eq!(passed, sent.iter().sum::<u64>());
+            assert_eq!(u64::from(next), passed % 10_000);
+        } else {
+            // The receiver knows the flows of such a list by their places.
+            assert_eq!((Some(passed), next), (sent.iter().copied().max(), 0));
+        }
+    }
+}
+
+/// Every prefix has one of 40 next hops, all of them the tester's port; clearing takes them with the routes.
+#[test]
+fn many_next_hops_are_counted_used_and_removed() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let v4 = (0..2_000_u32).map(|n| {
+        let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
+        ipnet::IpNet::new(address.into(), 24).expect("a length")
+    });
+    let v6 = (0..2_000_u128).map(|n| {
+        let address = std::net::Ipv6Addr::from(0x2a00 << 112 | n << 80);
+        ipnet::IpNet::new(address.into(), 48).expect("a length")
+    });
+    let table = tables::Table::of(v4.chain(v6));
+    let ours = || {
+        let listed = || mpps_linux::links::neighbours().expect("neighbours");
+        let all = bed.netns(Side::B).run(listed).expect("netns");
+        let (ours, others): (Vec<_>, Vec<_>) =
+            (all.into_iter()).partition(|one| one.protocol == fib::PROTOCOL);
+        (ours.len(), others.len())
+    };
+    let (_, before) = ours();
+    let loaded = tables::load_by(&bed, &table, 40, &|_| {}).expect("loaded");
+    assert!(loaded.is_whole(), "{loaded:?}");
+    assert_eq!(loaded.next_hops(), 2 * 40, "{loaded:?}");
+    // The tester's own addresses, the first next hop of each family, are the bed's.
+    assert_eq!(ours(), (2 * 39, before));
+    for ipv6 in [false, true] {
+        let wish = Wish {
+            draw: Draw::PerPrefix,
+            count: 2_000,
+            ipv6,
+            flows: 1,
+            seed: 1,
+        };
+        let drawn = Destinations::draw(&table, "a test", &wish).expect("enough");
+        let traffic = Traffic {
+            frames: FrameSpec::parse_list("78").expect("a size").remove(0),
+            destinations: Some(drawn),
+            ipv6,
+            ..support::traffic()
+        };
+        let mut tester = Tester::raise(&bed, &traffic, 1 << 20, ReceiverMode::Polled)
+            .unwrap_or_else(|error| panic!("tester: {error}"));
+        assert_delivered(&run(&mut tester), &format!("ipv6 {ipv6}"));
+    }
+    tables::clear_on(&bed).expect("cleared");
+    assert_eq!(ours(), (0, before));
+    // By one next hop there is nothing to remove.
+    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    assert_eq!((loaded.next_hops(), ours().0), (2, 0));
 }
 
 #[test]

@@ -205,6 +205,19 @@ fn each_frame_goes_to_the_next_destination_of_the_list() {
                 "{number}"
             );
         }
+        // A trial may go on where the one before it ended.
+        let order = Order {
+            entry_first: 60,
+            ..Order::default()
+        };
+        for (number, frame) in preview(&bed, &traffic, order, 100).iter().enumerate() {
+            let addresses = parse(frame).template.addresses;
+            let far = match number % ways.len() {
+                0 => addresses.destination(),
+                _ => addresses.source(),
+            };
+            assert_eq!(far, list[(60 + number / ways.len()) % 70], "{number}");
+        }
         // Canaries go where the receiver is, whatever the table says.
         let plain = Order {
             plain: true,

@@ -116,6 +116,9 @@ fn both_ports_send_the_same_frames() {
                 id: 0xbeef,
                 // The source address moves within these frames.
                 flow_first: if flow_length.is_some() { 64_510 } else { 0 },
+                // In the middle of the list, which was passed before.
+                entry_first: 3,
+                lap_first: 2,
                 ..Order::default()
             };
             let ports: Vec<_> = ways

@@ -36,6 +36,5 @@ pub mod task;
 pub mod tc;
 pub mod tcp;
 pub mod xdp;
-pub mod xsk;
 
 pub use error::{Error, Result};

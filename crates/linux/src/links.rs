@@ -8,7 +8,10 @@ mod layer3;
 mod stats;
 
 pub use configuration::Configuration;
-pub use layer3::{Address, add_address, add_neighbour, add_route, addresses};
+pub use layer3::{
+    Address, Neighbour, add_address, add_neighbour, add_neighbour_by, add_route, addresses,
+    neighbours, remove_neighbour,
+};
 pub use stats::{LinkStats, stats};
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mpps_linux::links::{self, VethSpec};
-use mpps_linux::{ethtool, sysctl, xdp, xsk};
+use mpps_linux::{ethtool, sysctl, xdp};
 use scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 
 fn ip(text: &str) -> IpAddr {
@@ -107,6 +107,43 @@ fn a_name_the_kernel_cannot_hold_is_refused() {
             .run(|| ethtool::gro("sixteen-letters-").unwrap_err())
             .is_missing()
     );
+}
+
+#[test]
+fn neighbours_are_listed_by_who_added_them() {
+    if !privileged() {
+        return;
+    }
+    let (c, _d) = joined(1);
+    c.run(|| {
+        links::add_address("mC", ip("198.19.0.1"), 16).unwrap();
+        links::add_neighbour("mC", ip("198.19.0.2"), MAC_D).unwrap();
+        for ours in ["198.19.0.3", "198.19.0.4"] {
+            links::add_neighbour_by("mC", ip(ours), MAC_D, 109).unwrap();
+        }
+        let of = |protocol| {
+            let mut all = links::neighbours().unwrap();
+            all.retain(|one| one.protocol == protocol);
+            all
+        };
+        let ours = of(109);
+        let link = links::index("mC").unwrap();
+        assert!(
+            ours.len() == 2 && ours.iter().all(|one| one.link == link),
+            "{ours:?}"
+        );
+        for one in &ours {
+            links::remove_neighbour(one).unwrap();
+        }
+        assert_eq!(of(109), []);
+        let bare = of(0);
+        assert!(
+            bare.iter().any(|one| one.address == ip("198.19.0.2")),
+            "{bare:?}"
+        );
+        let gone = links::remove_neighbour(&ours[0]).unwrap_err();
+        assert_eq!(gone.errno(), Some(libc::ENOENT), "{gone}");
+    });
 }
 
 #[test]
@@ -324,8 +361,6 @@ fn a_driver_says_what_it_is_and_what_it_has() {
             assert!(!features.zero_copy, "{features:?}");
         }
         assert!(ethtool::driver("mX").unwrap_err().is_missing());
-        links::set_up("mD").unwrap();
-        xsk::try_bind("mD").unwrap();
     });
 }
 

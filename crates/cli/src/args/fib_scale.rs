@@ -4,6 +4,7 @@ use super::quantity::{count, routes};
 use super::search::SearchArgs;
 use super::{OutputArgs, PortArg, SetUpArgs, TrafficArgs};
 use clap::Args;
+use mpps_lab::tables::fib::NEXT_HOPS_MAX;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ pub struct FibScaleArgs {
     /// What is sent.
     #[command(flatten)]
     pub traffic: TrafficArgs,
-    /// What is searched for.
+    /// Any of these adds a search for the rate without loss.
     #[command(flatten)]
     pub search: SearchArgs,
     /// On a bed kept by `mpps bed up` instead of one of its own
@@ -62,6 +63,10 @@ pub struct ScaleArgs {
     /// As many destinations as routes, both growing (the counts of --routes)
     #[arg(long, conflicts_with = "destinations")]
     pub coupled: bool,
+    /// Next hops of the routes, 1 to 1024: neighbours of the router, all of them the tester; each route has one of
+    /// them, by a hash of its prefix
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=i64::from(NEXT_HOPS_MAX)))]
+    pub next_hops: u16,
     /// How destinations are drawn: per-prefix, per-address, zipf:S, sequential (see `mpps throughput --help`)
     /// [default: per-prefix]
     #[arg(long, value_name = "HOW")]

@@ -66,7 +66,9 @@ pub enum Verb {
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show everything counted: no search
     Trial(Box<TrialArgs>),
-    /// Measure what routes and destinations cost: throughput against how many of each
+    /// Measure what a frame costs the router at overload, against routes and destinations
+    ///
+    /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),

@@ -49,6 +49,44 @@ pub enum KindArg {
     Bisection,
 }
 
+impl SearchArgs {
+    /// Whether anything was typed that only a search heeds.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        let Self {
+            goal,
+            preset,
+            search,
+            time,
+            resolution,
+            trials_at_most,
+            step_fps,
+            trials_per_load,
+            accept,
+            verify_loss,
+            warm_up,
+            budget,
+            max_rate,
+            min_rate,
+            expect_min: _,
+            link_speed: _,
+        } = self;
+        [step_fps, max_rate, min_rate]
+            .into_iter()
+            .any(Option::is_some)
+            || [time, warm_up, budget].into_iter().any(Option::is_some)
+            || [trials_at_most, trials_per_load]
+                .into_iter()
+                .any(Option::is_some)
+            || !goal.is_empty()
+            || preset.is_some()
+            || search.is_some()
+            || resolution.is_some()
+            || accept.is_some()
+            || verify_loss.is_some()
+    }
+}
+
 /// What is searched for.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]

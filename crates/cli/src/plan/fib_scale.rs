@@ -27,6 +27,10 @@ pub struct FibScalePlan {
     pub keep_martians: bool,
     /// How destinations are drawn.
     pub draw: Draw,
+    /// Next hops of the routes.
+    pub next_hops: u16,
+    /// Whether to search for the rate without loss too.
+    pub search: bool,
     routes: Vec<u64>,
     destinations: Vec<u64>,
     coupled: bool,
@@ -48,6 +52,10 @@ impl FibScalePlan {
             draw != Draw::Missing,
             "--draw missing measures frames without a route: use mpps throughput for it"
         );
+        ensure!(
+            args.search.expect_min.is_none(),
+            "--expect-min: fib-scale compares points, it expects nothing of them: use mpps throughput --table for it"
+        );
         for &count in &scale.destinations {
             ensure!(
                 (1..=DESTINATIONS_MAX).contains(&count),
@@ -65,6 +73,8 @@ impl FibScalePlan {
             table: scale.table.clone(),
             keep_martians: scale.keep_martians,
             draw,
+            next_hops: scale.next_hops,
+            search: args.search.any(),
             routes: scale.routes.clone(),
             destinations: scale.destinations.clone(),
             coupled: scale.coupled,
@@ -110,8 +120,9 @@ impl FibScalePlan {
             listed(&self.destinations)
         };
         format!(
-            "table        {table}\nroutes       {}\ndestinations {destinations}\ndraw         {}\n",
+            "table        {table}\nroutes       {}\nnext hops    {}\ndestinations {destinations}\ndraw         {}\n",
             listed(&self.routes),
+            self.next_hops,
             self.draw
         )
     }
@@ -164,7 +175,8 @@ mod tests {
             plan("--routes 0,1k,full --destinations 1,1M")
                 .expect("a plan")
                 .words(),
-            "table        made up, 1 000 000 prefixes\nroutes       0, 1 000, full\ndestinations 1, 1 000 000\n\
+            "table        made up, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
+             destinations 1, 1 000 000\n\
              draw         per-prefix\n"
         );
         let coupled = plan("--coupled --table rib --draw zipf:1")
@@ -190,8 +202,24 @@ mod tests {
     }
 
     #[test]
+    fn any_flag_of_a_search_adds_the_search() {
+        for (words, wanted) in [
+            ("", false),
+            ("--frame 64,1518 --next-hops 1 --link-speed 10G", false),
+            ("--search mlr", true),
+            ("--time 60", true),
+            ("--max-rate 1M", true),
+            ("--goal pdr:1%", true),
+            ("--budget 30s", true),
+        ] {
+            assert_eq!(plan(words).expect("a plan").search, wanted, "{words}");
+        }
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused() {
         for (words, wanted) in [
+            ("--expect-min 1M", "mpps throughput"),
             ("--draw missing", "mpps throughput"),
             ("--destinations 0", "give 1 to"),
             ("--bed Lab/1", "lower-case"),

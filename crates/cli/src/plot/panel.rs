@@ -42,6 +42,8 @@ pub struct Mark {
     pub count: u64,
     /// In the panel's unit.
     pub value: f64,
+    /// Ends of its interval.
+    pub ends: Option<(f64, f64)>,
     /// What it stands for.
     pub kind: Kind,
     /// What is to be said of it.
@@ -80,14 +82,15 @@ impl Panel {
     pub fn drawn(&self) -> String {
         let values = || {
             let marks = self.lines.iter().flat_map(|line| &line.marks);
-            marks.map(|mark| mark.value).fold(1.0, f64::max)
+            let highest = marks.map(|mark| mark.ends.map_or(mark.value, |(_, high)| high));
+            highest.fold(1.0, f64::max)
         };
         let step = nice(values() / LINES);
         let most = (values() / step).ceil() * step;
         let decades = place(self.counts).ceil().max(1.0);
         let foot = self.top + HEIGHT - FOOT;
         let x = |count: u64| LEFT + place(count) / decades * (WIDTH - LEFT - RIGHT);
-        let y = |value: f64| foot - value / most * (HEIGHT - FOOT);
+        let y = |value: f64| foot - value.max(0.0) / most * (HEIGHT - FOOT);
         let mut text = String::new();
         self.values_axis(&mut text, step, most);
         self.counts_axis(&mut text, decades);
@@ -106,6 +109,9 @@ impl Panel {
             }
             for one in &line.marks {
                 let at = (x(one.count), y(one.value));
+                if let Some((low, high)) = one.ends {
+                    text += &interval(line.colour, at.0, (y(low), y(high)));
+                }
                 text += &mark(line.shape, line.colour, at, one.kind, &one.words);
             }
         }
@@ -161,6 +167,15 @@ impl Panel {
             foot + 38.0
         );
     }
+}
+
+/// A bar from one end of an interval to the other.
+fn interval(colour: &str, x: f64, (low, high): (f64, f64)) -> String {
+    let (left, right) = (x - 4.0, x + 4.0);
+    format!(
+        "<path class=\"interval\" d=\"M{left:.1} {low:.1}H{right:.1}M{x:.1} {low:.1}V{high:.1}M{left:.1} {high:.1}H{right:.1}\" \
+         stroke=\"{colour}\" fill=\"none\"/>\n"
+    )
 }
 
 /// A mark at a place, with its words.

@@ -4,6 +4,7 @@ use super::run::{Job, METHOD_VERSION, bed_kind, front_name, means, ring_frames};
 use super::traffic::TrafficEntry;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
+use mpps_lab::tester::ReceiverPlace;
 use mpps_method::simulate::Properties;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -39,6 +40,8 @@ pub struct Comparability {
     dut_setup: Option<String>,
     tool_version: &'static str,
     method_version: u32,
+    /// Where the tester receives, as it begins: it falls back to its port where frames pass the exit by.
+    receiver: Option<&'static str>,
     /// How a simulated pair is written.
     simulated: Option<String>,
 }
@@ -54,6 +57,7 @@ impl Comparability {
             bed: bed_kind(plan),
             nic: front_name(plan),
             port: job.traffic().port.name(),
+            receiver: job.receiver(bed).map(ReceiverPlace::name),
             rx_ring_frames: ring_frames(bed),
             queues: plan.queues,
             kernel_release: facts.kernel_release.text().to_owned(),
@@ -94,6 +98,7 @@ impl Comparability {
             bed: "",
             nic: "",
             port: "",
+            receiver: None,
             rx_ring_frames: 0,
             queues: 0,
             kernel_release: String::new(),
@@ -118,6 +123,7 @@ impl Comparability {
             self.bed.to_owned(),
             self.nic.to_owned(),
             self.port.to_owned(),
+            self.receiver.unwrap_or_default().to_owned(),
             self.rx_ring_frames.to_string(),
             self.queues.to_string(),
             self.kernel_release.clone(),
@@ -155,6 +161,7 @@ impl fmt::Display for Comparability {
             bed,
             nic,
             port,
+            receiver,
             rx_ring_frames,
             queues,
             kernel_release,
@@ -180,9 +187,10 @@ impl fmt::Display for Comparability {
         }
         write!(
             f,
-            "{key} (bed {bed}, front {nic}, port {port}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
+            "{key} (bed {bed}, front {nic}, port {port}, receiver {}, ring {rx_ring_frames} x {queues}, Linux {kernel_release}, mitigations {}, \
              stalls watched by {}{}, {cpu_model}, {} CPU(s) for the DUT, search {search}, traffic {}, {}, \
              mpps {tool_version}, method {method_version})",
+            receiver.unwrap_or("unknown"),
             digest(mitigations.as_bytes()),
             stall_watch.unwrap_or("nothing"),
             self.sharing(),

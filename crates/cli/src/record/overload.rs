@@ -18,6 +18,10 @@ pub struct OverloadEntry {
     /// Undisturbed windows that it stands on, and windows left out.
     windows: Option<u32>,
     disturbed_windows: Option<u32>,
+    /// How far apart the tester's CPU and the DUT's were: the round trip of a cache line.
+    max_forwarding_cpu_distance_ns: Option<f64>,
+    /// Trials left out, for the CPUs were elsewhere in them.
+    elsewhere_trials: Option<u32>,
     /// What a frame costs the DUT's CPU there; null where no wire can stand in for the router.
     cost: Option<CostEntry>,
 }
@@ -36,6 +40,8 @@ impl OverloadEntry {
             max_forwarding_limited_by: limit.map(ForwardingLimit::name),
             windows: maximum.map(|found| found.windows),
             disturbed_windows: maximum.map(|found| found.disturbed),
+            max_forwarding_cpu_distance_ns: maximum.and_then(|found| found.distance_ns),
+            elsewhere_trials: maximum.map(|found| found.elsewhere),
             cost: saturated.cost.as_ref().map(CostEntry::from_cost),
         }
     }
@@ -43,14 +49,15 @@ impl OverloadEntry {
 
 /// A median with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct IntervalEntry<T> {
+pub(super) struct IntervalEntry<T> {
     low: T,
     median: T,
     high: T,
 }
 
 impl<T> IntervalEntry<T> {
-    fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
+    /// The entry of an interval, each end as such a number.
+    pub(super) fn from_interval(interval: &Interval, number: impl Fn(f64) -> T) -> Self {
         Self {
             low: number(interval.low),
             median: number(interval.middle),
@@ -61,14 +68,15 @@ impl<T> IntervalEntry<T> {
 
 /// What a frame costs: the virtual NIC's and the receiver's part, the router's, and both.
 #[derive(Clone, Copy, Debug, Serialize)]
-struct CostEntry {
+pub(super) struct CostEntry {
     bed_ns: IntervalEntry<f64>,
     router_ns: IntervalEntry<f64>,
     total_ns: IntervalEntry<f64>,
 }
 
 impl CostEntry {
-    fn from_cost(cost: &FrameCost) -> Self {
+    /// The entry of a cost, to tenths of a nanosecond.
+    pub(super) fn from_cost(cost: &FrameCost) -> Self {
         let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
         let entry = |interval| IntervalEntry::from_interval(interval, tenths);
         Self {
@@ -107,7 +115,7 @@ mod tests {
         let entry = OverloadEntry::new(&Saturated::default(), None);
         let entry = serde_json::to_value(entry).expect("serialises");
         let members = entry.as_object().expect("an object");
-        assert_eq!(members.len(), 7);
+        assert_eq!(members.len(), 9);
         assert!(members.values().all(serde_json::Value::is_null), "{entry}");
     }
 }

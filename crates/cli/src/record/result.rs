@@ -102,8 +102,9 @@ struct LossAbove {
     loss_ratio: f64,
 }
 
+/// A doubt.
 #[derive(Clone, Debug, Serialize)]
-struct DoubtEntry {
+pub(super) struct DoubtEntry {
     name: &'static str,
     seen: String,
     why: &'static str,
@@ -165,7 +166,7 @@ impl ResultLine {
             headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
             evenness: figures.evenness.as_ref().map(EvennessEntry::of),
             stability: finding.stability.name(),
-            doubts: finding.doubts.iter().map(doubt).collect(),
+            doubts: finding.doubts.iter().map(DoubtEntry::of).collect(),
             ..Self::not_measured(&finding.frames, finding.goal, figures)
         }
     }
@@ -196,7 +197,11 @@ impl ResultLine {
 /// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
 #[must_use]
 pub fn whole_fps(rate: Rate) -> u64 {
-    rate.fps().round() as u64
+    whole(rate.fps())
+}
+
+pub(super) fn whole(fps: f64) -> u64 {
+    fps.round() as u64
 }
 
 /// How a search ended, as members of the line.
@@ -230,11 +235,14 @@ fn ended(how: &Outcome) -> Ended {
     }
 }
 
-fn doubt(doubt: &Doubt) -> DoubtEntry {
-    DoubtEntry {
-        name: doubt.name(),
-        seen: doubt.seen(),
-        why: doubt.why(),
-        next: doubt.next(),
+impl DoubtEntry {
+    /// The entry of one doubt.
+    pub fn of(doubt: &Doubt) -> Self {
+        Self {
+            name: doubt.name(),
+            seen: doubt.seen(),
+            why: doubt.why(),
+            next: doubt.next(),
+        }
     }
 }

@@ -9,7 +9,7 @@ use mpps_lab::facts::{Facts, Nic};
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::rules;
-use mpps_lab::tester::Means;
+use mpps_lab::tester::{Means, ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Resolution, SearchGoal, SearchPlan};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 2;
+pub(super) const METHOD_VERSION: u32 = 3;
 
 /// So much of a set-up script stands in the record, octets.
 const SCRIPT_OCTETS: usize = 64 << 10;
@@ -30,8 +30,8 @@ pub enum Job<'a> {
     Throughput(&'a ThroughputPlan),
     /// `mpps trial`.
     Trial(&'a FixedLoadPlan),
-    /// `mpps fib-scale`, at each point.
-    FibScale(&'a ThroughputPlan),
+    /// `mpps fib-scale`, at each point; whether it searches for the rate without loss too.
+    FibScale(&'a ThroughputPlan, bool),
     /// `mpps calibrate`, with this traffic.
     Calibrate(&'a Traffic),
 }
@@ -70,7 +70,7 @@ struct PlanEntry {
     frames: Vec<String>,
     #[serde(flatten)]
     traffic: TrafficEntry,
-    /// A calibration's searches are part of the method, not of the plan.
+    /// A calibration's searches are part of the method, not of the plan; `fib-scale` may have none.
     #[serde(flatten)]
     search: Option<SearchEntry>,
     /// Loads that are offered without a search, in words, for `max` is none.
@@ -257,16 +257,27 @@ impl Job<'_> {
     /// What is sent.
     pub(super) fn traffic(&self) -> &Traffic {
         match self {
-            Self::Throughput(plan) | Self::FibScale(plan) => &plan.traffic,
+            Self::Throughput(plan) | Self::FibScale(plan, _) => &plan.traffic,
             Self::Trial(plan) => &plan.traffic,
             Self::Calibrate(traffic) => traffic,
         }
     }
 
+    /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
+    pub(super) fn receiver(self, bed: &Bed) -> Option<ReceiverPlace> {
+        let asked = match self {
+            Self::Throughput(plan) => plan.receiver,
+            Self::Trial(plan) => plan.receiver,
+            _ => None,
+        };
+        asked.or_else(|| receiver_place(bed, self.traffic()).ok())
+    }
+
     /// How long trials are and when a load has passed; a calibration's is part of the method.
     pub(super) fn search_rule(self) -> String {
         match self {
-            Self::Throughput(plan) | Self::FibScale(plan) => rule(&plan.search),
+            Self::FibScale(_, false) => "overload".to_owned(),
+            Self::Throughput(plan) | Self::FibScale(plan, true) => rule(&plan.search),
             Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
             Self::Calibrate(_) => "calibration".to_owned(),
         }
@@ -282,7 +293,7 @@ impl Job<'_> {
         match self {
             Self::Throughput(_) => "throughput",
             Self::Trial(_) => "trial",
-            Self::FibScale(_) => "fib-scale",
+            Self::FibScale(..) => "fib-scale",
             Self::Calibrate(_) => "calibrate",
         }
     }
@@ -290,10 +301,10 @@ impl Job<'_> {
 
 fn plan_entry(job: Job<'_>) -> PlanEntry {
     match job {
-        Job::Throughput(plan) | Job::FibScale(plan) => PlanEntry {
+        Job::Throughput(plan) | Job::FibScale(plan, _) => PlanEntry {
             frames: plan.sizes.iter().map(ToString::to_string).collect(),
             traffic: TrafficEntry::of(&plan.traffic),
-            search: Some(search_entry(plan)),
+            search: (!matches!(job, Job::FibScale(_, false))).then(|| search_entry(plan)),
             fixed: None,
         },
         Job::Trial(plan) => PlanEntry {

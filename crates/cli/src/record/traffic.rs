@@ -41,6 +41,8 @@ pub struct RoutesEntry {
     from: String,
     /// Counted back in the DUT's FIB.
     pub routes: u64,
+    /// Different ones, as counted back with the routes.
+    next_hops: u64,
     nexthop_objects: bool,
     loading_ns: u64,
     counting_ns: u64,
@@ -83,6 +85,7 @@ impl RoutesEntry {
         Self {
             from: destinations.from.clone(),
             routes: loaded.counted(),
+            next_hops: loaded.next_hops(),
             nexthop_objects: loaded.objects,
             loading_ns: loaded.loading_ns,
             counting_ns: loaded.counting_ns,

@@ -2,14 +2,17 @@
 
 use super::{closeness, fib::columns, grouped, rule};
 use crate::figures::{Figures, Limit, Reading};
-use mpps_lab::doubt::{Doubt, Finding};
-use mpps_lab::jobs::fib_scale::{Point, Prepared};
-use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::Outcome;
-use mpps_method::claim::FINAL_TRIAL;
+use crate::record::Clock;
+use mpps_lab::doubt::Doubt;
+use mpps_lab::facts::Facts;
+use mpps_lab::jobs::fib_scale::{Measured, Point, Prepared, ScalePlan};
+use mpps_lab::saturation::Saturated;
+use mpps_method::limit::BUSY;
+use mpps_method::saturation::{Interval, Saturation};
+use mpps_method::statistics::{median, quantile};
 use std::fmt::Write;
 
-/// One row: a point and a frame size.
+/// One row: a point and a frame size; where several goals were searched for, one a goal.
 #[derive(Clone, Debug)]
 pub struct ScaleRow {
     /// As asked for.
@@ -20,69 +23,77 @@ pub struct ScaleRow {
     pub destinations: u64,
     /// How they were drawn; `None`: there is one, the tester's own address.
     pub draw: Option<String>,
-    /// What was measured; `None` where nothing could be.
+    /// The frame sizes, and the goal where there are several.
+    pub subject: String,
+    /// What overload told.
+    pub saturated: Saturated,
+    /// What the search found; `None` without a search.
     pub figures: Option<Figures>,
-    /// Why nothing could be.
-    pub why: Option<String>,
     /// What to doubt.
     pub doubts: Vec<Doubt>,
 }
 
 impl ScaleRow {
-    /// What was measured at a point, or why nothing could be.
+    /// The rows of what was measured at a point, with the figures of each search.
     #[must_use]
-    pub fn of(prepared: &Prepared, measured: Result<(Figures, &Finding), &str>) -> Self {
+    pub fn each(prepared: &Prepared, measured: &Measured, searched: &[Figures]) -> Vec<Self> {
         let drawn = prepared.plan.traffic.destinations.as_ref();
         let row = Self {
             point: prepared.point,
             routes: prepared.routes(),
             destinations: prepared.destinations(),
             draw: drawn.map(|destinations| destinations.draw.to_string()),
+            subject: measured.frames.to_string(),
+            saturated: measured.saturated.clone(),
             figures: None,
-            why: None,
-            doubts: Vec::new(),
+            doubts: measured.doubts.clone(),
         };
-        match measured {
-            Ok((figures, finding)) => Self {
-                why: match &finding.outcome {
-                    Outcome::CouldNotMeasure { why, .. } => Some(why.to_string()),
-                    _ => None,
-                },
-                doubts: finding.doubts.clone(),
-                figures: Some(figures),
-                ..row
-            },
-            Err(why) => Self {
-                why: Some(why.to_owned()),
-                ..row
-            },
+        if searched.is_empty() {
+            return vec![row];
         }
+        let with = |(figures, finding): (&Figures, &mpps_lab::doubt::Finding)| Self {
+            subject: figures.subject.clone(),
+            figures: Some(figures.clone()),
+            doubts: finding.doubts.clone(),
+            ..row.clone()
+        };
+        searched.iter().zip(&measured.findings).map(with).collect()
     }
 
-    /// What the rate says of the DUT.
+    /// What a frame costs the router, ns.
     #[must_use]
-    pub fn reading(&self) -> Reading {
-        let figures = self.figures.as_ref();
-        figures.map_or(Reading::Nothing, |figures| figures.reading)
+    pub fn router_ns(&self) -> Option<Interval> {
+        self.saturated.cost.map(|cost| cost.router_ns)
     }
 
-    /// The rate in words: `1 250 000`, `>= 443 116`.
+    /// The maximum forwarding rate (RFC 2285 3.6.3).
     #[must_use]
-    pub fn rate(&self) -> String {
-        let fps = |fps: f64| grouped(fps.round() as u64);
-        match self.reading() {
-            Reading::Is(rate) => fps(rate.fps()),
-            Reading::AtLeast(rate) => format!(">= {}", fps(rate.fps())),
-            Reading::Below(rate) => format!("< {}", fps(rate.fps())),
-            Reading::Nothing => "could not measure".to_owned(),
-        }
+    pub fn maximum(&self) -> Option<&Saturation> {
+        self.saturated.maximum()
     }
 
-    /// What limits the rate.
+    /// Whether nothing is known of the point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.saturated.cost.is_none() && self.maximum().is_none()
+    }
+
+    /// Whether the router was at its limit.
+    #[must_use]
+    pub fn is_the_duts(&self) -> bool {
+        self.limited_by() == Limit::Dut.name()
+    }
+
+    /// What limits the maximum forwarding rate.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
-        let limit = self.figures.as_ref().and_then(|figures| figures.limited_by);
-        limit.map_or("-", Limit::name)
+        let busy = self.maximum().map(|found| found.busy);
+        match busy {
+            None => "-",
+            Some(_) if !self.saturated.overloaded => Limit::Tester.name(),
+            Some(Some(busy)) if busy < BUSY => Limit::Disturbed.name(),
+            Some(_) => Limit::Dut.name(),
+        }
     }
 
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
@@ -99,85 +110,127 @@ impl ScaleRow {
     }
 }
 
-/// What all points have in common, in one line.
+/// What all points have in common, in one line; `from` is the table's name.
 #[must_use]
-pub fn scale_title(from: &str, draw: &str, plan: &ThroughputPlan) -> String {
-    let family = if plan.traffic.ipv6 { "IPv6" } else { "IPv4" };
-    let seed = plan.traffic.seed;
-    format!("{family} routes of {from}, destinations drawn {draw}, seed {seed}")
+pub fn scale_title(from: &str, plan: &ScalePlan) -> String {
+    let traffic = &plan.throughput.traffic;
+    let family = if traffic.ipv6 { "IPv6" } else { "IPv4" };
+    let hops = match plan.next_hops {
+        1 => "one next hop".to_owned(),
+        hops => format!("{} next hops", grouped(hops.into())),
+    };
+    format!(
+        "{family} routes of {from} by {hops}, destinations drawn {}, seed {}",
+        plan.draw, traffic.seed
+    )
+}
+
+/// On which machine and kernel, when, and with which version of this program: what a plot must not be without.
+#[must_use]
+pub fn machine_line(facts: &Facts, begun: Clock) -> String {
+    let named = |text: &str, otherwise: &str| match text {
+        "" => otherwise.to_owned(),
+        text => text.to_owned(),
+    };
+    let below = match (facts.platform.hypervisor.known(), facts.hypervisor.known()) {
+        (Some(name), _) => format!("hypervisor {name}"),
+        (None, Some(true)) => "a hypervisor".to_owned(),
+        (None, Some(false)) => "no hypervisor".to_owned(),
+        (None, None) => "hypervisor unknown".to_owned(),
+    };
+    format!(
+        "{}, {below}, Linux {}, {}, mpps {}",
+        named(facts.cpu_model.text(), "CPU unknown"),
+        named(facts.kernel_release.text(), "unknown"),
+        begun.utc(),
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// The bed's part of a frame's cost, once for all points; empty where it is not known of any.
+#[must_use]
+pub fn bed_line(rows: &[ScaleRow]) -> String {
+    let costs = rows.iter().filter_map(|row| row.saturated.cost);
+    let bed: Vec<f64> = costs.map(|cost| cost.bed_ns.middle).collect();
+    match (median(&bed), quantile(&bed, 0.0), quantile(&bed, 1.0)) {
+        (Some(middle), Some(low), Some(high)) => format!(
+            "The bed's part, {middle:.0} ns a frame ({low:.0} to {high:.0} over the points), is taken off."
+        ),
+        _ => String::new(),
+    }
 }
 
 /// All rows, under a title that says what they were measured with.
 #[must_use]
-pub fn fib_scale(rows: &[ScaleRow], from: &str, draw: &str, plan: &ThroughputPlan) -> String {
-    let mut text = format!(
-        "{}\n{} ({}, found to {})\n\n",
-        scale_title(from, draw, plan),
-        label(rows),
-        rule(&plan.search),
-        closeness(&plan.search)
+pub fn fib_scale(rows: &[ScaleRow], plan: &ScalePlan, machine: &str) -> String {
+    let mut text = format!("{}\n{machine}\n", scale_title(&plan.from, plan));
+    text.push_str(
+        "Router ns: what a frame costs the router at overload, with its 95 % interval.\n",
     );
-    let head = [
+    let bed = bed_line(rows);
+    if !bed.is_empty() {
+        let _ = writeln!(text, "{bed}");
+    }
+    if plan.search {
+        let search = &plan.throughput.search;
+        let _ = writeln!(
+            text,
+            "Without loss: {}, found to {}",
+            rule(search),
+            closeness(search)
+        );
+    }
+    let mut head = vec![
         "series",
-        "frame size",
-        "draw",
+        "frame",
         "routes",
         "destinations",
-        "frames/s",
-        "DUT busy %",
-        "ns per frame",
+        "router ns",
+        "95 %",
+        "maximum frames/s",
+        "busy %",
         "limited by",
     ];
-    let mut cells = vec![head.map(str::to_owned).to_vec()];
+    if plan.search {
+        head.extend(["without loss", "limited by"]);
+    }
+    let mut cells = vec![head.into_iter().map(str::to_owned).collect()];
     cells.extend(rows.iter().map(row));
-    text += &columns(&cells, 3);
+    text.push('\n');
+    text += &columns(&cells, 2);
     text.push('\n');
     text += &remarks(rows);
     text
-}
-
-/// `Throughput` only where every row may be called that.
-fn label(rows: &[ScaleRow]) -> String {
-    let labels = || {
-        rows.iter()
-            .filter_map(|row| row.figures.as_ref())
-            .filter_map(|figures| figures.label)
-    };
-    match labels().next() {
-        Some(first) if labels().all(|label| label == first) => match first {
-            "Estimate" => format!("Estimates; a Throughput needs {FINAL_TRIAL}"),
-            first => first.to_owned(),
-        },
-        _ => "Rates".to_owned(),
-    }
 }
 
 /// What a reader of the rows must not overlook.
 fn remarks(rows: &[ScaleRow]) -> String {
     let mut text = String::new();
     if rows.iter().any(|row| row.point.routes == 0) {
-        text.push_str("0 routes: one destination, the tester's own address\n");
+        text.push_str(
+            "0 routes: one destination, the tester's own address, on a network of the router's; all others go by a \
+             next hop\n",
+        );
     }
     let fewer = |row: &ScaleRow| row.routes > 0 && row.destinations < row.point.destinations;
     if rows.iter().any(fewer) {
         text.push_str("fewer destinations than asked for: those routes have no more addresses\n");
     }
-    let bounds = rows
-        .iter()
-        .filter(|row| matches!(row.reading(), Reading::AtLeast(_)))
-        .count();
-    if bounds > 0 {
+    let known = || rows.iter().filter(|row| !row.is_empty());
+    let others = known().filter(|row| !row.is_the_duts()).count();
+    if others > 0 {
         let _ = writeln!(
             text,
-            ">=: at {bounds} of {} points something else ended before the DUT (limited by): such rates do not rank, \
-             ns per frame does",
+            ">=: at {others} of {} points the router was not at its limit (limited by), and may forward more",
             rows.len()
         );
     }
-    for row in rows {
-        if let Some(why) = &row.why {
-            let _ = writeln!(text, "{}: could not measure: {why}", row.place());
-        }
+    for row in rows.iter().filter(|row| row.is_empty()) {
+        let _ = writeln!(
+            text,
+            "{}: not measured: too few undisturbed windows; run again when the machine is quieter",
+            row.place()
+        );
     }
     text
 }
@@ -216,57 +269,110 @@ pub fn scale_doubts(rows: &[ScaleRow]) -> String {
 }
 
 fn row(row: &ScaleRow) -> Vec<String> {
-    let figures = row.figures.as_ref();
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
-    let share = figures.and_then(|figures| figures.busy_share);
-    vec![
+    let dash = || "-".to_owned();
+    let ns = row.router_ns();
+    let maximum = row.maximum();
+    let bound = if row.is_the_duts() { "" } else { ">= " };
+    let mut cells = vec![
         row.point.series.name().to_owned(),
-        figures.map_or("-".to_owned(), |figures| figures.subject.clone()),
-        row.draw.clone().unwrap_or_else(|| "-".to_owned()),
+        row.subject.clone(),
         grouped(row.routes),
         grouped(row.destinations),
-        row.rate(),
-        number(share.map(|share| share * 100.0)),
-        number(figures.and_then(|figures| figures.busy_ns_per_frame)),
+        ns.map_or_else(dash, |ns| format!("{:.0}", ns.middle)),
+        ns.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
+        maximum.map_or_else(dash, |found| {
+            format!("{bound}{}", three_digits(found.forwarding.middle))
+        }),
+        (maximum.and_then(|found| found.busy))
+            .map_or_else(dash, |busy| format!("{:.0}", busy * 100.0)),
         row.limited_by().to_owned(),
-    ]
+    ];
+    if let Some(figures) = &row.figures {
+        cells.push(without_loss(figures.reading));
+        cells.push(figures.limited_by.map_or("-", Limit::name).to_owned());
+    }
+    cells
+}
+
+/// The rate without loss in words: `1 250 000`, `>= 443 116`.
+fn without_loss(reading: Reading) -> String {
+    let fps = |fps: f64| grouped(fps.round() as u64);
+    match reading {
+        Reading::Is(rate) => fps(rate.fps()),
+        Reading::AtLeast(rate) => format!(">= {}", fps(rate.fps())),
+        Reading::Below(rate) => format!("< {}", fps(rate.fps())),
+        Reading::Nothing => "not measured".to_owned(),
+    }
+}
+
+/// A rate with as many digits as are known: `1 520 000`.
+pub fn three_digits(fps: f64) -> String {
+    let step = 10_f64.powf((fps.max(1.0).log10().floor() - 2.0).max(0.0));
+    grouped(((fps / step).round() * step).round() as u64)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
+    use crate::plan::FibScalePlan;
     use clap::Parser;
     use mpps_lab::jobs::fib_scale::Series;
+    use mpps_lab::tables::Table;
     use mpps_method::Rate;
+    use mpps_method::saturation::FrameCost;
 
-    fn plan() -> ThroughputPlan {
-        let typed = ["mpps", "throughput", "--frame", "64"];
-        let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("words").verb else {
-            panic!("throughput")
+    fn plan(words: &[&str]) -> ScalePlan {
+        let typed = ["mpps", "fib-scale"].iter().chain(words);
+        let Verb::FibScale(args) = Cli::try_parse_from(typed).expect("words").verb else {
+            panic!("fib-scale")
         };
-        crate::plan::Plan::of(&args).expect("a plan").measurement
+        let plan = FibScalePlan::of(&args).expect("a plan");
+        ScalePlan {
+            throughput: plan.measurement,
+            table: Table::default(),
+            from: "rib.bz2".to_owned(),
+            draw: plan.draw,
+            next_hops: plan.next_hops,
+            search: plan.search,
+        }
     }
 
-    fn figures(ns_per_frame: f64) -> Figures {
-        Figures {
-            frames: "64".to_owned(),
-            subject: "64".to_owned(),
-            trials: 9,
-            reading: Reading::Is(Rate::from_fps(1_250_000.0)),
-            label: Some("Estimate"),
-            loss_ratio: Some(0.0),
-            busy_share: Some(0.98),
-            busy_ns_per_frame: Some(ns_per_frame),
-            limited_by: Some(Limit::Dut),
-            ceiling: Rate::from_fps(2e6),
-            ..Figures::default()
+    fn around(middle: f64) -> Interval {
+        Interval {
+            low: middle - 10.0,
+            middle,
+            high: middle + 20.0,
+        }
+    }
+
+    /// A frame costs the router so much, and the bed 400 ns.
+    fn saturated(router_ns: f64, busy: f64, overloaded: bool) -> Saturated {
+        let forwarding = around(1e9 / (router_ns + 400.0));
+        Saturated {
+            at_most: Some(Saturation {
+                offered: around(3e6),
+                forwarding,
+                busy: Some(busy),
+                windows: 100,
+                disturbed: 3,
+                distance_ns: None,
+                elsewhere: 0,
+            }),
+            at_little_more: None,
+            cost: Some(FrameCost {
+                bed_ns: around(400.0),
+                router_ns: around(router_ns),
+                total_ns: around(router_ns + 400.0),
+            }),
+            ceiling: Rate::from_fps(3e6),
+            overloaded,
         }
     }
 
     /// Two points of one series, and one of another that could not be measured.
     pub(crate) fn rows() -> Vec<ScaleRow> {
-        let row = |series, routes, destinations: u64, figures: Option<Figures>| ScaleRow {
+        let row = |series, routes, destinations: u64, saturated: Saturated| ScaleRow {
             point: Point {
                 series,
                 routes,
@@ -275,40 +381,77 @@ pub(crate) mod tests {
             routes: routes as u64,
             destinations: destinations.min(256),
             draw: (routes > 0).then(|| "per-prefix".to_owned()),
-            why: figures.is_none().then(|| "a restless machine".to_owned()),
-            doubts: figures.iter().map(|_| Doubt::CpuShared).collect(),
-            figures,
-        };
-        let at_least = Figures {
-            reading: Reading::AtLeast(Rate::from_fps(1_500_000.0)),
-            limited_by: Some(Limit::Tester),
-            ..figures(500.0)
+            subject: "64".to_owned(),
+            figures: None,
+            doubts: (saturated.cost.iter()).map(|_| Doubt::CpuShared).collect(),
+            saturated,
         };
         vec![
-            row(Series::Routes, 0, 1, Some(at_least)),
-            row(Series::Routes, 1_000, 1_000_000, Some(figures(900.0))),
-            row(Series::Destinations, 1_000, 1, None),
+            row(Series::Routes, 0, 1, saturated(200.0, 0.8, false)),
+            row(
+                Series::Routes,
+                1_000,
+                1_000_000,
+                saturated(600.0, 1.0, true),
+            ),
+            row(Series::Destinations, 1_000, 1, Saturated::default()),
         ]
     }
 
     #[test]
-    fn each_point_states_routes_destinations_and_draw() {
-        let text = fib_scale(&rows(), "rib.bz2", "per-prefix", &plan());
+    fn each_point_states_cost_routes_and_destinations() {
+        let text = fib_scale(&rows(), &plan(&[]), "a CPU, Linux 6.18");
         for wanted in [
-            "IPv4 routes of rib.bz2, destinations drawn per-prefix, seed 1\nEstimates; a Throughput needs 60 s (",
-            ">=: at 1 of 3 points something else ended before the DUT",
-            "1 000 routes, 1 destination: could not measure: a restless machine\n",
+            "IPv4 routes of rib.bz2 by 64 next hops, destinations drawn per-prefix, seed 1\na CPU, Linux 6.18\n",
+            "The bed's part, 400 ns a frame (400 to 400 over the points), is taken off.\n",
+            ">=: at 1 of 3 points the router was not at its limit",
+            "1 000 routes, 1 destination: not measured: too few undisturbed windows",
             "fewer destinations than asked for",
             "0 routes: one destination",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
-        let line = text.lines().find(|line| line.contains(" 256 "));
-        let words: Vec<&str> = line.expect("a row").split_whitespace().collect();
+        let row = |part: &str| {
+            let line = text.lines().find(|line| line.contains(part));
+            let words: Vec<&str> = line.expect("a row").split_whitespace().collect();
+            words.join(" ")
+        };
         assert_eq!(
-            words.join(" "),
-            "routes 64 per-prefix 1 000 256 1 250 000 98 900 DUT"
+            row(" 256 "),
+            "routes 64 1 000 256 600 590 to 620 1 000 000 100 DUT"
         );
+        assert_eq!(
+            row(">= 1"),
+            "routes 64 0 1 200 190 to 220 >= 1 670 000 80 tester"
+        );
+        assert_eq!(row("destinations  64"), "destinations 64 1 000 1 - - - - -");
+    }
+
+    #[test]
+    fn a_search_adds_the_rate_without_loss() {
+        let plan = plan(&["--search", "mlr", "--next-hops", "1"]);
+        let text = fib_scale(&rows(), &plan, "");
+        assert!(text.contains("by one next hop,"), "{text}");
+        assert!(text.contains("Without loss: ndr: up to"), "{text}");
+        assert_eq!(text.matches("limited by  ").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_router_with_time_left_was_not_at_its_limit() {
+        let limited = |busy, overloaded| {
+            let mut row = rows().remove(1);
+            row.saturated = saturated(600.0, busy, overloaded);
+            row.limited_by()
+        };
+        assert_eq!(limited(0.97, true), "DUT");
+        assert_eq!(limited(0.97, false), "tester");
+        assert_eq!(limited(0.8, true), "disturbed");
+    }
+
+    #[test]
+    fn rates_have_the_digits_that_are_known() {
+        let texts = [1_523_456.0, 999_600.0, 12.3].map(three_digits);
+        assert_eq!(texts, ["1 520 000", "1 000 000", "12"]);
     }
 
     #[test]
@@ -329,5 +472,17 @@ pub(crate) mod tests {
             "{text}"
         );
         assert!(scale_doubts(&rows()[2..]).is_empty());
+    }
+
+    #[test]
+    fn machine_kernel_date_and_version_are_told() {
+        let line = machine_line(&Facts::gather(), Clock::now());
+        let parts: Vec<&str> = line.split(", ").collect();
+        assert!(
+            line.contains("ypervisor") && line.contains("Linux "),
+            "{line}"
+        );
+        assert!(parts[parts.len() - 2].ends_with('Z'), "{line}");
+        assert!(parts[parts.len() - 1].starts_with("mpps "), "{line}");
     }
 }

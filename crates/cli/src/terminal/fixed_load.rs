@@ -82,7 +82,10 @@ pub fn in_words(offered: &Offered, tried: &Tried) -> String {
     let (asked, time) = (in_digits(trial.offered), trial.duration);
     let sent = trial.sent_rate().unwrap_or_default();
     let load = match offered.load {
-        Load::Max => format!("{asked}, the most, offered for {time}"),
+        Load::Max => {
+            let time = Span::from_millis(time.as_nanos() / 1_000_000);
+            format!("{asked}, the most, offered for {time}")
+        }
         Load::At(rate) if sent.fps() < 0.999 * rate.fps() => {
             format!("{asked} wanted for {time}, {} sent", in_digits(sent))
         }
@@ -135,9 +138,13 @@ fn remarks(offered: &Offered, tried: &Tried) -> String {
         say(format!("the wire's trial: {}", wire.verdict));
     }
     if let (Some(total), Some(bed)) = (tried.trial.ns_per_frame(), wire.trial.ns_per_frame()) {
-        let router = total - bed;
+        let parts = if total > bed {
+            format!("{:.0} the router, {bed:.0} the bed", total - bed)
+        } else {
+            format!("with a wire {bed:.0}, so one trial each does not tell the router's part")
+        };
         say(format!(
-            "a frame costs {total:.0} ns of the router's CPU: {router:.0} the router, {bed:.0} the bed"
+            "a frame costs {total:.0} ns of the router's CPU: {parts}"
         ));
     }
     text
@@ -324,6 +331,16 @@ mod tests {
         let wanted = "64 B: 3.21 Mfps, the most, offered for 2 s: all forwarded\n\
             the tester can offer no more, so it could not overload this router\n";
         assert!(text.starts_with(wanted), "{text}");
+    }
+
+    #[test]
+    fn no_part_of_the_cost_is_below_zero() {
+        let text = fixed_load(&[offered(
+            at(400e3),
+            tried(400e3, 0, 0, 400, Verdict::Lossless),
+        )]);
+        let line = "a frame costs 400 ns of the router's CPU: with a wire 430, so one trial each";
+        assert!(text.contains(line), "{text}");
     }
 
     #[test]

@@ -30,7 +30,9 @@ pub use fib::{
 };
 #[cfg(test)]
 pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
-pub use fib_scale::{ScaleRow, fib_scale, scale_doubts, scale_title};
+pub use fib_scale::{
+    ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title, three_digits,
+};
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;

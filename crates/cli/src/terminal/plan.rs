@@ -103,6 +103,12 @@ pub fn calibration(traffic: &Traffic) -> String {
 /// What would be measured.
 #[must_use]
 pub fn measurement(plan: &ThroughputPlan) -> String {
+    sent(plan) + &search(plan)
+}
+
+/// What would be sent.
+#[must_use]
+pub fn sent(plan: &ThroughputPlan) -> String {
     let traffic = &plan.traffic;
     let sizes: Vec<String> = plan.sizes.iter().map(ToString::to_string).collect();
     let ways = if traffic.bidirectional {
@@ -111,9 +117,6 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
         "one way"
     };
     let family = if traffic.ipv6 { "IPv6" } else { "IPv4" };
-    let maximum = plan
-        .maximum
-        .map_or("the tester's ceiling".to_owned(), |rate| rate.to_string());
     let mut text = String::new();
     let _ = writeln!(text, "frame sizes  {}", sizes.join(", "));
     let _ = writeln!(
@@ -125,6 +128,15 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
         traffic.seed
     );
     let _ = writeln!(text, "ports        {}", traffic.port.name());
+    text
+}
+
+/// What would be searched for.
+fn search(plan: &ThroughputPlan) -> String {
+    let maximum = plan
+        .maximum
+        .map_or("the tester's ceiling".to_owned(), |rate| rate.to_string());
+    let mut text = String::new();
     let _ = writeln!(text, "search       {}", super::rule(&plan.search));
     if let SearchPlan::Mlr { trials_at_most, .. } = plan.search
         && trials_at_most < TRIALS_MAX

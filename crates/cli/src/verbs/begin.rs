@@ -70,14 +70,20 @@ impl Beside {
     /// The same findings, with the doubts that the host and its other runs raise.
     #[must_use]
     pub fn doubting(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
-        let changes = self.before.changes(&HostSettings::read(&Root::here()));
-        let changed = (!changes.is_empty()).then_some(HostDoubt::HostChanged(changes));
-        let other = self.other.clone().map(HostDoubt::OtherRun);
-        let doubts: Vec<Doubt> = changed.into_iter().chain(other).map(Doubt::Host).collect();
+        let doubts = self.doubts();
         for finding in &mut findings {
             finding.doubts.extend(doubts.iter().cloned());
         }
         findings
+    }
+
+    /// The doubts that the host and its other runs raise.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let changes = self.before.changes(&HostSettings::read(&Root::here()));
+        let changed = (!changes.is_empty()).then_some(HostDoubt::HostChanged(changes));
+        let other = self.other.clone().map(HostDoubt::OtherRun);
+        changed.into_iter().chain(other).map(Doubt::Host).collect()
     }
 }
 

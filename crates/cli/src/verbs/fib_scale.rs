@@ -13,10 +13,11 @@ use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
-use mpps_lab::jobs::fib_scale::{Point, Scale, ScalePlan};
+use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
 use mpps_lab::tables::{
     self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
 };
+use mpps_method::FrameSpec;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +35,13 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
             None => usize::try_from(v4 + v6)?,
         };
         let points = plan.points(prefixes);
-        let words = words::measurement(&plan.measurement) + &plan.words();
-        let job = Job::FibScale(&plan.measurement);
+        let words = if plan.search {
+            words::measurement(&plan.measurement)
+        } else {
+            words::sent(&plan.measurement)
+        };
+        let words = words + &plan.words();
+        let job = Job::FibScale(&plan.measurement, plan.search);
         return begin::dry_run(&args.output, &plan.bed, job, &points, &words);
     }
     let (table, from) = table(&plan, args.output.quiet)?;
@@ -45,6 +51,8 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         table,
         from,
         draw: plan.draw,
+        next_hops: plan.next_hops,
+        search: plan.search,
     };
     let mut stage = Stage::set(&args.output, &plan.bed)?;
     let Stage {
@@ -53,11 +61,13 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         recorder,
         beside,
     } = &mut stage;
-    let job = Job::FibScale(&plan.measurement);
-    let line = RunLine::of(*begun, job, bed, &Facts::gather());
+    let job = Job::FibScale(&plan.measurement, plan.search);
+    let facts = Facts::gather();
+    let machine = terminal::machine_line(&facts, *begun);
+    let line = RunLine::of(*begun, job, bed, &facts);
     let measured = measure((recorder, beside), &line, bed, &scale, &points);
     let record = stage.recorder.record.path().to_owned();
-    let shown = show(args, &scale, &line, &measured, stage.recorder);
+    let shown = show(args, &scale, (&line, &machine), &measured, stage.recorder);
     begin::leave(stage.bed, &plan.bed, &shown, &record)?;
     if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
         return Err(error);
@@ -92,18 +102,10 @@ fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
     Ok((chosen.table, from))
 }
 
-/// A point, as often as it was measured.
+/// A point with one frame size.
 struct AtPoint {
     rows: Vec<ScaleRow>,
     line: PointLine,
-}
-
-impl AtPoint {
-    /// Frame sizes and goals of which nothing is known.
-    fn spoilt(&self) -> usize {
-        let nothing = |row: &&ScaleRow| matches!(row.reading(), Reading::Nothing);
-        self.rows.iter().filter(nothing).count()
-    }
 }
 
 /// Points up to the end, and what ended it early.
@@ -120,10 +122,14 @@ impl Measured {
     }
 
     fn exit(&self) -> Exit {
-        let of = |row: &ScaleRow| match row.reading() {
-            Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
-            Reading::Below(_) => Exit::NotMet,
-            Reading::Nothing => Exit::Disturbed,
+        let of = |row: &ScaleRow| {
+            let reading = row.figures.as_ref().map(|figures| figures.reading);
+            match reading {
+                _ if row.is_empty() => Exit::Disturbed,
+                None | Some(Reading::Is(_) | Reading::AtLeast(_)) => Exit::Measured,
+                Some(Reading::Below(_)) => Exit::NotMet,
+                Some(Reading::Nothing) => Exit::Disturbed,
+            }
         };
         let ended = self.error.as_ref().map_or(Exit::Measured, super::exit_of);
         self.rows().iter().map(of).fold(ended, Exit::worse)
@@ -152,7 +158,6 @@ fn measure(
     measured
 }
 
-/// Every point once, then once more each one that the machine spoilt: it may have been somebody's bad minute.
 fn all(
     (recorder, beside): (&mut Recorder, &Beside),
     scale: &mut Scale<'_>,
@@ -160,54 +165,43 @@ fn all(
     measured: &mut Vec<AtPoint>,
 ) -> Result<()> {
     for &point in points {
-        measured.push(one((recorder, beside), scale, point, 1)?);
-    }
-    for (at, &point) in points.iter().enumerate() {
-        let spoilt = measured[at].spoilt();
-        if spoilt > 0 {
-            let again = one((recorder, beside), scale, point, 2)?;
-            if again.spoilt() <= spoilt {
-                measured[at] = again;
-            }
+        recorder.step(&format!(
+            "{}: {} routes, up to {} destinations",
+            point.series.name(),
+            terminal::grouped(point.routes as u64),
+            terminal::grouped(point.destinations)
+        ));
+        let prepared = scale.prepare(point)?;
+        for frames in &prepared.plan.sizes {
+            measured.push(one((recorder, beside), scale, &prepared, frames)?);
         }
     }
     Ok(())
 }
 
-/// A point that a restless machine spoils takes no other's result away.
 fn one(
     (recorder, beside): (&mut Recorder, &Beside),
-    scale: &mut Scale<'_>,
-    point: Point,
-    attempt: u32,
+    scale: &Scale<'_>,
+    prepared: &Prepared,
+    frames: &FrameSpec,
 ) -> Result<AtPoint> {
-    recorder.step(&format!(
-        "{}{}: {} routes, up to {} destinations",
-        if attempt > 1 { "again, " } else { "" },
-        point.series.name(),
-        terminal::grouped(point.routes as u64),
-        terminal::grouped(point.destinations)
-    ));
-    let prepared = scale.prepare(point)?;
     recorder.begin_size(None);
-    let (mut rows, mut results, mut why) = (Vec::new(), Vec::new(), None);
-    match scale.measure(&prepared, recorder) {
-        Ok(findings) => {
-            let stands = recorder.take_stands();
-            for finding in beside.doubting(findings) {
-                let figures = Figures::of(&finding, &prepared.plan);
-                results.push(ResultLine::of(&finding, &figures, stands.clone()));
-                rows.push(ScaleRow::of(&prepared, Ok((figures, &finding))));
-            }
-        }
-        Err(error) if error.is_disturbance() => {
-            recorder.take_stands();
-            rows.push(ScaleRow::of(&prepared, Err(&error.to_string())));
-            why = Some(error.to_string());
-        }
-        Err(error) => return Err(error.into()),
-    }
-    let line = PointLine::of(&prepared, attempt, results, why);
+    let mut measured = scale.measure(prepared, frames, recorder)?;
+    measured.doubts.extend(beside.doubts());
+    measured.findings = beside.doubting(measured.findings);
+    let stands = recorder.take_stands();
+    let findings = &measured.findings;
+    let figures: Vec<Figures> = findings
+        .iter()
+        .map(|finding| Figures::of(finding, &prepared.plan))
+        .collect();
+    let results = findings
+        .iter()
+        .zip(&figures)
+        .map(|(finding, figures)| ResultLine::of(finding, figures, stands.clone()))
+        .collect();
+    let rows = ScaleRow::each(prepared, &measured, &figures);
+    let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
     recorder.record.write("point", &line)?;
     Ok(AtPoint { rows, line })
 }
@@ -215,7 +209,7 @@ fn one(
 fn show(
     args: &FibScaleArgs,
     plan: &ScalePlan,
-    line: &RunLine,
+    (line, machine): (&RunLine, &str),
     measured: &Measured,
     recorder: Recorder,
 ) -> Result<Exit> {
@@ -223,10 +217,9 @@ fn show(
     let rows = measured.rows();
     end::finish(recorder, exit, error, |recorder| {
         let path = plot_path(args.plot.as_deref(), recorder.record.path());
-        let draw = plan.draw.to_string();
         if !rows.is_empty() {
-            let title = terminal::scale_title(file_name(&plan.from), &draw, &plan.throughput);
-            std::fs::write(&path, plot::svg(&rows, &title)).with_context(|| {
+            let title = terminal::scale_title(file_name(&plan.from), plan);
+            std::fs::write(&path, plot::svg(&rows, &title, machine)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()
@@ -238,12 +231,13 @@ fn show(
                 head: Head::of(recorder, exit, error),
                 comparability: line.comparability(),
                 table: &plan.from,
-                draw,
+                draw: plan.draw.to_string(),
+                machine,
                 plot: path.display().to_string(),
                 points: measured.points.iter().map(|point| &point.line).collect(),
             })?);
         } else if !rows.is_empty() {
-            let table = terminal::fib_scale(&rows, &plan.from, &draw, &plan.throughput);
+            let table = terminal::fib_scale(&rows, plan, machine);
             let doubts = terminal::scale_doubts(&rows);
             let key = terminal::comparability(line.comparability());
             let (record, plot) = (recorder.record.path().display(), path.display());
@@ -272,6 +266,8 @@ struct Document<'a> {
     comparability: &'a Comparability,
     table: &'a str,
     draw: String,
+    /// CPU, hypervisor, kernel, date and version, in words.
+    machine: &'a str,
     plot: String,
     points: Vec<&'a PointLine>,
 }

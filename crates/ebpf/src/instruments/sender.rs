@@ -37,6 +37,10 @@ const PORT: usize = 3;
 const HOST: usize = 4;
 const PORT_FIRST: usize = 7;
 const HOST_FIRST: usize = 8;
+const FAR_AT: usize = 9;
+const LAP: usize = 10;
+const FAR_FIRST: usize = 11;
+const LAP_FIRST: usize = 12;
 
 /// What the sender is to do in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +59,10 @@ pub struct Order {
     pub plain: bool,
     /// Number of the flow to begin with.
     pub flow_first: u32,
+    /// Entry of the list of destinations to begin with.
+    pub entry_first: u32,
+    /// Times the list has been passed before.
+    pub lap_first: u32,
 }
 
 impl Order {
@@ -79,6 +87,10 @@ impl Order {
                 (HOST, host),
                 (PORT_FIRST, port),
                 (HOST_FIRST, host),
+                (FAR_AT, self.entry_first),
+                (LAP, self.lap_first),
+                (FAR_FIRST, self.entry_first),
+                (LAP_FIRST, self.lap_first),
             ] {
                 direction[place] = u64::from(value);
             }

@@ -44,7 +44,7 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
     doubts.extend(of_loss(searched, around.ring_frames));
-    doubts.extend(of_table(around.table, searched.evidence.as_ref()));
+    doubts.extend(of_table(around.table));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     doubts.extend(of_merging(searched.evidence.as_ref()));
     doubts.extend(FrameDoubt::from_trials(&searched.trials).map(Doubt::Frames));
@@ -252,7 +252,7 @@ fn idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
 }
 
 /// A rate with a table and few destinations is no measurement of the table.
-fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
+pub(super) fn of_table(table: Option<TableMet>) -> Vec<Doubt> {
     let Some(table) = table else {
         return Vec::new();
     };
@@ -264,8 +264,8 @@ fn of_table(table: Option<TableMet>, trial: Option<&Trial>) -> Vec<Doubt> {
     if routes > TABLE && table.both_ways {
         doubts.push(Doubt::Frames(FrameDoubt::HalfMeetsTable { routes }));
     }
-    let (sent, period_frames) = (trial.map(|trial| trial.counts().sent), table.period_frames);
-    if let Some(sent_frames) = sent.filter(|&sent| sent < period_frames) {
+    let (sent_frames, period_frames) = (table.passed_frames, table.period_frames);
+    if sent_frames < period_frames {
         doubts.push(Doubt::PartOfDestinations {
             sent_frames,
             period_frames,
@@ -299,19 +299,14 @@ mod tests {
             destinations,
             period_frames: destinations,
             both_ways: false,
+            passed_frames: sent,
         };
-        let mut way = Direction::default();
-        way.counts.sent = sent;
-        let trial = Trial {
-            directions: vec![way],
-            ..Trial::default()
-        };
-        let doubts = of_table(Some(table), Some(&trial));
+        let doubts = of_table(Some(table));
         doubts.iter().map(Doubt::name).collect()
     }
 
     #[test]
-    fn a_table_and_few_destinations_is_doubted_and_so_is_a_trial_too_short_for_them() {
+    fn few_destinations_and_a_part_of_them_are_doubted() {
         let nothing: [&str; 0] = [];
         assert_eq!(names(1_000_000, 1, 500_000), ["few-destinations"]);
         assert_eq!(names(1_000_000, 65_535, 500_000), ["few-destinations"]);
@@ -322,17 +317,15 @@ mod tests {
         let short = names(1_000_000, 1_000_000, 999_999);
         assert_eq!(short, ["part-of-destinations"]);
         assert_eq!(names(1_000_000, 1_000_000, 1_000_000), nothing);
-        assert!(of_table(None, None).is_empty());
+        assert!(of_table(None).is_empty());
         let both_ways = TableMet {
             routes: 1_001,
             destinations: 1_001,
             period_frames: 1,
+            passed_frames: 1,
             both_ways: true,
         };
-        assert_eq!(
-            of_table(Some(both_ways), None)[0].name(),
-            "half-meets-table"
-        );
+        assert_eq!(of_table(Some(both_ways))[0].name(), "half-meets-table");
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Doubt {
                 sent_frames,
                 period_frames,
             } => format!(
-                "a trial sent {sent_frames} frames, once through all destinations takes {period_frames}"
+                "{sent_frames} frames were sent; once through all destinations takes {period_frames}"
             ),
             Self::Simulated(pair) => format!("nothing was measured: simulated {pair}"),
             Self::CeilingUnproven { sender } => format!(

@@ -1,5 +1,8 @@
-//! What routes and destinations cost: the throughput job at one point after the other, each with so many
-//! routes in the DUT and so many destinations drawn from them.
+//! What routes and destinations cost: overload at one point after the other, each with so many routes in the DUT and
+//! so many destinations drawn from them; where asked for, the throughput job too.
+//!
+//! The figure of a point is what a frame costs the router at overload: the load is then the same at all points, as
+//! far as the tester's is, and the bed's part is taken off. Before it is measured, every destination has had its frame.
 //!
 //! Routes are samples of one table with one seed, so a smaller one is part of a larger. A rate with a table
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
@@ -7,11 +10,26 @@
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Observer};
 use crate::bed::Bed;
+use crate::clock::Deadline;
 use crate::destinations::{Destinations, Wish};
-use crate::doubt::Finding;
+use crate::doubt::{self, Doubt, Finding};
+use crate::measurer::Measurer;
+use crate::saturation::Saturated;
 use crate::tables::fib::Loaded;
-use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_on};
+use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_by};
+use crate::tester::Tester;
+use crate::trial;
 use mpps_method::destinations::Draw;
+use mpps_method::{FrameSpec, Rate, Span};
+
+/// Frames of the burst that tells what the DUT forwards.
+const BURST: u64 = 100_000;
+/// Load at which every destination has its first frame, as a share of that.
+const FIRST_FRAMES: f64 = 0.7;
+/// Time for these frames, about, at most.
+const FIRST_FRAMES_TIME: Span = Span::from_millis(20_000);
+/// Of these frames, as many as go at once.
+const PIECE: u64 = 250_000;
 
 /// What changes from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +110,10 @@ pub struct ScalePlan {
     pub from: String,
     /// How destinations are drawn.
     pub draw: Draw,
+    /// Next hops of the routes, all of them the tester's receiving port.
+    pub next_hops: u16,
+    /// Whether to search for the rate without loss too.
+    pub search: bool,
 }
 
 /// A point whose routes are in the DUT and whose destinations are drawn.
@@ -118,6 +140,19 @@ impl Prepared {
         let drawn = self.plan.traffic.destinations.as_ref();
         drawn.map_or(1, |destinations| destinations.distinct)
     }
+}
+
+/// What was measured at a point with one frame size.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// What overload told.
+    pub saturated: Saturated,
+    /// What to doubt about that.
+    pub doubts: Vec<Doubt>,
+    /// What the search found, one a goal; none without a search.
+    pub findings: Vec<Finding>,
 }
 
 /// A bed on which points are measured. Clear it when all are: a bed that stays keeps the last routes.
@@ -157,16 +192,32 @@ impl<'a> Scale<'a> {
         })
     }
 
-    /// Measures the point prepared last; one finding a frame size and goal.
+    /// Measures the point prepared last with one frame size of its plan.
     ///
     /// # Errors
     /// As [`throughput::measure`].
     pub fn measure(
         &self,
         prepared: &Prepared,
+        frames: &FrameSpec,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Finding>, JobError> {
-        throughput::measure(self.bed, &prepared.plan, observer)
+    ) -> Result<Measured, JobError> {
+        let plan = &prepared.plan;
+        let deadline = Deadline::after(plan.budget);
+        let (mut tester, saturated) =
+            throughput::saturate(self.bed, plan, frames, pass_all, observer)?;
+        let doubts = doubt::of_overload(&tester.surroundings());
+        let mut findings = Vec::new();
+        if self.plan.search {
+            tester.warm_up = plan.warm_up;
+            findings = throughput::find(&mut tester, plan, saturated.clone(), deadline, observer)?;
+        }
+        Ok(Measured {
+            frames: frames.clone(),
+            saturated,
+            doubts,
+            findings,
+        })
     }
 
     /// Takes the routes out of the DUT.
@@ -189,7 +240,7 @@ impl<'a> Scale<'a> {
             return Ok(());
         }
         let table = sample(&self.plan.table, routes, self.plan.throughput.traffic.seed);
-        let loaded = load_on(self.bed, &table, &|_| {})?;
+        let loaded = load_by(self.bed, &table, self.plan.next_hops, &|_| {})?;
         if !loaded.is_whole() {
             // What is there goes too: the next point begins without.
             clear_on(self.bed)?;
@@ -217,6 +268,29 @@ impl<'a> Scale<'a> {
         };
         drawn.map_err(|few| JobError::NoDestinations(few.to_string()))
     }
+}
+
+/// Sends a frame to every destination, uncounted, at a load that the DUT forwards: what it keeps of a destination it
+/// has by then. (At overload the frames that its ring refuses meet no route.)
+fn pass_all(tester: &mut Tester<'_>) -> Result<(), JobError> {
+    if !tester.traffic.destinations_continue() {
+        return Ok(());
+    }
+    let places = tester.traffic.flow_order().destinations;
+    let burst = trial::run_burst(tester, BURST)?;
+    let forwarded = Rate::of(burst.counts().received, burst.duration).unwrap_or_default();
+    let slowest = places as f64 / FIRST_FRAMES_TIME.as_secs_f64();
+    let rate = Rate::from_fps((FIRST_FRAMES * forwarded.fps()).max(slowest));
+    let end = tester.places_passed + places;
+    while tester.places_passed < end {
+        let before = tester.places_passed;
+        trial::send_uncounted(tester, rate, PIECE.min(end - before))?;
+        if tester.places_passed == before {
+            // Nothing is sent any more: the trials will say why.
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// So many prefixes of the table, the same ones for the same seed.

@@ -90,6 +90,21 @@ pub fn measure_size(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
+    let nothing_before = |_: &mut Tester<'_>| Ok(());
+    let (mut tester, saturated) = saturate(bed, plan, frames, nothing_before, observer)?;
+    tester.warm_up = plan.warm_up;
+    find(&mut tester, plan, saturated, deadline, observer)
+}
+
+/// A tester for the plan's trials with one frame size, and what overload tells, within its part of the budget; first
+/// `before` is run with it.
+pub(super) fn saturate<'a>(
+    bed: &'a Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    before: impl Fn(&mut Tester<'_>) -> Result<(), JobError>,
+    observer: &mut dyn Observer,
+) -> Result<(Tester<'a>, Saturated), JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
         ..plan.traffic.clone()
@@ -98,11 +113,11 @@ pub fn measure_size(
     let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
     let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
     let time = plan.budget.map_or(SATURATION_TIME, share);
-    let overload =
-        |tester: &mut Tester<'_>| saturation::measure(tester, time.min(SATURATION_TIME), observer);
-    let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
-    tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, deadline, observer)
+    let overload = |tester: &mut Tester<'_>| {
+        before(tester)?;
+        saturation::measure(tester, time.min(SATURATION_TIME), observer)
+    };
+    raise(bed, &traffic, frames_max, plan.receiver, overload)
 }
 
 /// A tester that the DUT lets frames through to, for trials of `frames_max` at most, and what was measured with it
@@ -156,7 +171,7 @@ pub fn simulate(
 }
 
 /// Searches by the plan below the tester's ceiling; one finding for each goal.
-fn find(
+pub(super) fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
     saturated: Saturated,

@@ -22,7 +22,7 @@ mod unpack;
 pub use choose::{ChooseOptions, Chosen, Class, Families, LeftOut, Sample, choose};
 pub use error::{Place, ReadError};
 pub use histogram::Histogram;
-pub use on_bed::{bed_networks, clear_on, load_on};
+pub use on_bed::{bed_networks, clear_on, load_by, load_on};
 pub use read::{Counts, Progress, ReadOptions, ReadTable, read, read_from};
 pub use source::Source;
 pub use surroundings::Surroundings;

@@ -1,7 +1,7 @@
-//! A table in the DUT of a bed: every route by the tester's receiving port, loaded, counted back, cleared.
+//! A table in the DUT of a bed: every route to the tester's receiving port, loaded, counted back, cleared.
 
 use super::Table;
-use super::fib::{self, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
+use super::fib::{self, FibError, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
 use crate::bed::{Bed, Side};
 use crate::destinations::{BED_V4, BED_V6};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
@@ -17,28 +17,35 @@ pub fn load_on(
     table: &Table,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Loaded, FibError> {
-    let to = bed.port(Side::D);
-    let via = |address| Gateway {
-        address,
-        interface: None,
-    };
+    load_by(bed, table, 1, progress)
+}
+
+/// As [`load_on`], by so many next hops, all of them the tester's receiving port. A prefix has the same next hop
+/// whatever else the table holds.
+///
+/// # Errors
+/// As [`load_on`].
+pub fn load_by(
+    bed: &Bed,
+    table: &Table,
+    next_hops: u16,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, FibError> {
     let plan = LoadPlan {
-        via: vec![via(to.v4.into()), via(to.v6.into())],
-        spread: Spread::default(),
+        via: fib::next_hops(bed, next_hops),
+        spread: Spread::Hash,
         pointing: Pointing::Best,
         table: MAIN_TABLE,
         metric: None,
     };
-    bed.netns(Side::B).run(|| {
-        let before = fib::contents(None)?.total();
-        if before > 0 {
-            return Err(FibError::BadPlan(format!(
-                "bed {name} holds {before} loaded routes already: clear them first (mpps table clear --bed {name})",
-                name = bed.name()
-            )));
-        }
-        fib::load(table, &plan, progress)
-    })?
+    let before = bed.netns(Side::B).run(|| fib::contents(None))??.total();
+    if before > 0 {
+        return Err(FibError::BadPlan(format!(
+            "bed {name} holds {before} loaded routes already: clear them first (mpps table clear --bed {name})",
+            name = bed.name()
+        )));
+    }
+    fib::load_into(bed, table, &plan, progress)
 }
 
 /// The bed's own networks: no table may draw away what is delivered there.
@@ -52,7 +59,7 @@ pub fn bed_networks() -> Vec<IpNet> {
 /// Clears from the DUT what [`load_on`] loaded. A bed that is lowered needs none.
 ///
 /// # Errors
-/// As [`fib::clear`].
+/// As [`fib::clear_from`].
 pub fn clear_on(bed: &Bed) -> Result<(), FibError> {
-    bed.netns(Side::B).run(fib::clear)?.map(drop)
+    fib::clear_from(bed).map(drop)
 }

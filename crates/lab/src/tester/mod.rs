@@ -54,6 +54,7 @@ pub use wire::Wire;
 use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
 use libbpf_rs::{MapCore, MapFlags, OpenObject};
+use mpps_ebpf::instruments::sender::Order;
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
 use mpps_method::Span;
@@ -82,6 +83,10 @@ pub struct Tester<'bed> {
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
     threads: Vec<(i32, usize)>,
+    /// Places of the list of destinations that frames were sent to so far, in one direction. A trial goes on where the
+    /// one before it ended, so that trials together pass all destinations. Where each has to begin at the first place,
+    /// it is what the longest trial passed.
+    pub places_passed: u64,
     next_id: u16,
     flow_next: u32,
 }
@@ -191,24 +196,42 @@ impl<'bed> Tester<'bed> {
             crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             threads,
+            places_passed: 0,
             next_id: first_id(traffic.seed),
             flow_next: 0,
         })
     }
 
-    /// Number of the flow the next trial begins with. Flows that last begin with the first each time; where
-    /// they have a length, flows of this trial must be as new to the DUT as those of the last.
+    /// The order with the flow and the destination that the next trial begins with. Flows that last begin with the first
+    /// each time; where they have a length, flows of this trial must be as new to the DUT as those of the last.
     #[must_use]
-    pub fn flow_first(&self) -> u32 {
-        self.flow_next
+    pub fn continued(&self, order: Order) -> Order {
+        let destinations = self.traffic.destinations.as_ref();
+        let destinations = destinations.filter(|_| self.traffic.destinations_continue());
+        let (entry_first, lap_first) = destinations.map_or((0, 0), |destinations| {
+            destinations.entry_and_lap(self.places_passed)
+        });
+        Order {
+            flow_first: self.flow_next,
+            entry_first,
+            lap_first,
+            ..order
+        }
     }
 
     /// Notes that a trial has sent so many frames in its fuller direction.
-    pub fn pass_flows(&mut self, frames: u64) {
-        if self.traffic.flow_length.is_some() {
-            let begun = self.traffic.flow_order().begun(frames);
+    pub fn pass(&mut self, frames: u64) {
+        let begun = self.traffic.flow_order().begun(frames);
+        let with_length = self.traffic.flow_length.is_some();
+        if with_length {
             let next = (u64::from(self.flow_next) + begun) % u64::from(FLOWS_MAX);
             self.flow_next = u32::try_from(next).unwrap_or(0);
+        }
+        if self.traffic.destinations_continue() {
+            self.places_passed += frames;
+        } else {
+            let places = if with_length { begun } else { frames };
+            self.places_passed = self.places_passed.max(places);
         }
     }
 

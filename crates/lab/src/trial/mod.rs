@@ -23,7 +23,7 @@ use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::{Canaries, CpuExchange, Offer, Rules, Trial};
+use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -73,15 +73,8 @@ fn run_by(
     offer: &Offer,
     rules: Option<&Rules>,
 ) -> Result<Trial, TesterError> {
-    let slots = offer.rate.frames_in(offer.duration);
-    let order = Order {
-        gap_fp: gap_fp(offer.rate.fps()),
-        slots,
-        late_max_ns: late_max_ns(offer.rate.fps(), rules::one_ring(tester.bed)),
-        delay_ns: DELAY_NS,
-        ..Order::default()
-    };
-    warm_up(tester, offer, order)?;
+    let order = paced(tester, offer.rate, offer.rate.frames_in(offer.duration));
+    send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
     let cpus = speed::cpus(tester.bed);
     let before = speed::read(&cpus)?;
     let mut trial = conduct_exchanged(tester, offer, order, rules)?;
@@ -103,24 +96,34 @@ fn conduct_exchanged(
     Ok(Trial { exchange, ..trial })
 }
 
+fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {
+    Order {
+        gap_fp: gap_fp(rate.fps()),
+        slots,
+        late_max_ns: late_max_ns(rate.fps(), rules::one_ring(tester.bed)),
+        delay_ns: DELAY_NS,
+        ..Order::default()
+    }
+}
+
 /// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
 /// knows by then. They have an id of their own; one that comes late is counted as late.
-fn warm_up(tester: &mut Tester<'_>, offer: &Offer, order: Order) -> Result<(), TesterError> {
-    let slots = offer.rate.frames_in(tester.warm_up);
+///
+/// # Errors
+/// As [`run`].
+pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result<(), TesterError> {
     if slots == 0 {
         return Ok(());
     }
     let (id, canary_id) = tester.next_ids();
     arm(tester, id, canary_id, slots)?;
     let before = Stations::read(tester)?;
-    let order = Order {
+    let order = tester.continued(Order {
         id,
-        slots,
-        flow_first: tester.flow_first(),
-        ..order
-    };
+        ..paced(tester, rate, slots)
+    });
     let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
-    tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
+    tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
 
@@ -166,16 +169,12 @@ fn conduct(
     let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
     tester.watch.clear()?;
     tester.crowd.clear()?;
-    let order = Order {
-        id,
-        flow_first: tester.flow_first(),
-        ..order
-    };
+    let order = tester.continued(Order { id, ..order });
     let minding = Minding {
         in_vain: &|unsent| rules.map_or(Ok(false), |rules| in_vain(tester, rules, order, unsent)),
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
-    tester.pass_flows(sent.sent.iter().copied().max().unwrap_or(0));
+    tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     let sizes_sent = tester.sender.by_length()?;
     let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
     let overdue = drain(tester, &sent, &before, drain_ns)?;

@@ -110,23 +110,103 @@ fn describe(message: &AddressMessage) -> Option<Address> {
 /// # Errors
 /// No such link (ENODEV), the link is down (ENETDOWN), no right (EPERM).
 pub fn add_neighbour(link: &str, address: IpAddr, mac: [u8; 6]) -> Result<()> {
-    let mut message = NeighbourMessage::default();
-    message.header.family = family(address);
-    message.header.ifindex = index(link)?;
+    add(link, address, mac, None)
+}
+
+/// As [`add_neighbour`], with a protocol number by which [`neighbours`] finds it again.
+///
+/// # Errors
+/// As [`add_neighbour`].
+pub fn add_neighbour_by(link: &str, address: IpAddr, mac: [u8; 6], protocol: u8) -> Result<()> {
+    add(link, address, mac, Some(protocol))
+}
+
+fn add(link: &str, address: IpAddr, mac: [u8; 6], protocol: Option<u8>) -> Result<()> {
+    let mut message = neighbour(index(link)?, address);
     message.header.state = NeighbourState::Permanent;
-    message.attributes = vec![
-        NeighbourAttribute::Destination(match address {
-            IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
-            IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
-        }),
-        NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
-    ];
+    message
+        .attributes
+        .push(NeighbourAttribute::LinkLayerAddress(mac.to_vec()));
+    let protocol = protocol.map(|number| NeighbourAttribute::Protocol(number.into()));
+    message.attributes.extend(protocol);
     transact(
         RouteNetlinkMessage::NewNeighbour(message),
         NLM_F_CREATE | NLM_F_REPLACE,
     )
     .map(drop)
     .map_err(|refusal| refusal.of("add neighbour", format!("{address} on {}", object(link))))
+}
+
+/// A neighbour that the kernel knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Neighbour {
+    /// Index of the link it is on.
+    pub link: u32,
+    /// Its address.
+    pub address: IpAddr,
+    /// Who added it (`NDA_PROTOCOL`); 0: nobody said.
+    pub protocol: u8,
+}
+
+/// Every neighbour that the kernel of this namespace knows, of both families.
+///
+/// # Errors
+/// The kernel's answer could not be read.
+pub fn neighbours() -> Result<Vec<Neighbour>> {
+    let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
+    let answers = transact(request, NLM_F_DUMP)
+        .map_err(|refusal| refusal.of("list", format!("neighbours{}", netns::place())))?;
+    let described = answers.iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewNeighbour(message) => describe_neighbour(message),
+        _ => None,
+    });
+    Ok(described.collect())
+}
+
+fn describe_neighbour(message: &NeighbourMessage) -> Option<Neighbour> {
+    let (mut address, mut protocol) = (None, 0);
+    for attribute in &message.attributes {
+        match attribute {
+            NeighbourAttribute::Destination(NeighbourAddress::Inet(v4)) => {
+                address = Some(IpAddr::V4(*v4));
+            }
+            NeighbourAttribute::Destination(NeighbourAddress::Inet6(v6)) => {
+                address = Some(IpAddr::V6(*v6));
+            }
+            NeighbourAttribute::Protocol(number) => protocol = (*number).into(),
+            _ => {}
+        }
+    }
+    Some(Neighbour {
+        link: message.header.ifindex,
+        address: address?,
+        protocol,
+    })
+}
+
+/// Makes the kernel forget a neighbour.
+///
+/// # Errors
+/// There is no such neighbour (ENOENT), no right (EPERM).
+pub fn remove_neighbour(known: &Neighbour) -> Result<()> {
+    let message = neighbour(known.link, known.address);
+    transact(RouteNetlinkMessage::DelNeighbour(message), 0)
+        .map(drop)
+        .map_err(|refusal| {
+            let what = format!("{} of link {}{}", known.address, known.link, netns::place());
+            refusal.of("remove neighbour", what)
+        })
+}
+
+fn neighbour(link: u32, address: IpAddr) -> NeighbourMessage {
+    let mut message = NeighbourMessage::default();
+    message.header.family = family(address);
+    message.header.ifindex = link;
+    message.attributes = vec![NeighbourAttribute::Destination(match address {
+        IpAddr::V4(v4) => NeighbourAddress::Inet(v4),
+        IpAddr::V6(v6) => NeighbourAddress::Inet6(v6),
+    })];
+    message
 }
 
 /// Adds a route to the main table: `destination/prefix_len` by a gateway, or directly on the link

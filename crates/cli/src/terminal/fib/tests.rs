@@ -46,6 +46,7 @@ fn told(counted: u64) -> RoutesLoaded {
                 }],
                 missing: Vec::new(),
                 by_gateway: gateways.into_iter().zip([7, 5]).collect(),
+                next_hops: 2,
                 loading_ns: 4 * MS,
             }),
             v6: None,

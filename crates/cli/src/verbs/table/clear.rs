@@ -14,7 +14,7 @@ use mpps_lab::tables::fib;
 pub fn run(args: &ClearArgs) -> Result<Exit> {
     let place = Place::to_change(&args.fib)?;
     let cleared = match &place {
-        Place::Bed(_) => place.run(fib::clear)?,
+        Place::Bed(bed) => fib::clear_from(bed)?,
         Place::Here => fib::clear_host()?,
     };
     terminal::out(&if args.json {

@@ -1,15 +1,18 @@
 //! A table in the DUT of a bed: by default all of it goes to the tester's receiving end.
 
 use super::gateway::interface_of;
-use super::{FibError, Gateway, LoadPlan, Loaded, load};
+use super::{Cleared, FibError, Gateway, LoadPlan, Loaded, PROTOCOL, clear, load};
 use crate::bed::{Bed, Side};
 use crate::tables::Table;
 use mpps_linux::links;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Next hops of a bed at most: each has a nexthop object of its own.
+pub const NEXT_HOPS_MAX: u16 = 1_024;
 
 /// Loads the table into the DUT's FIB and counts it back, as [`load`]. A plan without gateways means the
 /// tester's receiving port. Other gateways become static neighbours of the DUT with the tester's MAC
-/// address: nobody has to be asked for them, and their frames arrive.
+/// address: nobody has to be asked for them, and their frames arrive. [`clear_from`] removes them.
 ///
 /// # Errors
 /// As [`load`]; a gateway that is on none of the DUT's two links.
@@ -21,22 +24,46 @@ pub fn load_into(
 ) -> Result<Loaded, FibError> {
     let mut plan = plan.clone();
     if plan.via.is_empty() {
-        plan.via = receiving_end(bed);
+        plan.via = next_hops(bed, 1);
     }
     bed.netns(Side::B).run(|| {
-        add_neighbours(bed, &plan.via)?;
-        load(table, &plan, progress)
+        let loaded = add_neighbours(bed, &plan.via).and_then(|()| load(table, &plan, progress));
+        if loaded.is_err() && super::contents(None).is_ok_and(|left| left.total() == 0) {
+            // The first error is the one to tell.
+            let _removed = remove_neighbours();
+        }
+        loaded
     })?
 }
 
-/// The tester's receiving port, by both families.
-fn receiving_end(bed: &Bed) -> Vec<Gateway> {
+/// Clears the DUT's FIB as [`clear`], and removes the neighbours that [`load_into`] added.
+///
+/// # Errors
+/// As [`clear`]; a neighbour could not be removed.
+pub fn clear_from(bed: &Bed) -> Result<Cleared, FibError> {
+    bed.netns(Side::B).run(|| {
+        let cleared = clear()?;
+        remove_neighbours()?;
+        Ok(cleared)
+    })?
+}
+
+/// So many next hops of each family behind the DUT's outgoing port: the address of the tester's receiving port, and
+/// those that follow it.
+#[must_use]
+pub fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
     let end = bed.port(Side::D);
     let gateway = |address: IpAddr| Gateway {
         address,
         interface: None,
     };
-    vec![gateway(end.v4.into()), gateway(end.v6.into())]
+    let each = |n: u16| {
+        [
+            gateway(Ipv4Addr::from(u32::from(end.v4) + u32::from(n)).into()),
+            gateway(Ipv6Addr::from(u128::from(end.v6) + u128::from(n)).into()),
+        ]
+    };
+    (0..count.max(1)).flat_map(each).collect()
 }
 
 fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
@@ -50,8 +77,21 @@ fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
             let why = "it is behind none of the bed's links".to_owned();
             return Err(FibError::NotOnLink(gateway.to_string(), why));
         };
-        let mac = bed.port(tester).mac;
-        links::add_neighbour(&bed.port(own).name, gateway.address, mac)?;
+        let tester = bed.port(tester);
+        // The bed made a neighbour of the tester itself.
+        if gateway.address != IpAddr::V4(tester.v4) && gateway.address != IpAddr::V6(tester.v6) {
+            let (link, address) = (&bed.port(own).name, gateway.address);
+            links::add_neighbour_by(link, address, tester.mac, PROTOCOL)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_neighbours() -> Result<(), FibError> {
+    for neighbour in links::neighbours()? {
+        if neighbour.protocol == PROTOCOL {
+            links::remove_neighbour(&neighbour)?;
+        }
     }
     Ok(())
 }

@@ -71,6 +71,8 @@ pub struct FamilyLoad {
     pub missing: Vec<IpNet>,
     /// Routes by gateway: address, routes meant to go by it.
     pub by_gateway: Vec<(Gateway, u64)>,
+    /// Different next hops of the routes found in the FIB.
+    pub next_hops: u64,
     /// How long this family took, ns.
     pub loading_ns: u64,
 }
@@ -87,6 +89,12 @@ impl Loaded {
     #[must_use]
     pub fn counted(&self) -> u64 {
         self.families().map(|(_, load)| load.counted).sum()
+    }
+
+    /// Different next hops of the routes found in the FIB, over both families.
+    #[must_use]
+    pub fn next_hops(&self) -> u64 {
+        self.families().map(|(_, load)| load.next_hops).sum()
     }
 
     /// Whether every route is there.

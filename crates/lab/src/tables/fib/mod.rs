@@ -18,7 +18,7 @@ mod order;
 mod room;
 mod stats;
 
-pub use bed::load_into;
+pub use bed::{NEXT_HOPS_MAX, clear_from, load_into, next_hops};
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;

@@ -29,6 +29,8 @@ pub struct Frames {
     /// Tag id and first flow of this trial.
     id: u16,
     flow_first: u32,
+    /// Place of the first frame's destination.
+    place_first: u64,
     /// Where frames go beyond the DUT, unless all go to the tester's own address; the second direction's
     /// come from there.
     destinations: Option<Destinations>,
@@ -61,6 +63,9 @@ impl Frames {
             tag: l4 + if plan.transport.is_tcp() { TCP } else { UDP },
             id: crate::tester::way_id(order.id, way),
             flow_first: order.flow_first,
+            place_first: plan.destinations.as_ref().map_or(0, |destinations| {
+                destinations.place(order.entry_first, order.lap_first)
+            }),
             destinations: plan.destinations.clone().filter(|_| !order.plain),
             seed: plan.seed,
             back: way == 1,
@@ -138,7 +143,8 @@ impl Frames {
         let Some(destinations) = &self.destinations else {
             return self.template.far_sum;
         };
-        let far = destinations.at(self.order.destination(sequence), self.seed);
+        let place = self.place_first + self.order.destination(sequence);
+        let far = destinations.at(place, self.seed);
         let at = match (self.ipv6, self.back) {
             (true, false) => 24..40,
             (true, true) => 8..24,

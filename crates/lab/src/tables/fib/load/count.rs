@@ -6,6 +6,7 @@ use crate::tables::Table;
 use crate::tables::fib::{Family, PROTOCOL};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_linux::routes::{Filter, Route, dump};
+use std::collections::BTreeSet;
 
 /// Fills in what was counted and what is missing.
 pub(super) fn count_back(
@@ -16,17 +17,19 @@ pub(super) fn count_back(
     for job in jobs {
         match (job.family, &mut loaded.v4, &mut loaded.v6) {
             (Family::V4, Some(load), _) => {
-                let found = found(job, |prefix| match prefix {
+                let (found, next_hops) = found(job, |prefix| match prefix {
                     IpNet::V4(v4) => Some(v4),
                     IpNet::V6(_) => None,
                 })?;
+                load.next_hops = next_hops;
                 compare::<Ipv4Net>(&table.v4, &found, load);
             }
             (Family::V6, _, Some(load)) => {
-                let found = found(job, |prefix| match prefix {
+                let (found, next_hops) = found(job, |prefix| match prefix {
                     IpNet::V6(v6) => Some(v6),
                     IpNet::V4(_) => None,
                 })?;
+                load.next_hops = next_hops;
                 compare::<Ipv6Net>(&table.v6, &found, load);
             }
             _ => {}
@@ -35,22 +38,29 @@ pub(super) fn count_back(
     Ok(())
 }
 
-/// Our routes in the job's table with its metric, sorted.
-fn found<N: Ord>(job: &Job<'_>, of: impl Fn(IpNet) -> Option<N>) -> Result<Vec<N>, FibError> {
+/// Our routes in the job's table with its metric, sorted, and how many different next hops they have.
+fn found<N: Ord>(
+    job: &Job<'_>,
+    of: impl Fn(IpNet) -> Option<N>,
+) -> Result<(Vec<N>, u64), FibError> {
     let filter = Filter {
         table: Some(job.stamp.table),
         protocol: Some(PROTOCOL),
     };
-    let found = std::cell::RefCell::new(Vec::new());
-    let again = || found.borrow_mut().clear();
+    let found = std::cell::RefCell::new((Vec::new(), BTreeSet::new()));
+    let again = || *found.borrow_mut() = (Vec::new(), BTreeSet::new());
     dump(job.family, &filter, again, |route: &Route| {
         if route.metric == job.metric() {
-            found.borrow_mut().extend(of(route.prefix));
+            let mut found = found.borrow_mut();
+            found.0.extend(of(route.prefix));
+            found
+                .1
+                .insert((route.gateway, route.interface, route.nexthop));
         }
     })?;
-    let mut found = found.into_inner();
+    let (mut found, next_hops) = found.into_inner();
     found.sort();
-    Ok(found)
+    Ok((found, next_hops.len() as u64))
 }
 
 /// Walks both lists at once; the table's is sorted too.
