@@ -9,6 +9,7 @@ use host::alone;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
+use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report};
 use mpps_lab::link::Link;
@@ -386,6 +387,18 @@ fn search(
     throughput::measure(bed, &plan, &mut Silent)
 }
 
+/// A tenth of a second of a fixed load.
+fn fixed(traffic: Traffic) -> FixedLoadPlan {
+    FixedLoadPlan {
+        sizes: vec![traffic.frames.clone()],
+        traffic,
+        loads: vec![Load::At(Rate::from_fps(2_000.0))],
+        time: Span::from_millis(100),
+        trials: 1,
+        receiver: None,
+    }
+}
+
 #[test]
 fn a_router_past_the_exit_is_measured_at_the_port() {
     if !support::can_run() {
@@ -467,6 +480,15 @@ fn frames_merged_by_gro_are_never_miscounted() {
         } else {
             assert_closed(&trial, "not merged");
         }
+        let mut found = Vec::new();
+        fixed_load::measure(
+            &bed,
+            &fixed(family(ReceiverPlace::Port)),
+            &mut Silent,
+            &mut found,
+        )
+        .unwrap_or_else(|error| panic!("{nic:?}: {error}"));
+        assert_eq!(found[0].receiver == ReceiverPlace::Port, merged, "{nic:?}");
         let found = search(&bed, &family(ReceiverPlace::Port), None);
         let found = found.unwrap_or_else(|error| panic!("{nic:?}: {error}"));
         if merged {

@@ -299,18 +299,18 @@ fn ring(
 }
 
 /// The router's part of a frame's cost must grow by what the DUT spins on the router's path, by the spinning program's own
-/// clock. Without a cost the program is there as well.
+/// clock. Without that cost the program is there as well, and reads the clock as often.
 fn costing(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
-    let slow = Fault {
-        delay_ns: COST_NS,
+    let spin = |delay_ns| Fault {
+        delay_ns,
         ..Fault::NONE
     };
     let (mut planted, mut grown) = (Vec::new(), Vec::new());
     for _ in 0..COST_PAIRS {
-        let (without, _) = router_cost(tester, Fault::NONE, observer)?;
-        let (with, held) = router_cost(tester, slow, observer)?;
+        let (without, short) = router_cost(tester, spin(1), observer)?;
+        let (with, long) = router_cost(tester, spin(1 + COST_NS), observer)?;
         grown.push(with - without);
-        planted.push(held.delayed_ns as f64 / held.delayed.max(1) as f64);
+        planted.push(long - short);
     }
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
     let grown = Interval::from_samples(&grown).ok_or(JobError::Disturbed(COST_PAIRS))?;
@@ -323,17 +323,19 @@ fn costing(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, 
     Ok(Row::of(ruler, planted, grown.middle))
 }
 
-/// The router's part of a frame's cost at overload with this fault on its path, ns.
+/// The router's part of a frame's cost at overload with this delay on its path, and the delay as it was, ns.
 fn router_cost(
     tester: &mut Tester<'_>,
     fault: Fault,
     observer: &mut dyn Observer,
-) -> Result<(f64, Planted), JobError> {
+) -> Result<(f64, f64), JobError> {
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
         let saturated = saturation::measure(tester, COST_TIME, observer)?;
         if let Some(cost) = saturated.cost {
-            return Ok((cost.router_ns.middle, planted.planted()?));
+            let held = planted.planted()?;
+            let delay = held.delayed_ns as f64 / held.delayed.max(1) as f64;
+            return Ok((cost.router_ns.middle, delay));
         }
     }
     Err(JobError::Disturbed(REPEATS))

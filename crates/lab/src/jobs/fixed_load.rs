@@ -110,7 +110,12 @@ pub fn measure(
             frames: frames.clone(),
             ..plan.traffic.clone()
         };
-        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, |_| Ok(()))?.0;
+        // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
+        let all_seen = |tester: &mut Tester<'_>| {
+            let burst = trial::run_burst(tester, FIRST_BURST)?;
+            burst.check_exit().map_err(JobError::PastExit)
+        };
+        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, all_seen)?.0;
         for &load in &plan.loads {
             let rate = match load {
                 Load::At(rate) => rate,

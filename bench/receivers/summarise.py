@@ -1,0 +1,91 @@
+"""Overload as both receivers saw it, in pairs: maximum forwarding rate, and the router's part of a frame's cost."""
+import json
+import statistics
+import sys
+
+PLACES = ("exit", "port")
+# A CPU that is this much slower in one of a pair is another machine.
+STEAL_MOST = 0.02
+EXCHANGE_MOST = 1.25
+
+
+def main(path):
+    pairs = {}
+    for line in open(path, encoding="utf-8"):
+        entry = json.loads(line)
+        half = pairs.setdefault(entry["pair"], {}).setdefault(entry["receiver"], {"trials": [], "result": None})
+        if entry["kind"] == "trial" and entry["phase"] in ("overload", "wire"):
+            half["trials"].append(entry)
+        elif entry["kind"] == "result":
+            half["result"] = entry
+    print(
+        "| pair | maximum forwarding rate, frames/s (exit / port) | apart, % | DUT busy, % | router's part, ns a frame | apart, ns "
+        "| bed's part, ns | CPUs apart, ns | steal, % | like |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    rates, costs, alike_rates, alike_costs = [], [], [], []
+    for number, halves in sorted(pairs.items()):
+        both = [halves.get(place) or {"trials": [], "result": None} for place in PLACES]
+        rate = [median_of(half, "max_forwarding_fps") for half in both]
+        router = [cost_of(half, "router_ns") for half in both]
+        apart = 100 * (rate[0] / rate[1] - 1) if all(rate) else None
+        cost = router[0] - router[1] if None not in router else None
+        steal = [max((share(trial) for trial in half["trials"]), default=0.0) for half in both]
+        away = [distance(half) for half in both]
+        alike = max(steal) <= STEAL_MOST and (None in away or max(away) <= EXCHANGE_MOST * min(away))
+        if apart is not None:
+            rates.append(apart)
+            alike_rates += [apart] if alike else []
+        if cost is not None:
+            costs.append(100 * cost / router[1])
+            alike_costs += [costs[-1]] if alike else []
+        busy = [(half["result"] or {}).get("max_forwarding_busy_share") for half in both]
+        print(
+            f"| {number} | {show(rate)} | {one(apart, '+.1f')} | {show([b and 100 * b for b in busy])} | {show(router)} "
+            f"| {one(cost, '+.0f')} | {show([cost_of(half, 'bed_ns') for half in both])} | {show(away)} "
+            f"| {show([100 * s for s in steal], '.1f')} | {'yes' if alike else 'no'} |"
+        )
+    print(
+        f"\nLike: steal of at most {STEAL_MOST:.0%} of a CPU in both, and a cache line's round trip between the CPUs alike within "
+        f"{EXCHANGE_MOST - 1:.0%}. The others are shown, and in the second column of medians only."
+    )
+    print("\n| exit against port, median (range), % | like pairs | all pairs |\n|---|---|---|")
+    print(f"| maximum forwarding rate | {spread(alike_rates)} | {spread(rates)} |")
+    print(f"| router's part of a frame's cost | {spread(alike_costs)} | {spread(costs)} |")
+
+
+def median_of(half, name):
+    found = (half["result"] or {}).get(name)
+    return found and found["median"]
+
+
+def cost_of(half, name):
+    cost = (half["result"] or {}).get("cost")
+    return cost and cost[name]["median"]
+
+
+def share(trial):
+    return max((cpu["steal_ns"] / (trial["duration_ns"] or 1) for cpu in trial["steal"]), default=0.0)
+
+
+def distance(half):
+    names = ("exchange_before_ns", "exchange_after_ns")
+    known = [trial[name] for trial in half["trials"] for name in names if trial.get(name)]
+    return statistics.median(known) if known else None
+
+
+def show(both, form=".0f"):
+    return " / ".join(one(value, form) for value in both)
+
+
+def one(value, form):
+    return "-" if value is None else format(value, form)
+
+
+def spread(values):
+    if not values:
+        return "-"
+    return f"{statistics.median(values):+.1f} ({min(values):+.1f} to {max(values):+.1f}), {len(values)} pairs"
+
+
+main(sys.argv[1])
