@@ -251,6 +251,7 @@ fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<Forw
         _ if !finding.saturated.overloaded => ForwardingLimit::Tester,
         _ if finding.doubts.contains(&Doubt::CpuShared) => ForwardingLimit::SharedCpu,
         _ if busy => ForwardingLimit::Cpu,
+        _ if maximum.only_disturbed => ForwardingLimit::Unknown,
         Some(Limit::Dut) => ForwardingLimit::Router,
         _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
         _ => ForwardingLimit::Unknown,

@@ -63,12 +63,10 @@ impl Series {
     fn add(&mut self, trial: Trial) {
         self.lost |= trial.ledger().lost_nic_ring + trial.ledger().lost_in_dut > 0;
         // Time read covers the drain too: a saturated CPU shows a little above 1.
-        let whole = |busy: f64, cpus: usize| busy.min(cpus as f64);
-        let cpus = trial.busy.len();
         self.blocks.push(Block {
             sent: sent(&trial),
-            busiest: trial.busiest_share().map(|busy| whole(busy, 1)),
-            busy_cpus: (trial.busy_share()).map(|busy| whole(busy * cpus as f64, cpus)),
+            busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
+            ns_per_frame: trial.ns_per_frame(),
             distance: Distance::from_trial(&trial),
             windows: windows(trial),
         });
@@ -237,6 +235,7 @@ pub fn simulate(router: &Properties) -> Saturated {
         busy: Some(forwarded / router.capacity.fps().max(1.0)),
         windows: 0,
         disturbed: 0,
+        only_disturbed: false,
         distance_ns: None,
         elsewhere: 0,
     };

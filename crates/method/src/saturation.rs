@@ -101,12 +101,6 @@ pub struct Window {
     pub disturbed: bool,
 }
 
-impl Window {
-    fn is_whole(&self) -> bool {
-        !self.disturbed && self.duration > Span::ZERO
-    }
-}
-
 /// How far apart the tester's CPU and the DUT's were during a trial: the round trip of a cache line between them. A
 /// hypervisor that moves CPUs about changes what a frame costs by a quarter.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -171,8 +165,8 @@ pub struct Block {
     pub sent: Rate,
     /// Busy share of the DUT's busiest CPU over the trial, 0 to 1; `None` where it is unknown.
     pub busiest: Option<f64>,
-    /// Busy CPUs of the DUT over the trial: the sum of their shares.
-    pub busy_cpus: Option<f64>,
+    /// Busy time of all the DUT's CPUs for each frame they took in the trial, ns.
+    pub ns_per_frame: Option<f64>,
     /// How far apart the CPUs were.
     pub distance: Distance,
     /// Its windows, in their order.
@@ -180,22 +174,26 @@ pub struct Block {
 }
 
 impl Block {
-    fn undisturbed(&self) -> impl Iterator<Item = &Window> {
-        self.windows.iter().filter(|window| window.is_whole())
-    }
-
-    /// Forwarding rates of the undisturbed windows, fps.
-    fn rates(&self) -> Vec<f64> {
-        self.undisturbed()
+    /// Forwarding rates of its undisturbed windows, or of all, fps.
+    fn rates(&self, all: bool) -> Vec<f64> {
+        let wanted = |window: &&Window| window.duration > Span::ZERO && (all || !window.disturbed);
+        let windows = self.windows.iter().filter(wanted);
+        windows
             .map(|window| window.forwarded as f64 / window.duration.as_secs_f64())
             .collect()
     }
 
-    /// Busy time of all the DUT's CPUs for each frame forwarded, ns.
-    fn ns_per_frame(&self) -> Option<f64> {
-        let rate = median(&self.rates()).filter(|&rate| rate > 0.0)?;
-        let busy = self.busy_cpus.filter(|&busy| busy > 0.0)?;
-        Some(busy * 1e9 / rate)
+    /// Busy share of the DUT's busiest CPU in the windows that forwarded at this rate. Others may have had the CPU in the
+    /// rest of the trial; what a frame costs is the same.
+    fn busy_at(&self, rate: f64) -> Option<f64> {
+        let (frames, time) = (self.windows.iter()).fold((0.0, 0.0), |(frames, time), window| {
+            (
+                frames + window.forwarded as f64,
+                time + window.duration.as_secs_f64(),
+            )
+        });
+        let busy = self.busiest.filter(|_| frames > 0.0 && time > 0.0)?;
+        Some((busy * rate * time / frames).min(1.0))
     }
 }
 
@@ -212,6 +210,8 @@ pub struct Saturation {
     pub windows: u32,
     /// Windows left out.
     pub disturbed: u32,
+    /// Whether too few windows were undisturbed, and it stands on disturbed ones: then it is a bound from below.
+    pub only_disturbed: bool,
     /// How far apart the CPUs were in these trials, ns; `None` where it is unknown.
     pub distance_ns: Option<f64>,
     /// Trials left out, for the CPUs were elsewhere in them.
@@ -220,19 +220,22 @@ pub struct Saturation {
 
 impl Saturation {
     /// From the blocks of one load. The interval is over the medians of at least 3 blocks; of fewer it is the whole
-    /// range of their windows. `None` with fewer than 3 undisturbed windows.
+    /// range of their windows. With fewer than 3 undisturbed windows it stands on the disturbed ones, and says so; `None` with
+    /// fewer than 3 windows in all.
     #[must_use]
     pub fn from_blocks(blocks: &[Block]) -> Option<Self> {
         let distances: Vec<Distance> = blocks.iter().map(|block| block.distance).collect();
         let here = of_one_distance(&distances);
         let elsewhere = (blocks.len() - here.len()) as u32;
         let blocks: Vec<&Block> = here.iter().filter_map(|&place| blocks.get(place)).collect();
-        let known: Vec<&Block> = blocks
+        let undisturbed: usize = blocks.iter().map(|block| block.rates(false).len()).sum();
+        let only_disturbed = undisturbed < WINDOWS_MIN;
+        let mut known: Vec<&Block> = blocks.clone();
+        known.retain(|block| !block.rates(only_disturbed).is_empty());
+        let rates: Vec<Vec<f64>> = known
             .iter()
-            .copied()
-            .filter(|block| block.undisturbed().next().is_some())
+            .map(|block| block.rates(only_disturbed))
             .collect();
-        let rates: Vec<Vec<f64>> = known.iter().map(|block| block.rates()).collect();
         let windows: usize = rates.iter().map(Vec::len).sum();
         if windows < WINDOWS_MIN {
             return None;
@@ -252,13 +255,15 @@ impl Saturation {
                 Distance::Unknown | Distance::Changed => None,
             })
             .collect();
-        let busy: Vec<f64> = known.iter().filter_map(|block| block.busiest).collect();
+        let busy_in = |(block, rates): (&&Block, &Vec<f64>)| block.busy_at(median(rates)?);
+        let busy: Vec<f64> = known.iter().zip(&rates).filter_map(busy_in).collect();
         Some(Self {
             offered: Interval::from_samples(&sent)?,
             forwarding,
             busy: median(&busy),
             windows: windows as u32,
-            disturbed: (all - windows) as u32,
+            disturbed: (all - undisturbed) as u32,
+            only_disturbed,
             distance_ns: median(&apart),
             elsewhere,
         })
@@ -301,7 +306,7 @@ impl FrameCost {
         let costs: Vec<(f64, f64)> = here
             .iter()
             .filter_map(|&place| pairs.get(place))
-            .filter_map(|(router, wire)| Some((router.ns_per_frame()?, wire.ns_per_frame()?)))
+            .filter_map(|(router, wire)| Some((router.ns_per_frame?, wire.ns_per_frame?)))
             .collect();
         if costs.len() < PAIRS_MIN {
             return None;
@@ -338,7 +343,7 @@ mod tests {
         Block {
             sent: Rate::from_fps(3e6),
             busiest: busy,
-            busy_cpus: busy,
+            ns_per_frame: Some(ns as f64),
             distance: Distance::Unknown,
             windows: frames.iter().map(window).collect(),
         }
@@ -418,7 +423,12 @@ mod tests {
         let found = Saturation::from_blocks(&blocks).unwrap();
         assert_eq!(found.forwarding, interval(1.2e6, 1.2e6, 1.2e6));
         assert_eq!((found.windows, found.disturbed), (5, 3));
+        // The CPU was busy for the whole of the time in which no other program had it.
         blocks[1].windows.truncate(1);
+        let found = Saturation::from_blocks(&blocks).unwrap();
+        assert!(found.only_disturbed, "two windows say too little");
+        assert_eq!((found.windows, found.disturbed), (5, 3));
+        blocks[0].windows.truncate(1);
         assert_eq!(Saturation::from_blocks(&blocks), None);
     }
 
@@ -451,7 +461,7 @@ mod tests {
     #[test]
     fn busy_time_may_be_unknown() {
         let mut blocks = [block(&[60_000; 3], 500)];
-        blocks[0].busy_cpus = None;
+        blocks[0].ns_per_frame = None;
         blocks[0].busiest = None;
         assert_eq!(Saturation::from_blocks(&blocks).unwrap().busy, None);
         assert_eq!(FrameCost::from_blocks(&blocks, &blocks), None);

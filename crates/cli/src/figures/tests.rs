@@ -266,6 +266,7 @@ fn the_router_is_the_limit_only_where_that_was_seen() {
             disturbed: 0,
             distance_ns: None,
             elsewhere: 0,
+            only_disturbed: false,
         });
         let alone = Figures::of(&finding, &plan("")).forwarding_limit;
         finding.doubts = vec![Doubt::CpuShared];

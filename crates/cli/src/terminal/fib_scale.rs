@@ -358,6 +358,7 @@ pub(crate) mod tests {
                 disturbed: 3,
                 distance_ns: None,
                 elsewhere: 0,
+                only_disturbed: false,
             }),
             at_little_more: None,
             cost: Some(FrameCost {

@@ -55,7 +55,26 @@ struct crowd_cpu {
 	u64 cleared_ns; /* written by user space: what was before does not count */
 	struct had others;
 	struct had router; /* the router's own tasks */
+	u64 stretches; /* long times of others' since it was cleared */
 };
+
+/* Long times of others' kept of each CPU: the last so many. */
+#define STRETCHES_MAX 256
+/* A shorter time changes no window by more than its share. */
+#define STRETCH_NS 400000
+
+struct stretch {
+	u64 from_ns;
+	u64 to_ns;
+};
+
+/* Sized before loading: STRETCHES_MAX for each CPU up to the highest of the bed. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STRETCHES_MAX);
+	__type(key, u32);
+	__type(value, struct stretch);
+} stretches SEC(".maps");
 
 /* Bits of `watched`: a CPU of the bed; one of the DUT's. */
 #define WATCHED 1
@@ -132,6 +151,21 @@ static __always_inline void add(struct had *had, u64 ran, const struct task_stru
 	}
 }
 
+static __always_inline void note_stretch(struct crowd_cpu *c, u32 cpu, u64 ran, u64 now)
+{
+	u32 place = cpu * STRETCHES_MAX + (c->stretches & (STRETCHES_MAX - 1));
+	struct stretch *stretch;
+
+	if (ran < STRETCH_NS)
+		return;
+	stretch = bpf_map_lookup_elem(&stretches, &place);
+	if (!stretch)
+		return;
+	stretch->from_ns = now - ran;
+	stretch->to_ns = now;
+	c->stretches++;
+}
+
 static __always_inline u64 ran_ns(const struct crowd_came *at, const struct task_struct *prev, u64 since)
 {
 	u64 before = prev->se.prev_sum_exec_runtime, after = prev->se.sum_exec_runtime;
@@ -151,15 +185,19 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 	u32 cpu = bpf_get_smp_processor_id();
 	struct crowd_cpu *c = bpf_map_lookup_elem(&crowded, &cpu);
 	struct crowd_came *at = bpf_map_lookup_elem(&came, &cpu);
-	u64 now, from, owner;
+	u64 now, from, owner, ran;
 
 	if (!c || !at || !c->watched)
 		return 0;
 	now = bpf_ktime_get_ns();
 	from = at->ns > c->cleared_ns ? at->ns : c->cleared_ns;
 	owner = at->pid == (u32)prev->pid ? at->whose : whose(prev, c->watched);
-	if (owner != TESTERS && now > from)
-		add(owner == ROUTERS ? &c->router : &c->others, ran_ns(at, prev, now - from), prev);
+	if (owner != TESTERS && now > from) {
+		ran = ran_ns(at, prev, now - from);
+		add(owner == ROUTERS ? &c->router : &c->others, ran, prev);
+		if (owner == OTHERS)
+			note_stretch(c, cpu, ran, now);
+	}
 	at->pid = (u32)next->pid;
 	at->ns = now;
 	at->whose = whose(next, c->watched);

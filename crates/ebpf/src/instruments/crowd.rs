@@ -42,13 +42,18 @@ pub struct Crowded {
     pub others: Had,
     /// What the router's own tasks had.
     pub router: Had,
+    /// Long times of others'; the last [`STRETCHES_MAX`] are kept.
+    pub stretches: u64,
 }
+
+/// Long times of others' kept of each CPU.
+pub const STRETCHES_MAX: u32 = 256;
 
 impl Crowded {
     /// A watched CPU (the DUT's, or another of the bed) with nothing seen yet, from now on (ns, CLOCK_MONOTONIC).
     #[must_use]
     pub fn cleared(now_ns: u64, dut: bool) -> Vec<u8> {
-        [1 | u64::from(dut) << 1, now_ns, 0, 0, 0, 0, 0, 0, 0, 0]
+        [1 | u64::from(dut) << 1, now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             .iter()
             .flat_map(|word: &u64| word.to_ne_bytes())
             .collect()
@@ -57,8 +62,8 @@ impl Crowded {
     /// Reads one CPU's entry; `None` when it has another length than the C struct.
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
-        let words: [u64; 10] = crate::to_words(value).try_into().ok()?;
-        let [_watched, cleared_ns, had @ ..] = words;
+        let words: [u64; 11] = crate::to_words(value).try_into().ok()?;
+        let [_watched, cleared_ns, had @ .., stretches] = words;
         let [others, router] = [0, 4].map(|first| Had {
             longest_ns: had[first],
             total_ns: had[first + 1],
@@ -68,6 +73,7 @@ impl Crowded {
             cleared_ns,
             others,
             router,
+            stretches,
         })
     }
 

@@ -92,6 +92,8 @@ struct {
 } place_flow SEC(".maps");
 
 #define TCP_OCTETS 20
+/* More fragments, and the offset of this one. */
+#define FRAGMENT_MASK 0x3fff
 /* Data offset of a TCP header without options, as the whole octet. */
 #define TCP_PLAIN 0x50
 
@@ -117,6 +119,9 @@ static __always_inline const struct tag *find_tag(void *data, void *end)
 		return 0;
 	if (ether->type == bpf_htons(ETHERTYPE_IPV4)) {
 		if (ip4->version_ihl != 0x45 || ip4->protocol != protocol)
+			return 0;
+		/* The router cut the frame: a first part with a tag is not the frame. */
+		if (ip4->fragment & bpf_htons(FRAGMENT_MASK))
 			return 0;
 		return tag_behind(ip4 + 1, end);
 	}

@@ -3,7 +3,10 @@
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
-use mpps_ebpf::instruments::crowd::{Came, CrowdSkel, CrowdSkelBuilder, Crowded, Whose};
+use mpps_ebpf::instruments::crowd::{
+    Came, CrowdSkel, CrowdSkelBuilder, Crowded, STRETCHES_MAX, Whose,
+};
+use mpps_ebpf::instruments::watch::Stall;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::task;
 
@@ -47,6 +50,10 @@ impl Crowd {
         let rodata = rodata.ok_or(TesterError::Layout("crowd rodata"))?;
         rodata.own_tgid = task::current_pid().unsigned_abs();
         rodata.dut_netns = u32::try_from(router.netns).unwrap_or(0);
+        let highest = cpus.iter().copied().max().unwrap_or(0);
+        let entries = u32::try_from(highest + 1).unwrap_or(1) * STRETCHES_MAX;
+        (open.maps.stretches.set_max_entries(entries))
+            .map_err(|e| TesterError::bpf("size the crowd watch", &e))?;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the crowd watch", &e))?;
@@ -110,6 +117,27 @@ impl Crowd {
             .iter()
             .map(|&(cpu, _)| Ok((cpu, self.counted(cpu)?)))
             .collect()
+    }
+
+    /// When other programs had one of the bed's CPUs for long since the last clear.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn stretches(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        let mut stretches = Vec::new();
+        for &(cpu, _) in &self.cpus {
+            let counted = self.counted(cpu)?.stretches;
+            let kept = u64::from(STRETCHES_MAX);
+            for number in counted.saturating_sub(kept)..counted {
+                let place = cpu as u64 * kept + number % kept;
+                let at = usize::try_from(place).unwrap_or(usize::MAX);
+                stretches.push((
+                    cpu,
+                    entry(&self.skel.maps.stretches, at, Stall::from_value)?,
+                ));
+            }
+        }
+        Ok(stretches)
     }
 
     fn counted(&self, cpu: usize) -> Result<Crowded, TesterError> {

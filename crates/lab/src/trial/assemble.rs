@@ -30,6 +30,8 @@ pub struct Parts<'a> {
     pub received: Vec<Received>,
     pub watched: Vec<(usize, Watched)>,
     pub stalls: Vec<(usize, Stall)>,
+    /// When other programs had a CPU of the bed for long.
+    pub stretches: Vec<(usize, Stall)>,
     pub crowded: Vec<(usize, Crowded)>,
 }
 
@@ -68,7 +70,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         work: work(tester, &parts),
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
-        stalls: stalls(&parts),
+        stalls: since_first_slot(&parts, &parts.stalls),
         windows: Vec::new(),
         crowds: crowds(&parts.crowded),
         dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
@@ -96,11 +98,13 @@ fn forwarded_in_windows(
     for receiver in &tester.receivers {
         cpus.extend(receiver.windows(first, last)?);
     }
-    Ok(windows(&cpus, parts.sent.started_ns, &trial.stalls))
+    let mut disturbed = since_first_slot(parts, &parts.stretches);
+    disturbed.extend(&trial.stalls);
+    Ok(windows(&cpus, parts.sent.started_ns, &disturbed))
 }
 
 /// Those that touch the time in which frames were sent.
-fn stalls(parts: &Parts<'_>) -> Vec<CpuStall> {
+fn since_first_slot(parts: &Parts<'_>, times: &[(usize, Stall)]) -> Vec<CpuStall> {
     let (started, last) = (parts.sent.started_ns, parts.sent.last_ns);
     let within = |(_, stall): &&(usize, Stall)| stall.to_ns > started && stall.from_ns < last;
     let stall = |(cpu, stall): &(usize, Stall)| CpuStall {
@@ -108,7 +112,7 @@ fn stalls(parts: &Parts<'_>) -> Vec<CpuStall> {
         from: Span::from_nanos(stall.from_ns.saturating_sub(started)),
         to: Span::from_nanos(stall.to_ns.saturating_sub(started)),
     };
-    parts.stalls.iter().filter(within).map(stall).collect()
+    times.iter().filter(within).map(stall).collect()
 }
 
 fn stack(parts: &Parts<'_>) -> StackCounts {

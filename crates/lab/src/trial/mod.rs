@@ -180,6 +180,7 @@ fn conduct(
     let overdue = drain(tester, &sent, &before, drain_ns)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
     let stalls = tester.watch.stalls()?;
+    let stretches = tester.crowd.stretches()?;
     let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
     let closing = send_canaries(tester, canary_id, &met)?;
     let after = Stations::read(tester)?;
@@ -199,6 +200,7 @@ fn conduct(
             received,
             watched,
             stalls,
+            stretches,
             crowded,
         },
     )

@@ -9,7 +9,7 @@ const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
 const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
-/// Stalls are since `started_ns`.
+/// `stalls` are when a CPU of the bed stood still or ran another program, since `started_ns`.
 pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[CpuStall]) -> Vec<Window> {
     let first = cpus
         .iter()

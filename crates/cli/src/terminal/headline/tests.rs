@@ -31,6 +31,7 @@ pub(in crate::terminal) fn row() -> Figures {
                 disturbed: 20,
                 distance_ns: None,
                 elsewhere: 0,
+                only_disturbed: false,
             }),
             at_little_more: None,
             cost: Some(FrameCost {
