@@ -110,6 +110,7 @@ pub fn measure(
     let mut sends = sent(&first);
     let (mut wire, mut most, mut little) =
         (Series::default(), Series::default(), Series::default());
+    let mut wire_beside_little = Vec::new();
     let mut widest = 0.0_f64;
     for round in 0..ROUNDS_MAX {
         let narrow = most
@@ -128,10 +129,18 @@ pub fn measure(
         if let Some(found) = most.saturation().filter(|_| most.lost) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
             little.add(paced(tester, rate, observer)?);
+            wire_beside_little.extend(wire.blocks.last().cloned());
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    let at_most = most.saturation();
+    let (at_most, at_little_more) = (most.saturation(), little.saturation());
+    // At the maximum forwarding rate. Far above it each frame costs more: the sender keeps asking a full ring for room.
+    let forwards = |found: Option<Saturation>| found.map_or(0.0, |found| found.forwarding.middle);
+    let cost = if forwards(at_little_more) > forwards(at_most) {
+        FrameCost::from_blocks(&little.blocks, &wire_beside_little)
+    } else {
+        FrameCost::from_blocks(&most.blocks, &wire.blocks)
+    };
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
@@ -142,8 +151,8 @@ pub fn measure(
     };
     Ok(Saturated {
         at_most,
-        at_little_more: little.saturation(),
-        cost: FrameCost::from_blocks(&most.blocks, &wire.blocks),
+        at_little_more,
+        cost,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost,
     })

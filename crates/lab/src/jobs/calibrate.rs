@@ -91,6 +91,8 @@ const COST_NS: u64 = 500;
 const COST_PAIRS: u32 = 3;
 /// Time for each overload.
 const COST_TIME: Span = Span::from_millis(4_000);
+/// An overload with more than half of its trials disturbed is repeated so often.
+const COST_REPEATS: u32 = 2;
 /// A cost may be off by this share, beside the half width of what the pairs say.
 const COST_TOLERANCE: f64 = 0.1;
 /// Pairs whose half width is a larger share say nothing.
@@ -329,16 +331,37 @@ fn router_cost(
     fault: Fault,
     observer: &mut dyn Observer,
 ) -> Result<(f64, f64), JobError> {
-    for _ in 0..REPEATS {
+    for _ in 0..COST_REPEATS {
         let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
-        let saturated = saturation::measure(tester, COST_TIME, observer)?;
-        if let Some(cost) = saturated.cost {
+        let mut counting = Counting {
+            observer: &mut *observer,
+            trials: 0,
+            void: 0,
+        };
+        let saturated = saturation::measure(tester, COST_TIME, &mut counting)?;
+        let undisturbed = 2 * counting.void <= counting.trials;
+        if let Some(cost) = saturated.cost.filter(|_| undisturbed) {
             let held = planted.planted()?;
             let delay = held.delayed_ns as f64 / held.delayed.max(1) as f64;
             return Ok((cost.router_ns.middle, delay));
         }
     }
-    Err(JobError::Disturbed(REPEATS))
+    Err(JobError::Disturbed(COST_REPEATS))
+}
+
+/// Counts the trials that the machine disturbed.
+struct Counting<'a> {
+    observer: &'a mut dyn Observer,
+    trials: u32,
+    void: u32,
+}
+
+impl Observer for Counting<'_> {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        self.trials += 1;
+        self.void += u32::from(matches!(report.verdict, Verdict::Void(_)));
+        self.observer.trial(report)
+    }
 }
 
 /// The median latency must grow by what the DUT spins.
