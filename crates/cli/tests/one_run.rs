@@ -122,5 +122,5 @@ fn what_else_had_a_part_in_a_result_is_told() {
         (&ran["text"], &ran["output"]),
         (&text.into(), &"told\n".into())
     );
-    assert_eq!(ran["hash"], line["comparability"]["dut_setup"]);
+    assert_eq!(ran["sha256"], line["comparability"]["dut_setup"]);
 }

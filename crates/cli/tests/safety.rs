@@ -88,7 +88,7 @@ fn a_record_harms_no_other_file() {
     assert_eq!(lines.next(), Some("{\"schema\":1"));
     for line in lines {
         let line: serde_json::Value = serde_json::from_str(line).expect("a whole line");
-        assert_eq!(line["schema"], 1);
+        assert_eq!(line["schema"], 2);
     }
 }
 
@@ -116,7 +116,7 @@ fn a_failing_run_removes_no_other_runs_record() {
     }
     let ended = run(&mut in_own_run(
         "mkfifo begun go
-        printf \"echo >/run/begun; read go </run/go; exit 1\\n\" >slow.sh
+        printf \"echo >/run/begun; read go </run/go; exit 1\\n\" >slow.sh; chmod +x slow.sh
         \"$MPPS\" throughput --quiet --record s.jsonl --dut-setup slow.sh & run=$!
         read begun <begun
         \"$MPPS\" throughput --quiet $SIMULATED --record s.jsonl >/dev/null
@@ -133,7 +133,7 @@ fn modes_do_not_follow_a_lax_umask() {
         return;
     }
     let ended = run(&mut in_own_run(
-        "echo : >setup.sh
+        "echo : >setup.sh; chmod +x setup.sh
         for mask in 000 077; do
             umask $mask
             \"$MPPS\" bed up um --dut-setup setup.sh >&2
@@ -240,7 +240,7 @@ fn a_bed_left_by_an_early_error_is_exit_code_3() {
     }
     let ended = run(&mut in_own_run(
         "echo 20.0.0.0/8 >list
-        printf \"ip link set mC down\\necho garbage >>/run/mpps/\\$MPPS_BED/journal.jsonl\\n\" >setup.sh
+        printf \"ip link set mC down\\necho garbage >>/run/mpps/\\$MPPS_BED/journal.jsonl\\n\" >setup.sh; chmod +x setup.sh
         code=0; \"$MPPS\" throughput --quiet --record x --table list --dut-setup setup.sh || code=$?
         for netns in netns/*; do ip netns delete ${netns#netns/}; done; exit $code",
     ));
@@ -255,11 +255,11 @@ fn signals_of_limits_leave_no_bed() {
     }
     for signal in ["QUIT", "ALRM", "XCPU"] {
         let script = format!(
-            "mkfifo begun; printf \"echo >/run/begun; exec tail -f /dev/null\\n\" >slow.sh
+            "mkfifo begun; printf \"echo >/run/begun; exec tail -f /dev/null\\n\" >slow.sh; chmod +x slow.sh
             env --default-signal=QUIT \"$MPPS\" bed up x --dut-setup slow.sh & run=$!
             read begun <begun; kill -{signal} $run; wait $run || echo ended $?; ls netns mpps"
         );
         let ended = run(&mut in_own_run(&script));
-        assert_eq!(ended.stdout, "ended 2\n", "{signal}: {ended:?}");
+        assert_eq!(ended.stdout, "ended 130\n", "{signal}: {ended:?}");
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::jobs::{JobError, Observer, Phase, Report};
 use crate::measurer::Measurer;
-use crate::tester::{ReceiverPlace, Tester, Wire};
+use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, Window};
@@ -110,7 +110,7 @@ pub fn measure(
     let mut sends = sent(&first);
     let (mut wire, mut most, mut little) =
         (Series::default(), Series::default(), Series::default());
-    let mut wire_beside_little = Vec::new();
+    let mut wire_little = Series::default();
     let mut widest = 0.0_f64;
     for round in 0..ROUNDS_MAX {
         let narrow = most
@@ -128,16 +128,20 @@ pub fn measure(
         }
         if let Some(found) = most.saturation().filter(|_| most.lost) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
-            little.add(paced(tester, rate, observer)?);
-            wire_beside_little.extend(wire.blocks.last().cloned());
+            little.add(paced(tester, rate, true, observer)?);
+            if let Some(carried) = wire.saturation() {
+                let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
+                wire_little.add(paced(tester, rate, false, observer)?);
+            }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
     let (at_most, at_little_more) = (most.saturation(), little.saturation());
-    // At the maximum forwarding rate. Far above it each frame costs more: the sender keeps asking a full ring for room.
+    // At the maximum forwarding rate, and the wire's at its own. Far above them each frame costs more, for the sender keeps
+    // asking a full ring for room.
     let forwards = |found: Option<Saturation>| found.map_or(0.0, |found| found.forwarding.middle);
     let cost = if forwards(at_little_more) > forwards(at_most) {
-        FrameCost::from_blocks(&little.blocks, &wire_beside_little)
+        FrameCost::from_blocks(&little.blocks, &wire_little.blocks)
     } else {
         FrameCost::from_blocks(&most.blocks, &wire.blocks)
     };
@@ -169,39 +173,62 @@ fn burst(
     router: bool,
     observer: &mut dyn Observer,
 ) -> Result<Option<Trial>, JobError> {
-    let (phase, wire) = if router {
-        (Phase::Overload, None)
-    } else if tester.bed.plan().is_external() {
+    if !router && tester.bed.plan().is_external() {
         return Ok(None);
-    } else {
-        (Phase::Wire, Some(Wire::lay(tester.bed, &tester.ways())?))
+    }
+    let frames = sends.frames_in(TRIAL).max(1);
+    let offer = Offer {
+        rate: Rate::ZERO,
+        duration: Span::ZERO,
     };
+    let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
+    through(tester, router, offer, observer, burst).map(Some)
+}
+
+/// At a load, through the router or a wire in its place.
+fn paced(
+    tester: &mut Tester<'_>,
+    rate: Rate,
+    router: bool,
+    observer: &mut dyn Observer,
+) -> Result<Trial, JobError> {
+    let offer = Offer {
+        rate: rate.min(SENDER_MAX),
+        duration: TRIAL,
+    };
+    through(tester, router, offer, observer, |tester| {
+        trial::run(tester, &offer)
+    })
+}
+
+/// A trial through the router, or a wire in its place.
+fn through(
+    tester: &mut Tester<'_>,
+    router: bool,
+    offer: Offer,
+    observer: &mut dyn Observer,
+    trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
+) -> Result<Trial, JobError> {
+    let wire = (!router).then(|| Wire::lay(tester.bed, &tester.ways()));
+    let wire = wire.transpose()?;
     let passed = tester.places_passed;
-    let trial = trial::run_burst(tester, sends.frames_in(TRIAL).max(1))?;
+    let trial = trial(tester)?;
     if wire.is_some() {
         // The router met none of these destinations.
         tester.places_passed = passed;
     }
     drop(wire);
-    let offer = Offer {
-        rate: sent(&trial),
-        duration: trial.duration,
+    let phase = if router { Phase::Overload } else { Phase::Wire };
+    // A burst has no load but the one it turns out to be.
+    let offer = if offer.rate == Rate::ZERO {
+        Offer {
+            rate: sent(&trial),
+            duration: trial.duration,
+        }
+    } else {
+        offer
     };
     tell(tester, phase, offer, &trial, observer)?;
-    Ok(Some(trial))
-}
-
-fn paced(
-    tester: &mut Tester<'_>,
-    rate: Rate,
-    observer: &mut dyn Observer,
-) -> Result<Trial, JobError> {
-    let offer = Offer {
-        rate,
-        duration: TRIAL,
-    };
-    let trial = trial::run(tester, &offer)?;
-    tell(tester, Phase::Overload, offer, &trial, observer)?;
     Ok(trial)
 }
 

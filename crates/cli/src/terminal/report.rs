@@ -105,6 +105,13 @@ impl Report<'_> {
                 "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
             )
         })));
+        let apart = |row: &Figures| row.saturated.maximum()?.distance_ns;
+        text.push_str(&once(self.rows.iter().filter_map(apart).map(|ns| {
+            format!(
+                "CPUs: tester's and router's {:.0} ns apart (a cache line there and back); compare alike ones only\n",
+                (ns / 10.0).round() * 10.0
+            )
+        })));
         if let Some(setup) = self.setup {
             let _ = writeln!(text, "set-up script: {setup}");
         }
