@@ -23,26 +23,25 @@ impl Observer for Silent {
     }
 }
 
+/// One receiver after the other: side by side they would disturb each other.
 #[test]
 fn every_planted_fault_is_found() {
-    assert_found(ReceiverPlace::Port);
-}
-
-#[test]
-fn every_planted_fault_is_found_at_the_exit() {
-    assert_found(ReceiverPlace::Exit);
-}
-
-fn assert_found(receiver: ReceiverPlace) {
     if !support::can_run() {
         return;
     }
+    for receiver in [ReceiverPlace::Exit, ReceiverPlace::Port] {
+        assert_found(receiver);
+    }
+}
+
+/// A row that the machine disturbed says so and proves nothing; every other has to hold.
+fn assert_found(receiver: ReceiverPlace) {
     let bed = support::bed();
     let traffic = Traffic {
         receiver,
         ..support::traffic()
     };
-    // A machine too restless to measure on is no fault of the meter's: it says so, and is asked again.
+    let told = |row: &calibrate::Row| row.disturbed.is_some() || row.holds();
     let mut attempts = 0;
     let rows = loop {
         attempts += 1;
@@ -51,16 +50,20 @@ fn assert_found(receiver: ReceiverPlace) {
             panic!("{error}");
         }
         // The machine's restlessness can plant a fault of its own; one that stays is the meter's.
-        if calibrated.rows.iter().all(calibrate::Row::holds) || attempts == 4 {
+        if calibrated.rows.iter().all(told) || attempts == 3 {
             break calibrated.rows;
         }
         println!("again: {:?}", calibrated.rows);
     };
     assert_eq!(rows.len(), 7);
     for row in &rows {
-        println!("{row:?}");
+        println!("{receiver:?}: {row:?}");
     }
     for row in &rows {
+        if let Some(why) = &row.disturbed {
+            println!("SKIP: {} needs a quieter machine: {why}", row.fault);
+            continue;
+        }
         assert!(row.planted > 0.0, "{row:?}");
         assert!(row.holds(), "{row:?}");
     }
