@@ -141,9 +141,11 @@ pub fn measure(
     // asking a full ring for room.
     let forwards = |found: Option<Saturation>| found.map_or(0.0, |found| found.forwarding.middle);
     let cost = if forwards(at_little_more) > forwards(at_most) {
-        FrameCost::from_blocks(&little.blocks, &wire_little.blocks)
+        let distance = at_little_more.and_then(|found| found.distance_ns);
+        FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
     } else {
-        FrameCost::from_blocks(&most.blocks, &wire.blocks)
+        let distance = at_most.and_then(|found| found.distance_ns);
+        FrameCost::from_blocks(&most.blocks, &wire.blocks, distance)
     };
     let carried = wire
         .saturation()

@@ -285,8 +285,9 @@ impl FrameCost {
     /// From blocks of the router and of a wire in its place, measured in turns: the first of each is a pair, and so
     /// on. The router's part is the difference within each pair, so that a CPU that slows down for a while slows both.
     /// `None` with fewer than 2 pairs whose busy time is known.
+    /// With a `distance_ns` only pairs at that CPU distance count: that of the rate beside which the cost stands.
     #[must_use]
-    pub fn from_blocks(router: &[Block], wire: &[Block]) -> Option<Self> {
+    pub fn from_blocks(router: &[Block], wire: &[Block], distance_ns: Option<f64>) -> Option<Self> {
         let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();
         // Both of a pair alike, or the pair is left out.
         let distance = |(router, wire): &(&Block, &Block)| match (router.distance, wire.distance) {
@@ -302,7 +303,14 @@ impl FrameCost {
             _ => Distance::Unknown,
         };
         let distances: Vec<Distance> = pairs.iter().map(distance).collect();
-        let here = of_one_distance(&distances);
+        let at = |wanted: f64| {
+            let alike = |ns: f64| ns.max(wanted) <= SAME_DISTANCE * ns.min(wanted);
+            let each = distances.iter().enumerate();
+            each.filter(|(_, distance)| matches!(**distance, Distance::Steady(ns) if alike(ns)))
+                .map(|(place, _)| place)
+                .collect()
+        };
+        let here = distance_ns.map_or_else(|| of_one_distance(&distances), at);
         let costs: Vec<(f64, f64)> = here
             .iter()
             .filter_map(|&place| pairs.get(place))
@@ -464,7 +472,7 @@ mod tests {
         blocks[0].ns_per_frame = None;
         blocks[0].busiest = None;
         assert_eq!(Saturation::from_blocks(&blocks).unwrap().busy, None);
-        assert_eq!(FrameCost::from_blocks(&blocks, &blocks), None);
+        assert_eq!(FrameCost::from_blocks(&blocks, &blocks, None), None);
     }
 
     #[test]
@@ -472,10 +480,21 @@ mod tests {
         // The CPU becomes slower from pair to pair; the router's part stays 200 ns.
         let router = [600, 700, 800].map(|ns| block(&[60_000; 3], ns));
         let wire = [400, 500, 600].map(|ns| block(&[60_000; 3], ns));
-        let cost = FrameCost::from_blocks(&router, &wire).unwrap();
+        let cost = FrameCost::from_blocks(&router, &wire, None).unwrap();
         assert_eq!(cost.router_ns, interval(200.0, 200.0, 200.0));
         assert_eq!(cost.bed_ns, interval(400.0, 500.0, 600.0));
         assert_eq!(cost.total_ns, interval(600.0, 700.0, 800.0));
-        assert_eq!(FrameCost::from_blocks(&router[..1], &wire), None);
+        assert_eq!(FrameCost::from_blocks(&router[..1], &wire, None), None);
+        // Of two distances the one that is asked for.
+        let (mut router, mut wire) = (router, wire);
+        for (blocks, ns) in [(0..2, 60.0), (2..3, 310.0)] {
+            for place in blocks {
+                router[place].distance = Distance::Steady(ns);
+                wire[place].distance = Distance::Steady(ns);
+            }
+        }
+        let near = FrameCost::from_blocks(&router, &wire, Some(62.0)).unwrap();
+        assert_eq!(near.total_ns, interval(600.0, 650.0, 700.0));
+        assert_eq!(FrameCost::from_blocks(&router, &wire, Some(310.0)), None);
     }
 }

@@ -105,13 +105,22 @@ impl Report<'_> {
                 "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
             )
         })));
-        let apart = |row: &Figures| row.saturated.maximum()?.distance_ns;
-        text.push_str(&once(self.rows.iter().filter_map(apart).map(|ns| {
-            format!(
-                "CPUs: tester's and router's {:.0} ns apart (a cache line there and back); compare alike ones only\n",
-                (ns / 10.0).round() * 10.0
-            )
-        })));
+        let apart = |row: &Figures| {
+            let ns = row.saturated.maximum()?.distance_ns?;
+            Some(format!(
+                "{:.0} ns ({})",
+                (ns / 10.0).round() * 10.0,
+                row.subject
+            ))
+        };
+        let apart: Vec<String> = self.rows.iter().filter_map(apart).collect();
+        if !apart.is_empty() {
+            let _ = writeln!(
+                text,
+                "a cache line from the tester's CPU to the router's and back: {}; compare alike ones only",
+                apart.join(", ")
+            );
+        }
         if let Some(setup) = self.setup {
             let _ = writeln!(text, "set-up script: {setup}");
         }
