@@ -47,7 +47,15 @@ impl Saturated {
     /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load measured here.
     #[must_use]
     pub fn maximum(&self) -> Option<&Saturation> {
-        let both = [&self.at_most, &self.at_little_more].into_iter().flatten();
+        let apart = |found: &Saturation| found.distance_ns;
+        // CPUs that were elsewhere at the other load make another router of it.
+        let alike = |one: f64, other: f64| one.max(other) <= 1.5 * one.min(other);
+        let of_most = self.at_most.as_ref().and_then(apart);
+        let little = self.at_little_more.as_ref().filter(|little| {
+            let both = of_most.zip(apart(little));
+            both.is_none_or(|(one, other)| alike(one, other))
+        });
+        let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
     }
 }
@@ -139,12 +147,16 @@ pub fn measure(
     let (at_most, at_little_more) = (most.saturation(), little.saturation());
     // At the maximum forwarding rate, and the wire's at its own. Far above them each frame costs more, for the sender keeps
     // asking a full ring for room.
-    let forwards = |found: Option<Saturation>| found.map_or(0.0, |found| found.forwarding.middle);
-    let cost = if forwards(at_little_more) > forwards(at_most) {
-        let distance = at_little_more.and_then(|found| found.distance_ns);
+    let found = Saturated {
+        at_most,
+        at_little_more,
+        ..Saturated::default()
+    };
+    let distance = found.maximum().and_then(|maximum| maximum.distance_ns);
+    let by_little = at_little_more.is_some() && found.maximum() == at_little_more.as_ref();
+    let cost = if by_little {
         FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
     } else {
-        let distance = at_most.and_then(|found| found.distance_ns);
         FrameCost::from_blocks(&most.blocks, &wire.blocks, distance)
     };
     let carried = wire
