@@ -122,6 +122,9 @@ fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(
     Ok(())
 }
 
+/// A window in which a CPU stood still, or ran another program, for longer is void.
+const STALL_MAX_NS: u64 = 10_000_000;
+
 fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn Error>> {
     let netns = netns_of(bed, "dut")?;
     let received =
@@ -145,8 +148,7 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
     let text = String::from_utf8_lossy(&other.longest_comm);
     let other_by = text.split('\0').next().unwrap_or_default();
     let other_share = other.total_ns as f64 / window_ns as f64;
-    let (rules, other_ns) = (Rules::default(), other.longest_ns);
-    let stall_max = rules.stall_max.as_nanos();
+    let (rules, other_ns, stall_max) = (Rules::default(), other.longest_ns, STALL_MAX_NS);
     let void = if steal_share > rules.steal_max {
         Some(format!("steal {:.1} %", steal_share * 100.0))
     } else if stall_ns > stall_max {

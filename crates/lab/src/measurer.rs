@@ -15,7 +15,7 @@ pub trait Measurer {
     /// What is sent.
     fn frames(&self) -> &FrameSpec;
 
-    /// Runs one trial; it may end as soon as it cannot pass.
+    /// Runs one trial, as long as it takes for the offer's time outside disturbances.
     ///
     /// # Errors
     /// The tester failed. No trial came of it.
@@ -104,7 +104,7 @@ impl Measurer for Tester<'_> {
     }
 
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
-        trial::run_while_it_may_count(self, offer, &rules::of(self, offer))
+        trial::run_undisturbed(self, offer, &rules::of(self, offer))
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

@@ -188,7 +188,7 @@ mod tests {
         for sequence in lost {
             words[sequence / 64] &= !(1 << (sequence % 64));
         }
-        let losses = Losses::from_bitmap(&words, 6_400, Span::from_millis(100));
+        let losses = Losses::from_bitmap(&words, 6_400, Span::from_millis(100), &[]);
         let lost = losses.as_ref().map_or(0, |losses| losses.lost);
         let busy = CpuBusy {
             cpu: 1,

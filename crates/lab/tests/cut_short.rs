@@ -1,5 +1,5 @@
-//! A trial that cannot pass ends early, by either port, and its ledger closes all the same; one that may pass never
-//! does.
+//! How long a trial goes on: until the time outside disturbances is as long as asked for, by either port. One that
+//! cannot offer its load ends early, and its ledger closes all the same.
 
 mod support;
 
@@ -8,11 +8,11 @@ use mpps_lab::rules;
 use mpps_lab::tester::{PlantedPauses, PortKind, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
-use mpps_method::{Offer, Shortfall, Span, Trial, Verdict, Void};
+use mpps_method::{Offer, Shortfall, Span, Trial, Verdict};
 use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 
 /// Overload for longer than any trial here lasts.
-const FRAMES_MAX: u64 = 1 << 25;
+const FRAMES_MAX: u64 = 1 << 26;
 const PORTS: [PortKind; 2] = [PortKind::Xdp, PortKind::AfPacket];
 
 fn traffic(port: PortKind) -> Traffic {
@@ -25,16 +25,16 @@ fn traffic(port: PortKind) -> Traffic {
 /// As a search runs it, and what it says.
 fn run(tester: &mut Tester<'_>, offer: &Offer) -> (Trial, Verdict) {
     let rules = rules::of(tester, offer);
-    let trial = trial::run_while_it_may_count(tester, offer, &rules)
+    let trial = trial::run_undisturbed(tester, offer, &rules)
         .unwrap_or_else(|error| panic!("trial: {error}"));
     assert_ledger(&trial, &format!("{offer:?}"));
+    assert_slots(&trial);
     let verdict = trial.judge(&rules);
     (trial, verdict)
 }
 
-fn assert_cut_short(trial: &Trial, of: Span) {
-    assert_eq!(trial.cut_short_from, Some(of));
-    assert!(trial.duration < of, "{}", trial.duration);
+/// Whenever it ended, it counts the slots that had passed by then.
+fn assert_slots(trial: &Trial) {
     let (counts, slots) = (trial.counts(), trial.offered.frames_in(trial.duration));
     assert_eq!(counts.intended, counts.sent + counts.unsent);
     assert!(counts.intended.abs_diff(slots) <= 1, "{slots}: {counts:?}");
@@ -52,7 +52,8 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
         let mut seen = Vec::new();
         let found = (0..WHOLE_TRIES).any(|_| {
             let (trial, verdict) = run(&mut tester, &offer);
-            assert_cut_short(&trial, offer.duration);
+            assert_eq!(trial.cut_short_from, Some(offer.duration));
+            assert!(trial.duration < offer.duration, "{}", trial.duration);
             seen.push(format!("{} {verdict}", trial.duration));
             // What the DUT lost of such a load counts.
             let short = matches!(
@@ -66,26 +67,37 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
     }
 }
 
+/// A CPU that stands still for 20 ms now and then lets the ring overflow, or leaves slots unsent: neither counts.
 #[test]
-fn a_trial_in_which_a_cpu_stood_still_ends_and_is_void() {
+fn a_trial_makes_up_for_the_time_in_which_a_cpu_stood_still() {
     if !support::can_run() {
         return;
     }
     for port in PORTS {
         let bed = support::bed();
-        let dut = bed.plan().cpus.dut[0];
+        let (dut, sender) = (bed.plan().cpus.dut[0], bed.plan().cpus.sender());
         let mut tester = tester(&bed, &traffic(port), FRAMES_MAX);
-        let offer = offer(10_000.0, 3_000);
-        let _pauses = PlantedPauses::plant(dut, 150_000_000, 20_000_000).expect("plant");
-        let mut seen = Vec::new();
-        let found = (0..WHOLE_TRIES).any(|_| {
-            let (trial, verdict) = run(&mut tester, &offer);
-            assert_cut_short(&trial, offer.duration);
-            seen.push(format!("{} {verdict}", trial.duration));
-            let named = matches!(verdict, Verdict::Void(Void::Stall { cpu, .. }) if cpu == dut);
-            named && trial.duration < Span::from_millis(1_000)
-        });
-        assert!(found, "{port:?}: {seen:#?}");
+        // A ring's worth in less than such a pause.
+        let offer = offer(f64::from(rules::one_ring(&bed)) / 0.010, 600);
+        for paused in [dut, sender] {
+            let _pauses = PlantedPauses::plant(paused, 150_000_000, 20_000_000).expect("plant");
+            let mut seen = Vec::new();
+            let found = (0..WHOLE_TRIES).any(|_| {
+                let (trial, verdict) = run(&mut tester, &offer);
+                let disturbed = trial.disturbed;
+                seen.push(format!("{} {verdict} {disturbed:?}", trial.duration));
+                if trial.cut_short_from.is_some() {
+                    return false;
+                }
+                // Four pauses and their guards at least; what a disturbance that was under way at the end took is missing.
+                assert!(disturbed.time >= Span::from_millis(60), "{disturbed:?}");
+                let undisturbed = trial.duration.as_nanos() - disturbed.time.as_nanos();
+                assert!(trial.duration <= trial::longest(offer.duration));
+                let spoilt = disturbed.unsent + trial.lost_disturbed();
+                spoilt > 500 && undisturbed > 500_000_000 && verdict == Verdict::Lossless
+            });
+            assert!(found, "{port:?} CPU {paused}: {seen:#?}");
+        }
     }
 }
 
@@ -112,7 +124,7 @@ fn a_trial_that_passes_was_not_cut_short() {
             let counts = matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. });
             match trial.cut_short_from {
                 Some(_) => assert_ne!(verdict, Verdict::Lossless, "{nic:?} {port:?}"),
-                None => assert_eq!(trial.duration, offer.duration),
+                None => assert!(trial.duration >= offer.duration, "{}", trial.duration),
             }
             seen.push(verdict.to_string());
             counts

@@ -7,6 +7,7 @@ use mpps_lab::doubt::FrameDoubt;
 use mpps_lab::probe::probe;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock;
+use mpps_method::disturbed::Guard;
 use mpps_method::{Rules, Span, Trial, Verdict};
 use support::trials;
 
@@ -16,8 +17,12 @@ const BLIND: Rules = Rules {
     unsent_max: 1.0,
     steal_max: 1e9,
     others_max: 1e9,
-    stall_max: Span::from_millis(1_000_000),
-    sender_stall_max: None,
+    disturbed_max: 1e9,
+    guard: Guard {
+        factor: 0.0,
+        least: Span::ZERO,
+        most: Span::ZERO,
+    },
 };
 
 /// A bed with this set-up.

@@ -1,4 +1,5 @@
-//! A CPU that stands still, as when a hypervisor takes it: seen by the watch, whoever's CPU it is, and never a rate.
+//! A CPU that stands still, as when a hypervisor takes it: seen by the watch, whoever's CPU it is. Where that is most
+//! of a trial there is never a rate.
 
 mod support;
 
@@ -14,7 +15,7 @@ use mpps_method::{
 
 const PAUSE_NS: u64 = 20_000_000;
 /// Several fall into each trial.
-const EVERY_NS: u64 = 120_000_000;
+const EVERY_NS: u64 = 30_000_000;
 /// The machine may disturb a trial in other ways as well.
 const ATTEMPTS: u32 = 8;
 
@@ -30,7 +31,7 @@ fn offer() -> Offer {
     }
 }
 
-/// What a hypervisor takes besides is found before a stall is, and not the question here.
+/// What a hypervisor takes besides is found too, and not the question here.
 fn blind_to_steal(tester: &Tester<'_>, offer: &Offer) -> Rules {
     Rules {
         steal_max: 1.0,
@@ -43,7 +44,7 @@ fn is_a_rate(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
+fn a_cpu_that_stands_still_most_of_the_time_voids_the_trial_and_is_named() {
     if !support::can_run() {
         return;
     }
@@ -66,39 +67,16 @@ fn a_cpu_that_stands_still_voids_the_trial_and_is_named() {
             let verdict = trial.judge(&blind_to_steal(&tester, &offer));
             assert!(!is_a_rate(&verdict), "{verdict}");
             seen.push(verdict.to_string());
-            matches!(verdict, Verdict::Void(Void::Stall { cpu, .. }) if cpu == paused)
+            let of_cpu =
+                |void| matches!(void, Void::Disturbed { cpu, culprit: None, .. } if cpu == paused);
+            matches!(verdict, Verdict::Void(void) if of_cpu(void))
         });
         assert!(named, "CPU {paused}: {seen:#?}");
     }
 }
 
-/// A pause that alone leaves too much unsent voids the trial; of another CPU it may be longer, for the ring holds.
 #[test]
-fn a_pause_of_the_senders_cpu_voids_sooner_than_one_of_the_duts() {
-    if !support::can_run() {
-        return;
-    }
-    let bed = support::bed();
-    let mut tester = tester(&bed);
-    let offer = offer();
-    let (dut, sender) = (bed.plan().cpus.dut[0], bed.plan().cpus.sender());
-    let pause = Span::from_millis(7);
-    let verdicts = |tester: &mut Tester<'_>, paused| -> Vec<Verdict> {
-        let _pauses = PlantedPauses::plant(paused, EVERY_NS, pause.as_nanos()).expect("plant");
-        let rules = blind_to_steal(tester, &offer);
-        let run = |_| trial::run(tester, &offer).expect("a trial").judge(&rules);
-        (0..ATTEMPTS).map(run).collect()
-    };
-    let of_sender = verdicts(&mut tester, sender);
-    assert!(!of_sender.iter().any(is_a_rate), "{of_sender:?}");
-    let sooner = |verdict: &Verdict| matches!(verdict, Verdict::Void(Void::Stall { cpu, bound, .. }) if *cpu == sender && *bound < pause);
-    assert!(of_sender.iter().any(sooner), "{of_sender:?}");
-    let of_dut = verdicts(&mut tester, dut);
-    assert!(of_dut.iter().any(is_a_rate), "{of_dut:?}");
-}
-
-#[test]
-fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
+fn a_real_time_program_on_anybodys_cpu_is_a_disturbance() {
     if !support::can_run() {
         return;
     }
@@ -107,8 +85,11 @@ fn a_real_time_program_on_anybodys_cpu_is_never_a_rate() {
     let offer = offer();
     for cpu in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
         let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
-        let verdict = trial.judge(&rules::of(&tester, &offer));
-        assert!(!is_a_rate(&verdict), "CPU {cpu}: {verdict}");
+        let disturbed = trial.disturbed;
+        assert!(
+            disturbed.time >= Span::from_nanos(PAUSE_NS / 2),
+            "CPU {cpu}: {disturbed:?}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::{clock, links, task};
-use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict, Void};
+use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::trials::{
     WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
@@ -180,13 +180,9 @@ fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
     );
 }
 
-/// What becomes of a trial in whose middle another program has the CPU for 50 ms.
-fn beside_another_program(tester: &mut Tester<'_>, cpu: usize) -> Verdict {
-    support::hogged(tester, cpu, 50_000_000, &offer(50_000.0, 500)).judge(&Rules::default())
-}
-
+/// What is lost while another program has the DUT's CPU is placed there, and counts for nothing.
 #[test]
-fn another_program_on_the_duts_cpu_voids_the_trial() {
+fn another_program_on_the_duts_cpu_disturbs_and_is_no_loss() {
     if !support::can_run() {
         return;
     }
@@ -197,21 +193,19 @@ fn another_program_on_the_duts_cpu_voids_the_trial() {
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];
-    let mut verdict = beside_another_program(&mut tester, cpu);
-    // What the host stole meanwhile, or a CPU that stood still, is found first.
-    for _ in 1..WHOLE_TRIES {
-        if !matches!(
-            verdict,
-            Verdict::Void(Void::Steal { .. } | Void::Stall { .. })
-        ) {
-            break;
-        }
-        verdict = beside_another_program(&mut tester, cpu);
-    }
-    assert!(
-        matches!(verdict, Verdict::Void(Void::Crowded { .. })),
-        "{verdict}"
-    );
+    let mut seen = Vec::new();
+    let lossless = (0..WHOLE_TRIES).any(|_| {
+        let trial = support::hogged(&mut tester, cpu, 50_000_000, &offer(200_000.0, 500));
+        assert_ledger(&trial, "beside another program");
+        let verdict = trial.judge(&Rules::default());
+        seen.push(format!("{verdict} {:?}", trial.disturbed));
+        let had_ns: u64 = (trial.others.iter().filter(|time| time.cpu == cpu))
+            .map(|time| time.to.as_nanos() - time.from.as_nanos())
+            .sum();
+        // The hypervisor may have had it meanwhile.
+        had_ns > 40_000_000 && trial.lost_disturbed() > 1_000 && verdict == Verdict::Lossless
+    });
+    assert!(lossless, "{seen:#?}");
 }
 
 /// What becomes of a trial in whose middle the receiving port goes down.

@@ -62,10 +62,12 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    const WHY: Void = Void::Stall {
+    const WHY: Void = Void::Disturbed {
         cpu: 1,
+        culprit: None,
         longest: Span::from_millis(30),
-        bound: Span::from_millis(10),
+        share: 0.6,
+        bound: 0.5,
     };
 
     #[test]

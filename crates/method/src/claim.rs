@@ -23,6 +23,8 @@ pub struct Throughput {
 pub enum NotThroughput {
     /// It is not lossless, or no evidence.
     Verdict(Verdict),
+    /// It lost so many frames in disturbances: RFC 2544 knows of none.
+    LostDisturbed(u64),
     /// It is too short.
     TooShort {
         /// Its length.
@@ -34,6 +36,10 @@ impl fmt::Display for NotThroughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
+            Self::LostDisturbed(frames) => write!(
+                f,
+                "no throughput: {frames} frames were lost in disturbances, and RFC 2544 allows no loss"
+            ),
             Self::TooShort { trial } => write!(
                 f,
                 "no throughput: the trial lasted {trial}, RFC 2544 section 24 asks for {FINAL_TRIAL} (--preset rfc2544)"
@@ -48,12 +54,15 @@ impl Throughput {
     /// From the final trial.
     ///
     /// # Errors
-    /// The trial lost a frame, is no evidence, or is shorter than 60 s.
+    /// The trial lost a frame, if only in a disturbance, is no evidence, or is shorter than 60 s.
     pub fn from_trial(trial: &Trial, rules: &Rules) -> Result<Self, NotThroughput> {
         let verdict = trial.judge(rules);
         let Some(rate) = trial.sent_rate().filter(|_| verdict == Verdict::Lossless) else {
             return Err(NotThroughput::Verdict(verdict));
         };
+        if trial.lost_disturbed() > 0 {
+            return Err(NotThroughput::LostDisturbed(trial.lost_disturbed()));
+        }
         if trial.duration < FINAL_TRIAL {
             return Err(NotThroughput::TooShort {
                 trial: trial.duration,

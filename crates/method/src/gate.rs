@@ -264,7 +264,7 @@ mod tests {
     fn what_the_machine_disturbs_is_repeated_and_says_nothing_of_the_router() {
         let stalls = |stall_chance| Properties {
             stall_chance,
-            stall: Span::from_millis(100),
+            stall: Span::from_millis(150),
             ..router(1_000_000.0)
         };
         let (gate_half, trials) = gate(stalls(2.5));
@@ -282,10 +282,10 @@ mod tests {
     fn where_the_pattern_is_known_it_decides() {
         let mut words = vec![u64::MAX; 100];
         words[50] = 0;
-        let stalled = Losses::from_bitmap(&words, 6_400, LENGTH).expect("loss");
+        let stalled = Losses::from_bitmap(&words, 6_400, LENGTH, &[]).expect("loss");
         assert!(matches!(stalled.pattern(), LossPattern::Stall { .. }));
         words = vec![0xffff_0000_ffff_0001; 100];
-        let overflown = Losses::from_bitmap(&words, 6_400, LENGTH).expect("loss");
+        let overflown = Losses::from_bitmap(&words, 6_400, LENGTH, &[]).expect("loss");
         let learned = |losses: Losses| {
             let trial = Trial {
                 losses: vec![losses],

@@ -19,6 +19,7 @@ pub mod attempts;
 pub mod bisection;
 pub mod claim;
 pub mod destinations;
+pub mod disturbed;
 pub mod evenness;
 pub mod flows;
 pub mod frame_spec;
@@ -47,6 +48,7 @@ pub mod verdict;
 
 pub use bisection::Bisection;
 pub use claim::{Claim, Estimate, LossRate, Throughput};
+pub use disturbed::Disturbed;
 pub use evenness::Evenness;
 pub use flows::{Family, Flow, FlowOrder, FlowPlan, Transport};
 pub use frame_spec::FrameSpec;

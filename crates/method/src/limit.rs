@@ -86,7 +86,7 @@ mod tests {
             words[sequence / 64] &= !(1 << (sequence % 64));
         }
         let length = Span::from_millis(1_000);
-        let losses = Losses::from_bitmap(&words, 64_000, length);
+        let losses = Losses::from_bitmap(&words, 64_000, length, &[]);
         let lost = losses.as_ref().map_or(0, |losses| losses.lost);
         let busy = busy.map(|busy| CpuBusy {
             cpu: 1,

@@ -10,6 +10,7 @@ pub use runs::Run;
 
 use crate::units::Span;
 use runs::Runs;
+use std::ops::Range;
 
 /// Runs kept one by one; the rest is in the histogram.
 pub const RUNS_KEPT: usize = 100;
@@ -26,9 +27,9 @@ const POLL_FRAMES: u64 = 64;
 pub struct Losses {
     /// Frames sent.
     pub sent: u64,
-    /// Of these, frames that never arrived.
+    /// Of these, frames that never arrived, those aside that were sent in a disturbance.
     pub lost: u64,
-    /// Of these, frames that the DUT's receive ring refused; `None` where nobody counts them.
+    /// Frames that the DUT's receive ring refused; `None` where nobody counts them, or not those outside disturbances.
     pub at_ring: Option<u64>,
     /// Length of the trial.
     pub length: Span,
@@ -64,15 +65,21 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// From the receiver's bitmap (bit `s % 64` of word `s / 64` is set when sequence `s` arrived); `None` when
-    /// nothing was lost. A bitmap knows no places: [`Losses::at_ring`] is for who does.
+    /// From the receiver's bitmap (bit `s % 64` of word `s / 64` is set when sequence `s` arrived), the sequences
+    /// `without` aside; `None` when no other was lost. A bitmap knows no places: [`Losses::at_ring`] is for who does.
     #[must_use]
-    pub fn from_bitmap(words: &[u64], sent: u64, length: Span) -> Option<Self> {
+    pub fn from_bitmap(
+        words: &[u64],
+        sent: u64,
+        length: Span,
+        without: &[Range<u64>],
+    ) -> Option<Self> {
         let mut tally = Tally::new(sent, length);
-        Runs::of(words, sent).for_each(|run| tally.add(run));
+        let runs = Runs::of(words, sent, without);
+        runs.clone().for_each(|run| tally.add(run));
         let commonest = tally.candidate;
         let mut losses = tally.conclude()?;
-        let starts = Runs::of(words, sent).map(|run| run.first);
+        let starts = runs.map(|run| run.first);
         let spaced = starts.clone().skip(1).zip(starts);
         let as_often = spaced
             .filter(|(next, this)| next - this == commonest)

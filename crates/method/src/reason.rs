@@ -164,27 +164,22 @@ pub enum Void {
         /// The bound.
         bound: f64,
     },
-    /// A CPU stood still for too long.
-    Stall {
-        /// The CPU.
+    /// CPUs stood still, or ran other programs, for too large a share of the trial.
+    Disturbed {
+        /// The CPU of the longest disturbance.
         cpu: usize,
-        /// Its longest gap.
+        /// The program that had it; `None` where it stood still.
+        culprit: Option<TaskName>,
+        /// How long that was.
         longest: Span,
+        /// Share of the trial that disturbances took, 0 to 1, guards included.
+        share: f64,
         /// The bound.
-        bound: Span,
+        bound: f64,
     },
-    /// Another program had a CPU of the bed for too long at once.
-    Crowded {
-        /// The CPU.
-        cpu: usize,
-        /// Whose it was.
-        culprit: TaskName,
-        /// The longest time at once.
-        longest: Span,
-        /// The bound.
-        bound: Span,
-    },
-    /// Other programs had too much of a CPU of the bed in all.
+    /// Frames were lost, and nobody knows which of them in disturbances that lasted so long.
+    LossUnplaced(Span),
+    /// Other programs had too much of a CPU of the bed in short turns.
     Others {
         /// The CPU.
         cpu: usize,
@@ -207,24 +202,32 @@ impl fmt::Display for Void {
                     "{share:.1} % of CPU {cpu} was stolen (bound {bound:.1} %)"
                 )
             }
-            Self::Stall {
-                cpu,
-                longest,
-                bound,
-            } => {
-                write!(f, "CPU {cpu} stood still for {longest} (bound {bound})")
-            }
-            Self::Crowded {
+            Self::Disturbed {
                 cpu,
                 culprit,
                 longest,
+                share,
                 bound,
             } => {
+                let (share, bound) = (share * 100.0, bound * 100.0);
                 write!(
                     f,
-                    "another program ({culprit}) had CPU {cpu} for {longest} (bound {bound})"
-                )
+                    "{share:.0} % of the trial was disturbed (bound {bound:.0} %): "
+                )?;
+                match culprit {
+                    None => write!(f, "CPU {cpu} stood still for up to {longest}"),
+                    Some(culprit) => {
+                        write!(
+                            f,
+                            "another program ({culprit}) had CPU {cpu} for up to {longest}"
+                        )
+                    }
+                }
             }
+            Self::LossUnplaced(time) => write!(
+                f,
+                "frames were lost, and the machine disturbed the trial for {time}: which frames it cost is not known"
+            ),
             Self::Others {
                 cpu,
                 culprit,
@@ -234,7 +237,7 @@ impl fmt::Display for Void {
                 let (share, bound) = (share * 100.0, bound * 100.0);
                 write!(
                     f,
-                    "other programs ({culprit}) had {share:.1} % of CPU {cpu} in all (bound {bound:.1} %)"
+                    "other programs ({culprit}) had {share:.1} % of CPU {cpu} in short turns (bound {bound:.1} %)"
                 )
             }
         }

@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use crate::disturbed::Disturbed;
 use crate::ledger::{Canaries, Ledger};
 use crate::random::Random;
 use crate::search::{GoalResult, Offer, Search, Step};
@@ -226,6 +227,7 @@ impl Simulated {
                 cpu: 1,
                 longest: stood.longest(),
             }],
+            disturbed: disturbed(stood, sent, lost_nic_ring, ring, offer),
             largest_burst: 1,
             ..Trial::default()
         }
@@ -313,6 +315,24 @@ impl Standstills {
     }
 }
 
+/// What falls into the stalls that are seen.
+fn disturbed(stood: Standstills, sent: u64, lost: u64, ring: u64, offer: &Offer) -> Disturbed {
+    let time = Span::from_nanos(stood.total_ns()).min(offer.duration);
+    Disturbed {
+        times: u32::try_from(stood.times).unwrap_or(u32::MAX),
+        time,
+        sent: offer.rate.frames_in(time).min(sent),
+        unsent: 0,
+        lost: Some(lost_in(stood, ring, offer).min(lost)),
+    }
+}
+
+/// Frames that the ring cannot store while the router stands still so.
+fn lost_in(stood: Standstills, ring: u64, offer: &Offer) -> u64 {
+    let in_one = offer.rate.frames_in(stood.length).saturating_sub(ring);
+    in_one.saturating_mul(stood.times)
+}
+
 /// Frames the ring has no room for: what a whole trial brings above what is served and stored, or
 /// what arrives while the router stands still.
 fn ring_loss(capacity: Rate, ring: u64, sent: u64, offer: &Offer, stood: [Standstills; 2]) -> u64 {
@@ -324,8 +344,7 @@ fn ring_loss(capacity: Rate, ring: u64, sent: u64, offer: &Offer, stood: [Stands
     let over_trial = sent
         .saturating_sub(capacity.frames_in(awake))
         .saturating_sub(ring);
-    let in_one = |one: Standstills| offer.rate.frames_in(one.length).saturating_sub(ring);
-    let in_stalls = stood.map(|one| in_one(one).saturating_mul(one.times));
+    let in_stalls = stood.map(|one| lost_in(one, ring, offer));
     let in_stalls = in_stalls.into_iter().fold(0, u64::saturating_add).min(sent);
     if over_trial > 0 && sent > capacity.frames_in(offer.duration) {
         return over_trial.max(in_stalls);
@@ -360,7 +379,7 @@ pub fn run(
             Step::Offer(offer) => {
                 let trial = simulated.trial(&offer);
                 let verdict = trial.judge(rules);
-                search.learn(&verdict, &trial.counts());
+                search.learn(&verdict, &trial.undisturbed());
                 trials.push(Tried {
                     offer,
                     trial,

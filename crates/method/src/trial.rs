@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::disturbed::Disturbed;
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
@@ -101,14 +102,14 @@ pub struct CpuGap {
     pub longest: Span,
 }
 
-/// A time in which one CPU ran nothing at all, between two ticks of its clock.
+/// A time in which one CPU ran nothing at all, between two ticks of its clock, or another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuStall {
     /// The CPU's number.
     pub cpu: usize,
-    /// The tick before it, since the trial's first slot (zero where it came before that).
+    /// Its beginning, since the trial's first slot (zero where it came before that).
     pub from: Span,
-    /// The tick after it.
+    /// Its end.
     pub to: Span,
 }
 
@@ -204,7 +205,7 @@ pub struct Trial {
     pub offered: Rate,
     /// Length of the schedule: from the first slot to the last.
     pub duration: Span,
-    /// What that was to be, where the sender was stopped before, for nothing it did could count any more
+    /// What that was to be, where the sender was stopped before, for it could not offer the load any more
     /// ([`Rules::in_vain`](crate::Rules::in_vain)). Counts are those of the slots that passed.
     pub cut_short_from: Option<Span>,
     /// One for each direction sent in.
@@ -213,7 +214,8 @@ pub struct Trial {
     /// [`OVERDUE_MAX`] of those sent count as lost and late in [`Trial::counts`]; each direction's own counts have them
     /// as received.
     pub overdue: u64,
-    /// Which frames were lost, one for each direction that lost any; empty where the receiver cannot tell.
+    /// Which frames were lost outside disturbances, one for each direction that lost any; empty where the receiver
+    /// cannot tell.
     pub losses: Vec<Losses>,
     /// Whether the sender passed all its slots by itself (not cut short by a signal or an error).
     pub sender_ended: bool,
@@ -227,6 +229,10 @@ pub struct Trial {
     pub gaps: Vec<CpuGap>,
     /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
     pub stalls: Vec<CpuStall>,
+    /// When other programs had a CPU of the bed for long.
+    pub others: Vec<CpuStall>,
+    /// What fell into these times and the guards behind them. The rest of the trial is evidence.
+    pub disturbed: Disturbed,
     /// What the DUT forwarded in each short window, where the receiver keeps that.
     pub windows: Vec<Window>,
     /// What other programs had of the bed's CPUs, one for each of them.
@@ -305,31 +311,59 @@ impl Trial {
             .fold(Ledger::default(), |sum, way| sum.plus(&way.ledger))
     }
 
-    /// Frames lost at the DUT's own stations: those that cannot be the tester's loss. Canaries are none of them; overdue
-    /// frames are, where they are many.
+    /// Counts over all directions without what fell into disturbances.
     #[must_use]
-    pub fn lost_at_dut(&self) -> u64 {
-        let own = |way: &Direction| {
-            let tester_s =
-                (way.ledger.lost_before_nic).saturating_add(way.ledger.lost_receiver_ring);
-            way.counts.lost.saturating_sub(tester_s)
-        };
-        let ways = self.directions.iter().map(own);
-        ways.fold(self.overdue_lost(), u64::saturating_add)
+    pub fn undisturbed(&self) -> Counts {
+        let counts = self.counts();
+        let Disturbed { sent, unsent, .. } = self.disturbed;
+        let lost = self.lost_disturbed();
+        let fewer = u64::saturating_sub;
+        Counts {
+            intended: fewer(counts.intended, sent.saturating_add(unsent)),
+            sent: fewer(counts.sent, sent),
+            unsent: fewer(counts.unsent, unsent),
+            received: fewer(counts.received, fewer(sent, lost)),
+            lost: fewer(counts.lost, lost),
+            ..counts
+        }
     }
 
-    /// Lost at the DUT of the frames that reached its NIC, 0 to 1; `None` when none did.
+    /// Frames sent in disturbances and lost, as far as that is known.
+    #[must_use]
+    pub fn lost_disturbed(&self) -> u64 {
+        self.disturbed.lost.unwrap_or(0)
+    }
+
+    /// Frames that the tester itself lost.
+    pub(crate) fn lost_by_tester(&self) -> u64 {
+        let ledger = self.ledger();
+        (ledger.lost_before_nic).saturating_add(ledger.lost_receiver_ring)
+    }
+
+    /// Frames lost at the DUT's own stations outside disturbances: those that cannot be the tester's loss. Canaries are
+    /// none of them; overdue frames are, where they are many.
+    #[must_use]
+    pub fn lost_at_dut(&self) -> u64 {
+        self.undisturbed()
+            .lost
+            .saturating_sub(self.lost_by_tester())
+    }
+
+    /// Lost at the DUT of the frames that reached its NIC, 0 to 1, outside disturbances; `None` when none did.
     #[must_use]
     pub fn loss_ratio(&self) -> Option<f64> {
-        let reached = |way: &Direction| way.counts.sent.saturating_sub(way.ledger.lost_before_nic);
-        let reached = (self.directions.iter().map(reached)).fold(0, u64::saturating_add);
+        let sent = self.undisturbed().sent;
+        let reached = sent.saturating_sub(self.ledger().lost_before_nic);
         (reached > 0).then(|| self.lost_at_dut() as f64 / reached as f64)
     }
 
-    /// Load really sent: frames sent over the trial's length. Never above the offered load.
+    /// Load really sent outside disturbances. Never above the offered load.
     #[must_use]
     pub fn sent_rate(&self) -> Option<Rate> {
-        Rate::of(self.counts().sent, self.duration).map(|sent| sent.min(self.offered))
+        let (whole, disturbed) = (self.duration.as_nanos(), self.disturbed.time.as_nanos());
+        let undisturbed = Span::from_nanos(whole.saturating_sub(disturbed));
+        let sent = Rate::of(self.undisturbed().sent, undisturbed);
+        sent.map(|sent| sent.min(self.offered))
     }
 
     /// Forwarding rate (RFC 2285 3.6.1): frames received over the trial's length.

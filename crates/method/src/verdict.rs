@@ -1,16 +1,19 @@
 //! What a trial is evidence of. The order is fixed and blind to the wish for a number:
 //!
-//! 1. *Void*: the machine disturbed it. Stolen time is called that, whatever else it spoilt.
+//! 1. *Void*: the machine disturbed it for too long. Stolen time is called that, whatever else it spoilt.
 //! 2. *Invalid*: the instrument is in doubt.
 //! 3. *Lossy*: the DUT lost frames at its own stations. The tester cannot have caused that loss. Frames that stayed
 //!    unsent made the load lower, so a DUT that fails such a load fails the whole one too.
 //! 4. *Not offered*: the DUT lost nothing, but the tester left frames unsent or lost some itself.
 //! 5. *Lossless*: all that was offered came back.
+//!
+//! What fell into shorter disturbances counts for nothing ([`crate::disturbed`]).
 
 use std::fmt;
 
+use crate::disturbed::Guard;
 use crate::reason::{Invalid, Moment, Shortfall, Void};
-use crate::trial::{Counts, CpuCrowd, CpuGap, Direction, Trial};
+use crate::trial::{Counts, CpuStall, Direction, Trial};
 use crate::units::Span;
 
 /// The bounds of judgement; fixed before the first trial and the same for all.
@@ -18,82 +21,48 @@ use crate::units::Span;
 pub struct Rules {
     /// Largest share of intended frames that may stay unsent, 0 to 1.
     pub unsent_max: f64,
-    /// Largest share of a trial the hypervisor may steal from any one CPU of the bed, 0 to 1.
+    /// Largest share of a trial the hypervisor may steal from any one CPU of the bed outside disturbances, 0 to 1.
     pub steal_max: f64,
-    /// Largest share of a trial that other programs may have of any one CPU of the bed in all, 0 to 1.
+    /// Largest share of a trial that other programs may have of any one CPU of the bed outside disturbances, 0 to 1.
     pub others_max: f64,
-    /// Longest time any one CPU of the bed may stand still or run another program.
-    pub stall_max: Span,
-    /// The sender's own CPU, where that has less time than the others: a pause of this length leaves as much
-    /// unsent as is allowed.
-    pub sender_stall_max: Option<(usize, Span)>,
+    /// Largest share of a trial that disturbances may take, 0 to 1. What is left is at least as long as was asked for,
+    /// for a trial goes on until it is.
+    pub disturbed_max: f64,
+    /// How long a disturbance's doing lasts after it.
+    pub guard: Guard,
 }
 
+/// A trial with so large a share of its slots unsent offers another load, whatever disturbed it.
+const IN_VAIN: f64 = 0.05;
+
 impl Rules {
-    /// Whether a trial that has come so far can no longer pass: CPUs stood still or ran other programs for too long, or
-    /// too much of a direction (slots passed unsent, slots of the whole trial) is missing. Such a trial may stop. It is
-    /// void, not offered, or lossy where the DUT has lost frames by then. This does not ask for loss.
+    /// Whether a trial in which so many slots passed unsent in a direction can still offer its load (slots unsent, slots
+    /// of the whole trial, by direction). This does not ask for loss.
     #[must_use]
-    pub fn in_vain(&self, gaps: &[CpuGap], crowds: &[CpuCrowd], ways: &[(u64, u64)]) -> bool {
-        let short = |&(unsent, intended): &(u64, u64)| self.too_much_unsent(unsent, intended);
-        self.check_gaps(gaps).is_err()
-            || self.check_crowds(crowds).is_err()
-            || ways.iter().any(short)
+    pub fn in_vain(&self, ways: &[(u64, u64)]) -> bool {
+        let short = |&(unsent, intended): &(u64, u64)| unsent as f64 > IN_VAIN * intended as f64;
+        ways.iter().any(short)
     }
 
     fn too_much_unsent(&self, unsent: u64, intended: u64) -> bool {
         unsent as f64 > self.unsent_max * intended as f64
     }
-
-    fn check_gaps(&self, gaps: &[CpuGap]) -> Result<(), Void> {
-        for &CpuGap { cpu, longest } in gaps {
-            let bound = self.stall_max_of(cpu);
-            if longest > bound {
-                return Err(Void::Stall {
-                    cpu,
-                    longest,
-                    bound,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn check_crowds(&self, crowds: &[CpuCrowd]) -> Result<(), Void> {
-        for crowd in crowds {
-            let (cpu, longest) = (crowd.cpu, crowd.longest);
-            let bound = self.stall_max_of(cpu);
-            if longest > bound {
-                return Err(Void::Crowded {
-                    cpu,
-                    culprit: crowd.culprit,
-                    longest,
-                    bound,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// Longest time this CPU may stand still or run another program.
-    fn stall_max_of(&self, cpu: usize) -> Span {
-        match self.sender_stall_max {
-            Some((sender, bound)) if sender == cpu => bound.min(self.stall_max),
-            _ => self.stall_max,
-        }
-    }
 }
 
 impl Default for Rules {
-    /// 0.1 % unsent; 2 % steal (one tick of 10 ms in a trial of 1 s is 1 %), and as much for other programs; a stall
-    /// of 10 ms.
+    /// 0.1 % unsent; 2 % steal (one tick of 10 ms in a trial of 1 s is 1 %), and as much for other programs; half of a
+    /// trial disturbed. Rings drain as they fill.
     fn default() -> Self {
         Self {
             unsent_max: 0.001,
             steal_max: 0.02,
             others_max: 0.02,
-            stall_max: Span::from_millis(10),
-            sender_stall_max: None,
+            disturbed_max: 0.5,
+            guard: Guard {
+                factor: 1.0,
+                least: Span::from_millis(2),
+                most: Span::from_millis(20),
+            },
         }
     }
 }
@@ -137,6 +106,9 @@ impl Trial {
         }
         if let Err(why) = self.check_evidence() {
             return Verdict::Invalid(why);
+        }
+        if self.is_loss_unplaced() {
+            return Verdict::Void(Void::LossUnplaced(self.disturbed.time));
         }
         let lost = self.lost_at_dut();
         if lost > 0 {
@@ -223,10 +195,16 @@ impl Trial {
         Err(Invalid::SizesDisagree { by_size, counted })
     }
 
-    /// Reads steal and stalls alone: lossless trials are voided by the same rule as lossy ones.
+    /// Reads steal, stalls and other programs alone: lossless trials are voided by the same rule as lossy ones.
     fn check_machine(&self, rules: &Rules) -> Result<(), Void> {
+        let whole = self.whole_ns();
+        let share = self.disturbed.time.as_secs_f64() / self.duration.as_secs_f64().max(1e-9);
+        if share > rules.disturbed_max {
+            return Err(self.disturbed_by(share, rules.disturbed_max));
+        }
         for steal in &self.steal {
-            let share = self.stolen_share(steal);
+            let seen = time_of(&self.stalls, steal.cpu);
+            let share = steal.steal_ns.saturating_sub(seen) as f64 / whole;
             if share > rules.steal_max {
                 return Err(Void::Steal {
                     cpu: steal.cpu,
@@ -235,46 +213,69 @@ impl Trial {
                 });
             }
         }
-        rules.check_gaps(&self.gaps)?;
-        rules.check_crowds(&self.crowds)?;
-        self.check_others(rules)
-    }
-
-    /// Programs that take turns with the tester or the DUT never have a CPU for long at once, but often. In a short
-    /// trial they may have as much in all as one may have at once.
-    fn check_others(&self, rules: &Rules) -> Result<(), Void> {
-        let whole = self
-            .cut_short_from
-            .unwrap_or(self.duration)
-            .as_nanos()
-            .max(1);
-        for &CpuCrowd {
-            cpu,
-            total,
-            culprit,
-            ..
-        } in &self.crowds
-        {
-            let (share, bound) = (total.as_nanos() as f64 / whole as f64, rules.others_max);
-            if share > bound && total > rules.stall_max_of(cpu) {
+        for crowd in &self.crowds {
+            let seen = time_of(&self.others, crowd.cpu);
+            let share = crowd.total.as_nanos().saturating_sub(seen) as f64 / whole;
+            if share > rules.others_max {
                 return Err(Void::Others {
-                    cpu,
-                    culprit,
+                    cpu: crowd.cpu,
+                    culprit: crowd.culprit,
                     share,
-                    bound,
+                    bound: rules.others_max,
                 });
             }
         }
         Ok(())
     }
 
+    /// The trial's length, or what was asked for where it was cut short: a tick of 10 ms would be most of a moment.
+    fn whole_ns(&self) -> f64 {
+        let whole = self.cut_short_from.unwrap_or(self.duration);
+        whole.as_nanos().max(1) as f64
+    }
+
+    /// The longest disturbance names them all.
+    fn disturbed_by(&self, share: f64, bound: f64) -> Void {
+        let crowd = self.crowds.iter().max_by_key(|crowd| crowd.longest);
+        let gap = self.gaps.iter().max_by_key(|gap| gap.longest);
+        let longest = crowd.map_or(Span::ZERO, |crowd| crowd.longest);
+        let stood_still = gap.filter(|gap| gap.longest > longest);
+        let (cpu, culprit, longest) = match (stood_still, crowd) {
+            (Some(gap), _) => (gap.cpu, None, gap.longest),
+            (None, Some(crowd)) => (crowd.cpu, Some(crowd.culprit), crowd.longest),
+            (None, None) => (0, None, Span::ZERO),
+        };
+        Void::Disturbed {
+            cpu,
+            culprit,
+            longest,
+            share,
+            bound,
+        }
+    }
+
+    /// Frames were lost in disturbances, and outside of them perhaps too: nobody knows which.
+    fn is_loss_unplaced(&self) -> bool {
+        let disturbed = &self.disturbed;
+        match disturbed.lost {
+            None => disturbed.time > Span::ZERO && self.counts().lost > 0,
+            // The tester's own losses have no time.
+            Some(then) => then > 0 && self.undisturbed().lost > 0 && self.lost_by_tester() > 0,
+        }
+    }
+
     fn check_offered(&self, rules: &Rules) -> Result<(), Shortfall> {
+        let disturbed = self.disturbed.unsent / self.directions.len().max(1) as u64;
         for Direction { counts, ledger } in &self.directions {
             let &Counts {
                 unsent, intended, ..
             } = counts;
+            let unsent = unsent.saturating_sub(disturbed);
             if rules.too_much_unsent(unsent, intended) {
                 return Err(Shortfall::UnsentAboveBound { unsent, intended });
+            }
+            if self.undisturbed().lost == 0 {
+                continue;
             }
             if ledger.lost_before_nic > 0 {
                 return Err(Shortfall::LostBeforeNic(ledger.lost_before_nic));
@@ -285,6 +286,14 @@ impl Trial {
         }
         Ok(())
     }
+}
+
+/// How long these times were on one CPU.
+fn time_of(times: &[CpuStall], cpu: usize) -> u64 {
+    let of_cpu = times.iter().filter(|time| time.cpu == cpu);
+    of_cpu
+        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
+        .sum()
 }
 
 #[cfg(test)]

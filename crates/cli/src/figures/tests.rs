@@ -136,7 +136,7 @@ fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
 fn stall() -> WhyLost {
     let mut words = vec![u64::MAX; 1_000];
     words[500..505].fill(0);
-    let losses = mpps_method::Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000));
+    let losses = mpps_method::Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
     WhyLost {
         rate: Rate::from_fps(10_000.0),
         losses: losses.expect("320 lost"),

@@ -123,7 +123,8 @@ mod tests {
         for sequence in (3..640).step_by(10) {
             words[sequence / 64] &= !(1 << (sequence % 64));
         }
-        let losses = Losses::from_bitmap(&words, 640, Span::from_nanos(640_000)).expect("loss");
+        let losses =
+            Losses::from_bitmap(&words, 640, Span::from_nanos(640_000), &[]).expect("loss");
         let losses = Losses {
             at_ring: Some(0),
             ..losses

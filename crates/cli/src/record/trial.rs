@@ -3,8 +3,8 @@
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuCrowd, CpuSpeed, CpuStall, CpuWork, Direction, Histogram, Ledger, Span,
-    Trial, Verdict,
+    Canaries, Counts, CpuCrowd, CpuSpeed, CpuStall, CpuWork, Direction, Disturbed, Histogram,
+    Ledger, Span, Trial, Verdict,
 };
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub struct TrialLine {
     phase: &'static str,
     offered_fps: f64,
     duration_ns: u64,
-    /// What it was to last, where it was ended as soon as it could only be void or not offered; else null.
+    /// What it was to last, where it was ended because it could not offer its load any more; else null.
     cut_short_from_ns: Option<u64>,
     verdict: &'static str,
     /// The verdict in words, with the numbers it stands on.
@@ -33,6 +33,10 @@ pub struct TrialLine {
     gaps: Vec<GapEntry>,
     /// When CPUs stood still, since the first slot.
     stalls: Vec<StallEntry>,
+    /// When other programs had a CPU of the bed for long.
+    others: Vec<StallEntry>,
+    /// What fell into these times and the guards behind them: it counts for nothing.
+    disturbed: DisturbedEntry,
     /// The round trip of a cache line between the tester's CPU and the DUT's; null where nobody timed it.
     exchange_before_ns: Option<u64>,
     exchange_after_ns: Option<u64>,
@@ -158,6 +162,28 @@ impl StallEntry {
 }
 
 #[derive(Serialize)]
+struct DisturbedEntry {
+    times: u32,
+    time_ns: u64,
+    sent_frames: u64,
+    unsent_frames: u64,
+    /// Lost of those sent then; null where nobody knows.
+    lost_frames: Option<u64>,
+}
+
+impl DisturbedEntry {
+    fn of(disturbed: &Disturbed) -> Self {
+        Self {
+            times: disturbed.times,
+            time_ns: disturbed.time.as_nanos(),
+            sent_frames: disturbed.sent,
+            unsent_frames: disturbed.unsent,
+            lost_frames: disturbed.lost,
+        }
+    }
+}
+
+#[derive(Serialize)]
 struct CrowdEntry {
     cpu: usize,
     longest_ns: u64,
@@ -258,6 +284,8 @@ impl TrialLine {
                 })
                 .collect(),
             stalls: raw.stalls.iter().map(StallEntry::new).collect(),
+            others: raw.others.iter().map(StallEntry::new).collect(),
+            disturbed: DisturbedEntry::of(&raw.disturbed),
             exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),
             exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
             crowds: raw.crowds.iter().map(CrowdEntry::from_tasks).collect(),

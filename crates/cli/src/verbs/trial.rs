@@ -161,12 +161,7 @@ mod tests {
                 wire: None,
             })
         };
-        let (cpu, span) = (0, Span::from_millis(3));
-        let void = Verdict::Void(Void::Stall {
-            cpu,
-            longest: span,
-            bound: span,
-        });
+        let void = Verdict::Void(Void::LossUnplaced(Span::from_millis(3)));
         let short = Verdict::NotOffered(Shortfall::LostBeforeNic(3));
         let invalid = Verdict::Invalid(Invalid::NothingSent);
         let lossy = Verdict::Lossy { lost: 1 };

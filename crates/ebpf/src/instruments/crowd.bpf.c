@@ -8,10 +8,13 @@
  * The router's own tasks are counted apart: those of its network namespace, and on its CPUs the kernel's
  * workers, NAPI threads and ksoftirqd. Their time belongs to what the router does.
  *
- * Not every switch is seen (a kernel may leave out those from idle), so the time between two of them
- * counts only when the task that goes is the one that came. Else the scheduler's own account of the
- * task's slice is taken. Real-time tasks have none; one that was no real-time task before shows a slice that
- * began in that life: whatever it says, nobody ran for longer than since the last switch seen, or the clearing.
+ * Not every switch is seen: some kernels leave out those from idle, and those from some tasks. So who has a CPU is
+ * also looked at when one of its timers expires, the machine watch's for one (watch.bpf.c: once a millisecond). A task
+ * that came or went unseen is taken to have done so halfway between two looks.
+ *
+ * When another task goes than the one that came, the scheduler's own account of its slice is taken. Real-time tasks
+ * have none; one that was no real-time task before shows a slice that began in that life: whatever it says, nobody ran
+ * for longer than since the last look, or the clearing.
  */
 #include "../base.h"
 #include "../net_device.h"
@@ -59,7 +62,7 @@ struct crowd_cpu {
 };
 
 /* Long times of others' kept of each CPU: the last so many. */
-#define STRETCHES_MAX 256
+#define STRETCHES_MAX 4096
 /* A shorter time changes no window by more than its share. */
 #define STRETCH_NS 400000
 
@@ -100,6 +103,8 @@ struct crowd_came {
 	u64 pid;
 	u64 ns;
 	u64 whose;
+	u64 seen_ns; /* last seen on the CPU */
+	char comm[COMM_OCTETS];
 };
 
 struct {
@@ -142,41 +147,61 @@ static __always_inline u64 whose(const struct task_struct *task, u64 watched)
 	return inum && inum == dut_netns ? ROUTERS : OTHERS;
 }
 
-static __always_inline void add(struct had *had, u64 ran, const struct task_struct *task)
-{
-	had->total_ns += ran;
-	if (ran > had->longest_ns) {
-		had->longest_ns = ran;
-		__builtin_memcpy(had->longest_comm, task->comm, COMM_OCTETS);
-	}
-}
-
-static __always_inline void note_stretch(struct crowd_cpu *c, u32 cpu, u64 ran, u64 now)
+static __always_inline void note_stretch(struct crowd_cpu *c, u32 cpu, u64 from, u64 to)
 {
 	u32 place = cpu * STRETCHES_MAX + (c->stretches & (STRETCHES_MAX - 1));
 	struct stretch *stretch;
 
-	if (ran < STRETCH_NS)
+	if (to - from < STRETCH_NS)
 		return;
 	stretch = bpf_map_lookup_elem(&stretches, &place);
 	if (!stretch)
 		return;
-	stretch->from_ns = now - ran;
-	stretch->to_ns = now;
+	stretch->from_ns = from;
+	stretch->to_ns = to;
 	c->stretches++;
 }
 
-static __always_inline u64 ran_ns(const struct crowd_came *at, const struct task_struct *prev, u64 since)
+/* A task had the CPU from one moment to another; what was before the clearing does not count. */
+static __always_inline void count(struct crowd_cpu *c, u32 cpu, u64 owner, const char *comm, u64 from, u64 to)
 {
-	u64 before = prev->se.prev_sum_exec_runtime, after = prev->se.sum_exec_runtime;
-	u64 slice;
+	struct had *had = owner == ROUTERS ? &c->router : &c->others;
+
+	if (from < c->cleared_ns)
+		from = c->cleared_ns;
+	if (owner == TESTERS || from >= to)
+		return;
+	had->total_ns += to - from;
+	if (to - from > had->longest_ns) {
+		had->longest_ns = to - from;
+		__builtin_memcpy(had->longest_comm, comm, COMM_OCTETS);
+	}
+	if (owner == OTHERS)
+		note_stretch(c, cpu, from, to);
+}
+
+/* When the task that was last seen on the CPU left it, unseen, another being there by now. */
+static __always_inline u64 left_ns(const struct crowd_came *at, u64 now)
+{
+	return at->seen_ns + (now - at->seen_ns) / 2;
+}
+
+static __always_inline void come(struct crowd_came *at, const struct task_struct *task, u64 watched, u64 ns, u64 now)
+{
+	at->pid = (u32)task->pid;
+	at->ns = ns;
+	at->whose = whose(task, watched);
+	at->seen_ns = now;
+	__builtin_memcpy(at->comm, task->comm, COMM_OCTETS);
+}
+
+static __always_inline u64 slice_ns(const struct task_struct *task)
+{
+	u64 before = task->se.prev_sum_exec_runtime, after = task->se.sum_exec_runtime;
 
 	/* Both are read before the branch: the verifier refuses loads that the compiler has merged. */
 	asm volatile("" : "+r"(before), "+r"(after));
-	if (at->pid == (u32)prev->pid)
-		return since;
-	slice = before ? after - before : 0;
-	return slice < since ? slice : since;
+	return before && after > before ? after - before : 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -185,22 +210,47 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 	u32 cpu = bpf_get_smp_processor_id();
 	struct crowd_cpu *c = bpf_map_lookup_elem(&crowded, &cpu);
 	struct crowd_came *at = bpf_map_lookup_elem(&came, &cpu);
-	u64 now, from, owner, ran;
+	u64 now, left, slice;
 
 	if (!c || !at || !c->watched)
 		return 0;
 	now = bpf_ktime_get_ns();
-	from = at->ns > c->cleared_ns ? at->ns : c->cleared_ns;
-	owner = at->pid == (u32)prev->pid ? at->whose : whose(prev, c->watched);
-	if (owner != TESTERS && now > from) {
-		ran = ran_ns(at, prev, now - from);
-		add(owner == ROUTERS ? &c->router : &c->others, ran, prev);
-		if (owner == OTHERS)
-			note_stretch(c, cpu, ran, now);
+	if (at->pid == (u32)prev->pid) {
+		count(c, cpu, at->whose, at->comm, at->ns, now);
+	} else {
+		slice = slice_ns(prev);
+		left = left_ns(at, now);
+		if (slice > now - at->seen_ns)
+			slice = now - at->seen_ns;
+		if (slice > now - left)
+			left = now - slice;
+		count(c, cpu, at->whose, at->comm, at->ns, left);
+		count(c, cpu, whose(prev, c->watched), prev->comm, now - slice, now);
 	}
-	at->pid = (u32)next->pid;
-	at->ns = now;
-	at->whose = whose(next, c->watched);
+	come(at, next, c->watched, now, now);
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(looked)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct crowd_cpu *c = bpf_map_lookup_elem(&crowded, &cpu);
+	struct crowd_came *at = bpf_map_lookup_elem(&came, &cpu);
+	const struct task_struct *task;
+	u64 now, left;
+
+	if (!c || !at || !c->watched)
+		return 0;
+	task = bpf_get_current_task_btf();
+	now = bpf_ktime_get_ns();
+	if (at->pid == (u32)task->pid) {
+		at->seen_ns = now;
+		return 0;
+	}
+	left = left_ns(at, now);
+	count(c, cpu, at->whose, at->comm, at->ns, left);
+	come(at, task, c->watched, left, now);
 	return 0;
 }
 

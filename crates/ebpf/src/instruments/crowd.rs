@@ -47,7 +47,7 @@ pub struct Crowded {
 }
 
 /// Long times of others' kept of each CPU.
-pub const STRETCHES_MAX: u32 = 256;
+pub const STRETCHES_MAX: u32 = 4096;
 
 impl Crowded {
     /// A watched CPU (the DUT's, or another of the bed) with nothing seen yet, from now on (ns, CLOCK_MONOTONIC).
@@ -109,7 +109,7 @@ impl Came {
     /// Reads one CPU's entry; `None` when it has another length than the C struct.
     #[must_use]
     pub fn from_value(value: &[u8]) -> Option<Self> {
-        let &[pid, ns, whose] = crate::to_words(value).as_slice() else {
+        let &[pid, ns, whose, ..] = crate::to_words(value).as_slice() else {
             return None;
         };
         let whose = match whose {

@@ -37,6 +37,13 @@ const volatile u32 far_seed = 0;
 /* In a section of its own: a place known when loading, without a look-up. */
 struct sender_state state SEC(".data.state");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, MARKS_MAX);
+	__type(key, u32);
+	__type(value, struct sender_mark);
+} marks SEC(".maps");
+
 /* The list of far addresses; of the two the one of the family in use is sized before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -206,6 +213,21 @@ static __always_inline u64 skip_overdue(u64 now, u64 late)
 	return now > due ? now - due : 0;
 }
 
+/* Which frames were sent when: frames that were lost say nothing of that themselves. */
+static __always_inline void make_mark(u64 now)
+{
+	u32 place = state.marks;
+	struct sender_mark *mark = bpf_map_lookup_elem(&marks, &place);
+
+	if (!mark)
+		return;
+	mark->ns = now;
+	mark->sequence[0] = state.direction[0].sequence;
+	mark->sequence[1] = state.direction[1].sequence;
+	state.marks++;
+	state.mark_due_ns = now + state.mark_gap_ns;
+}
+
 static __always_inline void count_sent(u64 now, u64 late)
 {
 	histogram_add(state.lateness, late);
@@ -252,6 +274,8 @@ static __always_inline int send_frame(struct xdp_md *ctx, u32 way, u64 now, u64 
 	struct sender_direction *d = &state.direction[way];
 	u32 length = cut_page(ctx, d);
 
+	if (now >= state.mark_due_ns)
+		make_mark(now);
 	state.slot++;
 	state.slot_fp += state.gap_fp;
 	if (!length || !write_next(ctx, way, length, now) || bpf_redirect_map(&ports, way, 0) != XDP_REDIRECT) {

@@ -45,6 +45,7 @@ struct sender_state {
 	u64 id;		 /* tag id, below 1 << WAY_SHIFT */
 	u64 delay_ns;	 /* from the first call of the program to the first slot */
 	u64 plain;	 /* all frames to the template's addresses, whatever the list says (canaries) */
+	u64 mark_gap_ns; /* from one mark to the next at least */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -58,9 +59,20 @@ struct sender_state {
 	u64 late_largest_ns;
 	u64 clock_ns;	   /* last reading of the clock */
 	u64 clock_left;	   /* frames it may still serve */
+	u64 mark_due_ns;   /* when the next mark is due */
+	u64 marks;	   /* marks made */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };
+
+/* How far the sender was at a moment: the next frame's sequence number, by direction. */
+struct sender_mark {
+	u64 ns;
+	u64 sequence[DIRECTIONS];
+};
+
+/* Marks kept of a trial: the first so many. */
+#define MARKS_MAX 65536
 
 /*
  * What is the same in every frame of one direction. The far address is the one beyond the DUT: the first

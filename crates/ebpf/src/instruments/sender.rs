@@ -24,9 +24,14 @@ pub const TEMPLATE_OCTETS: usize = 80;
 /// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 18;
+const FIXED_WORDS: usize = 21;
 const DIRECTION_WORDS: usize = 13;
 const WORDS: usize = FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS;
+
+/// Marks kept of a trial: the first so many.
+pub const MARKS_MAX: u64 = 65_536;
+/// From one mark to the next at least, ns.
+const MARK_GAP_MIN_NS: u64 = 1_000_000;
 
 /// Ports of flows, from 1024 on.
 const PORT_COUNT: u32 = 64_512;
@@ -76,6 +81,7 @@ impl Order {
             u64::from(self.id),
             self.delay_ns,
             u64::from(self.plain),
+            self.mark_gap_ns(),
         ];
         let mut words = vec![0u64; WORDS];
         words[..order.len()].copy_from_slice(&order);
@@ -97,6 +103,43 @@ impl Order {
         }
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
+
+    /// From one [`Mark`] to the next at least, ns: there is room for those of the whole order.
+    #[must_use]
+    pub fn mark_gap_ns(&self) -> u64 {
+        let length_ns = (u128::from(self.slots) * u128::from(self.gap_fp)) >> PACE_SHIFT;
+        let share = length_ns / u128::from(MARKS_MAX / 2);
+        u64::try_from(share)
+            .unwrap_or(u64::MAX)
+            .max(MARK_GAP_MIN_NS)
+    }
+}
+
+/// How far the sender was at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// When, monotonic ns.
+    pub ns: u64,
+    /// The next frame's sequence number, by direction.
+    pub sequence: [u64; DIRECTIONS],
+}
+
+impl Mark {
+    /// Reads an entry of the map of marks; `None` when it has another length than the C struct.
+    #[must_use]
+    pub fn from_value(value: &[u8]) -> Option<Self> {
+        let [ns, sequence @ ..]: [u64; 1 + DIRECTIONS] = crate::to_words(value).try_into().ok()?;
+        Some(Self { ns, sequence })
+    }
+}
+
+/// Why a sender was stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// It had sent for long enough.
+    Enough,
+    /// What it still had to send could not count.
+    InVain,
 }
 
 /// What became of an order.
@@ -114,8 +157,10 @@ pub struct Outcome {
     pub last_ns: u64,
     /// When all slots had passed, monotonic ns (0: not ended).
     pub ended_ns: u64,
-    /// Whether it was stopped before, as its caller wished.
-    pub stopped: bool,
+    /// Why it was stopped before, where it was.
+    pub stopped: Option<Stopped>,
+    /// Marks made.
+    pub marks: u64,
     /// Most frames handed over without a wait between them.
     pub burst_largest: u64,
     /// Frames the program could not build: a fault of the sender's.
@@ -139,15 +184,16 @@ impl Outcome {
         let of = |way: usize, place: usize| words[FIXED_WORDS + way * DIRECTION_WORDS + place];
         let by_way = |place: usize| std::array::from_fn(|way| of(way, place));
         Some(Self {
-            started_ns: words[6],
-            slots: words[7],
-            first_ns: words[9],
-            last_ns: words[10],
-            ended_ns: words[11],
-            stopped: false,
-            burst_largest: words[13],
-            refused: words[14],
-            late_largest_ns: words[15],
+            started_ns: words[7],
+            slots: words[8],
+            first_ns: words[10],
+            last_ns: words[11],
+            ended_ns: words[12],
+            stopped: None,
+            marks: words[20],
+            burst_largest: words[14],
+            refused: words[15],
+            late_largest_ns: words[16],
             unsent: by_way(UNSENT),
             sent: by_way(SEQUENCE),
             lateness: words[WORDS - BUCKETS..].to_vec(),

@@ -15,7 +15,7 @@
 #define TIMER_CPU_PIN (1ULL << 1)
 #define CPUS_MAX 1024
 /* Stalls kept of each CPU since the watch was cleared: the last so many. */
-#define STALLS_MAX 256
+#define STALLS_MAX 4096
 
 /* One CPU. After the timer all members are u64; their order is fixed by watch.rs. */
 struct watch_cpu {

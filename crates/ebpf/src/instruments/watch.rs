@@ -28,7 +28,7 @@ pub struct Watched {
 }
 
 /// Stalls kept of each CPU.
-pub const STALLS_MAX: u32 = 256;
+pub const STALLS_MAX: u32 = 4096;
 
 /// Two ticks between which a CPU stood still, monotonic ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

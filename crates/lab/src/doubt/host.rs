@@ -3,13 +3,14 @@
 use super::Words;
 use crate::facts::Change;
 use crate::one_run::Holder;
-use crate::rules::STALL_MIN;
 use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Rules, Span, Trial, Verdict};
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
 const COMPARABLE: Span = Span::from_millis(500);
 /// Work that nobody counts may be so large a share of a trial, or of its frames.
 const UNCOUNTED: f64 = 0.10;
+/// A stretch of the router's own tasks that is worth naming.
+const LONG: Span = Span::from_millis(2);
 const ELSEWHERE: &str = "that CPU's time is not in DUT busy and ns per frame, and the rate is of more CPUs than the DUT has";
 
 /// So many changed settings are named.
@@ -163,7 +164,7 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<HostDoubt> {
         let length = trial.duration;
         let share =
             move |tasks: &CpuCrowd| tasks.total.as_nanos() as f64 / length.as_nanos().max(1) as f64;
-        let long = move |tasks: &CpuCrowd| tasks.longest > STALL_MIN || share(tasks) > others_max;
+        let long = move |tasks: &CpuCrowd| tasks.longest > LONG || share(tasks) > others_max;
         let tasks = trial.dut_tasks.iter().copied().filter(long);
         tasks.map(move |tasks| (tasks, length)).collect::<Vec<_>>()
     };

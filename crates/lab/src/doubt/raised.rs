@@ -183,7 +183,7 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
 
 /// Whether pauses below the bound of any trial fill the rings at this load.
 fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
-    let unseen = rules::STALL_MIN;
+    let unseen = rules::UNSEEN;
     let fills = ring > 0 && rate.frames_in(unseen) > u64::from(ring);
     fills.then_some(Doubt::StallUnseen { ring, rate, unseen })
 }
@@ -396,7 +396,7 @@ mod tests {
         let mut searched = bound_by_loss(busy);
         let mut words = vec![u64::MAX; 1_000];
         lost.for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
-        let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000));
+        let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
         let (mut trial, verdict) = searched.trials[0].clone();
         trial.losses = losses.into_iter().collect();
         trial
@@ -594,7 +594,7 @@ mod tests {
             let mut trial = Trial {
                 offered: fps(64_000.0),
                 duration: length,
-                losses: Losses::from_bitmap(&words, 64_000, length)
+                losses: Losses::from_bitmap(&words, 64_000, length, &[])
                     .into_iter()
                     .collect(),
                 ..Trial::default()

@@ -87,8 +87,9 @@ fn burst(
             duration: trial.duration,
         };
         let mut rules = rules::of(tester, &offer);
-        // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here.
+        // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here. A burst in two parts is none.
         rules.steal_max = f64::INFINITY;
+        rules.disturbed_max = 0.0;
         let verdict = trial.judge(&rules);
         let report = Report {
             frames: &tester.traffic.frames,

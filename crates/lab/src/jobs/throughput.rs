@@ -15,6 +15,7 @@ use crate::saturation::{self, Saturated};
 use crate::simulated::SimulatedPair;
 use crate::tester::{ReceiverMode, ReceiverPlace, Tester, receiver_place};
 use crate::traffic::Traffic;
+use crate::trial;
 use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::simulate::Properties;
 use mpps_method::{
@@ -110,14 +111,20 @@ pub(super) fn saturate<'a>(
         ..plan.traffic.clone()
     };
     let longest = plan.search.longest_trial().max(plan.warm_up);
-    let frames_max = saturation::SENDER_MAX.frames_in(longest).max(1);
+    let frames_max = saturation::SENDER_MAX
+        .frames_in(trial::longest(longest))
+        .max(1);
     let share = |budget: Span| Span::from_nanos(budget.as_nanos() / SATURATION_SHARE);
     let time = plan.budget.map_or(SATURATION_TIME, share);
     let overload = |tester: &mut Tester<'_>| {
         before(tester)?;
         saturation::measure(tester, time.min(SATURATION_TIME), observer)
     };
-    raise(bed, &traffic, frames_max, plan.receiver, overload)
+    let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
+    tester.drains = saturated
+        .maximum()
+        .map(|most| Rate::from_fps(most.forwarding.middle));
+    Ok((tester, saturated))
 }
 
 /// A tester that the DUT lets frames through to, for trials of `frames_max` at most, and what was measured with it
@@ -250,7 +257,7 @@ fn run(
                     verdict: &verdict,
                 };
                 observer.trial(&report).map_err(JobError::Record)?;
-                search.learn(&verdict, &trial.counts());
+                search.learn(&verdict, &trial.undisturbed());
                 trials.push((trial, verdict));
             }
             Step::Done(results) => return Ok(each(results, trials)),

@@ -2,7 +2,7 @@
 
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
+use libbpf_rs::{Link, MapCore, MapFlags, MapMut, ProgramMut};
 use mpps_ebpf::instruments::crowd::{
     Came, CrowdSkel, CrowdSkelBuilder, Crowded, STRETCHES_MAX, Whose,
 };
@@ -29,7 +29,7 @@ pub struct Crowd {
     skel: CrowdSkel<'static>,
     /// CPUs watched, and whether each is the DUT's.
     cpus: Vec<(usize, bool)>,
-    _link: Link,
+    _links: [Link; 2],
 }
 
 impl Crowd {
@@ -76,16 +76,16 @@ impl Crowd {
                 know(tid, whose)?;
             }
         }
-        let link = skel
-            .progs
-            .switched
-            .attach_trace()
-            .map_err(|e| TesterError::bpf("attach the crowd watch", &e))?;
+        let attach = |program: &ProgramMut<'_>| {
+            let link = program.attach_trace();
+            link.map_err(|e| TesterError::bpf("attach the crowd watch", &e))
+        };
+        let links = [attach(&skel.progs.switched)?, attach(&skel.progs.looked)?];
         let is_duts = |&cpu: &usize| (cpu, router.cpus.contains(&cpu));
         let crowd = Self {
             skel,
             cpus: cpus.iter().map(is_duts).collect(),
-            _link: link,
+            _links: links,
         };
         crowd.clear()?;
         Ok(crowd)

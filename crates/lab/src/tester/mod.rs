@@ -26,7 +26,7 @@ mod receiver;
 mod sender;
 mod sink;
 mod template;
-mod watch;
+pub(crate) mod watch;
 mod wire;
 
 pub use crowd::{Crowd, RouterTasks};
@@ -42,7 +42,7 @@ pub use nic::{Nic, NicPlan, queue_of};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use pause::PlantedPauses;
 pub use polling::ReceiverMode;
-pub use port::{Minding, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender};
+pub use port::{GoOn, Minding, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender};
 pub(crate) use port_up::down_on;
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
@@ -57,8 +57,8 @@ use libbpf_rs::{MapCore, MapFlags, OpenObject};
 use mpps_ebpf::instruments::sender::Order;
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
-use mpps_method::Span;
 use mpps_method::flows::FLOWS_MAX;
+use mpps_method::{Rate, Span};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -82,6 +82,8 @@ pub struct Tester<'bed> {
     pub crowd: Crowd,
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
+    /// The most that the DUT was seen to forward, by which its rings drain; `None` before anybody has seen it.
+    pub drains: Option<Rate>,
     threads: Vec<(i32, usize)>,
     /// Places of the list of destinations that frames were sent to so far, in one direction. A trial goes on where the
     /// one before it ended, so that trials together pass all destinations. Where each has to begin at the first place,
@@ -195,6 +197,7 @@ impl<'bed> Tester<'bed> {
             watch: Watch::start(&cpus, means.stall_watch)?,
             crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
+            drains: None,
             threads,
             places_passed: 0,
             next_id: first_id(traffic.seed),

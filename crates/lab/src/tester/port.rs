@@ -1,11 +1,12 @@
 //! The seam between a trial and the ports that carry it: a trial arms, sends, waits and reads, and does not
 //! know what stands behind. Called a few times a trial, never once a frame.
 
+use super::sender::MINDED_NS;
 use super::{Receiver, Sender, TesterError};
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
-use mpps_ebpf::instruments::sender::{DIRECTIONS, FRAME_OCTETS_MAX, Order, Outcome};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, FRAME_OCTETS_MAX, Mark, Order, Outcome, Stopped};
 use mpps_linux::netns::NetNs;
 use mpps_linux::xdp;
 use mpps_method::FrameSpec;
@@ -91,17 +92,27 @@ pub struct RingCount {
     pub dropped: u64,
 }
 
+/// What a sender is told when it asks whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoOn {
+    /// Yes, and it may ask again after so many ns.
+    For(u64),
+    /// No.
+    Stop(Stopped),
+}
+
 /// What a sender asks meanwhile, a few times a second: each answer costs the tester's CPU some microseconds.
 #[derive(Clone, Copy)]
 pub struct Minding<'a> {
-    /// Whether nothing that is still to be sent can count, so many slots having passed unsent, by direction.
-    pub in_vain: &'a dyn Fn([u64; DIRECTIONS]) -> Result<bool, TesterError>,
+    /// Whether to go on, the first slot having been due at a moment (monotonic ns, 0: not yet) and so many slots having
+    /// passed unsent, by direction.
+    pub go_on: &'a dyn Fn(u64, [u64; DIRECTIONS]) -> Result<GoOn, TesterError>,
 }
 
 impl Minding<'_> {
     /// Sends all there is to send, and waits as long as it may.
     pub const NOBODY: Self = Self {
-        in_vain: &|_| Ok(false),
+        go_on: &|_, _| Ok(GoOn::For(MINDED_NS)),
     };
 }
 
@@ -125,6 +136,12 @@ pub trait TrafficSender {
     /// # Errors
     /// What the kernel said.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError>;
+
+    /// How far it was at moments of the last trial, in their order.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn marks(&self) -> Result<Vec<Mark>, TesterError>;
 
     /// Lengths this sender sends, each once, without FCS.
     fn distinct_lengths(&self) -> Vec<u16>;
@@ -191,6 +208,10 @@ impl TrafficSender for Sender {
 
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         Self::by_length(self)
+    }
+
+    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        Self::marks(self)
     }
 
     fn distinct_lengths(&self) -> Vec<u16> {

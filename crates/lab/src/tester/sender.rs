@@ -1,14 +1,15 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
 use super::TesterError;
-use super::port::Minding;
+use super::port::{GoOn, Minding};
 use super::template::Template;
 use crate::clock::wait_until;
 use crate::destinations::{Destinations, FarList};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder,
+    FRAME_OCTETS_MAX, MARKS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder,
+    Stopped,
 };
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -30,7 +31,7 @@ const SET_UP_NS: u64 = 100_000_000;
 
 /// Between two looks at a sender that should have ended, ns.
 const LOOK_NS: u64 = 1_000_000;
-/// Between two looks while its slots run, ns: whether it is at work in vain, and at Ctrl-C. Whoever looks lives
+/// Between two looks while its slots run, ns, at most: whether it is to go on, and at Ctrl-C. Whoever looks lives
 /// on the tester's CPU.
 pub(super) const MINDED_NS: u64 = 50_000_000;
 
@@ -59,15 +60,6 @@ pub struct SenderPlan {
     pub clock_frames: u32,
     /// The sender's CPU.
     pub cpu: usize,
-}
-
-/// How a sender came to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// All slots passed, or nothing more can be hoped for.
-    Itself,
-    /// It was stopped, for what it still had to send could not count.
-    InVain,
 }
 
 /// A loaded sender.
@@ -189,7 +181,7 @@ impl Sender {
                 .unwrap_or(Err(TesterError::Panicked("the sender's thread")));
             ended.and_then(|end| ran.map(|()| end))
         });
-        let stopped = watched? == End::InVain;
+        let stopped = watched?;
         Ok(Outcome {
             stopped,
             ..self.outcome()?
@@ -234,7 +226,7 @@ impl Sender {
             .map_err(|e| TesterError::bpf("order a trial", &e))
     }
 
-    /// Waits until all slots have passed or are in vain, the grace is over, the thread failed or Ctrl-C came. The
+    /// Waits until all slots have passed, no more are wanted, the grace is over, the thread failed or Ctrl-C came. The
     /// grace begins when the last slot was due; without a pace nobody knows when that is, and it begins anew with
     /// every slot that passes.
     fn watch_end(
@@ -243,17 +235,21 @@ impl Sender {
         paced: bool,
         minding: &Minding<'_>,
         finished: impl Fn() -> bool,
-    ) -> Result<End, TesterError> {
+    ) -> Result<Option<Stopped>, TesterError> {
         let mut last = due + GRACE_NS + SET_UP_NS;
-        let (mut next, mut passed) = (due, 0);
+        let (mut next, mut passed, mut pause_ns) = (due, 0, MINDED_NS);
         loop {
             while clock::monotonic_ns() < next && !finished() {
-                wait_until(next.min(clock::monotonic_ns() + MINDED_NS));
+                wait_until(next.min(clock::monotonic_ns() + pause_ns));
                 if mpps_linux::interrupt::requested() {
                     return Err(TesterError::Interrupted);
                 }
-                if clock::monotonic_ns() < next && (minding.in_vain)(self.outcome()?.unsent)? {
-                    return Ok(End::InVain);
+                if clock::monotonic_ns() < next {
+                    let outcome = self.outcome()?;
+                    match (minding.go_on)(outcome.started_ns, outcome.unsent)? {
+                        GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
+                        GoOn::Stop(why) => return Ok(Some(why)),
+                    }
                 }
             }
             let outcome = self.outcome()?;
@@ -262,7 +258,7 @@ impl Sender {
                 last = next + GRACE_NS + SET_UP_NS;
             }
             if finished() || outcome.ended_ns > 0 || next > last {
-                return Ok(End::Itself);
+                return Ok(None);
             }
             // A long burst is not looked at more often than its length is worth.
             next += LOOK_NS.max((next - due) / 64);
@@ -279,6 +275,26 @@ impl Sender {
         value
             .and_then(|v| Outcome::from_value(&v))
             .ok_or(TesterError::Layout("sender state"))
+    }
+
+    /// How far the sender was at moments of the last trial, in their order.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        let made = self.outcome()?.marks as usize;
+        let entries =
+            self.skel
+                .maps
+                .marks
+                .lookup_batch(MARKS_MAX as u32, MapFlags::ANY, MapFlags::ANY);
+        let entries = entries.map_err(|e| TesterError::bpf("read the sender's marks", &e))?;
+        let mark = |(_, value): (_, Vec<u8>)| Mark::from_value(&value);
+        let marks: Option<Vec<Mark>> = entries.take(made).map(mark).collect();
+        // The iterator keeps an error to itself.
+        marks
+            .filter(|marks| marks.len() == made)
+            .ok_or(TesterError::Layout("sender marks"))
     }
 
     /// Frames handed over in the last trial by length without FCS, all directions. The schedule is passed

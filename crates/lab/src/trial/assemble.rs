@@ -2,14 +2,16 @@
 //! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
 
 use super::along::{Ends, around_device, stations};
+use super::disturbed::Disturbances;
 use super::stations::Stations;
 use super::windows::windows;
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::crowd::{Crowded, Had};
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
+use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_ebpf::instruments::watch::{Stall, Watched};
+use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuStall, CpuSteal, CpuWork, Direction, FrameLen,
@@ -19,9 +21,14 @@ use mpps_method::{
 /// All that a trial left behind.
 pub struct Parts<'a> {
     pub offer: &'a Offer,
+    /// How long it was to last at most.
+    pub length: Span,
+    /// How long a disturbance's doing lasts after it.
+    pub guard: Guard,
     pub order: Order,
     pub sent: Outcome,
     pub sizes_sent: Vec<(u16, u64)>,
+    pub marks: Vec<Mark>,
     pub overdue: u64,
     pub opening: Vec<Canaries>,
     pub closing: Vec<Canaries>,
@@ -57,20 +64,29 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
             latency.merge(&histogram);
         }
     }
-    let losses = losses(tester, &directions, duration(&parts))?;
+    let length = duration(&parts);
+    let stalls = since_first_slot(&parts.sent, &parts.stalls);
+    let others = since_first_slot(&parts.sent, &parts.stretches);
+    let times = disturbed::parts(stalls.iter().chain(&others), &parts.guard, length);
+    let disturbances = Disturbances::new(times, &parts.order, &parts.sent, &parts.marks);
+    let (losses, lost_then) = losses(tester, &directions, length, &disturbances)?;
     let mut trial = Trial {
         offered: parts.offer.rate,
-        duration: duration(&parts),
-        cut_short_from: parts.sent.stopped.then_some(parts.offer.duration),
+        duration: length,
+        cut_short_from: (parts.sent.stopped == Some(Stopped::InVain))
+            .then_some(parts.offer.duration),
+        disturbed: disturbances.sum(directions.len(), lost_then),
         directions,
         overdue: parts.overdue,
         losses,
-        sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped) && parts.sent.refused == 0,
+        sender_ended: (parts.sent.ended_ns > 0 || parts.sent.stopped.is_some())
+            && parts.sent.refused == 0,
         busy: busy(tester, &parts),
         work: work(tester, &parts),
         steal: steal(tester, &parts),
         gaps: gaps(&parts.watched),
-        stalls: since_first_slot(&parts, &parts.stalls),
+        stalls,
+        others,
         windows: Vec::new(),
         crowds: crowds(&parts.crowded),
         dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
@@ -98,21 +114,31 @@ fn forwarded_in_windows(
     for receiver in &tester.receivers {
         cpus.extend(receiver.windows(first, last)?);
     }
-    let mut disturbed = since_first_slot(parts, &parts.stretches);
-    disturbed.extend(&trial.stalls);
+    let disturbed: Vec<CpuStall> = trial.stalls.iter().chain(&trial.others).copied().collect();
     Ok(windows(&cpus, parts.sent.started_ns, &disturbed))
 }
 
 /// Those that touch the time in which frames were sent.
-fn since_first_slot(parts: &Parts<'_>, times: &[(usize, Stall)]) -> Vec<CpuStall> {
-    let (started, last) = (parts.sent.started_ns, parts.sent.last_ns);
-    let within = |(_, stall): &&(usize, Stall)| stall.to_ns > started && stall.from_ns < last;
+fn since_first_slot(sent: &Outcome, times: &[(usize, Stall)]) -> Vec<CpuStall> {
+    let last = sent.last_ns;
+    since(
+        sent.started_ns,
+        times.iter().filter(|(_, time)| time.from_ns < last),
+    )
+}
+
+/// Those that were not over at a moment, since then.
+pub fn since<'a>(
+    started: u64,
+    times: impl IntoIterator<Item = &'a (usize, Stall)>,
+) -> Vec<CpuStall> {
+    let within = |(_, stall): &&(usize, Stall)| stall.to_ns > started;
     let stall = |(cpu, stall): &(usize, Stall)| CpuStall {
         cpu: *cpu,
         from: Span::from_nanos(stall.from_ns.saturating_sub(started)),
         to: Span::from_nanos(stall.to_ns.saturating_sub(started)),
     };
-    times.iter().filter(within).map(stall).collect()
+    times.into_iter().filter(within).map(stall).collect()
 }
 
 fn stack(parts: &Parts<'_>) -> StackCounts {
@@ -158,7 +184,7 @@ pub fn by_way(slots: u64, ways: usize) -> impl Iterator<Item = u64> {
 
 /// Slots of a direction; of a trial that was stopped, those that had passed.
 fn intended(parts: &Parts<'_>, way: usize) -> u64 {
-    if parts.sent.stopped {
+    if parts.sent.stopped.is_some() {
         return parts.sent.sent[way] + parts.sent.unsent[way];
     }
     let mut slots = by_way(parts.order.slots, parts.received.len());
@@ -166,43 +192,54 @@ fn intended(parts: &Parts<'_>, way: usize) -> u64 {
 }
 
 /// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
-/// arrive it says nothing.
+/// arrive it says nothing. Also how many of the lost were sent in disturbances, where that is known.
 fn losses(
     tester: &Tester<'_>,
     directions: &[Direction],
     length: Span,
-) -> Result<Vec<Losses>, TesterError> {
-    let mut losses = Vec::new();
-    for (way, receiver) in directions.iter().zip(&tester.receivers) {
-        let sent = way.counts.sent;
-        if way.counts.lost > 0
-            && !tester.traffic.missing()
-            && let Some(words) = receiver.seen(sent)?
-        {
-            // A device's ring is its own to count.
-            let ledger = &way.ledger;
-            let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
-            losses.extend(
-                Losses::from_bitmap(&words, sent, length).map(|losses| Losses {
-                    at_ring: counted.then_some(ledger.lost_nic_ring),
-                    ..losses
-                }),
-            );
+    disturbances: &Disturbances,
+) -> Result<(Vec<Losses>, Option<u64>), TesterError> {
+    let (mut losses, mut lost_then) = (Vec::new(), Some(0_u64));
+    for (at, (way, receiver)) in directions.iter().zip(&tester.receivers).enumerate() {
+        let Counts { sent, lost, .. } = way.counts;
+        if lost == 0 {
+            continue;
         }
+        let seen = match tester.traffic.missing() {
+            true => None,
+            false => receiver.seen(sent)?,
+        };
+        let Some(words) = seen else {
+            lost_then = lost_then.filter(|_| disturbances.is_empty());
+            continue;
+        };
+        let found = Losses::from_bitmap(&words, sent, length, &disturbances.sequences(at));
+        let then = lost - found.as_ref().map_or(0, |losses| losses.lost).min(lost);
+        lost_then = lost_then.map(|all| all + then);
+        // A device's ring is its own to count, and it does not tell when it was full.
+        let ledger = &way.ledger;
+        let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
+        losses.extend(found.map(|losses| {
+            let at_ring = match then {
+                0 => counted.then_some(ledger.lost_nic_ring),
+                _ => (ledger.lost_nic_ring == lost).then_some(losses.lost),
+            };
+            Losses { at_ring, ..losses }
+        }));
     }
-    Ok(losses)
+    Ok((losses, lost_then))
 }
 
 /// A burst has no schedule: it lasts from its first to its last frame.
 fn duration(parts: &Parts<'_>) -> Span {
     if parts.order.gap_fp == 0 {
         Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
-    } else if parts.sent.stopped {
+    } else if parts.sent.stopped.is_some() {
         let passed_ns =
             (u128::from(parts.sent.slots) * u128::from(parts.order.gap_fp)) >> PACE_SHIFT;
         Span::from_nanos(u64::try_from(passed_ns).unwrap_or(u64::MAX))
     } else {
-        parts.offer.duration
+        parts.length
     }
 }
 

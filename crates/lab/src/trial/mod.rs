@@ -11,6 +11,7 @@
 
 mod along;
 mod assemble;
+mod disturbed;
 mod stations;
 mod windows;
 
@@ -18,12 +19,13 @@ use crate::clock::wait_for;
 use crate::exchange;
 use crate::rules;
 use crate::speed;
-use crate::tester::{Minding, Tester, TesterError, way_id};
+use crate::tester::{GoOn, Minding, Tester, TesterError, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Trial};
+use mpps_method::disturbed::{in_all, parts as disturbed_parts};
+use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -44,6 +46,8 @@ const LOOK_NS: u64 = 2_000_000;
 /// once that matter, and those the quarter bounds; pauses of 1 to 3 ms, of which a shared machine has some a
 /// second, would at 400 kfps leave more unsent than a trial may.
 pub const LATE_MAX_NS: u64 = 4_000_000;
+/// A trial goes on for so much longer at most, to make up for disturbances.
+const LONGER_MAX: Span = Span::from_millis(15_000);
 /// From the start of the sender's call to the first slot, ns.
 const DELAY_NS: u64 = 1_000_000;
 
@@ -55,12 +59,13 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
     run_by(tester, offer, None)
 }
 
-/// Runs one trial, but stops once it cannot pass by these rules ([`Rules::in_vain`]), because another trial can use the
-/// time. What it lost decides nothing of that.
+/// Runs one trial that goes on until the time outside disturbances is as long as asked for, or [`longest`] is over. It
+/// stops before where the tester cannot offer the load any more ([`Rules::in_vain`]). What it lost decides nothing of
+/// that.
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_while_it_may_count(
+pub fn run_undisturbed(
     tester: &mut Tester<'_>,
     offer: &Offer,
     rules: &Rules,
@@ -68,12 +73,20 @@ pub fn run_while_it_may_count(
     run_by(tester, offer, Some(rules))
 }
 
+/// How long a trial goes on at most for so much time outside disturbances.
+#[must_use]
+pub fn longest(undisturbed: Span) -> Span {
+    let more = undisturbed.min(LONGER_MAX);
+    Span::from_nanos(undisturbed.as_nanos() + more.as_nanos())
+}
+
 fn run_by(
     tester: &mut Tester<'_>,
     offer: &Offer,
     rules: Option<&Rules>,
 ) -> Result<Trial, TesterError> {
-    let order = paced(tester, offer.rate, offer.rate.frames_in(offer.duration));
+    let length = rules.map_or(offer.duration, |_| longest(offer.duration));
+    let order = paced(tester, offer.rate, offer.rate.frames_in(length));
     send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
     let cpus = speed::cpus(tester.bed);
     let before = speed::read(&cpus)?;
@@ -171,11 +184,15 @@ fn conduct(
     tester.crowd.clear()?;
     let order = tester.continued(Order { id, ..order });
     let minding = Minding {
-        in_vain: &|unsent| rules.map_or(Ok(false), |rules| in_vain(tester, rules, order, unsent)),
+        go_on: &|started_ns, unsent| {
+            rules.map_or(Ok(GoOn::For(u64::MAX)), |rules| {
+                go_on(tester, offer, rules, started_ns, unsent)
+            })
+        },
     };
     let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
-    let sizes_sent = tester.sender.by_length()?;
+    let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
     let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
     let overdue = drain(tester, &sent, &before, drain_ns)?;
     let (watched, crowded) = (tester.watch.read()?, tester.crowd.read()?);
@@ -189,9 +206,12 @@ fn conduct(
         tester,
         Parts {
             offer,
+            length: rules.map_or(offer.duration, |_| longest(offer.duration)),
+            guard: rules::of(tester, offer).guard,
             order,
             sent,
             sizes_sent,
+            marks,
             overdue,
             opening,
             closing,
@@ -206,17 +226,37 @@ fn conduct(
     )
 }
 
-/// Whether the machine, or the tester, has spoilt this trial already.
-fn in_vain(
+/// Whether a trial needs more time: it may be undisturbed for long enough by now, or not offer its load.
+fn go_on(
     tester: &Tester<'_>,
+    offer: &Offer,
     rules: &Rules,
-    order: Order,
+    started_ns: u64,
     unsent: [u64; DIRECTIONS],
-) -> Result<bool, TesterError> {
-    let intended = assemble::by_way(order.slots, tester.receivers.len());
+) -> Result<GoOn, TesterError> {
+    let slots = offer.rate.frames_in(offer.duration);
+    let intended = assemble::by_way(slots, tester.receivers.len());
     let ways: Vec<(u64, u64)> = unsent.into_iter().zip(intended).collect();
-    let gaps = assemble::gaps(&tester.watch.read()?);
-    Ok(rules.in_vain(&gaps, &assemble::crowds(&tester.crowd.gone()?), &ways))
+    if rules.in_vain(&ways) {
+        return Ok(GoOn::Stop(Stopped::InVain));
+    }
+    let wanted_ns = offer.duration.as_nanos();
+    let passed_ns = match started_ns {
+        0 => 0,
+        _ => monotonic_ns().saturating_sub(started_ns),
+    };
+    if passed_ns < wanted_ns {
+        return Ok(GoOn::For(wanted_ns - passed_ns));
+    }
+    let (mut times, others) = (tester.watch.stalls()?, tester.crowd.stretches()?);
+    times.extend(others);
+    let times = assemble::since(started_ns, &times);
+    let parts = disturbed_parts(&times, &rules.guard, Span::from_nanos(passed_ns));
+    let undisturbed_ns = passed_ns - in_all(&parts).as_nanos();
+    Ok(match wanted_ns.saturating_sub(undisturbed_ns) {
+        0 => GoOn::Stop(Stopped::Enough),
+        missing_ns => GoOn::For(missing_ns),
+    })
 }
 
 /// Sends canaries and waits for them; by direction, how many were sent and are new at the receiver.

@@ -41,13 +41,17 @@ pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[CpuStall]) -
     edges.windows(2).map(window).collect()
 }
 
-/// Frames one CPU had counted at a moment: between two marks, on the line that joins them.
+/// Frames one CPU had counted at a moment.
 fn counted_by(marks: &[WindowMark], ns: u64) -> f64 {
-    let after = marks.partition_point(|mark| mark.ns <= ns);
+    count_at(marks, ns, |mark| (mark.ns, mark.tagged))
+}
+
+/// A count at a moment, by marks that each tell one (when, how many): between two marks, on the line that joins them.
+pub(super) fn count_at<T>(marks: &[T], ns: u64, told: impl Fn(&T) -> (u64, u64)) -> f64 {
+    let after = marks.partition_point(|mark| told(mark).0 <= ns);
     let at = |place: usize| {
-        marks
-            .get(place)
-            .map(|mark| (mark.ns as f64, mark.tagged as f64))
+        let (ns, count) = told(marks.get(place)?);
+        Some((ns as f64, count as f64))
     };
     match (after.checked_sub(1).and_then(at), at(after)) {
         (Some((from, before)), Some((to, then))) => {

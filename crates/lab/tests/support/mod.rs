@@ -13,7 +13,7 @@ use mpps_lab::trial;
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
-use mpps_method::{Offer, Rules, Span, Trial};
+use mpps_method::{Offer, Rules, Trial};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -65,7 +65,8 @@ pub fn table() -> Table {
 pub fn any_machine() -> Rules {
     Rules {
         steal_max: f64::INFINITY,
-        stall_max: Span::from_millis(3_600_000),
+        others_max: f64::INFINITY,
+        disturbed_max: f64::INFINITY,
         ..Rules::default()
     }
 }

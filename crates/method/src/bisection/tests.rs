@@ -10,10 +10,12 @@ mod golden;
 mod laws;
 
 const SECOND: Span = Span::from_millis(1_000);
-const VOID: Verdict = Verdict::Void(Void::Stall {
+const VOID: Verdict = Verdict::Void(Void::Disturbed {
     cpu: 1,
+    culprit: None,
     longest: Span::from_millis(30),
-    bound: Span::from_millis(10),
+    share: 0.6,
+    bound: 0.5,
 });
 const NOT_OFFERED: Verdict = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
 const INVALID: Verdict = Verdict::Invalid(Invalid::SenderDidNotEnd);
@@ -162,8 +164,8 @@ fn voids_do_not_take_an_answer_away() {
     };
     assert_eq!(
         why.to_string(),
-        "over 30 trials in a row were disturbed, the last because CPU 1 stood still for 30 ms (bound 10 ms): \
-         measure when the machine is quieter"
+        "over 30 trials in a row were disturbed, the last because 60 % of the trial was disturbed (bound 50 %): \
+         CPU 1 stood still for up to 30 ms: measure when the machine is quieter"
     );
     let mut verdicts = vec![LOSSY, Verdict::Lossless];
     verdicts.extend(vec![VOID; most + 1]);

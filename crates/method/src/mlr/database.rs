@@ -47,13 +47,14 @@ impl Database {
     pub fn add(&mut self, rate: Rate, result: TrialResult) {
         self.at(rate).add(result);
         let below = self.loads.iter_mut().filter(|load| load.rate < rate);
-        below.for_each(|load| load.not_offered = 0);
+        below.for_each(|load| (load.not_offered, load.disturbed) = (0, 0));
     }
 
-    /// The lowest load that the tester failed to offer so many times; `None` where it failed at none.
+    /// The lowest load that the tester failed to offer, or that was disturbed, so many times; `None` where there is none.
     #[must_use]
     pub fn limit(&self, times: u32) -> Option<&Load> {
-        self.loads.iter().find(|load| load.not_offered >= times)
+        let failed = |load: &&Load| load.not_offered.max(load.disturbed) >= times;
+        self.loads.iter().find(failed)
     }
 
     /// The highest load with a trial within this loss ratio, below a load that failed.

@@ -48,6 +48,8 @@ pub struct Load {
     results: Vec<TrialResult>,
     /// Trials in which the tester failed to offer it, since one at this load or above was judged.
     pub not_offered: u32,
+    /// Trials at it that were disturbed for too long, since one was judged here or above.
+    pub disturbed: u32,
     /// The most that came back when it failed: about what the tester can offer.
     pub carried: Rate,
     /// Trials in a row that were no evidence.
@@ -62,6 +64,7 @@ impl Load {
             rate,
             results: Vec::new(),
             not_offered: 0,
+            disturbed: 0,
             carried: Rate::ZERO,
             invalid: 0,
         }
@@ -70,7 +73,7 @@ impl Load {
     /// Adds a trial that says something of the DUT.
     pub fn add(&mut self, result: TrialResult) {
         self.results.push(result);
-        (self.not_offered, self.invalid) = (0, 0);
+        (self.not_offered, self.disturbed, self.invalid) = (0, 0, 0);
     }
 
     fn sums(&self, stage: &Stage) -> Sums {

@@ -6,7 +6,8 @@
 //!
 //! Beside the RFC's own terms, as in every search here:
 //!
-//! - A void trial is run again; the rule is blind to loss ([`crate::attempts`]).
+//! - A void trial is run again; the rule is blind to loss ([`crate::attempts`]). Where disturbances took too much of a
+//!   load's trials [`NOT_OFFERED_AT_MOST`] times, it bounds the search as one that was not offered does.
 //! - A load the tester failed to offer [`NOT_OFFERED_AT_MOST`] times bounds the search from above, until a trial at that
 //!   load or above it is judged. Before a result is said to be limited by it, the load is tried once more. Within the
 //!   bound of the rules an unsent frame is no lost one.
@@ -22,7 +23,7 @@ mod selector;
 
 use crate::attempts::Attempts;
 use crate::goal::Ceiling;
-use crate::reason::{Invalid, Shortfall};
+use crate::reason::{Invalid, Shortfall, Void};
 use crate::search::{CouldNotMeasure, GoalResult, Offer, Search, Step};
 use crate::trial::Counts;
 use crate::units::Rate;
@@ -34,6 +35,8 @@ use selector::{Range, Selector};
 
 /// A slow moment of the tester's CPU is no more its limit than a lossy moment is the DUT's.
 pub const NOT_OFFERED_AT_MOST: u32 = 3;
+/// After a load that was disturbed for too long comes such a share of it: its disturbances take less time.
+const LESS_DISTURBED: f64 = 0.85;
 /// No search of a router that answers the same twice needs nearly as many; it bounds what others may cost.
 pub const TRIALS_MAX: u32 = 2_000;
 
@@ -167,7 +170,8 @@ impl Mlr {
         });
         let duration = bounded.next()?.trial;
         let rate = load.rate;
-        (load.not_offered == NOT_OFFERED_AT_MOST).then_some(Offer { rate, duration })
+        (load.not_offered.max(load.disturbed) == NOT_OFFERED_AT_MOST)
+            .then_some(Offer { rate, duration })
     }
 
     /// A trial that says something of the DUT. Where the tester fell short too, it can fail a load but pass none.
@@ -202,6 +206,17 @@ impl Mlr {
         }
         if load.not_offered >= NOT_OFFERED_AT_MOST && rate <= self.plan.minimum {
             self.gave_up = Some(CouldNotMeasure::LowestNotOffered { rate, why });
+        }
+    }
+
+    /// The nearer a load is to what the DUT can do, the longer its rings drain after each disturbance.
+    fn void(&mut self, rate: Rate, why: Void) {
+        self.gave_up = self.attempts.void(why);
+        if matches!(why, Void::Disturbed { .. }) && rate > self.plan.minimum {
+            let load = self.database.at(rate);
+            load.disturbed += 1;
+            let less = Rate::from_fps(rate.fps() * LESS_DISTURBED);
+            load.carried = load.carried.max(less);
         }
     }
 
@@ -244,7 +259,7 @@ impl Search for Mlr {
             Verdict::Lossy { lost } => self.judged(offer, counts, lost),
             Verdict::NotOffered(why) => self.not_offered(offer, why, counts),
             Verdict::Invalid(why) => self.invalid(offer.rate, why),
-            Verdict::Void(why) => self.gave_up = self.attempts.void(why),
+            Verdict::Void(why) => self.void(offer.rate, why),
         }
         self.choose();
     }

@@ -145,8 +145,12 @@ impl Mlr {
             return (lossless >= range.maximum).then(|| self.plan.maximum.limited_by());
         };
         let near = lossless >= limit.rate || known.stage.is_narrow(lossless, limit.rate);
-        let tried_again = limit.not_offered > NOT_OFFERED_AT_MOST;
-        (near && tried_again).then(|| self.plan.maximum.not_offered_by(limit.rate))
+        let tried_again = limit.not_offered.max(limit.disturbed) > NOT_OFFERED_AT_MOST;
+        let whose = || match limit.disturbed > limit.not_offered {
+            true => LimitedBy::Disturbed,
+            false => self.plan.maximum.not_offered_by(limit.rate),
+        };
+        (near && tried_again).then(whose)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Runs of zero bits in a bitmap of sequences.
 
+use std::ops::Range;
+
 /// Frames lost one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -15,12 +17,19 @@ pub(super) struct Runs<'a> {
     words: &'a [u64],
     sent: u64,
     at: u64,
+    /// Sequences that are passed over, in their order.
+    without: &'a [Range<u64>],
 }
 
 impl<'a> Runs<'a> {
     /// Of the first `sent` sequences; words that are not there count as arrived.
-    pub(super) fn of(words: &'a [u64], sent: u64) -> Self {
-        Self { words, sent, at: 0 }
+    pub(super) fn of(words: &'a [u64], sent: u64, without: &'a [Range<u64>]) -> Self {
+        Self {
+            words,
+            sent,
+            at: 0,
+            without,
+        }
     }
 
     /// The next sequence from `at` on that is lost (or arrived), or the end.
@@ -44,15 +53,24 @@ impl Iterator for Runs<'_> {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {
-        let first = self.seek(self.at, true);
-        if first >= self.sent {
-            return None;
+        loop {
+            let first = self.seek(self.at, true);
+            if first >= self.sent {
+                return None;
+            }
+            let ended = self.without.partition_point(|range| range.end <= first);
+            let next = self.without.get(ended);
+            if let Some(range) = next.filter(|range| range.start <= first) {
+                self.at = range.end;
+                continue;
+            }
+            let end = next.map_or(u64::MAX, |range| range.start);
+            self.at = self.seek(first, false).min(end);
+            return Some(Run {
+                first,
+                frames: self.at - first,
+            });
         }
-        self.at = self.seek(first, false);
-        Some(Run {
-            first,
-            frames: self.at - first,
-        })
     }
 }
 
@@ -71,7 +89,7 @@ mod tests {
 
     fn runs(sent: u64, lost: &[u64]) -> Vec<(u64, u64)> {
         let words = bitmap(sent, lost);
-        Runs::of(&words, sent)
+        Runs::of(&words, sent, &[])
             .map(|run| (run.first, run.frames))
             .collect()
     }
@@ -85,7 +103,22 @@ mod tests {
         assert_eq!(runs(130, &all), [(0, 130)]);
         // What lies behind the last sequence is no loss.
         assert_eq!(runs(65, &[64]), [(64, 1)]);
-        assert_eq!(Runs::of(&[u64::MAX], 200).count(), 0);
+        assert_eq!(Runs::of(&[u64::MAX], 200, &[]).count(), 0);
+    }
+
+    #[test]
+    fn sequences_that_are_passed_over_cut_runs() {
+        let lost: Vec<u64> = (60..140).chain(180..190).collect();
+        let words = bitmap(200, &lost);
+        let runs = |without: &[Range<u64>]| -> Vec<(u64, u64)> {
+            Runs::of(&words, 200, without)
+                .map(|run| (run.first, run.frames))
+                .collect()
+        };
+        assert_eq!(runs(&[]), [(60, 80), (180, 10)]);
+        assert_eq!(runs(&[70..80, 139..185]), [(60, 10), (80, 59), (185, 5)]);
+        assert_eq!(runs(&[0..10, 50..150]), [(180, 10)]);
+        assert_eq!(runs(&[0..400]), []);
     }
 
     proptest::proptest! {
@@ -93,9 +126,9 @@ mod tests {
         fn every_lost_frame_is_in_exactly_one_run(words in proptest::collection::vec(proptest::num::u64::ANY, 1..6), short in 0_u64..64) {
             let sent = words.len() as u64 * 64 - short;
             let lost = (0..sent).filter(|s| words[(s / 64) as usize] >> (s % 64) & 1 == 0);
-            let listed = Runs::of(&words, sent).flat_map(|run| run.first..run.first + run.frames);
+            let listed = Runs::of(&words, sent, &[]).flat_map(|run| run.first..run.first + run.frames);
             proptest::prop_assert!(lost.eq(listed));
-            let mut ends = Runs::of(&words, sent).map(|run| (run.first, run.first + run.frames));
+            let mut ends = Runs::of(&words, sent, &[]).map(|run| (run.first, run.first + run.frames));
             let mut before = None;
             proptest::prop_assert!(ends.all(|(first, end)| before.replace(end).is_none_or(|b| b < first)));
         }

@@ -11,7 +11,7 @@ fn trial(sent: u64, mut lost: impl FnMut(u64) -> bool) -> Losses {
     for sequence in (0..sent).filter(|&sequence| !lost(sequence)) {
         words[(sequence / 64) as usize] |= 1_u64 << (sequence % 64);
     }
-    Losses::from_bitmap(&words, sent, SECOND).expect("loss")
+    Losses::from_bitmap(&words, sent, SECOND, &[]).expect("loss")
 }
 
 /// A DUT with a ring: frames come in batches (a sender catches up, a NIC's interrupt waits), are taken off in
@@ -242,7 +242,7 @@ fn figures_are_those_of_the_definition() {
             longest: SECOND
         }
     ));
-    assert_eq!(Losses::from_bitmap(&[u64::MAX], 64, SECOND), None);
+    assert_eq!(Losses::from_bitmap(&[u64::MAX], 64, SECOND, &[]), None);
 }
 
 #[test]
@@ -258,7 +258,7 @@ proptest::proptest! {
     #[test]
     fn every_loss_has_a_pattern(words in proptest::collection::vec(proptest::num::u64::ANY, 1..40), ms in 0_u64..2_000) {
         let sent = words.len() as u64 * 64;
-        if let Some(losses) = Losses::from_bitmap(&words, sent, Span::from_millis(ms)) {
+        if let Some(losses) = Losses::from_bitmap(&words, sent, Span::from_millis(ms), &[]) {
             let zeros: u32 = words.iter().map(|word| word.count_zeros()).sum();
             proptest::prop_assert_eq!(losses.lost, u64::from(zeros));
             proptest::prop_assert!(losses.lost_in_lumps <= losses.lost_in_bunches && losses.lost_in_bunches <= losses.lost);

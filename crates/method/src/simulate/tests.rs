@@ -51,23 +51,29 @@ fn loss_is_what_exceeds_capacity_and_ring() {
 
 #[test]
 fn a_stall_shows_and_loses_what_the_ring_cannot_hold() {
-    let stall = Span::from_millis(50);
-    let properties = Properties {
-        ring: 100,
-        stall_chance: 1.0,
-        stall,
-        ..Properties::ideal(Rate::from_fps(10_000.0))
+    let stalled = |millis| {
+        let properties = Properties {
+            ring: 100,
+            stall_chance: 1.0,
+            stall: Span::from_millis(millis),
+            ..Properties::ideal(Rate::from_fps(10_000.0))
+        };
+        Simulated::new(properties)
     };
-    let mut simulated = Simulated::new(properties);
-    let trial = simulated.trial(&at(5_000.0));
+    let trial = stalled(50).trial(&at(5_000.0));
     assert_eq!(trial.counts().lost, 5_000 / 20 - 100);
-    assert!(matches!(trial.judge(&Rules::default()), Verdict::Void(_)));
-    let lossless = simulated.trial(&at(1_000.0));
-    assert_eq!(lossless.counts().lost, 0);
-    assert!(
-        matches!(lossless.judge(&Rules::default()), Verdict::Void(_)),
-        "blind to loss"
+    assert_eq!(trial.disturbed.lost, Some(150));
+    assert_eq!(trial.judge(&Rules::default()), Verdict::Lossless);
+    // What exceeds the capacity is lost outside too.
+    let trial = stalled(50).trial(&at(20_000.0));
+    assert_eq!(
+        trial.judge(&Rules::default()),
+        Verdict::Lossy { lost: 9_500 }
     );
+    for fps in [1_000.0, 5_000.0] {
+        let verdict = stalled(600).trial(&at(fps)).judge(&Rules::default());
+        assert!(matches!(verdict, Verdict::Void(_)), "blind to loss");
+    }
 }
 
 #[test]

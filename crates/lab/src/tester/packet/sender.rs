@@ -4,10 +4,10 @@
 use super::frames::Frames;
 use super::pace::{Due, Pace};
 use crate::clock::wait_until;
-use crate::tester::port::{Minding, TrafficSender};
+use crate::tester::port::{GoOn, Minding, TrafficSender};
 use crate::tester::sender::MINDED_NS;
 use crate::tester::{SenderPlan, TesterError};
-use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, Order, Outcome};
+use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, Mark, Order, Outcome, Stopped};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
 use mpps_linux::{clock, cpu};
@@ -38,6 +38,7 @@ pub struct PacketSender {
     on_refusal: OnRefusal,
     rings: Mutex<Vec<TxRing>>,
     by_length: Mutex<BTreeMap<u16, u64>>,
+    marks: Mutex<Vec<Mark>>,
 }
 
 impl PacketSender {
@@ -63,6 +64,7 @@ impl PacketSender {
             plan,
             on_refusal,
             by_length: Mutex::default(),
+            marks: Mutex::default(),
         })
     }
 
@@ -81,24 +83,28 @@ impl PacketSender {
         (0..frames).map(write).collect()
     }
 
-    /// Waits until the thread has ended, what it does is in vain (`Ok(true)`), the grace is over, or Ctrl-C came.
+    /// Waits until the thread has ended, no more is wanted, the grace is over, or Ctrl-C came.
     fn watch_end(
         due_ns: u64,
-        in_vain: impl Fn() -> Result<bool, TesterError>,
+        go_on: impl Fn() -> Result<GoOn, TesterError>,
         finished: impl Fn() -> bool,
-    ) -> Result<bool, TesterError> {
+    ) -> Result<Option<Stopped>, TesterError> {
+        let mut pause_ns = MINDED_NS;
         while !finished() && clock::monotonic_ns() < due_ns + GRACE_NS {
             let now = clock::monotonic_ns();
-            let step = if now < due_ns { MINDED_NS } else { END_LOOK_NS };
+            let step = if now < due_ns { pause_ns } else { END_LOOK_NS };
             wait_until(now + step.min(due_ns.saturating_sub(now)).max(END_LOOK_NS));
             if mpps_linux::interrupt::requested() {
                 return Err(TesterError::Interrupted);
             }
-            if clock::monotonic_ns() < due_ns && in_vain()? {
-                return Ok(true);
+            if clock::monotonic_ns() < due_ns {
+                match go_on()? {
+                    GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
+                    GoOn::Stop(why) => return Ok(Some(why)),
+                }
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
 
@@ -116,17 +122,21 @@ impl TrafficSender for PacketSender {
             + u64::try_from(length_ns).unwrap_or(u64::MAX / 2);
         let stop = AtomicBool::new(false);
         let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
-        let in_vain =
-            || (minding.in_vain)(unsent.each_ref().map(|way| way.load(Ordering::Relaxed)));
+        let started_ns = AtomicU64::new(0);
+        let go_on = || {
+            let unsent = unsent.each_ref().map(|way| way.load(Ordering::Relaxed));
+            (minding.go_on)(started_ns.load(Ordering::Relaxed), unsent)
+        };
         let (ran, watched) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
                 let mut rings = lock(&self.rings);
                 let mut run = Run::new(self, &order, &mut rings);
+                started_ns.store(run.outcome.started_ns, Ordering::Relaxed);
                 run.carry_out(&stop, &unsent)?;
-                Ok::<_, TesterError>((run.outcome, run.by_length))
+                Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
             });
-            let watched = Self::watch_end(due_ns, in_vain, || thread.is_finished());
+            let watched = Self::watch_end(due_ns, go_on, || thread.is_finished());
             stop.store(true, Ordering::Release);
             let ran = thread
                 .join()
@@ -134,8 +144,9 @@ impl TrafficSender for PacketSender {
             (ran, watched)
         });
         let stopped = watched?;
-        let (outcome, by_length) = ran?;
+        let (outcome, by_length, marks) = ran?;
         *lock(&self.by_length) = by_length;
+        *lock(&self.marks) = marks;
         Ok(Outcome { stopped, ..outcome })
     }
 
@@ -143,6 +154,10 @@ impl TrafficSender for PacketSender {
         let sent = lock(&self.by_length);
         let of = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
         Ok(self.distinct_lengths().into_iter().map(of).collect())
+    }
+
+    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        Ok(lock(&self.marks).clone())
     }
 
     fn distinct_lengths(&self) -> Vec<u16> {
@@ -182,6 +197,8 @@ struct Run<'a> {
     batch: usize,
     on_refusal: OnRefusal,
     burst: u64,
+    mark_gap_ns: u64,
+    marks: Vec<Mark>,
     outcome: Outcome,
     by_length: BTreeMap<u16, u64>,
 }
@@ -204,6 +221,8 @@ impl<'a> Run<'a> {
             batch: (sender.plan.batch as usize).max(1),
             on_refusal: sender.on_refusal,
             burst: 0,
+            mark_gap_ns: order.mark_gap_ns(),
+            marks: Vec::new(),
             outcome: Outcome {
                 started_ns,
                 lateness: vec![0; BUCKETS],
@@ -221,6 +240,7 @@ impl<'a> Run<'a> {
     ) -> Result<(), TesterError> {
         while !stop.load(Ordering::Acquire) {
             let now_ns = clock::monotonic_ns();
+            self.mark(now_ns);
             let mut idle = true;
             for (at, told) in unsent.iter().enumerate().take(self.ways.len()) {
                 let way = &mut self.ways[at];
@@ -246,6 +266,18 @@ impl<'a> Run<'a> {
             self.outcome.sent[at] = way.sequence;
         }
         Ok(())
+    }
+
+    /// Notes how far it is, where that is due. Nothing is staged here.
+    fn mark(&mut self, ns: u64) {
+        let due = |mark: &Mark| ns >= mark.ns + self.mark_gap_ns;
+        if self.marks.last().is_none_or(due) {
+            let mut sequence = [0; DIRECTIONS];
+            for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
+                *of_way = way.sequence;
+            }
+            self.marks.push(Mark { ns, sequence });
+        }
     }
 
     /// Hands the staged frames of one direction to the driver and counts what became of them.

@@ -109,13 +109,13 @@ const TABLE: [Row; 16] = [
     Row {
         name: "a machine that stands still in half the trials",
         goal: |_| {},
-        router: |router| (router.stall_chance, router.stall) = (0.5, Span::from_millis(30)),
+        router: |router| (router.stall_chance, router.stall) = (0.5, Span::from_millis(600)),
         ends: "773.9 kfps .. 780.2 kfps by dut, 15 trials, 6 voided",
     },
     Row {
         name: "a machine that stands still in nine of ten trials",
         goal: |_| {},
-        router: |router| (router.stall_chance, router.stall) = (0.9, Span::from_millis(30)),
+        router: |router| (router.stall_chance, router.stall) = (0.9, Span::from_millis(600)),
         ends: "773.9 kfps .. 780.2 kfps by dut, 83 trials, 74 voided",
     },
 ];

@@ -15,7 +15,7 @@ fn router(name: &str) -> Properties {
     let ideal = Properties::ideal(kfps(777.0));
     let stalls = |stall_chance| Properties {
         stall_chance,
-        stall: Span::from_millis(30),
+        stall: Span::from_millis(600),
         ring: 4_096,
         ..ideal
     };

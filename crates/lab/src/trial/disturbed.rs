@@ -1,0 +1,128 @@
+//! Which frames and slots of a trial fell into the times in which the machine disturbed it.
+
+use super::windows::count_at;
+use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT};
+use mpps_method::disturbed::{Part, in_all};
+use mpps_method::{Disturbed, Span};
+use std::ops::Range;
+
+/// The disturbed parts of a trial, and how far the sender was by then.
+pub struct Disturbances {
+    parts: Vec<Part>,
+    started_ns: u64,
+    gap_fp: u64,
+    marks: Vec<Mark>,
+}
+
+impl Disturbances {
+    /// From the sender's marks, and what it sent by its end.
+    pub fn new(parts: Vec<Part>, order: &Order, sent: &Outcome, marks: &[Mark]) -> Self {
+        let mut marks = marks.to_vec();
+        marks.push(Mark {
+            ns: sent.last_ns + 1,
+            sequence: sent.sent,
+        });
+        Self {
+            parts,
+            started_ns: sent.started_ns,
+            gap_fp: order.gap_fp,
+            marks,
+        }
+    }
+
+    /// The sequences of one direction that were sent in each of them.
+    pub fn sequences(&self, way: usize) -> Vec<Range<u64>> {
+        let each = |part: &Part| self.sent_by(way, part.from)..self.sent_by(way, part.to);
+        let ranges = self.parts.iter().map(each);
+        ranges.filter(|range| !range.is_empty()).collect()
+    }
+
+    /// What fell into them; `lost` of the frames sent then were lost.
+    pub fn sum(&self, ways: usize, lost: Option<u64>) -> Disturbed {
+        let (mut sent, mut unsent) = (0, 0);
+        for part in &self.parts {
+            let sent_then = (0..ways)
+                .map(|way| self.sent_by(way, part.to) - self.sent_by(way, part.from))
+                .sum::<u64>();
+            let slots = self.slots_by(part.to) - self.slots_by(part.from);
+            sent += sent_then;
+            unsent += slots.saturating_sub(sent_then);
+        }
+        Disturbed {
+            times: u32::try_from(self.parts.len()).unwrap_or(u32::MAX),
+            time: in_all(&self.parts),
+            sent,
+            unsent,
+            lost,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    fn sent_by(&self, way: usize, at: Span) -> u64 {
+        let told = |mark: &Mark| (mark.ns, mark.sequence.get(way).copied().unwrap_or(0));
+        count_at(&self.marks, self.started_ns + at.as_nanos(), told).round() as u64
+    }
+
+    /// Slots due by a moment; back-to-back none ever is.
+    fn slots_by(&self, at: Span) -> u64 {
+        let slots = (u128::from(at.as_nanos()) << PACE_SHIFT).checked_div(u128::from(self.gap_fp));
+        slots.map_or(0, |slots| u64::try_from(slots).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1000 frames/s for 100 ms, marked each millisecond; nothing was sent from 40 to 50 ms, and 4 of these slots were
+    /// made up for at once.
+    fn paused() -> Disturbances {
+        let sequence = |ms: u64| match ms {
+            0..=40 => ms,
+            41..=49 => 40,
+            _ => ms - 6,
+        };
+        let mark = |ms: u64| Mark {
+            ns: 7_000_000 + ms * 1_000_000,
+            sequence: [sequence(ms), 0],
+        };
+        let order = Order {
+            gap_fp: 1_000_000 << PACE_SHIFT,
+            slots: 100,
+            ..Order::default()
+        };
+        let sent = Outcome {
+            started_ns: 7_000_000,
+            last_ns: 7_000_000 + 99_000_000,
+            sent: [94, 0],
+            ..Outcome::default()
+        };
+        let part = |from, to| Part {
+            from: Span::from_millis(from),
+            to: Span::from_millis(to),
+        };
+        let marks: Vec<Mark> = (0..100).map(mark).collect();
+        Disturbances::new(vec![part(39, 53), part(90, 200)], &order, &sent, &marks)
+    }
+
+    #[test]
+    fn frames_and_slots_are_placed_in_time() {
+        let disturbances = paused();
+        assert_eq!(disturbances.sequences(0), [39..47, 84..94]);
+        assert_eq!(disturbances.sequences(1), []);
+    }
+
+    #[test]
+    fn what_stayed_unsent_in_a_pause_is_told() {
+        let Disturbances { mut parts, .. } = paused();
+        parts.truncate(1);
+        let disturbances = Disturbances { parts, ..paused() };
+        let sum = disturbances.sum(1, Some(3));
+        assert_eq!((sum.times, sum.time), (1, Span::from_millis(14)));
+        assert_eq!((sum.sent, sum.unsent, sum.lost), (8, 6, Some(3)));
+    }
+}
