@@ -35,9 +35,12 @@ pub struct Rules {
 /// A trial with so large a share of its slots unsent offers another load, whatever disturbed it.
 const IN_VAIN: f64 = 0.05;
 
+/// In a short trial other programs may have so much of a CPU in all, ns: a share of it would be a turn or two.
+const OTHERS_MIN_NS: u64 = 10_000_000;
+
 impl Rules {
-    /// Whether a trial in which so many slots passed unsent in a direction can still offer its load (slots unsent, slots
-    /// of the whole trial, by direction). This does not ask for loss.
+    /// Whether a trial in which so many slots passed unsent in a direction, outside disturbances, cannot offer its load any
+    /// more (slots unsent, slots of the whole trial, by direction). This does not ask for loss.
     #[must_use]
     pub fn in_vain(&self, ways: &[(u64, u64)]) -> bool {
         let short = |&(unsent, intended): &(u64, u64)| unsent as f64 > IN_VAIN * intended as f64;
@@ -215,8 +218,9 @@ impl Trial {
         }
         for crowd in &self.crowds {
             let seen = time_of(&self.others, crowd.cpu);
-            let share = crowd.total.as_nanos().saturating_sub(seen) as f64 / whole;
-            if share > rules.others_max {
+            let unseen_ns = crowd.total.as_nanos().saturating_sub(seen);
+            let share = unseen_ns as f64 / whole;
+            if share > rules.others_max && unseen_ns > OTHERS_MIN_NS {
                 return Err(Void::Others {
                     cpu: crowd.cpu,
                     culprit: crowd.culprit,

@@ -29,6 +29,7 @@ const WEIGHTS: &[&[&str]] = &[
     &[],
     &[
         "cpu-shared",
+        "lost-disturbed",
         "loss-not-by-load",
         "sender-caught-up",
         "loss-while-idle",

@@ -100,6 +100,8 @@ fn without_loss(row: &Figures) -> Option<String> {
     let frames = if alone { " frames/s" } else { "" };
     let within = if row.loss_allowed > 0.0 {
         format!("with at most {} % loss", percent(row.loss_allowed))
+    } else if row.lost_disturbed {
+        "without loss outside disturbances".to_owned()
     } else {
         "without loss".to_owned()
     };

@@ -216,7 +216,8 @@ int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_stru
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (at->pid == (u32)prev->pid) {
-		count(c, cpu, at->whose, at->comm, at->ns, now);
+		/* Its name may have changed since: it has begun another program. */
+		count(c, cpu, at->whose, prev->comm, at->ns, now);
 	} else {
 		slice = slice_ns(prev);
 		left = left_ns(at, now);

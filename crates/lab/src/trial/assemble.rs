@@ -177,7 +177,7 @@ fn had(crowded: &[(usize, Crowded)], tally: impl Fn(&Crowded) -> &Had) -> Vec<Cp
 }
 
 /// Slots by direction: they alternate, beginning with the first.
-pub fn by_way(slots: u64, ways: usize) -> impl Iterator<Item = u64> {
+pub fn by_way(slots: u64, ways: usize) -> impl Iterator<Item = u64> + Clone {
     let ways = ways as u64;
     (0..ways).map(move |way| (slots + ways - 1 - way) / ways)
 }

@@ -151,6 +151,16 @@ fn a_load_that_did_not_always_pass_says_how_often() {
 }
 
 #[test]
+fn loss_in_disturbances_is_not_hidden() {
+    let text = headline(&Figures {
+        lost_disturbed: true,
+        ..row()
+    });
+    let words = "1.38 million without loss outside disturbances. A";
+    assert!(text.contains(words), "{text}");
+}
+
+#[test]
 fn a_goal_with_loss_says_how_much() {
     let pdr = Figures {
         subject: "64 pdr 0.5 %".to_owned(),
