@@ -307,4 +307,4 @@ fn minimum_below(maximum: Option<Rate>) -> Rate {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -179,7 +179,7 @@ fn ctrl_c_leaves_nothing_behind() {
         .status();
     assert!(told.expect("kill").success());
     let ended = Ended::from(child.wait_with_output().expect("its end"));
-    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(ended.code, Some(130), "{ended:?}");
     assert_eq!(
         (ended.stdout.as_str(), ended.error()),
         ("", "mpps: interrupted")

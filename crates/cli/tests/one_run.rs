@@ -56,7 +56,7 @@ fn a_second_run_waits_and_ctrl_c_ends_it() {
         last.contains("interrupted while another run measured"),
         "{last}"
     );
-    assert_ne!(waiting.wait().expect("wait").code(), Some(0));
+    assert_eq!(waiting.wait().expect("wait").code(), Some(130));
     drop(other);
 }
 

@@ -297,3 +297,56 @@ pub fn simulate(router: &Properties) -> Saturated {
         overloaded: router.capacity < ceiling,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was forwarded with the CPUs so far apart.
+    fn forwarded(fps: f64, distance_ns: Option<f64>) -> Saturation {
+        let router = Properties::ideal(Rate::from_fps(fps));
+        let found = simulate(&router).at_most.expect("it forwards");
+        Saturation {
+            distance_ns,
+            ..found
+        }
+    }
+
+    /// The maximum of these two loads.
+    fn maximum(most: Option<Saturation>, little: Option<Saturation>) -> Option<f64> {
+        let saturated = Saturated {
+            at_most: most,
+            at_little_more: little,
+            ..Saturated::default()
+        };
+        saturated.maximum().map(|found| found.forwarding.middle)
+    }
+
+    #[test]
+    fn loads_of_alike_distance_are_compared() {
+        let near = |fps| Some(forwarded(fps, Some(60.0)));
+        let far = |fps| Some(forwarded(fps, Some(310.0)));
+        let unknown = |fps| Some(forwarded(fps, None));
+        // Overload slows this DUT down.
+        assert_eq!(maximum(near(1.2e6), near(1.5e6)), Some(1.5e6));
+        assert_eq!(maximum(near(1.5e6), near(1.2e6)), Some(1.5e6));
+        // A core apart the same DUT is slower, whatever the load: nothing to compare, and the first load stands.
+        assert_eq!(maximum(far(1.2e6), near(1.5e6)), Some(1.2e6));
+        assert_eq!(maximum(near(1.2e6), far(1.5e6)), Some(1.2e6));
+        // Half as far again is alike; a little more is not.
+        let at = |fps, ns| Some(forwarded(fps, Some(ns)));
+        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 90.0)), Some(1.5e6));
+        assert_eq!(maximum(at(1.2e6, 60.0), at(1.5e6, 90.1)), Some(1.2e6));
+        // Where nobody knows, nothing says that they differ.
+        assert_eq!(maximum(unknown(1.2e6), near(1.5e6)), Some(1.5e6));
+        assert_eq!(maximum(far(1.2e6), unknown(1.5e6)), Some(1.5e6));
+    }
+
+    #[test]
+    fn one_load_alone_is_the_maximum() {
+        let near = |fps| Some(forwarded(fps, Some(60.0)));
+        assert_eq!(maximum(near(1.2e6), None), Some(1.2e6));
+        assert_eq!(maximum(None, near(1.5e6)), Some(1.5e6));
+        assert_eq!(maximum(None, None), None);
+    }
+}

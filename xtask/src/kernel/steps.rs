@@ -41,7 +41,7 @@ const SLOW_TRIALS: [&str; 5] = [
     "a_hog_on_the_testers_cpu_never_becomes_a_rate",
     "a_receiver_that_dies_makes_the_trial_invalid",
     "a_vanished_port_is_an_error_not_a_rate",
-    "in_lock_step_on_one_cpu_an_overload_is_not_offered",
+    "in_lock_step_on_one_cpu_an_overload_is_no_pass",
 ];
 
 /// Of the packet sockets' trials those of one size at loads a slow machine can send.
@@ -116,6 +116,18 @@ mod tests {
         assert!(names(2, &[]).contains(&"trial"));
         assert!(!names(1, &[]).contains(&"trial"));
         assert_eq!(names(2, &["trial", "bed"]), ["bed", "trial"]);
+    }
+
+    #[test]
+    fn the_tests_that_a_step_names_are_there() {
+        for step in STEPS {
+            let package = step.package.trim_start_matches("mpps-");
+            let file = format!("crates/{package}/tests/{}.rs", step.test);
+            let text = std::fs::read_to_string(crate::root().join(&file)).expect(&file);
+            for name in step.only {
+                assert!(text.contains(&format!("fn {name}()")), "{file}: {name}");
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,7 @@
 use super::*;
-use crate::args::{Cli, Verb};
-use crate::plan::Plan;
-use clap::Parser;
+use crate::plan::tests::plan;
 use mpps_lab::saturation::Saturated;
 use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
-
-fn plan(words: &str) -> ThroughputPlan {
-    let typed = ["mpps", "throughput"]
-        .into_iter()
-        .chain(words.split_whitespace());
-    let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("parses").verb else {
-        panic!("throughput")
-    };
-    Plan::of(&args).expect("a plan").measurement
-}
 
 /// A second at 1 Mfps without loss, the DUT half busy.
 fn trial() -> Trial {
@@ -57,7 +45,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
     Finding {
         saturated: Saturated::default(),
         receiver: None,
-        frames: plan("--frame 64").sizes.remove(0),
+        frames: plan("--frame 64").measurement.sizes.remove(0),
         goal: None,
         conditional_throughput: Some(trial.offered),
         irregular: None,
@@ -83,7 +71,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
 
 #[test]
 fn a_dut_that_limits_has_a_rate() {
-    let figures = Figures::of(&finding(LimitedBy::Dut), &plan(""));
+    let figures = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement);
     assert_eq!(figures.reading, Reading::Is(Rate::from_fps(1_000_000.0)));
     assert_eq!(
         (figures.limited_by, figures.label),
@@ -100,7 +88,7 @@ fn a_dut_that_limits_has_a_rate() {
 
 #[test]
 fn a_tester_that_limits_gives_a_lower_bound() {
-    let figures = Figures::of(&finding(LimitedBy::Tester), &plan(""));
+    let figures = Figures::of(&finding(LimitedBy::Tester), &plan("").measurement);
     assert_eq!(
         figures.reading,
         Reading::AtLeast(Rate::from_fps(1_000_000.0))
@@ -111,7 +99,7 @@ fn a_tester_that_limits_gives_a_lower_bound() {
 #[test]
 fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
     let shared = finding(LimitedBy::SharedCpu);
-    let figures = Figures::of(&shared, &plan("--max-rate 1M"));
+    let figures = Figures::of(&shared, &plan("--max-rate 1M").measurement);
     assert_eq!(
         (figures.reading, figures.limited_by),
         (
@@ -128,7 +116,7 @@ fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
         doubts: vec![Doubt::CpuShared],
         ..shared
     };
-    let limit = Figures::of(&none, &plan("")).limited_by;
+    let limit = Figures::of(&none, &plan("").measurement).limited_by;
     assert_eq!(limit, Some(Limit::SharedCpu));
 }
 
@@ -150,7 +138,7 @@ fn stall() -> WhyLost {
 #[test]
 fn a_pause_bounds_from_below_and_is_named() {
     let found = finding(LimitedBy::Pause);
-    let figures = Figures::of(&found, &plan(""));
+    let figures = Figures::of(&found, &plan("").measurement);
     let bound = Reading::AtLeast(Rate::from_fps(1_000_000.0));
     assert_eq!(
         (figures.reading, figures.limited_by.map(Limit::name)),
@@ -167,7 +155,7 @@ fn a_pause_bounds_from_below_and_is_named() {
             why_lost: Some(why_lost),
             ..found.clone()
         };
-        Figures::of(&none, &plan("")).limited_by
+        Figures::of(&none, &plan("").measurement).limited_by
     };
     let busy = WhyLost {
         busy: Some(0.99),
@@ -186,7 +174,7 @@ fn a_maximum_of_the_users_is_not_the_testers_limit() {
             ceiling: Rate::from_fps(2_000_000.0),
             ..finding(LimitedBy::Tester)
         };
-        Figures::of(&able, &plan(flags)).limited_by
+        Figures::of(&able, &plan(flags).measurement).limited_by
     };
     assert_eq!(limit("--max-rate 1M"), Some(Limit::MaxRate));
     // The last of the steps below it is as high as the search goes ...
@@ -200,8 +188,11 @@ fn a_maximum_of_the_users_is_not_the_testers_limit() {
 
 #[test]
 fn both_directions_share_two_links() {
-    let one = Figures::of(&finding(LimitedBy::Dut), &plan(""));
-    let both = Figures::of(&finding(LimitedBy::Dut), &plan("--bidirectional"));
+    let one = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement);
+    let both = Figures::of(
+        &finding(LimitedBy::Dut),
+        &plan("--bidirectional").measurement,
+    );
     assert_eq!(both.link_share.map(|share| share * 2.0), one.link_share);
     assert_eq!(both.gbit_per_s, one.gbit_per_s);
 }
@@ -237,7 +228,7 @@ fn what_was_not_found_has_no_figures() {
                 outcome,
                 ..finding(LimitedBy::Dut)
             },
-            &plan(""),
+            &plan("").measurement,
         );
         assert_eq!(figures.reading, reading);
         assert_eq!(figures.why.is_some(), reading == Reading::Nothing);
@@ -268,9 +259,9 @@ fn the_router_is_the_limit_only_where_that_was_seen() {
             elsewhere: 0,
             only_disturbed: false,
         });
-        let alone = Figures::of(&finding, &plan("")).forwarding_limit;
+        let alone = Figures::of(&finding, &plan("").measurement).forwarding_limit;
         finding.doubts = vec![Doubt::CpuShared];
-        let shared = Figures::of(&finding, &plan("")).forwarding_limit;
+        let shared = Figures::of(&finding, &plan("").measurement).forwarding_limit;
         (alone.expect("a limit"), shared.expect("a limit"))
     };
     let shared = ForwardingLimit::SharedCpu;
@@ -292,6 +283,6 @@ fn the_router_is_the_limit_only_where_that_was_seen() {
     );
     let tester = ForwardingLimit::Tester;
     assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
-    let nothing = Figures::of(&finding(LimitedBy::Dut), &plan("")).forwarding_limit;
+    let nothing = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement).forwarding_limit;
     assert_eq!(nothing, None);
 }

@@ -3,7 +3,8 @@ use crate::args::{BedVerb, Cli, SideArg, Verb};
 use clap::Parser;
 use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
-fn args(words: &str) -> ThroughputArgs {
+/// What `mpps throughput` with these words typed is asked.
+pub(crate) fn args(words: &str) -> ThroughputArgs {
     let typed = ["mpps", "throughput"]
         .into_iter()
         .chain(words.split_whitespace());
@@ -16,7 +17,8 @@ fn args(words: &str) -> ThroughputArgs {
     }
 }
 
-fn plan(words: &str) -> Plan {
+/// What it then means.
+pub(crate) fn plan(words: &str) -> Plan {
     Plan::of(&args(words)).expect(words)
 }
 

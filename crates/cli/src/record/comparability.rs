@@ -1,6 +1,8 @@
 //! The comparability key: records whose keys differ were not taken under the same conditions.
 
-use super::run::{Job, METHOD_VERSION, bed_kind, front_name, means, ring_frames};
+use super::bed::{bed_kind, front_name, means, ring_frames};
+use super::job::Job;
+use super::run::METHOD_VERSION;
 use super::traffic::TrafficEntry;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;

@@ -4,12 +4,15 @@
 //! A line has `schema`, `kind` (run, trial, result, calibration, end) and `run`, which tells the runs in one file
 //! apart. Names of counts and rates end with their unit. `docs/records.md` lists the members.
 
+mod bed;
 mod calibration;
 mod cause;
 mod comparability;
+mod job;
 mod losses;
 mod overload;
 mod path;
+mod plan;
 mod point;
 mod result;
 mod run;
@@ -18,11 +21,12 @@ mod trial;
 
 pub use calibration::CalibrationLine;
 pub use comparability::{Comparability, sha256};
+pub use job::Job;
 pub use path::Clock;
 use path::Folder;
 pub use point::PointLine;
 pub use result::{ResultLine, Stands, whole_fps};
-pub use run::{EndLine, Job, RunLine};
+pub use run::{EndLine, RunLine};
 pub use traffic::{RoutesEntry, TrafficEntry};
 pub use trial::{TrialLine, verdict_name};
 

@@ -25,9 +25,9 @@ pub struct PointLine {
     /// RFC 2285 3.6.3: the higher of the two that follow.
     max_forwarding_fps: Option<IntervalEntry<u64>>,
     /// At the highest load the tester offers (RFC 2285 3.6.2).
-    at_most: Option<OverloadEntry>,
+    at_most: Option<LoadEntry>,
     /// At little more than the DUT forwards.
-    at_little_more: Option<OverloadEntry>,
+    at_little_more: Option<LoadEntry>,
     limited_by: &'static str,
     /// Numbers of the trials at overload, through the router and through a wire in its place.
     overload_trials: Vec<u32>,
@@ -38,7 +38,7 @@ pub struct PointLine {
 
 /// One load above what the DUT forwards.
 #[derive(Serialize)]
-struct OverloadEntry {
+struct LoadEntry {
     offered_fps: IntervalEntry<u64>,
     forwarding_fps: IntervalEntry<u64>,
     dut_busiest_cpu_share: Option<f64>,
@@ -77,8 +77,8 @@ impl PointLine {
             cost: saturated.cost.as_ref().map(CostEntry::from_cost),
             max_forwarding_fps: maximum
                 .map(|found| IntervalEntry::from_interval(&found.forwarding, whole)),
-            at_most: saturated.at_most.as_ref().map(OverloadEntry::of),
-            at_little_more: saturated.at_little_more.as_ref().map(OverloadEntry::of),
+            at_most: saturated.at_most.as_ref().map(LoadEntry::of),
+            at_little_more: saturated.at_little_more.as_ref().map(LoadEntry::of),
             limited_by: row.limited_by(),
             overload_trials: stands.overload_trials,
             doubts: measured.doubts.iter().map(DoubtEntry::of).collect(),
@@ -87,7 +87,7 @@ impl PointLine {
     }
 }
 
-impl OverloadEntry {
+impl LoadEntry {
     fn of(found: &Saturation) -> Self {
         Self {
             offered_fps: IntervalEntry::from_interval(&found.offered, whole),

@@ -2,7 +2,7 @@
 
 use super::end;
 use crate::args::OutputArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Interrupted};
 use crate::plan::BedChoice;
 use crate::record::{Clock, Job, Record, SCHEMA, sha256};
 use crate::recorder::Recorder;
@@ -57,7 +57,10 @@ impl Beside {
                 ));
             };
             only = OnlyRun::wait(&own, waiting).with_context(lock)?;
-            ensure!(only.is_some(), "interrupted while another run measured");
+            ensure!(
+                only.is_some(),
+                Interrupted("interrupted while another run measured")
+            );
         }
         let before = HostSettings::read(&Root::here());
         Ok(Self {

@@ -12,7 +12,7 @@ use anyhow::{Error, Result};
 use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::calibrate::{self, Calibrated, Row};
+use mpps_lab::jobs::calibrate::{self, Calibrated, FaultKind, Row};
 use serde::Serialize;
 
 /// Runs the verb.
@@ -79,7 +79,12 @@ fn calibrated(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Calibrated> {
     let traffic = plan.traffic_on(bed)?;
     let line = RunLine::of(*begun, Job::Calibrate(&traffic), bed, &Facts::gather());
     recorder.record.write("run", &line)?;
-    Ok(calibrate::calibrate(bed, &traffic, recorder))
+    Ok(calibrate::calibrate(
+        bed,
+        &traffic,
+        &FaultKind::ALL,
+        recorder,
+    ))
 }
 
 /// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the

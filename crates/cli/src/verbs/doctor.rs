@@ -1,7 +1,7 @@
 //! `mpps doctor`.
 
 use crate::args::DoctorArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Interrupted};
 use crate::terminal;
 use anyhow::{Result, ensure};
 use mpps_lab::{doctor, interrupt};
@@ -15,7 +15,7 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     interrupt::install()?;
     let examination = doctor::examine()?;
     // Half an examination would call good parts bad.
-    ensure!(!interrupt::requested(), "interrupted");
+    ensure!(!interrupt::requested(), Interrupted("interrupted"));
     terminal::out(&if args.json {
         terminal::doctor_json(&examination)?
     } else {

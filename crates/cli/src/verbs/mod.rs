@@ -14,7 +14,7 @@ pub mod table;
 pub mod throughput;
 pub mod trial;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Interrupted};
 use anyhow::Error;
 use mpps_lab::bed::BedError;
 use mpps_lab::jobs::JobError;
@@ -51,7 +51,8 @@ const fn of_bed(error: &BedError) -> Exit {
 fn is_interrupt(cause: &(dyn std::error::Error + 'static)) -> bool {
     let tester = cause.downcast_ref::<TesterError>();
     let fib = cause.downcast_ref::<FibError>();
-    matches!(tester, Some(TesterError::Interrupted))
+    cause.is::<Interrupted>()
+        || matches!(tester, Some(TesterError::Interrupted))
         || matches!(fib, Some(FibError::Interrupted(_)))
 }
 
@@ -71,6 +72,7 @@ mod tests {
                 Exit::Interrupted,
             ),
             (FibError::Interrupted(7).into(), Exit::Interrupted),
+            (Interrupted("early").into(), Exit::Interrupted),
             (JobError::Disturbed(9).into(), Exit::Disturbed),
             (Error::msg("bad input"), Exit::Failed),
         ] {

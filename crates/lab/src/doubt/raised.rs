@@ -342,6 +342,27 @@ mod tests {
         assert_eq!(raised(5), [Doubt::NotOffered { trials: 5, of: 5 }]);
     }
 
+    fn of_outcome(outcome: Outcome) -> GoalResult {
+        GoalResult {
+            goal: None,
+            outcome,
+            loss_ratio: 0.0,
+            final_trial: Span::from_millis(1_000),
+            passes: mpps_method::Passes::default(),
+            irregular: None,
+        }
+    }
+
+    fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {
+        of_outcome(Outcome::Found {
+            lossless,
+            lossy,
+            limited_by: LimitedBy::Dut,
+            trials: 2,
+            voided: 0,
+        })
+    }
+
     /// A search bound by a loss of which the DUT's one CPU was so busy.
     fn bound_by_loss(busy: f64) -> Searched {
         let rate = Rate::from_fps(489_100.0);
@@ -356,20 +377,13 @@ mod tests {
             }],
             ..Trial::default()
         };
-        let result = GoalResult {
-            goal: None,
-            outcome: Outcome::Found {
-                lossless: Rate::from_fps(484_200.0),
-                lossy: Some(rate),
-                limited_by: LimitedBy::Dut,
-                trials: 7,
-                voided: 0,
-            },
-            loss_ratio: 0.0,
-            final_trial: Span::from_millis(1_000),
-            passes: mpps_method::Passes::default(),
-            irregular: None,
-        };
+        let result = of_outcome(Outcome::Found {
+            lossless: Rate::from_fps(484_200.0),
+            lossy: Some(rate),
+            limited_by: LimitedBy::Dut,
+            trials: 7,
+            voided: 0,
+        });
         Searched {
             result,
             evidence: None,
@@ -462,18 +476,11 @@ mod tests {
             trials: vec![beside(18)],
         };
         let rate = Rate::from_fps(1_000.0);
-        let result = GoalResult {
-            goal: None,
-            outcome: Outcome::NoneLossless {
-                lowest: rate,
-                trials: 2,
-                voided: 0,
-            },
-            loss_ratio: 0.0,
-            final_trial: Span::from_millis(1_000),
-            passes: mpps_method::Passes::default(),
-            irregular: None,
-        };
+        let result = of_outcome(Outcome::NoneLossless {
+            lowest: rate,
+            trials: 2,
+            voided: 0,
+        });
         let searched = |us: [u64; 2]| Searched {
             result,
             evidence: None,
@@ -569,24 +576,6 @@ mod tests {
         };
         let doubts = all(&Surroundings::default(), Rate::from_fps(1e6), &searched);
         assert!(doubts.iter().any(|doubt| doubt.name() == "merged"));
-    }
-
-    fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {
-        let limited_by = LimitedBy::Dut;
-        GoalResult {
-            goal: None,
-            outcome: Outcome::Found {
-                lossless,
-                lossy,
-                limited_by,
-                trials: 2,
-                voided: 0,
-            },
-            loss_ratio: 0.0,
-            final_trial: Span::from_millis(1_000),
-            passes: mpps_method::Passes::default(),
-            irregular: None,
-        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Rate, Span};
+use std::cell::Cell;
 
 /// Frames of the burst that tells what the DUT forwards.
 const BURST: u64 = 100_000;
@@ -203,14 +204,21 @@ impl<'a> Scale<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Measured, JobError> {
         let plan = &prepared.plan;
-        let deadline = Deadline::after(plan.budget);
+        // The first frames take as long as there are destinations: they are no part of the budget.
+        let deadline = Cell::new(Deadline::NEVER);
+        let first_frames = |tester: &mut Tester<'_>| {
+            pass_all(tester)?;
+            deadline.set(Deadline::after(plan.budget));
+            Ok(())
+        };
         let (mut tester, saturated) =
-            throughput::saturate(self.bed, plan, frames, pass_all, observer)?;
+            throughput::saturate(self.bed, plan, frames, first_frames, observer)?;
         let doubts = doubt::of_overload(&tester.surroundings());
         let mut findings = Vec::new();
         if self.plan.search {
             tester.warm_up = plan.warm_up;
-            findings = throughput::find(&mut tester, plan, saturated.clone(), deadline, observer)?;
+            let (deadline, told) = (deadline.get(), saturated.clone());
+            findings = throughput::find(&mut tester, plan, told, deadline, observer)?;
         }
         Ok(Measured {
             frames: frames.clone(),

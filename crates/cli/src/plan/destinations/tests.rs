@@ -1,18 +1,9 @@
 use super::*;
-use crate::args::{Cli, Verb};
 use crate::plan::Plan;
-use clap::Parser;
+use crate::plan::tests::args;
 
 fn plan(words: &str) -> Result<Plan> {
-    let typed = ["mpps", "throughput"];
-    let typed = typed.into_iter().chain(words.split_whitespace());
-    match Cli::try_parse_from(typed)
-        .expect("the parser takes it")
-        .verb
-    {
-        Verb::Throughput(args) => Plan::of(&args),
-        other => panic!("not throughput: {other:?}"),
-    }
+    Plan::of(&args(words))
 }
 
 #[test]

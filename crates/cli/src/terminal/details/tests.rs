@@ -1,6 +1,6 @@
 use super::*;
+use crate::plan::tests::plan;
 use crate::terminal::headline::tests::row;
-use crate::terminal::report::tests::plan;
 use mpps_method::Rate;
 
 #[test]
@@ -35,7 +35,11 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     };
     // Two goals of one size.
     let rows = [explained.clone(), explained];
-    let text = details(&rows, &plan("--link-speed 10G --bidirectional"), Place::Bed);
+    let text = details(
+        &rows,
+        &plan("--link-speed 10G --bidirectional").measurement,
+        Place::Bed,
+    );
     for line in [
         "64: passes 1.380 Mfps, fails 1.410 Mfps; 6 trials; the search was ended by: DUT\n",
         "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0, DUT 100 % busy, 497 ns a frame in all\n",

@@ -46,6 +46,21 @@ pub(in crate::terminal) fn row() -> Figures {
     }
 }
 
+/// The same router, which loses frames at a load far below.
+pub(in crate::terminal) fn unstable() -> Figures {
+    Figures {
+        unstable: Some(mpps_method::Instability {
+            rate: Rate::from_fps(75_000.0),
+            lossy: 2,
+            trials: 5,
+            lost: 9,
+            sent: 75_000,
+            pattern: None,
+        }),
+        ..row()
+    }
+}
+
 /// A tester that ends before the router.
 fn weak_tester(rate: f64) -> Figures {
     Figures {

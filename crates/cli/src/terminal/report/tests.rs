@@ -1,21 +1,9 @@
 use super::*;
-use crate::args::{Cli, Verb};
-use crate::plan::Plan;
-use crate::terminal::headline::tests::row;
+use crate::plan::tests::plan;
+use crate::terminal::headline::tests::{row, unstable};
 use crate::terminal::wrap::wrap;
-use clap::Parser;
 use mpps_lab::doubt::Doubt;
 use mpps_method::{LossPattern, Outcome, Passes, Rate, Span, Stability};
-
-pub(in crate::terminal) fn plan(words: &str) -> ThroughputPlan {
-    let typed = ["mpps", "throughput"]
-        .into_iter()
-        .chain(words.split_whitespace());
-    let Verb::Throughput(args) = Cli::try_parse_from(typed).expect("parses").verb else {
-        panic!("throughput")
-    };
-    Plan::of(&args).expect("a plan").measurement
-}
 
 pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
     let lowest = Rate::from_fps(10_000.0);
@@ -100,7 +88,7 @@ fn restless(size: u32) -> Vec<Doubt> {
 }
 
 fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool) -> String {
-    let plan = plan("");
+    let plan = plan("").measurement;
     let comparability = Comparability::of_simulated(&Properties::ideal(Rate::from_fps(1e6)));
     let report = Report {
         rows,
@@ -183,19 +171,8 @@ fn verbose_adds_details_and_reasons() {
 
 #[test]
 fn an_unstable_router_is_told_first() {
-    let unstable = Figures {
-        unstable: Some(mpps_method::Instability {
-            rate: Rate::from_fps(75_000.0),
-            lossy: 2,
-            trials: 5,
-            lost: 9,
-            sent: 75_000,
-            pattern: None,
-        }),
-        ..row()
-    };
     // Two goals of one size.
-    let text = text(&[unstable.clone(), unstable], &[], Place::Bed, false);
+    let text = text(&[unstable(), unstable()], &[], Place::Bed, false);
     assert!(
         text.starts_with(
             "64 B: UNSTABLE: at 75.0 kfps, a load it should not feel, the DUT lost frames in 2 of 5 trials (9 of 75000)\n"

@@ -1,5 +1,5 @@
 use super::*;
-use crate::terminal::headline::tests::row;
+use crate::terminal::headline::tests::{row, unstable};
 use mpps_method::Rate;
 
 #[test]
@@ -43,16 +43,5 @@ fn what_was_not_measured_is_a_dash() {
 
 #[test]
 fn an_unstable_router_is_marked_in_its_row() {
-    let unstable = Figures {
-        unstable: Some(mpps_method::Instability {
-            rate: Rate::from_fps(75_000.0),
-            lossy: 2,
-            trials: 5,
-            lost: 9,
-            sent: 75_000,
-            pattern: None,
-        }),
-        ..row()
-    };
-    assert!(table(&[unstable]).contains("router CPU, unstable"));
+    assert!(table(&[unstable()]).contains("router CPU, unstable"));
 }

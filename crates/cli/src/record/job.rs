@@ -1,0 +1,69 @@
+//! The job of a run: what was asked for.
+
+use super::plan::PlanEntry;
+use crate::terminal::rule;
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::tester::{ReceiverPlace, receiver_place};
+use mpps_lab::traffic::Traffic;
+use serde::Serialize;
+
+/// What was asked for.
+#[derive(Clone, Copy)]
+pub enum Job<'a> {
+    /// `mpps throughput`.
+    Throughput(&'a ThroughputPlan),
+    /// `mpps trial`.
+    Trial(&'a FixedLoadPlan),
+    /// `mpps fib-scale`, at each point; whether it searches for the rate without loss too.
+    FibScale(&'a ThroughputPlan, bool),
+    /// `mpps calibrate`, with this traffic.
+    Calibrate(&'a Traffic),
+}
+
+impl Job<'_> {
+    /// What is sent.
+    pub(super) fn traffic(&self) -> &Traffic {
+        match self {
+            Self::Throughput(plan) | Self::FibScale(plan, _) => &plan.traffic,
+            Self::Trial(plan) => &plan.traffic,
+            Self::Calibrate(traffic) => traffic,
+        }
+    }
+
+    /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
+    pub(super) fn receiver(self, bed: &Bed) -> Option<ReceiverPlace> {
+        let asked = match self {
+            Self::Throughput(plan) => plan.receiver,
+            Self::Trial(plan) => plan.receiver,
+            _ => None,
+        };
+        asked.or_else(|| receiver_place(bed, self.traffic()).ok())
+    }
+
+    /// How long trials are and when a load has passed; a calibration's is part of the method.
+    pub(super) fn search_rule(self) -> String {
+        match self {
+            Self::FibScale(_, false) => "overload".to_owned(),
+            Self::Throughput(plan) | Self::FibScale(plan, true) => rule(&plan.search),
+            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
+            Self::Calibrate(_) => "calibration".to_owned(),
+        }
+    }
+
+    /// The plan as a record's first line has it.
+    pub fn plan(self) -> impl Serialize {
+        PlanEntry::of(self)
+    }
+
+    /// The verb.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput(_) => "throughput",
+            Self::Trial(_) => "trial",
+            Self::FibScale(..) => "fib-scale",
+            Self::Calibrate(_) => "calibrate",
+        }
+    }
+}

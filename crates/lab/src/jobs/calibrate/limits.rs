@@ -1,0 +1,66 @@
+//! Faults that bound what the DUT can: a policer, and a ring too short for a burst.
+
+use super::{DELAY_NS, Row, Ruler};
+use crate::bed::Bed;
+use crate::jobs::{JobError, Observer, Phase, back_to_back, throughput};
+use crate::rules;
+use crate::tester::{Fault, PlantedFault, Tester};
+use crate::traffic::Traffic;
+use mpps_method::{Accept, Ceiling, Goal, Outcome, Rate, Resolution, Span};
+
+const POLICE_FPS: u64 = 300_000;
+const POLICE_STEP: f64 = 5_000.0;
+/// Below step x time, or the bucket would hide an overload of a step; large, or it would see the bunches in
+/// which the DUT works off its ring.
+const POLICE_BURST: u64 = 4_096;
+/// The ring may be off by this share.
+const RING_TOLERANCE: f64 = 0.05;
+
+pub(super) const POLICER: Ruler = Ruler("a policer", POLICE_STEP, "frames/s");
+
+/// A policer is the sharpest DUT there is: the search must end within one step of it.
+pub(super) fn policed(
+    tester: &mut Tester<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Row, JobError> {
+    let fault = Fault {
+        police_fps: POLICE_FPS,
+        police_burst: POLICE_BURST,
+        ..Fault::default()
+    };
+    let _planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
+    let goal = Goal {
+        trial: Span::from_millis(1_000),
+        resolution: Resolution::StepFps(POLICE_STEP),
+        trials_per_load: 2,
+        accept: Accept::Any,
+        maximum: Ceiling::Tester(Rate::from_fps(400_000.0)),
+        minimum: Rate::from_fps(200_000.0),
+    };
+    let found = match throughput::search(tester, goal, Phase::Calibration, observer)? {
+        Outcome::Found { lossless, .. } => lossless.fps(),
+        // Everything from two thirds of the rate on was lost: found, and wrong.
+        Outcome::NoneLossless { .. } => 0.0,
+        Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
+    };
+    Ok(Row::of(POLICER, POLICE_FPS as f64, found))
+}
+
+/// The ring may be off by a share of itself.
+pub(super) fn ring_ruler(bed: &Bed, traffic: &Traffic) -> Ruler {
+    let tolerance = f64::from(rules::ring(bed, traffic)) * RING_TOLERANCE;
+    Ruler("the receive ring", tolerance, "frames")
+}
+
+/// The longest burst through a slow DUT implies the ring that the user chose.
+pub(super) fn ring(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
+    let slow = Fault {
+        delay_ns: DELAY_NS,
+        ..Fault::default()
+    };
+    let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
+    let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
+    let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, observer)?;
+    let ruler = ring_ruler(tester.bed, &tester.traffic);
+    Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
+}
