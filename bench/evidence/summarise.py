@@ -15,7 +15,7 @@ def kfps(value):
 
 
 def middle(value):
-    return value.get("middle") if isinstance(value, dict) else value
+    return value.get("median") if isinstance(value, dict) else value
 
 
 shares = {}

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
-pub(super) const METHOD_VERSION: u32 = 3;
+pub(super) const METHOD_VERSION: u32 = 4;
 
 /// What was asked for, of what, where.
 #[derive(Serialize)]

@@ -274,8 +274,12 @@ static __always_inline int send_frame(struct xdp_md *ctx, u32 way, u64 now, u64 
 	struct sender_direction *d = &state.direction[way];
 	u32 length = cut_page(ctx, d);
 
-	if (now >= state.mark_due_ns)
+	if (late > MARK_PAUSE_NS && now - state.last_ns > MARK_PAUSE_NS && state.last_ns) {
+		make_mark(state.last_ns + 1);
 		make_mark(now);
+	} else if (now >= state.mark_due_ns) {
+		make_mark(now);
+	}
 	state.slot++;
 	state.slot_fp += state.gap_fp;
 	if (!length || !write_next(ctx, way, length, now) || bpf_redirect_map(&ports, way, 0) != XDP_REDIRECT) {

@@ -71,6 +71,8 @@ struct sender_mark {
 	u64 sequence[DIRECTIONS];
 };
 
+/* The sender paused for so long: both ends of the pause are marked. */
+#define MARK_PAUSE_NS 100000
 /* Marks kept of a trial: the first so many. */
 #define MARKS_MAX 65536
 

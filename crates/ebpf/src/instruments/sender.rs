@@ -30,7 +30,9 @@ const WORDS: usize = FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS;
 
 /// Marks kept of a trial: the first so many.
 pub const MARKS_MAX: u64 = 65_536;
-/// From one mark to the next at least, ns.
+/// The sender paused for so long: both ends of the pause are marked, ns.
+pub const MARK_PAUSE_NS: u64 = 100_000;
+/// From one mark to the next at least, but for pauses, ns.
 const MARK_GAP_MIN_NS: u64 = 1_000_000;
 
 /// Ports of flows, from 1024 on.

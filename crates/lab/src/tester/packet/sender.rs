@@ -7,7 +7,9 @@ use crate::clock::wait_until;
 use crate::tester::port::{GoOn, Minding, TrafficSender};
 use crate::tester::sender::MINDED_NS;
 use crate::tester::{SenderPlan, TesterError};
-use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, Mark, Order, Outcome, Stopped};
+use mpps_ebpf::instruments::sender::{
+    BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome, Stopped,
+};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
 use mpps_linux::{clock, cpu};
@@ -198,6 +200,8 @@ struct Run<'a> {
     on_refusal: OnRefusal,
     burst: u64,
     mark_gap_ns: u64,
+    /// When it last came by.
+    looked_ns: u64,
     marks: Vec<Mark>,
     outcome: Outcome,
     by_length: BTreeMap<u16, u64>,
@@ -222,6 +226,7 @@ impl<'a> Run<'a> {
             on_refusal: sender.on_refusal,
             burst: 0,
             mark_gap_ns: order.mark_gap_ns(),
+            looked_ns: 0,
             marks: Vec::new(),
             outcome: Outcome {
                 started_ns,
@@ -268,16 +273,21 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Notes how far it is, where that is due. Nothing is staged here.
+    /// Notes how far it is, where that is due, and at both ends of a pause. Nothing is staged here.
     fn mark(&mut self, ns: u64) {
+        let before_ns = std::mem::replace(&mut self.looked_ns, ns);
+        let paused = before_ns > 0 && ns - before_ns > MARK_PAUSE_NS;
         let due = |mark: &Mark| ns >= mark.ns + self.mark_gap_ns;
-        if self.marks.last().is_none_or(due) {
-            let mut sequence = [0; DIRECTIONS];
-            for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
-                *of_way = way.sequence;
-            }
-            self.marks.push(Mark { ns, sequence });
+        if !paused && !self.marks.last().is_none_or(due) {
+            return;
         }
+        let mut sequence = [0; DIRECTIONS];
+        for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
+            *of_way = way.sequence;
+        }
+        let ends = [Some(before_ns + 1).filter(|_| paused), Some(ns)];
+        let marks = ends.into_iter().flatten();
+        self.marks.extend(marks.map(|ns| Mark { ns, sequence }));
     }
 
     /// Hands the staged frames of one direction to the driver and counts what became of them.
