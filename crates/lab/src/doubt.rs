@@ -116,13 +116,13 @@ pub enum Doubt {
         /// Overload hidden.
         hidden: Rate,
     },
-    /// Pauses too short to void a trial fill the rings at the load that lost frames.
+    /// Pauses that the watch cannot see fill the rings at the load that lost frames.
     StallUnseen {
         /// Frames the rings hold.
         ring: u32,
         /// The load.
         rate: Rate,
-        /// The longest pause that voids nothing.
+        /// The watch sees no shorter pause.
         unseen: Span,
     },
     /// Receive queues got unequal shares.

@@ -10,7 +10,7 @@ use mpps_method::{Offer, Rate, Rules, Span};
 pub const VETH_RING: u32 = 256;
 /// What a receive ring of hardware is taken to hold where nobody says: as little as drivers usually have.
 pub const DEVICE_RING: u32 = 512;
-/// A pause shorter than this is no stall to the watch, whose ticks tell no less: it fills a ring unseen.
+/// The watch sees no shorter pause for certain: its ticks are a period apart.
 pub const UNSEEN: Span = Span::from_nanos(watch::STALL_NS - watch::PERIOD_NS);
 /// A DUT without time to spare drains no ring.
 const FACTOR_MAX: f64 = 1e3;

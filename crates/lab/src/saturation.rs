@@ -9,6 +9,7 @@ use crate::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
+use mpps_method::saturation::is_same_distance;
 use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, Window};
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
@@ -16,7 +17,7 @@ use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 /// No sender of ours is faster on any machine we know; bounds memory, not results.
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
 /// Frames of the burst that tells how many the sender can.
-const FIRST_BURST: u64 = 150_000;
+pub const FIRST_BURST: u64 = 150_000;
 /// Length of a trial at overload: some 40 windows.
 const TRIAL: Span = Span::from_millis(350);
 /// Rounds at least; the interval over fewer is their range.
@@ -49,11 +50,10 @@ impl Saturated {
     pub fn maximum(&self) -> Option<&Saturation> {
         let apart = |found: &Saturation| found.distance_ns;
         // CPUs that were elsewhere at the other load make another router of it.
-        let alike = |one: f64, other: f64| one.max(other) <= 1.5 * one.min(other);
         let of_most = self.at_most.as_ref().and_then(apart);
         let little = self.at_little_more.as_ref().filter(|little| {
             let both = of_most.zip(apart(little));
-            both.is_none_or(|(one, other)| alike(one, other))
+            both.is_none_or(|(one, other)| is_same_distance(one, other))
         });
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
@@ -93,7 +93,7 @@ fn windows(trial: Trial) -> Vec<Window> {
     vec![Window {
         duration: trial.duration,
         forwarded: trial.counts().received,
-        disturbed: !trial.stalls.is_empty(),
+        disturbed: !(trial.stalls.is_empty() && trial.others.is_empty()),
     }]
 }
 

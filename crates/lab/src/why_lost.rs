@@ -25,7 +25,7 @@ pub struct WhyLost {
     pub bounds: bool,
 }
 
-/// A share of the ring: the rest is what a stall may fill before it voids a trial ([`crate::rules`]).
+/// A larger share of the ring may be missing when a router under load needs it.
 const MADE_UP_SHARE: f64 = 0.1;
 
 /// What a sender made up for that may have lost frames.
@@ -53,7 +53,7 @@ impl WhyLost {
             of.map(|(trial, _)| trial)
         };
         let at_border = lossy().filter(|trial| Some(trial.offered) == failed);
-        let closest = at_border.min_by_key(|trial| trial.counts().lost);
+        let closest = at_border.min_by_key(|trial| trial.lost_at_dut());
         let lowest = || lossy().min_by(|a, b| a.offered.fps().total_cmp(&b.offered.fps()));
         let trial = closest.or_else(lowest)?;
         let losses = trial.losses.iter().max_by_key(|losses| losses.lost)?;

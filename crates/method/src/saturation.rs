@@ -122,7 +122,7 @@ impl Distance {
             return Self::Unknown;
         };
         let (before, after) = (before.as_nanos() as f64, after.as_nanos() as f64);
-        if before.max(after) > SAME_DISTANCE * before.min(after) {
+        if !is_same_distance(before, after) {
             return Self::Changed;
         }
         Self::Steady(before.midpoint(after))
@@ -131,6 +131,12 @@ impl Distance {
 
 /// Distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 1.5;
+
+/// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
+#[must_use]
+pub fn is_same_distance(one: f64, other: f64) -> bool {
+    one.max(other) <= SAME_DISTANCE * one.min(other)
+}
 
 /// The blocks of one distance between the CPUs, as numbers of their places: of the largest distance where it has blocks
 /// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the blocks
@@ -144,10 +150,10 @@ fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
     let (Some(least), Some(most)) = (quantile(&known, 0.0), quantile(&known, 1.0)) else {
         return (0..distances.len()).collect();
     };
-    let border = if most > SAME_DISTANCE * least {
-        (least * most).sqrt()
-    } else {
+    let border = if is_same_distance(most, least) {
         0.0
+    } else {
+        (least * most).sqrt()
     };
     let far = |ns: f64| ns > border;
     let many = known.iter().filter(|&&ns| far(ns)).count();
@@ -292,11 +298,10 @@ impl FrameCost {
         // Both of a pair alike, or the pair is left out.
         let distance = |(router, wire): &(&Block, &Block)| match (router.distance, wire.distance) {
             (Distance::Steady(one), Distance::Steady(other)) => {
-                let apart = one.max(other) > SAME_DISTANCE * one.min(other);
-                if apart {
-                    Distance::Changed
-                } else {
+                if is_same_distance(one, other) {
                     Distance::Steady(one.midpoint(other))
+                } else {
+                    Distance::Changed
                 }
             }
             (Distance::Changed, _) | (_, Distance::Changed) => Distance::Changed,
@@ -304,7 +309,7 @@ impl FrameCost {
         };
         let distances: Vec<Distance> = pairs.iter().map(distance).collect();
         let at = |wanted: f64| {
-            let alike = |ns: f64| ns.max(wanted) <= SAME_DISTANCE * ns.min(wanted);
+            let alike = |ns: f64| is_same_distance(ns, wanted);
             let each = distances.iter().enumerate();
             each.filter(|(_, distance)| matches!(**distance, Distance::Steady(ns) if alike(ns)))
                 .map(|(place, _)| place)

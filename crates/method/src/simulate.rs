@@ -208,8 +208,11 @@ impl Simulated {
             closing: CANARIES,
             ..Ledger::default()
         };
-        let run_ns = if capacity.fps() > 0.0 {
-            accepted as f64 * 1e9 / capacity.fps()
+        // A thread on a CPU that stands still counts as running, in proportion.
+        let awake = offer.duration.as_nanos().saturating_sub(stood.total_ns());
+        let run_ns = if capacity.fps() > 0.0 && awake > 0 {
+            let whole = offer.duration.as_nanos() as f64;
+            accepted as f64 * 1e9 / capacity.fps() * whole / awake as f64
         } else {
             0.0
         };

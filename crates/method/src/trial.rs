@@ -259,6 +259,14 @@ pub struct Trial {
     pub stack: Option<StackCounts>,
 }
 
+/// How long these times were on one CPU, ns.
+pub(crate) fn time_of(times: &[CpuStall], cpu: usize) -> u64 {
+    let of_cpu = times.iter().filter(|time| time.cpu == cpu);
+    of_cpu
+        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
+        .sum()
+}
+
 /// A trial's load is not sustained when a larger share of its frames than this arrives after the drain's time.
 pub const OVERDUE_MAX: f64 = 0.01;
 
@@ -271,12 +279,11 @@ impl Trial {
         Some(self.offered.frames_in(latest))
     }
 
-    /// What was stolen of a CPU as a share of the trial: of the whole that was asked for where it was cut
-    /// short, for a tick of 10 ms would be most of a moment.
+    /// What was stolen of a CPU in pauses too short for the watch, as a share of the trial.
     #[must_use]
     pub fn stolen_share(&self, steal: &CpuSteal) -> f64 {
-        let whole = self.cut_short_from.unwrap_or(self.duration);
-        steal.steal_ns as f64 / whole.as_nanos().max(1) as f64
+        let seen = time_of(&self.stalls, steal.cpu);
+        steal.steal_ns.saturating_sub(seen) as f64 / self.whole_ns()
     }
 
     /// Counts over all directions.
@@ -372,20 +379,32 @@ impl Trial {
         Rate::of(self.counts().received, self.duration)
     }
 
-    /// Share of the DUT's CPU time that was busy, over all its CPUs, 0 to about 1 (the time read
-    /// covers the drain after the last frame too); `None` without a busy time.
+    /// Share of the DUT's CPU time that was busy, over all its CPUs, 0 to about 1 (the time read covers the drain after
+    /// the last frame too), without the time that other programs had of them for long; `None` without a busy time.
     #[must_use]
     pub fn busy_share(&self) -> Option<f64> {
-        let whole = self.duration.as_nanos() as f64 * self.busy.len() as f64;
+        let whole: f64 = self.busy.iter().map(|busy| self.had_ns(busy.cpu)).sum();
         (whole > 0.0).then(|| self.busy_ns() / whole)
     }
 
     /// Busy share of the DUT's busiest CPU; the one that limits.
     #[must_use]
     pub fn busiest_share(&self) -> Option<f64> {
-        let whole = self.duration.as_nanos() as f64;
-        let most = self.busy.iter().map(|cpu| cpu.run_ns).max()?;
-        (whole > 0.0).then(|| most as f64 / whole)
+        let had = self.busy.iter().filter(|busy| self.had_ns(busy.cpu) > 0.0);
+        let shares = had.map(|busy| busy.run_ns as f64 / self.had_ns(busy.cpu));
+        shares.max_by(f64::total_cmp)
+    }
+
+    /// The time in which the DUT could have this CPU, ns.
+    fn had_ns(&self, cpu: usize) -> f64 {
+        let others = time_of(&self.others, cpu);
+        self.duration.as_nanos().saturating_sub(others) as f64
+    }
+
+    /// The trial's length, or what was asked for where it was cut short: a tick of 10 ms would be most of a moment.
+    pub(crate) fn whole_ns(&self) -> f64 {
+        let whole = self.cut_short_from.unwrap_or(self.duration);
+        whole.as_nanos().max(1) as f64
     }
 
     /// Busy time of the DUT for each frame its ring took, ns; `None` when either is zero or unknown.

@@ -13,7 +13,7 @@ use std::fmt;
 
 use crate::disturbed::Guard;
 use crate::reason::{Invalid, Moment, Shortfall, Void};
-use crate::trial::{Counts, CpuStall, Direction, Trial};
+use crate::trial::{Counts, Direction, Trial, time_of};
 use crate::units::Span;
 
 /// The bounds of judgement; fixed before the first trial and the same for all.
@@ -206,8 +206,7 @@ impl Trial {
             return Err(self.disturbed_by(share, rules.disturbed_max));
         }
         for steal in &self.steal {
-            let seen = time_of(&self.stalls, steal.cpu);
-            let share = steal.steal_ns.saturating_sub(seen) as f64 / whole;
+            let share = self.stolen_share(steal);
             if share > rules.steal_max {
                 return Err(Void::Steal {
                     cpu: steal.cpu,
@@ -230,12 +229,6 @@ impl Trial {
             }
         }
         Ok(())
-    }
-
-    /// The trial's length, or what was asked for where it was cut short: a tick of 10 ms would be most of a moment.
-    fn whole_ns(&self) -> f64 {
-        let whole = self.cut_short_from.unwrap_or(self.duration);
-        whole.as_nanos().max(1) as f64
     }
 
     /// The longest disturbance names them all.
@@ -290,14 +283,6 @@ impl Trial {
         }
         Ok(())
     }
-}
-
-/// How long these times were on one CPU.
-fn time_of(times: &[CpuStall], cpu: usize) -> u64 {
-    let of_cpu = times.iter().filter(|time| time.cpu == cpu);
-    of_cpu
-        .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))
-        .sum()
 }
 
 #[cfg(test)]

@@ -45,9 +45,8 @@ const PLACES: [Row<u64>; 4] = [
 
 /// Lost at the DUT and not by its ring; canaries are none of them.
 fn lost_inside(trial: &Trial) -> u64 {
-    trial
-        .lost_at_dut()
-        .saturating_sub(trial.ledger().lost_nic_ring)
+    let (lost, ledger) = (trial.counts().lost, trial.ledger());
+    lost.saturating_sub(ledger.lost_before_nic + ledger.lost_nic_ring + ledger.lost_receiver_ring)
 }
 
 /// One block for each trial.
@@ -124,9 +123,18 @@ fn remarks(offered: &Offered, tried: &Tried) -> String {
         (_, 0) => {}
         (_, times) => say(format!("disturbed tries before it: {times}")),
     }
+    let disturbed = tried.trial.lost_disturbed();
+    if disturbed > 0 {
+        let time = tried.trial.disturbed.time;
+        say(format!(
+            "{} of the lost frames were sent in disturbances, which took {time}: the verdict does not count them",
+            grouped(disturbed)
+        ));
+    }
+    let lost = tried.trial.counts().lost;
     match tried.verdict {
         Verdict::Invalid(_) | Verdict::NotOffered(_) => say(tried.verdict.to_string()),
-        Verdict::Lossless if offered.load == Load::Max => {
+        Verdict::Lossless if offered.load == Load::Max && lost == 0 => {
             say("the tester can offer no more, so it could not overload this router".to_owned());
         }
         _ => {}

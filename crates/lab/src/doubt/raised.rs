@@ -186,7 +186,7 @@ fn of_surroundings(around: &Surroundings, result: &GoalResult, ceiling: Rate) ->
     doubts
 }
 
-/// Whether pauses below the bound of any trial fill the rings at this load.
+/// Whether pauses that the watch cannot see fill the rings at this load.
 fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
     let unseen = rules::UNSEEN;
     let fills = ring > 0 && rate.frames_in(unseen) > u64::from(ring);
@@ -497,14 +497,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_voids_nothing_and_fills_the_ring_is_a_doubt() {
+    fn a_pause_that_the_watch_cannot_see_and_fills_the_ring_is_a_doubt() {
         let fps = Rate::from_fps;
-        let doubt = unseen(256, fps(200_000.0)).expect("256 frames come in 1.28 ms");
+        let doubt = unseen(256, fps(800_000.0)).expect("256 frames come in 320 us");
         assert_eq!(
             doubt.seen(),
-            "at 200.0 kfps a pause of 1.28 ms fills the ring of 256 frames, and none below 2 ms voids a trial"
+            "at 800.0 kfps a pause of 320 us fills the ring of 256 frames, and the watch sees no pause below 500 us"
         );
-        assert_eq!(unseen(256, fps(100_000.0)), None);
+        assert_eq!(unseen(256, fps(500_000.0)), None);
         assert_eq!(unseen(4096, fps(1_900_000.0)), None);
         assert_eq!(unseen(0, fps(1_900_000.0)), None, "nobody knows the ring");
     }

@@ -275,7 +275,7 @@ fn caught_up(made_up: &MadeUp) -> String {
 fn stall_unseen(ring: u32, rate: Rate, unseen: Span) -> String {
     let fills = Span::from_secs_f64(f64::from(ring) / rate.fps().max(1.0));
     format!(
-        "at {rate} a pause of {fills} fills the ring of {ring} frames, and none below {unseen} voids a trial"
+        "at {rate} a pause of {fills} fills the ring of {ring} frames, and the watch sees no pause below {unseen}"
     )
 }
 

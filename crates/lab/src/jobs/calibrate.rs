@@ -213,14 +213,19 @@ fn with_fault(
     offer: Offer,
     observer: &mut dyn Observer,
 ) -> Result<(Planted, Trial), JobError> {
+    let mut last = None;
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
         let (trial, verdict) = observed(tester, offer, observer)?;
         if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
             return Ok((planted.planted()?, trial));
         }
+        last = Some(verdict);
     }
-    Err(JobError::Disturbed(REPEATS))
+    Err(match last {
+        None | Some(Verdict::Void(_)) => JobError::Disturbed(REPEATS),
+        Some(last) => JobError::NoEvidence(REPEATS, last),
+    })
 }
 
 fn observed(

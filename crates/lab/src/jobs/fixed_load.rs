@@ -4,7 +4,7 @@
 use super::{JobError, Observer, Phase, Report, throughput};
 use crate::bed::Bed;
 use crate::measurer::Measurer;
-use crate::saturation::SENDER_MAX;
+use crate::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester, Wire};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -13,9 +13,6 @@ use std::fmt;
 
 /// A disturbed trial is repeated so often at most.
 const REPEATS: u32 = 3;
-/// Frames of the burst that tells how many the sender can.
-const FIRST_BURST: u64 = 150_000;
-
 /// What to offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Load {

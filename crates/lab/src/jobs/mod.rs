@@ -93,8 +93,12 @@ pub enum JobError {
     PastExit(mpps_method::Invalid),
     /// No longest burst: what was seen, and the length tried.
     NoBurst(&'static str, u64),
-    /// So many trials in a row were disturbed.
+    /// So many trials in a row were void.
     Disturbed(u32),
+    /// None of so many trials counts; the verdict of the last.
+    NoEvidence(u32, Verdict),
+    /// So many pairs of trials lie too far apart.
+    PairsApart(u32),
     /// A search without an answer.
     CouldNotMeasure(mpps_method::CouldNotMeasure),
     /// Routes could not be loaded or cleared.
@@ -115,7 +119,11 @@ impl JobError {
     pub fn is_disturbance(&self) -> bool {
         matches!(
             self,
-            Self::Disturbed(_) | Self::CouldNotMeasure(_) | Self::NoBurst(..)
+            Self::Disturbed(_)
+                | Self::NoEvidence(_, Verdict::NotOffered(_))
+                | Self::PairsApart(_)
+                | Self::CouldNotMeasure(_)
+                | Self::NoBurst(..)
         )
     }
 
@@ -152,9 +160,16 @@ impl fmt::Display for JobError {
             Self::Disturbed(trials) => {
                 write!(
                     f,
-                    "{trials} trials in a row were disturbed: run again when the machine is quieter"
+                    "{trials} trials in a row were void: run again when the machine is quieter"
                 )
             }
+            Self::NoEvidence(trials, last) => {
+                write!(f, "none of {trials} trials counts, the last was {last}")
+            }
+            Self::PairsApart(pairs) => write!(
+                f,
+                "{pairs} pairs lie too far apart to tell a cost: run again when the machine is quieter"
+            ),
             Self::CouldNotMeasure(why) => why.fmt(f),
             Self::Fib(error) => error.fmt(f),
             Self::NotLoaded(counted, asked) => write!(

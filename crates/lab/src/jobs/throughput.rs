@@ -212,20 +212,8 @@ pub fn search(
     phase: Phase,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
-    search_by(tester, &mut Bisection::new(goal)?, phase, observer)
-}
-
-/// Searches for one goal in another way.
-///
-/// # Errors
-/// The tester or the record.
-pub fn search_by(
-    tester: &mut Tester<'_>,
-    search: &mut dyn Search,
-    phase: Phase,
-    observer: &mut dyn Observer,
-) -> Result<Outcome, JobError> {
-    let found = run(tester, search, phase, Deadline::NEVER, observer)?;
+    let mut search = Bisection::new(goal)?;
+    let found = run(tester, &mut search, phase, Deadline::NEVER, observer)?;
     found
         .first()
         .map(|searched| searched.result.outcome)

@@ -107,18 +107,6 @@ impl Crowd {
         Ok(())
     }
 
-    /// What other programs had of each of the bed's CPUs since the last clear, those aside that still have one: never more
-    /// than [`Self::read`] says later.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn gone(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
-        self.cpus
-            .iter()
-            .map(|&(cpu, _)| Ok((cpu, self.counted(cpu)?)))
-            .collect()
-    }
-
     /// When other programs had one of the bed's CPUs for long since the last clear.
     ///
     /// # Errors

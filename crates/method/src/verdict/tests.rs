@@ -2,7 +2,7 @@ use super::*;
 use crate::disturbed::Disturbed;
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
-use crate::trial::{CpuCrowd, CpuGap, CpuSteal, SizeCount, TaskName};
+use crate::trial::{CpuCrowd, CpuGap, CpuStall, CpuSteal, SizeCount, TaskName};
 use crate::units::{FrameLen, Rate};
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.

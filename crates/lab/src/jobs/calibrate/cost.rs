@@ -43,10 +43,10 @@ pub(super) fn costing(
         planted.push(long - short);
     }
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
-    let grown = Interval::from_samples(&grown).ok_or(JobError::Disturbed(pairs))?;
+    let grown = Interval::from_samples(&grown).ok_or(JobError::PairsApart(pairs))?;
     let half = (grown.high - grown.low) / 2.0;
     if half > planted * COST_WIDTH_MAX {
-        return Err(JobError::Disturbed(pairs));
+        return Err(JobError::PairsApart(pairs));
     }
     let Ruler(fault, _, unit) = COST;
     let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
