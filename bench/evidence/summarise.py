@@ -23,13 +23,13 @@ for key, whole in sorted(wholes.items(), key=lambda item: (item[0][1], item[0][2
     build, pair, disturbed = key
     row = found.get(key, {})
     most, rate = middle(row.get("max_forwarding_fps")), row.get("rate_fps")
-    reading = {"at_least": ">= ", "below": "< "}.get(row.get("rate_is"), "")
+    reading = "" if row.get("rate_is") in (None, "=") else f"{row['rate_is']} "
     lossless = f"{row.get('lossless_trials')} of {row.get('judged_trials')}"
     print(
         f"| {pair} | {'yes' if disturbed else 'no'} | {build} | {kfps(most)} | {reading}{kfps(rate)} | {lossless} "
         f"| {row.get('limited_by')} | {whole['took_ns'] / 1e9:.0f} | {whole['exit_code']} |"
     )
-    shares.setdefault((build, disturbed), []).append(rate / most if rate and most else 0.0)
+    shares.setdefault((build, disturbed), []).append(rate / most if rate and most and reading != "< " else 0.0)
 print()
 print("The rate without loss as a share of the maximum forwarding rate of the same run (0: no rate):")
 print()
