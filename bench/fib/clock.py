@@ -14,11 +14,11 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+from quiet import TICKS, machine, wait_until_quiet
+
 LONGEST_S = 180
-# A machine is quiet when others use less than this of a CPU for a second.
-QUIET_SHARE = 0.1
 QUIET_WAIT_S = 60
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def triestat(namespace):
@@ -39,23 +39,6 @@ def prefixes(file):
         if "Prefixes:" in line:
             return int(line.split()[1])
     sys.exit("no count of prefixes in fib_triestat")
-
-
-def machine():
-    """CPU time of the whole machine, s: used by programs and the kernel, taken by the hypervisor."""
-    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, open("/proc/stat", encoding="ascii").readline().split()[1:])
-    return (user + nice + system + irq + softirq) / TICKS, steal / TICKS
-
-
-def wait_until_quiet():
-    """Seconds waited; goes on when the machine never is."""
-    begun = time.monotonic()
-    while time.monotonic() - begun < QUIET_WAIT_S:
-        before = machine()[0]
-        time.sleep(1)
-        if machine()[0] - before < QUIET_SHARE:
-            break
-    return time.monotonic() - begun
 
 
 def exited(pid):
@@ -87,7 +70,7 @@ def until_counted(file, target, base, begun, ended):
 def main(namespace, routes, kind, fields, command):
     file = triestat(namespace)
     base = prefixes(file)
-    waited = wait_until_quiet()
+    waited = wait_until_quiet(QUIET_WAIT_S)
     load, used, mine = os.getloadavg()[0], machine(), time.process_time()
     begun = time.monotonic_ns()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
