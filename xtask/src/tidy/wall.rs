@@ -61,7 +61,10 @@ pub fn inner(tree: &Tree) -> Vec<Fault> {
 /// A dependency from outside is named once, in the root manifest, under its reason; xtask has none at all.
 pub fn outer(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for manifest in tree.manifests().filter(|manifest| !ALONE.contains(&manifest.path.as_str())) {
+    for manifest in tree
+        .manifests()
+        .filter(|manifest| !ALONE.contains(&manifest.path.as_str()))
+    {
         let workshop = manifest.path == "xtask/Cargo.toml";
         for dependency in dependencies(manifest) {
             let what = format!("dependency {}", dependency.name);
