@@ -13,7 +13,7 @@ def main(path):
     pairs = {}
     for line in open(path, encoding="utf-8"):
         entry = json.loads(line)
-        half = pairs.setdefault(entry["pair"], {}).setdefault(entry["receiver"], {"trials": [], "result": None})
+        half = pairs.setdefault(entry["pair"], {}).setdefault(entry["place"], {"trials": [], "result": None})
         if entry["kind"] == "trial" and entry["phase"] in ("overload", "wire"):
             half["trials"].append(entry)
         elif entry["kind"] == "result":
