@@ -55,6 +55,14 @@ testpmd testpmd_xdp "net_af_xdp0,iface=mA,start_queue=0,queue_count=1"
 # Past the queueing discipline, as our packet socket.
 testpmd testpmd_packet "net_af_packet0,iface=mA,qpairs=1,qdisc_bypass=1"
 trafgen=(ip netns exec "$tx" taskset -c "$cpu" trafgen --dev mA --conf "$out/trafgen.cfg" --cpus 1 --num 0 --no-sock-mem)
+# trafgen binds its worker to CPU 0, whatever it was started on: windows tell of the sender's CPU.
+settle() {
+	local pid
+	[ "$1" = trafgen ] || return 0
+	for pid in $(ip netns pids "$tx"); do
+		[ "$(cat "/proc/$pid/comm")" != trafgen ] || taskset -pc "$cpu" "$pid" > /dev/null
+	done
+}
 # Runs $1 with the command line of a sender behind it.
 with_sender() {
 	case $2 in
@@ -69,6 +77,7 @@ with_sender() {
 told() { echo "$1: ${*:2}"; }
 {
 	for name in $senders; do with_sender told "$name"; done
+	echo "trafgen's worker is moved to CPU $cpu: it binds itself to CPU 0"
 	dpkg-query -W -f '${Package} ${Version}\n' dpdk-dev netsniff-ng 2> /dev/null || true
 } | sed "s|$out|OUT|g" > "$out/command.txt"
 compare() { measure "$1" "\"sender\":\"$1\",\"round\":$round" "${@:2}"; }
