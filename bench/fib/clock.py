@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from quiet import TICKS, machine, wait_until_quiet
 
 LONGEST_S = 180
-QUIET_WAIT_S = 20
+QUIET_WAIT_S = 8
 
 
 def triestat(namespace):

@@ -19,6 +19,10 @@ def spread(values, form=".2f"):
     return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
 
+def cpu_of_route(entry):
+    return entry["own_cpu_ns"] / entry["asked_routes"]
+
+
 def main(path):
     loads = {}
     for line in open(path, encoding="utf-8"):
@@ -46,9 +50,9 @@ def main(path):
 
     print(
         "| loader | routes/s from the process's start, median (range) | beside | so many times as fast, median of rounds (range) "
-        "| from its first route on, routes/s | times as fast | own CPU, s | cleared in, s | others' CPU share | steal share |"
+        "| from its first route on, routes/s | times as fast | own CPU, s | times as much CPU a route | cleared in, s | others' CPU share | steal share |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for loader, by_round in loads.items():
         peer = PEERS[loader]
         both = [
@@ -67,6 +71,7 @@ def main(path):
             spread(rates_seen(loader).values(), ".0f"),
             spread(both[1]),
             f"{statistics.median(e['own_cpu_ns'] for e in entries) / 1e9:.2f}",
+            spread([cpu_of_route(e) / cpu_of_route(loads[peer][number]) for number, e in by_round.items()]),
             f"{statistics.median(e['removing_ns'] for e in entries) / 1e9:.2f}",
             f"at most {share('other_cpu_ns'):.0%}",
             f"at most {share('steal_ns'):.1%}",
@@ -79,7 +84,7 @@ def main(path):
     )
     print(
         "All in the same order and with the same next hops, but for the last two rows. Clearing is mpps table clear, and for BIRD "
-        "its own end, which takes its routes away. Others' CPU holds the kernel's own threads and interrupts."
+        "its own end, which takes its routes away. Own CPU of mpps holds its counting back. Others' CPU holds the kernel's own threads and interrupts."
     )
 
 

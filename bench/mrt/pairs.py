@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from quiet import machine, wait_until_quiet
 
-QUIET_WAIT_S = 30
+QUIET_WAIT_S = 8
 
 
 def run(reader, words):
