@@ -15,6 +15,10 @@ PEERS = {
 }
 
 
+# Others that take more of a CPU than this during a load disturbed it: the whole round is left out.
+OTHERS_MOST = 0.2
+
+
 def spread(values, form=".2f"):
     return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
 
@@ -37,6 +41,18 @@ def main(path):
     )
     if wrong:
         sys.exit(f"{wrong} loads ended otherwise than with all routes in the kernel: see {path}")
+
+    disturbed = {
+        number
+        for by_round in loads.values()
+        for number, e in by_round.items()
+        if (e["other_cpu_ns"] + e["steal_ns"]) / e["in_kernel_ns"] > OTHERS_MOST
+    }
+    for by_round in loads.values():
+        for number in disturbed & by_round.keys():
+            del by_round[number]
+    if not loads["mpps plain"]:
+        sys.exit("others disturbed every round: run it when the machine is quieter")
 
     def rates(loader):
         return {number: e["asked_routes"] / e["in_kernel_ns"] * 1e9 for number, e in loads[loader].items()}
@@ -79,7 +95,7 @@ def main(path):
         print(f"| {loader} | {' | '.join(cells)} |")
     rounds = len(next(iter(loads.values())))
     print(
-        f"\n{rounds} rounds. The clock ends when the kernel counts all routes (fib_triestat), for every loader. It begins with the "
+        f"\n{rounds} rounds, and {len(disturbed)} left out in which others took over {OTHERS_MOST:.0%} of a CPU. The clock ends when the kernel counts all routes (fib_triestat), for every loader. It begins with the "
         "process: reading the list or the file is in it, for mpps sorting too. mpps' counting back comes after the end."
     )
     print(

@@ -25,7 +25,7 @@ def main(path):
         "| bed's part, ns | CPUs apart, ns | steal, % | like |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|")
-    rates, costs, alike_rates, alike_costs = [], [], [], []
+    rates, costs, alike_rates, alike_costs, beds, alike_beds = [], [], [], [], [], []
     for number, halves in sorted(pairs.items()):
         both = [halves.get(place) or {"trials": [], "result": None} for place in PLACES]
         rate = [median_of(half, "max_forwarding_fps") for half in both]
@@ -34,6 +34,7 @@ def main(path):
         cost = router[0] - router[1] if None not in router else None
         steal = [share(half["trials"]) for half in both]
         away = [distance(half) for half in both]
+        bed = [cost_of(half, "bed_ns") for half in both]
         busy = [(half["result"] or {}).get("max_forwarding_busy_share") for half in both]
         alike = max(steal) <= STEAL_MOST and (None in away or max(away) <= EXCHANGE_MOST * min(away))
         alike = alike and None not in busy and min(busy) >= BUSY_LEAST
@@ -43,9 +44,12 @@ def main(path):
         if cost is not None:
             costs.append(100 * cost / router[1])
             alike_costs += [costs[-1]] if alike else []
+            # What the rates differ by when the routers are alike: the place is part of each frame's cost.
+            beds.append(100 * (bed[0] - bed[1]) / (router[1] + bed[1]))
+            alike_beds += [beds[-1]] if alike else []
         print(
             f"| {number} | {show(rate)} | {one(apart, '+.1f')} | {show([b and 100 * b for b in busy])} | {show(router)} "
-            f"| {one(cost, '+.0f')} | {show([cost_of(half, 'bed_ns') for half in both])} | {show(away)} "
+            f"| {one(cost, '+.0f')} | {show(bed)} | {show(away)} "
             f"| {show([100 * s for s in steal], '.1f')} | {'yes' if alike else 'no'} |"
         )
     print(
@@ -55,6 +59,7 @@ def main(path):
     print("\n| exit against port, median (range), % | like pairs | all pairs |\n|---|---|---|")
     print(f"| maximum forwarding rate | {spread(alike_rates)} | {spread(rates)} |")
     print(f"| router's part of a frame's cost | {spread(alike_costs)} | {spread(costs)} |")
+    print(f"| bed's part, of the port's whole cost | {spread(alike_beds)} | {spread(beds)} |")
 
 
 def median_of(half, name):
