@@ -23,6 +23,8 @@ stop_sender() {
 	wait "$sender" 2> /dev/null || true
 	sender=
 }
+# A bench puts its senders' processes in their place here, once they send.
+settle() { :; }
 # What a bench changed beyond this it puts back in a function of its own.
 put_back() { :; }
 clean() {
@@ -63,6 +65,7 @@ window() {
 		kill -0 "$sender" 2> /dev/null || fail "$name ended before it sent 100000 frames: see $out/$name.log"
 		[ $SECONDS -lt 30 ] || fail "$name sent nothing worth the name in 30 s: see $out/$name.log"
 	done
+	settle "$name"
 	row=$(taskset -c 0 "$alone" window "$bed" "$cpu" "$seconds" "$sender") || fail "the window over $name failed"
 	kill -0 "$sender" 2> /dev/null || fail "$name ended within its window: see $out/$name.log"
 	stop_sender

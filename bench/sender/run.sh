@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Our sender alone against its peers on the same veth, interleaved: DPDK testpmd txonly over AF_XDP, and trafgen.
+# Our sender alone against its peers on the same veth, interleaved: DPDK testpmd txonly over AF_XDP and over AF_PACKET,
+# and trafgen.
 # A window in which the machine disturbed the sender's CPU is void by the rules of trials
 # (steal, stalls, other programs), stays in the raw data, and is run again.
 # `af-packet` is ours with a packet socket (--port af-packet).
@@ -9,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 out=${1:?"usage: bench/sender/run.sh OUT_FOLDER [ROUNDS] [SECONDS] [SENDERS]"}
 rounds=${2:-5}
 seconds=${3:-3}
-senders=${4:-"ours testpmd trafgen"}
+senders=${4:-"ours testpmd-af-xdp testpmd-af-packet af-packet trafgen"}
 cpu=1
 bed=benchsender
 tx=mpps-$bed-out
@@ -44,24 +45,40 @@ cat > "$out/trafgen.cfg" << 'CFG'
 CFG
 ours=(taskset -c 0 "$alone" send "$bed" "$cpu" $((seconds + 3)))
 packet=(taskset -c 0 "$alone" send-packet "$bed" "$cpu" $((seconds + 3)))
-testpmd=(ip netns exec "$tx" dpdk-testpmd -l "0,$cpu" --no-pci --in-memory
-	--vdev "net_af_xdp0,iface=mA,start_queue=0,queue_count=1" --
-	--forward-mode=txonly --txpkts=60 --burst=64 --auto-start --stats-period=1)
+# testpmd NAME DEVICE: its command line, in the array NAME.
+testpmd() {
+	declare -ga "$1=(ip netns exec $tx dpdk-testpmd -l 0,$cpu --no-pci --in-memory --vdev $2 -- \
+		--forward-mode=txonly --txpkts=60 --burst=64 --auto-start --stats-period=1)"
+}
+# Copy mode is the only one that a veth has.
+testpmd testpmd_xdp "net_af_xdp0,iface=mA,start_queue=0,queue_count=1"
+# Past the queueing discipline, as our packet socket.
+testpmd testpmd_packet "net_af_packet0,iface=mA,qpairs=1,qdisc_bypass=1"
 trafgen=(ip netns exec "$tx" taskset -c "$cpu" trafgen --dev mA --conf "$out/trafgen.cfg" --cpus 1 --num 0 --no-sock-mem)
+# trafgen binds its worker to CPU 0, whatever it was started on: windows tell of the sender's CPU.
+settle() {
+	local pid
+	[ "$1" = trafgen ] || return 0
+	for pid in $(ip netns pids "$tx"); do
+		[ "$(cat "/proc/$pid/comm")" != trafgen ] || taskset -pc "$cpu" "$pid" > /dev/null
+	done
+}
 # Runs $1 with the command line of a sender behind it.
 with_sender() {
 	case $2 in
 		ours) "$1" "$2" "${ours[@]}" ;;
 		af-packet) "$1" "$2" "${packet[@]}" ;;
-		testpmd) "$1" "$2" "${testpmd[@]}" ;;
+		testpmd-af-xdp) "$1" "$2" "${testpmd_xdp[@]}" ;;
+		testpmd-af-packet) "$1" "$2" "${testpmd_packet[@]}" ;;
 		trafgen) "$1" "$2" "${trafgen[@]}" ;;
-		*) fail "no sender $2: ours, af-packet, testpmd, trafgen" ;;
+		*) fail "no sender $2: ours, af-packet, testpmd-af-xdp, testpmd-af-packet, trafgen" ;;
 	esac
 }
 told() { echo "$1: ${*:2}"; }
 {
 	for name in $senders; do with_sender told "$name"; done
-	dpkg-query -W -f '${Package} ${Version}\n' dpdk dpdk-dev netsniff-ng 2> /dev/null || true
+	echo "trafgen's worker is moved to CPU $cpu: it binds itself to CPU 0"
+	dpkg-query -W -f '${Package} ${Version}\n' dpdk-dev netsniff-ng 2> /dev/null || true
 } | sed "s|$out|OUT|g" > "$out/command.txt"
 compare() { measure "$1" "\"sender\":\"$1\",\"round\":$round" "${@:2}"; }
 for round in $(seq 1 "$rounds"); do

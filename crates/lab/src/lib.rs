@@ -8,6 +8,7 @@ pub mod destinations;
 pub mod doctor;
 pub mod doubt;
 pub mod exchange;
+pub mod exit_program;
 pub mod facts;
 pub mod gate;
 pub mod jobs;

@@ -4,6 +4,7 @@
 //! Trials go in turns: a wire in place of the router, the router, the router at little more than it forwards. A CPU that
 //! slows down for a while then slows all of them. What the wire costs is the bed's part of a frame's cost.
 
+use crate::exit_program;
 use crate::jobs::{JobError, Observer, Phase, Report};
 use crate::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
@@ -38,6 +39,9 @@ pub struct Saturated {
     pub at_little_more: Option<Saturation>,
     /// What a frame costs, in the bed's part and the router's; `None` where no wire can be laid.
     pub cost: Option<FrameCost>,
+    /// What of the bed's part is the receiver's program at the DUT's exit, ns a frame; `None` where there is none, or
+    /// where nothing timed it.
+    pub exit_program_ns: Option<f64>,
     /// The highest load the tester can offer and receive.
     pub ceiling: Rate,
     /// Whether the DUT lost frames there: else the tester ended before it.
@@ -167,10 +171,16 @@ pub fn measure(
         ReceiverPlace::Exit => offered,
         ReceiverPlace::Port => carried.or(offered),
     };
+    // A part of the bed's part says nothing where that is unknown.
+    let exit_program_ns = match cost {
+        Some(_) => exit_program::ns_per_frame(tester)?,
+        None => None,
+    };
     Ok(Saturated {
         at_most,
         at_little_more,
         cost,
+        exit_program_ns,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost,
     })
@@ -293,6 +303,7 @@ pub fn simulate(router: &Properties) -> Saturated {
         at_most: Some(at_most),
         at_little_more: None,
         cost: None,
+        exit_program_ns: None,
         ceiling,
         overloaded: router.capacity < ceiling,
     }

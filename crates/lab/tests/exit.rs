@@ -9,6 +9,7 @@ use host::alone;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
+use mpps_lab::exit_program;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report};
@@ -67,6 +68,33 @@ fn in_dut(bed: &Bed, words: &str) {
         .run(move || command.args(words).status())
         .expect("namespace");
     assert!(ended.expect("the program").success());
+}
+
+#[test]
+fn the_exit_program_is_timed_in_bursts_of_its_own() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = raised(&plan());
+    let mut at_exit = tester(&bed, &traffic());
+    let runs = |tester: &Tester<'_>| {
+        let found = tester.receivers[0].program_runs().expect("fdinfo");
+        found.expect("a program").runs
+    };
+    let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, 5_000).expect("a burst");
+    burst(&mut at_exit);
+    assert_eq!(runs(&at_exit), 0, "no trial is timed");
+    let ns = exit_program::ns_per_frame(&mut at_exit).expect("timed");
+    let ns = ns.expect("a program at the exit");
+    assert!((1.0..5_000.0).contains(&ns), "{ns} ns");
+    let timed = runs(&at_exit);
+    assert!(timed > 0, "its bursts are");
+    burst(&mut at_exit);
+    assert_eq!(runs(&at_exit), timed, "timing ends with them");
+    drop(at_exit);
+    let mut at_port = tester(&bed, &support::traffic());
+    let none = exit_program::ns_per_frame(&mut at_port).expect("the port");
+    assert_eq!(none, None);
 }
 
 #[test]

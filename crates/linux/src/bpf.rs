@@ -1,5 +1,6 @@
-//! The few calls of bpf(2) that a loader does not cover: live frames, and links and map entries that
-//! must be made inside another network namespace (so by file descriptor, from a thread that is there).
+//! The few calls of bpf(2) that a loader does not cover: live frames, links and map entries that must be
+//! made inside another network namespace (so by file descriptor, from a thread that is there), and how long
+//! programs run.
 
 use crate::error::{Error, Result};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -7,6 +8,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
 const BPF_PROG_TEST_RUN: libc::c_long = 10;
 const BPF_LINK_CREATE: libc::c_long = 28;
+const BPF_ENABLE_STATS: libc::c_long = 32;
+/// `BPF_STATS_RUN_TIME`, the only kind there is.
+const RUN_TIME: u32 = 0;
 /// `BPF_F_TEST_XDP_LIVE_FRAMES` (Linux 5.18): verdicts are carried out instead of returned.
 const LIVE_FRAMES: u32 = 1 << 1;
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
@@ -83,6 +87,15 @@ struct MapElementAttr {
     flags: u64,
 }
 const _: () = assert!(size_of::<MapElementAttr>() == 32);
+
+/// The member of `union bpf_attr` for BPF_ENABLE_STATS, padded.
+#[repr(C)]
+#[derive(Default)]
+struct EnableStatsAttr {
+    kind: u32,
+    pad: u32,
+}
+const _: () = assert!(size_of::<EnableStatsAttr>() == 8);
 
 fn bpf<T>(
     command: libc::c_long,
@@ -232,4 +245,57 @@ pub fn update_map(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> Result<()> {
     bpf(BPF_MAP_UPDATE_ELEM, &mut attr)
         .map(|_| ())
         .map_err(|error| Error::from_io("write map entry", format!("key {key:?}"), &error))
+}
+
+/// How often a program ran and for how long, since it was loaded, while runs were timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgramRuns {
+    /// Runs.
+    pub runs: u64,
+    /// Their time, ns: about one reading of the clock a run is in it, and whatever interrupted the program.
+    pub ns: u64,
+}
+
+/// Times every run of every eBPF program of this machine while the returned descriptor is open (Linux 5.8).
+/// Each run then reads the clock twice.
+///
+/// # Errors
+/// What bpf(2) said.
+pub fn time_runs() -> Result<OwnedFd> {
+    let mut attr = EnableStatsAttr {
+        kind: RUN_TIME,
+        ..EnableStatsAttr::default()
+    };
+    match bpf(BPF_ENABLE_STATS, &mut attr) {
+        // SAFETY: on success the kernel returned a new descriptor that nobody else owns.
+        Ok(fd) => Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) }),
+        Err(error) => {
+            Err(
+                Error::from_io("time the runs of eBPF programs", "of this machine", &error)
+                    .with_remedy("needs root and Linux 5.8"),
+            )
+        }
+    }
+}
+
+/// What was timed of a program so far.
+///
+/// # Errors
+/// The kernel does not say it.
+pub fn program_runs(program: BorrowedFd<'_>) -> Result<ProgramRuns> {
+    let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Error::from_io("read what the kernel says of a program", &path, &error))?;
+    let member = |name: &str| {
+        let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
+        values.next()?.trim().parse().ok()
+    };
+    match (member("run_cnt:"), member("run_time_ns:")) {
+        (Some(runs), Some(ns)) => Ok(ProgramRuns { runs, ns }),
+        _ => Err(Error::from_text(
+            "read what the kernel says of a program",
+            path,
+            "it does not say how often it ran",
+        )),
+    }
 }

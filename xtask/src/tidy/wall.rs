@@ -4,7 +4,7 @@ use super::text::crate_of;
 use super::tree::{File, Tree};
 
 /// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 9] = [
+const MAY_KNOW: [(&str, &[&str]); 10] = [
     ("crates/cli", &["lab", "planes", "method"]),
     ("crates/lab", &["method", "wire", "linux", "ebpf"]),
     ("crates/planes", &["wire", "linux", "ebpf"]),
@@ -14,10 +14,11 @@ const MAY_KNOW: [(&str, &[&str]); 9] = [
     ("crates/ebpf", &[]),
     ("xtask", &[]),
     ("fuzz", &["lab", "wire"]),
+    ("bench", &[]),
 ];
 
-/// A workspace of its own: there is no root manifest to take versions from (fuzz/README.md).
-const ALONE: &str = "fuzz/Cargo.toml";
+/// Workspaces of their own: there is no root manifest to take versions from (fuzz/README.md, bench/README.md).
+const ALONE: [&str; 2] = ["fuzz/Cargo.toml", "bench/mrt/rust-peer/Cargo.toml"];
 
 const WHY: &str = "meter and measured share nothing, and the leaves stay testable alone";
 
@@ -60,7 +61,10 @@ pub fn inner(tree: &Tree) -> Vec<Fault> {
 /// A dependency from outside is named once, in the root manifest, under its reason; xtask has none at all.
 pub fn outer(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for manifest in tree.manifests().filter(|manifest| manifest.path != ALONE) {
+    for manifest in tree
+        .manifests()
+        .filter(|manifest| !ALONE.contains(&manifest.path.as_str()))
+    {
         let workshop = manifest.path == "xtask/Cargo.toml";
         for dependency in dependencies(manifest) {
             let what = format!("dependency {}", dependency.name);
@@ -228,11 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn the_fuzz_targets_have_versions_of_their_own_and_the_wall_all_the_same() {
+    fn workspaces_apart_have_their_own_versions_and_the_wall() {
         let manifest =
             "[dependencies]\nlibfuzzer-sys = \"0.4\"\nmpps-cli = { path = \"../crates/cli\" }\n";
-        let tree = Tree::of(&[(ALONE, manifest)]);
-        assert_eq!(outer(&tree), []);
-        assert_eq!(inner(&tree).len(), 1);
+        for alone in ALONE {
+            let tree = Tree::of(&[(alone, manifest)]);
+            assert_eq!(outer(&tree), []);
+            assert_eq!(inner(&tree).len(), 1);
+        }
     }
 }

@@ -24,6 +24,9 @@ pub struct OverloadEntry {
     elsewhere_trials: Option<u32>,
     /// What a frame costs the DUT's CPU there; null where no wire can stand in for the router.
     cost: Option<CostEntry>,
+    /// What of the bed's part is the receiver's program at the DUT's exit; null where there is none, or where the
+    /// kernel did not time it.
+    exit_program_ns: Option<f64>,
 }
 
 impl OverloadEntry {
@@ -43,6 +46,7 @@ impl OverloadEntry {
             max_forwarding_cpu_distance_ns: maximum.and_then(|found| found.distance_ns),
             elsewhere_trials: maximum.map(|found| found.elsewhere),
             cost: saturated.cost.as_ref().map(CostEntry::from_cost),
+            exit_program_ns: saturated.exit_program_ns.map(tenths),
         }
     }
 }
@@ -77,7 +81,6 @@ pub(super) struct CostEntry {
 impl CostEntry {
     /// The entry of a cost, to tenths of a nanosecond.
     pub(super) fn from_cost(cost: &FrameCost) -> Self {
-        let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
         let entry = |interval| IntervalEntry::from_interval(interval, tenths);
         Self {
             bed_ns: entry(&cost.bed_ns),
@@ -85,6 +88,10 @@ impl CostEntry {
             total_ns: entry(&cost.total_ns),
         }
     }
+}
+
+fn tenths(ns: f64) -> f64 {
+    (ns * 10.0).round() / 10.0
 }
 
 #[cfg(test)]
@@ -111,11 +118,22 @@ mod tests {
     }
 
     #[test]
+    fn the_exit_program_is_told_beside_the_cost() {
+        let saturated = Saturated {
+            exit_program_ns: Some(41.26),
+            ..Saturated::default()
+        };
+        let entry = OverloadEntry::new(&saturated, None);
+        let entry = serde_json::to_value(entry).expect("serialises");
+        assert_eq!(entry["exit_program_ns"], serde_json::json!(41.3));
+    }
+
+    #[test]
     fn what_was_not_measured_is_null() {
         let entry = OverloadEntry::new(&Saturated::default(), None);
         let entry = serde_json::to_value(entry).expect("serialises");
         let members = entry.as_object().expect("an object");
-        assert_eq!(members.len(), 9);
+        assert_eq!(members.len(), 10);
         assert!(members.values().all(serde_json::Value::is_null), "{entry}");
     }
 }

@@ -16,6 +16,7 @@ pub fn details(rows: &[Figures], plan: &ThroughputPlan, place: Place<'_>) -> Str
         text.extend(link(row, plan));
     }
     text.push_str(&reasons(rows));
+    text.push_str(&exit_programs(rows));
     text.push_str(&ceilings(rows, place));
     let both = if plan.traffic.bidirectional {
         " of one direction; rates are the sum of both"
@@ -106,6 +107,19 @@ fn reasons(rows: &[Figures]) -> String {
         why.into_iter().chain(headroom).chain(even)
     });
     once(said)
+}
+
+/// What the receiver at the exit costs the router's CPU, and how that was timed.
+fn exit_programs(rows: &[Figures]) -> String {
+    let told = rows.iter().filter_map(|row| {
+        let ns = row.saturated.exit_program_ns?;
+        Some(format!(
+            "{}: the receiver's program at the exit: {ns:.0} ns a frame of the bed's part, timed by the kernel in bursts \
+             of its own (with about one reading of the clock)\n",
+            row.frames
+        ))
+    });
+    once(told)
 }
 
 fn ceilings(rows: &[Figures], place: Place<'_>) -> String {

@@ -366,6 +366,7 @@ pub(crate) mod tests {
                 router_ns: around(router_ns),
                 total_ns: around(router_ns + 400.0),
             }),
+            exit_program_ns: None,
             ceiling: Rate::from_fps(3e6),
             overloaded,
         }

@@ -95,16 +95,7 @@ impl Report<'_> {
     /// What the columns stand for, and what a rate means little without.
     fn notes(&self) -> String {
         let mut text = String::new();
-        let costs = self.rows.iter().filter(|row| row.saturated.cost.is_some());
-        text.push_str(&once(costs.map(|row| {
-            let receiver = match row.receiver {
-                Some(ReceiverPlace::Port) => "cable",
-                Some(ReceiverPlace::Exit) | None => "exit",
-            };
-            format!(
-                "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
-            )
-        })));
+        text.push_str(&self.bed_note());
         let apart = |row: &Figures| {
             let ns = row.saturated.maximum()?.distance_ns?;
             Some(format!(
@@ -125,6 +116,36 @@ impl Report<'_> {
             let _ = writeln!(text, "set-up script: {setup}");
         }
         text + &self.traffic_notes()
+    }
+
+    /// What the bed's part of a frame's cost is made of.
+    fn bed_note(&self) -> String {
+        let costs = || self.rows.iter().filter(|row| row.saturated.cost.is_some());
+        let program = costs().filter_map(|row| row.saturated.exit_program_ns);
+        let program = match (
+            program.clone().min_by(f64::total_cmp),
+            program.max_by(f64::total_cmp),
+        ) {
+            (Some(least), Some(most)) => {
+                let (least, most) = (format!("{least:.0}"), format!("{most:.0}"));
+                let range = if least == most {
+                    least
+                } else {
+                    format!("{least} to {most}")
+                };
+                format!(" (the receiver's program: {range} ns of it)")
+            }
+            _ => String::new(),
+        };
+        once(costs().map(|row| {
+            let receiver = match row.receiver {
+                Some(ReceiverPlace::Port) => "cable".to_owned(),
+                Some(ReceiverPlace::Exit) | None => format!("exit{program}"),
+            };
+            format!(
+                "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
+            )
+        }))
     }
 
     /// How many flows began, and where frames went.

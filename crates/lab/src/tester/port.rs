@@ -7,6 +7,7 @@ use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
 use mpps_ebpf::instruments::sender::{DIRECTIONS, FRAME_OCTETS_MAX, Mark, Order, Outcome, Stopped};
+use mpps_linux::bpf::ProgramRuns;
 use mpps_linux::netns::NetNs;
 use mpps_linux::xdp;
 use mpps_method::FrameSpec;
@@ -189,6 +190,15 @@ pub trait TrafficReceiver {
         Ok(Vec::new())
     }
 
+    /// How often its program ran and for how long, while runs were timed ([`mpps_linux::bpf::time_runs`]); `None`
+    /// from a receiver that is no program.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
+        Ok(None)
+    }
+
     /// What the receiver's own ring took; `None` for one that has no ring beside the port's.
     ///
     /// # Errors
@@ -244,6 +254,10 @@ impl TrafficReceiver for Receiver {
 
     fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         Self::windows(self, from_ns, to_ns)
+    }
+
+    fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
+        Self::program_runs(self).map(Some)
     }
 
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {

@@ -8,7 +8,7 @@ use libbpf_rs::{MapCore, MapFlags};
 use mpps_ebpf::instruments::receiver::{
     Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
 };
-use mpps_linux::bpf::LinkKind;
+use mpps_linux::bpf::{self, LinkKind, ProgramRuns};
 use mpps_linux::netns::NetNs;
 use mpps_linux::tc::{Hook, Turn};
 use mpps_method::FlowOrder;
@@ -38,7 +38,7 @@ pub struct ReceiverPlan {
 pub struct Receiver {
     skel: ReceiverSkel<'static>,
     plan: ReceiverPlan,
-    _attached: Attached,
+    attached: Attached,
 }
 
 /// What keeps the program at its place.
@@ -75,7 +75,7 @@ impl Receiver {
         Self {
             skel,
             plan,
-            _attached: attached,
+            attached,
         }
     }
 
@@ -148,6 +148,18 @@ impl Receiver {
         }
         cpus.retain(|marks| !marks.is_empty());
         Ok(cpus)
+    }
+
+    /// How often the program at its place ran and for how long, while runs were timed.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn program_runs(&self) -> Result<ProgramRuns, TesterError> {
+        let program = match self.attached {
+            Attached::Port { .. } => &self.skel.progs.receive,
+            Attached::Exit { .. } => &self.skel.progs.leave,
+        };
+        Ok(bpf::program_runs(program.as_fd())?)
     }
 
     /// Unique frames of the trial by length without FCS.

@@ -39,6 +39,7 @@ pub(in crate::terminal) fn row() -> Figures {
                 router_ns: interval(219.0, 225.3, 230.0),
                 total_ns: interval(648.0, 655.7, 664.0),
             }),
+            exit_program_ns: Some(41.4),
             ceiling: Rate::from_fps(3e6),
             overloaded: true,
         },

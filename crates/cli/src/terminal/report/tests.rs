@@ -138,13 +138,34 @@ fn the_sentences_come_first_and_say_what_ran() {
         "{text}"
     );
     for line in [
-        "bed: virtual NIC and exit, measured with a wire in place of the router\n",
+        "bed: virtual NIC and exit (the receiver's program: 41 ns of it), measured with a wire in place of the router\n",
         "set-up script: fw.sh, sha256 0123456789ab...\n",
         "\nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s, no wire, a virtual NIC (docs/method.md)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
     }
     assert!(!text.contains("why:") && !text.contains("Doubts"), "{text}");
+}
+
+#[test]
+fn the_exit_program_of_all_sizes_is_a_range() {
+    let mut rows = rows();
+    for (row, ns) in rows.iter_mut().zip([44.4, 40.6, 42.0]) {
+        row.saturated.exit_program_ns = Some(ns);
+    }
+    let of_all = text(&rows, &[], Place::Bed, false);
+    assert!(
+        of_all.contains("exit (the receiver's program: 41 to 44 ns of it), measured"),
+        "{of_all}"
+    );
+    for row in &mut rows {
+        row.saturated.exit_program_ns = None;
+    }
+    let untimed = text(&rows, &[], Place::Bed, false);
+    assert!(
+        untimed.contains("bed: virtual NIC and exit, measured"),
+        "{untimed}"
+    );
 }
 
 #[test]
