@@ -468,6 +468,7 @@ fn frames_merged_by_gro_are_never_miscounted() {
     if !support::can_run() {
         return;
     }
+    let mut searched = false;
     for nic in [Front::Cpumap, Front::Napi] {
         let bed = raised(&BedPlan { nic, ..plan() });
         let merge = || {
@@ -517,10 +518,12 @@ fn frames_merged_by_gro_are_never_miscounted() {
         )
         .unwrap_or_else(|error| panic!("{nic:?}: {error}"));
         assert_eq!(found[0].receiver == ReceiverPlace::Port, merged, "{nic:?}");
-        let found = search(&bed, &family(ReceiverPlace::Port), None);
-        let found = found.unwrap_or_else(|error| panic!("{nic:?}: {error}"));
-        if merged {
+        // A search asks no front for its place: one of them is enough.
+        if merged && !searched {
+            let found = search(&bed, &family(ReceiverPlace::Port), None);
+            let found = found.unwrap_or_else(|error| panic!("{nic:?}: {error}"));
             assert_eq!(found[0].receiver, Some(ReceiverPlace::Port), "{nic:?}");
+            searched = true;
         }
     }
 }

@@ -4,6 +4,7 @@ mod host;
 mod support;
 
 use host::{Host, alone};
+use ipnet::IpNet;
 use mpps_lab::bed;
 use mpps_lab::clock::wait_for;
 use mpps_lab::journal;
@@ -49,10 +50,12 @@ fn foreign(name: &str) -> NetNs {
     peer.run(|| links::set_up("eth0"))
         .expect("namespace")
         .expect("set up");
-    let own = "2001:2:0:2::1/128".parse().expect("a prefix");
+    // The kernel adds these in its own time: the address's when it is sure of it, the other when the link carries.
+    let late = ["2001:2:0:2::1/128", "ff00::/8"].map(|text| text.parse().expect("a prefix"));
     let come = wait_for(LIMIT_NS, 1_000_000, || {
         let routes = netns.run(|| everything().0).expect("namespace");
-        Ok::<_, Infallible>(routes.iter().any(|route| route.prefix == own))
+        let there = |prefix: &IpNet| routes.iter().any(|route| route.prefix == *prefix);
+        Ok::<_, Infallible>(late.iter().all(there))
     });
     assert_eq!(come, Ok(true));
     netns

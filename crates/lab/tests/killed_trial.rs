@@ -38,7 +38,7 @@ const ATTACHED: &str = "mpps-test: attached";
 /// The kernel frees programs and maps some grace periods after their last user, and ends their threads
 /// after that; on a machine with other work it is done within this time, ns.
 const FREED_NS: u64 = 30_000_000_000;
-const MOMENTS: u64 = 50;
+const MOMENTS: u64 = 30;
 const TRIAL_MS: u64 = 150;
 
 /// Leaves one child in the DUT's namespace, of a session of its own.
@@ -296,8 +296,8 @@ fn killed_at_random_moments_with_a_tester_nothing_of_it_stays() {
         objects.assert_freed(&when);
     }
     assert_eq!(network_settings(), settings);
-    assert!(reverted > 10, "only {reverted} of {MOMENTS} left a bed");
-    assert!(attached > 5, "only {attached} of {MOMENTS} had a tester");
+    assert!(reverted > 6, "only {reverted} of {MOMENTS} left a bed");
+    assert!(attached > 3, "only {attached} of {MOMENTS} had a tester");
 }
 
 /// A panic anywhere takes tester and bed down on its way out.
