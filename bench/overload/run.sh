@@ -10,10 +10,11 @@ echo "bench/overload/run.sh OUT_FOLDER MPPS $runs $between: each run is 'mpps th
 bash bench/machine.sh > "$out/machine.txt"
 : > "$out/raw.jsonl"
 for run in $(seq "$runs"); do
-  began=$(date +%s.%N)
   code=0
   result=$("$mpps" throughput --frame 64 --json --quiet --record "$out/trials.jsonl" 2> "$out/errors.txt") || code=$?
-  took=$(echo "$(date +%s.%N) - $began" | bc)
+  # By the record: the program may have waited for another run to end.
+  took=$(jq -s 'map(select(.kind == "run"))[-1].begun_utc as $begun | map(select(.kind == "end"))[-1].ended_utc
+    | fromdateiso8601 - ($begun | fromdateiso8601)' "$out/trials.jsonl")
   jq -c --argjson run "$run" --argjson code "$code" --argjson took "$took" \
     '{run: $run, exit_code: $code, took_s: $took, results: .results}' <<< "${result:-{\}}" >> "$out/raw.jsonl"
   sleep "$between"
