@@ -153,6 +153,8 @@ fn a_flag_of_the_search_adds_the_search() {
         "1",
         "--time",
         "0.1",
+        "--budget",
+        "15s",
         "--min-rate",
         "10k",
         "--max-rate",

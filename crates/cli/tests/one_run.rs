@@ -93,6 +93,8 @@ fn what_else_had_a_part_in_a_result_is_told() {
         "0.2",
         "--resolution",
         "10%",
+        "--budget",
+        "15s",
         "--dut-setup",
         &script,
         "--record",
