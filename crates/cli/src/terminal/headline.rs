@@ -55,8 +55,12 @@ fn same(row: &Figures) -> bool {
     let (Reading::AtLeast(rate), Some(maximum)) = (row.reading, row.saturated.maximum()) else {
         return false;
     };
-    let tester = row.forwarding_limit == Some(ForwardingLimit::Tester);
-    tester && rate.fps() >= SAME * maximum.forwarding.low
+    // Where the router was not seen to be the limit, its rate at overload is a bound like the other.
+    let bound = matches!(
+        row.forwarding_limit,
+        Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
+    );
+    bound && rate.fps() >= SAME * maximum.forwarding.low
 }
 
 /// What it forwards when more is offered than it can take; where the router was not seen to be the limit, a bound.
@@ -69,7 +73,7 @@ fn forwarding(row: &Figures) -> Option<String> {
         Some(format!("forwards at least {number}{unit} frames/s{why}"))
     };
     let who = match row.forwarding_limit? {
-        ForwardingLimit::Tester if same(row) => return None,
+        ForwardingLimit::Tester | ForwardingLimit::Unknown if same(row) => return None,
         ForwardingLimit::Tester => return at_least("; the tester can offer no more"),
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
