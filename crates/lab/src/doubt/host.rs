@@ -113,13 +113,7 @@ impl HostDoubt {
                 disturbed,
                 lost,
                 trial,
-            } => Words {
-                name: "lost-disturbed",
-                seen: lost_disturbed(disturbed, *lost, *trial),
-                why: "the machine had taken a CPU from the router or the tester then, so these frames say nothing of the \
-                      router",
-                next: "a quieter machine; `stalls`, `others` and `disturbed` of the trials in the record tell more",
-            },
+            } => lost_disturbed(disturbed, *lost, *trial),
             Self::BusyUncounted { cpu, busy, counted } => Words {
                 name: "busy-uncounted",
                 seen: format!(
@@ -173,7 +167,7 @@ impl HostDoubt {
     }
 }
 
-fn lost_disturbed(disturbed: &Disturbed, lost: u64, trial: Span) -> String {
+fn lost_disturbed(disturbed: &Disturbed, lost: u64, trial: Span) -> Words {
     let counted = |count: u64, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
@@ -184,7 +178,12 @@ fn lost_disturbed(disturbed: &Disturbed, lost: u64, trial: Span) -> String {
         disturbed.time,
         if lost == 1 { "it does" } else { "they do" },
     );
-    format!("{frames} lost in {times}, {time} of a trial of {trial}: {counts} not count")
+    Words {
+        name: "lost-disturbed",
+        seen: format!("{frames} lost in {times}, {time} of a trial of {trial}: {counts} not count"),
+        why: "the machine had taken a CPU from the router or the tester then, so these frames say nothing of the router",
+        next: "a quieter machine; `stalls`, `others` and `disturbed` of the trials in the record tell more",
+    }
 }
 
 fn host_changed(changes: &[Change]) -> String {
