@@ -29,7 +29,7 @@ use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, Rss
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::Link;
-use mpps_lab::tester::{PortKind, ReceiverPlace};
+use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{Rate, Span};
@@ -107,9 +107,10 @@ impl Plan {
                 ..BedWish::of(&args.bed, None)?
             }),
         };
+        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
         let measurement = ThroughputPlan {
-            receiver: args.ports.receiver.map(receiver),
-            ..measurement(&args.traffic, port(&args.ports), &args.search)?
+            receiver: receiver_for(&args.ports, &measurement.traffic)?,
+            ..measurement
         };
         let destinations = destinations(&args.destinations, &args.ports, &measurement.traffic)?;
         Ok(Self {
@@ -257,6 +258,16 @@ fn port(typed: &PortArgs) -> PortKind {
         // Real ports carry what their drivers allow: which of the two, the ports say.
         None if typed.external.is_some() => PortKind::AfPacket,
         named => port_kind(named),
+    }
+}
+
+/// The place that was asked for, where this traffic can be received there.
+fn receiver_for(typed: &PortArgs, traffic: &Traffic) -> Result<Option<ReceiverPlace>> {
+    let place = typed.receiver.map(receiver);
+    let refused = exit_refuses(traffic, typed.external.is_some());
+    match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
+        Some(why) => Err(TesterError::NoExit(why).into()),
+        None => Ok(place),
     }
 }
 

@@ -62,6 +62,22 @@ fn what_no_plan_can_be_is_refused_without_rights() {
             "throughput --simulate capacity=1M --nic napi",
             "cannot be used with",
         ),
+        (
+            "throughput --simulate capacity=1M --receiver exit",
+            "cannot be used with",
+        ),
+        (
+            "throughput --dry-run --receiver exit --port af-packet",
+            "give --receiver port",
+        ),
+        (
+            "throughput --dry-run --receiver exit --l4 tcp-stream",
+            "give --receiver port",
+        ),
+        (
+            "trial --rate 1k --dry-run --receiver exit --port af-packet",
+            "give --receiver port",
+        ),
         ("throughput --time 0", "give seconds"),
         ("throughput --resolution 0%", "1%"),
         ("throughput --rx-ring 1000000", "8 to 16384"),
@@ -247,6 +263,32 @@ fn a_dry_run_needs_no_rights_and_prints_the_plan() {
         "cpumap",
     ] {
         assert!(ended.stdout.contains(wanted), "{wanted}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_plan_says_receiver_and_budget_where_there_are_any() {
+    let planned = |words: &str| {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ended = run(mpps(&words).arg("--dry-run"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        let said = |word| {
+            let mut lines = ended.stdout.lines();
+            let line = lines.find_map(|line| line.strip_prefix(word));
+            line.map(|words| words.trim().to_owned())
+        };
+        [said("receiver "), said("budget ")].map(Option::unwrap_or_default)
+    };
+    let budget = "30 s for each frame size";
+    for (words, wanted) in [
+        ("throughput", ["chosen on the bed", budget]),
+        ("throughput --receiver exit", ["exit", budget]),
+        ("throughput --time 60", ["chosen on the bed", ""]),
+        ("throughput --simulate capacity=1M", ["", ""]),
+        ("trial --rate 1k --receiver port", ["port", ""]),
+        ("calibrate --receiver exit", ["exit", ""]),
+    ] {
+        assert_eq!(planned(words), wanted, "{words}");
     }
 }
 

@@ -43,7 +43,7 @@ fn a_second_run_waits_and_ctrl_c_ends_it() {
     let mut lines = BufReader::new(waiting.stderr.take().expect("stderr")).lines();
     let line = lines.next().expect("a line").expect("text");
     assert!(
-        line.starts_with("waits until another run has ended: pid 1, mpps calibrate"),
+        line.starts_with("waiting for another run to end: pid 1, mpps calibrate"),
         "{line}"
     );
     let killed = Command::new("kill")

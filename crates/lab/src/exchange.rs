@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 const BATCH: u32 = 50;
 /// Batches; their median counts, for an interrupt falls into a few of them.
 const BATCHES: u32 = 31;
-/// SCHED_FIFO priority: other programs would wait in one thread's place.
+/// SCHED_FIFO priority, so that no other program delays either thread.
 const PRIORITY: u8 = 60;
 
 /// One cache line, and on a CPU that fetches lines in pairs the next as well.
@@ -48,7 +48,7 @@ fn between(one: usize, other: usize) -> Result<Span, TesterError> {
         given_up: AtomicBool::new(false),
     };
     let give_up = |_: &TesterError| shared.given_up.store(true, Ordering::Release);
-    let failed = || TesterError::Layout("exchange between CPUs");
+    let failed = || TesterError::Panicked("the thread that times the CPU distance");
     std::thread::scope(|scope| {
         let answering = scope.spawn(|| {
             place(other).inspect_err(give_up)?;

@@ -1,7 +1,7 @@
 //! One measurement at a time on a host: a lock that a measuring run holds for as long as it lives.
 //!
-//! The lock is on a file beside the folder of the journals, which goes with the last of them. The file says who holds it;
-//! it stays, empty, for a file that is removed may be locked twice.
+//! The lock is on a file of its own: the journals' folder is removed with the last journal. The file says who holds the
+//! lock. The file stays when unlocked. If it were removed, two runs could lock two files.
 
 use crate::clock::wait_until;
 use crate::interrupt;

@@ -1,9 +1,10 @@
-//! How many trials a search has run and what became of them: the same for every search, and blind to loss.
+//! How many trials a search has run and what became of them: the same for every search, and blind to loss,
+//! except loss whose time is unknown.
 
 use crate::reason::Void;
 use crate::search::CouldNotMeasure;
 
-/// A search ends after so many disturbed trials in a row, all of one load. Its caller's time budget ends it before.
+/// A search ends after so many void trials in a row, all of one load. Its caller's time budget ends it before.
 pub const VOIDS_IN_ROW_MAX: u32 = 30;
 
 /// Trials so far.

@@ -1,6 +1,6 @@
 //! The times in which the machine disturbed a trial, and what fell into them. The rest of the trial is evidence.
 //!
-//! A disturbance is a time in which a CPU of the bed stood still or ran another program, with a guard behind it as long
+//! A disturbance is a time in which a CPU of the bed stood still or ran another program, with a guard after it as long
 //! as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
 //! no frame was lost is taken out just so.
 
@@ -31,10 +31,10 @@ pub struct Disturbed {
     pub lost: Option<u64>,
 }
 
-/// How long after a disturbance its doing lasts: the sender catches up, and the rings drain what came meanwhile.
+/// The guard after a disturbance: in it the sender catches up and the rings drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Guard {
-    /// Time for each of the disturbance's: what came meanwhile drains with what the DUT has to spare.
+    /// Length of the guard, as a multiple of the disturbance's.
     pub factor: f64,
     /// So long at least.
     pub least: Span,
@@ -49,7 +49,7 @@ impl Guard {
     }
 }
 
-/// The disturbed parts of a trial of this length, in their order: each of `times` and a guard behind it. A disturbance
+/// The disturbed parts of a trial of this length, in their order: each of `times` and a guard after it. A disturbance
 /// that begins in the guard of another finds the rings filled: what was left of that guard is added to its own.
 #[must_use]
 pub fn parts<'a>(

@@ -152,7 +152,7 @@ impl fmt::Display for Shortfall {
     }
 }
 
-/// What the machine did to a trial, whatever its loss: it is run again.
+/// What the machine did to a trial: it is run again. Only [`Void::LossUnplaced`] asks for loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Void {
     /// The hypervisor took too much of a CPU.
@@ -226,7 +226,8 @@ impl fmt::Display for Void {
             }
             Self::LossUnplaced(time) => write!(
                 f,
-                "frames were lost, and the machine disturbed the trial for {time}: which frames it cost is not known"
+                "frames were lost, and disturbances took {time} of the trial: the tester cannot tell which frames were lost in \
+                 them"
             ),
             Self::Others {
                 cpu,

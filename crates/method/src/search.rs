@@ -166,7 +166,7 @@ pub enum Outcome {
 /// Why a search has no answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CouldNotMeasure {
-    /// The machine disturbed so many trials in a row ([`crate::attempts::VOIDS_IN_ROW_MAX`]); the last one's reason.
+    /// So many trials in a row were void ([`crate::attempts::VOIDS_IN_ROW_MAX`]); the last one's reason.
     TooManyVoided(Void),
     /// The trials, or the time for them, ended before any said something of the DUT.
     OutOfTrials {
@@ -194,7 +194,7 @@ impl fmt::Display for CouldNotMeasure {
         match self {
             Self::TooManyVoided(last) => write!(
                 f,
-                "over {VOIDS_IN_ROW_MAX} trials in a row were disturbed, the last because {last}: \
+                "over {VOIDS_IN_ROW_MAX} trials in a row were void, the last because {last}: \
                  measure when the machine is quieter"
             ),
             Self::OutOfTrials { trials } => {

@@ -16,7 +16,7 @@ pub enum SearchPlan {
     Mlr {
         /// The goals, none twice.
         goals: Vec<SearchGoal>,
-        /// Undisturbed trials at most.
+        /// Trials at most; void and not offered ones do not count.
         trials_at_most: u32,
     },
     /// Bisection (RFC 2544 26.1).

@@ -121,7 +121,7 @@ impl Trial {
             return Verdict::NotOffered(why);
         }
         if self.cut_short_from.is_some() {
-            // For nothing that its end knows of.
+            // It was cut short, and no rule above says why.
             return Verdict::Invalid(Invalid::SenderDidNotEnd);
         }
         Verdict::Lossless

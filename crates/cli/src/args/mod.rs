@@ -62,7 +62,7 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 
 /// The jobs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Find the highest load of which the DUT loses no frame (RFC 2544 section 26.1)
+    /// Measure the maximum forwarding rate, what limits it, and the highest load without loss (RFC 2285, RFC 2544)
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show everything counted: no search
     Trial(Box<TrialArgs>),

@@ -113,7 +113,7 @@ pub struct SearchArgs {
     /// loads are then whole multiples [default: the preset's; bisection 1%]
     #[arg(long, value_name = "1%|FPS", value_parser = resolution)]
     pub resolution: Option<Resolution>,
-    /// Undisturbed trials at most, for each frame size [default: quick 25]
+    /// Trials at most, for each frame size; void and not offered ones do not count [default: quick 25]
     #[arg(long, value_name = "N")]
     pub trials_at_most: Option<u32>,
     /// Bisection: whole multiples of this many frames/s as loads (published: 50000); same as --resolution FPS

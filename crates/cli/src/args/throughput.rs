@@ -29,7 +29,7 @@ pub struct ThroughputArgs {
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix", "external"])]
+                                "table", "dst_prefix", "external", "receiver"])]
     pub simulate: Option<Properties>,
     /// The bed it raises for itself.
     #[command(flatten)]

@@ -13,7 +13,7 @@ pub struct TrialArgs {
     /// tester can offer
     #[arg(long, value_name = "FPS,...", value_delimiter = ',', required = true, value_parser = load, help_heading = "Load")]
     pub rate: Vec<Load>,
-    /// Length of each trial, in seconds or with a unit (200ms, 5m); at max about that
+    /// Length of each trial, in seconds or with a unit (200ms, 5m); with --rate max the trial lasts about as long
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
     /// Trials at each load, each shown

@@ -1,6 +1,6 @@
 //! What `mpps trial` is to offer.
 
-use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, receiver, traffic};
+use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, receiver_for, traffic};
 use crate::args::TrialArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
@@ -44,6 +44,7 @@ impl TrialPlan {
             port,
             ..traffic::of(&args.traffic, &sizes)?
         };
+        let receiver = receiver_for(&args.ports, &traffic)?;
         Ok(Self {
             bed,
             destinations: super::destinations(&args.destinations, &args.ports, &traffic)?,
@@ -53,7 +54,7 @@ impl TrialPlan {
                 loads: args.rate.clone(),
                 time: args.time,
                 trials: args.trials,
-                receiver: args.ports.receiver.map(receiver),
+                receiver,
             },
         })
     }
@@ -97,6 +98,18 @@ mod tests {
             (
                 "--rate 1k --external a,b --dst-prefix 10.0.0.0/8",
                 "--external with destinations",
+            ),
+            (
+                "--rate 1k --receiver exit --port af-packet",
+                "give --receiver port",
+            ),
+            (
+                "--rate 1k --receiver exit --l4 tcp-stream --flows 2",
+                "GRO merge frames",
+            ),
+            (
+                "--rate 1k --receiver exit --external a,b",
+                "has no exit of ours",
             ),
         ] {
             let error = plan(words).expect_err(words).to_string();

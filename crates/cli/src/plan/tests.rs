@@ -191,6 +191,20 @@ fn a_simulated_pair_takes_the_beds_place() {
 }
 
 #[test]
+fn a_receiver_is_where_it_was_asked_for() {
+    for (words, place) in [
+        ("", None),
+        ("--receiver exit", Some(ReceiverPlace::Exit)),
+        (
+            "--receiver port --port af-packet",
+            Some(ReceiverPlace::Port),
+        ),
+    ] {
+        assert_eq!(plan(words).measurement.receiver, place, "{words}");
+    }
+}
+
+#[test]
 fn a_low_maximum_takes_the_minimum_with_it() {
     assert_eq!(plan("--max-rate 5k").measurement.minimum.fps(), 500.0);
     assert_eq!(plan("--max-rate 1M").measurement.minimum.fps(), 10_000.0);
@@ -266,6 +280,9 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("--frame 1518-64/128", "first-last/step"),
         ("--frame mix:64=0", "weight"),
         ("--frame 64,,128", "empty frame size"),
+        ("--receiver exit --port af-packet", "give --receiver port"),
+        ("--receiver exit --l4 tcp-stream", "GRO merge frames"),
+        ("--receiver exit --external a,b", "has no exit of ours"),
     ] {
         let line = refusal(words);
         assert!(line.contains(wanted), "{words}: {line}");
@@ -282,6 +299,7 @@ fn what_excludes_each_other_is_refused_by_the_parser() {
         "--verify-loss 2 --accept all",
         "--simulate capacity=1M --bed lab1",
         "--simulate capacity=1M --rx-ring 512",
+        "--simulate capacity=1M --receiver exit",
     ] {
         let typed = ["mpps", "throughput"]
             .into_iter()

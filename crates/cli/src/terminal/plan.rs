@@ -4,6 +4,7 @@ use crate::plan::{DESTINATIONS, DestinationPlan};
 use mpps_lab::bed::{BedPlan, ExternalPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::LinkSource;
+use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
 use mpps_method::{SearchPlan, Span};
@@ -100,15 +101,35 @@ pub fn calibration(traffic: &Traffic) -> String {
     )
 }
 
-/// What would be measured.
+/// What would be measured on a bed.
 #[must_use]
 pub fn measurement(plan: &ThroughputPlan) -> String {
-    sent(plan) + &search(plan)
+    let budget = plan.budget.map_or(String::new(), |budget| {
+        format!("budget       {budget} for each frame size\n")
+    });
+    sent(plan) + &search(plan) + &budget
 }
 
-/// What would be sent.
+/// What would be measured on a simulated pair, which has no receiver to place and no budget.
+#[must_use]
+pub fn simulation(plan: &ThroughputPlan) -> String {
+    traffic(plan) + &search(plan)
+}
+
+/// What would be sent on a bed, and where it would be received.
 #[must_use]
 pub fn sent(plan: &ThroughputPlan) -> String {
+    traffic(plan) + &receiver(plan.receiver)
+}
+
+/// Where the tester would receive.
+#[must_use]
+pub fn receiver(place: Option<ReceiverPlace>) -> String {
+    let place = place.map_or("chosen on the bed", ReceiverPlace::name);
+    format!("receiver     {place}\n")
+}
+
+fn traffic(plan: &ThroughputPlan) -> String {
     let traffic = &plan.traffic;
     let sizes: Vec<String> = plan.sizes.iter().map(ToString::to_string).collect();
     let ways = if traffic.bidirectional {
@@ -143,7 +164,7 @@ fn search(plan: &ThroughputPlan) -> String {
     {
         let _ = writeln!(
             text,
-            "trials       {trials_at_most} at most, disturbed ones and loads the tester cannot offer aside"
+            "trials       {trials_at_most} at most; void and not offered ones do not count"
         );
     }
     if plan.warm_up > Span::ZERO {

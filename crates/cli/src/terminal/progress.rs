@@ -35,9 +35,9 @@ struct Size {
     begun: Instant,
     budget: Option<Duration>,
     phase: PhaseSeen,
-    /// Trials that are not at overload, and those of them that the machine disturbed.
+    /// Trials that are not at overload, and the void ones of them.
     trials: u32,
-    disturbed: u32,
+    void: u32,
     /// Highest load that lost nothing.
     lossless: Option<Rate>,
     /// Lowest load that lost frames.
@@ -50,7 +50,7 @@ struct PhaseSeen {
     frames: String,
     name: &'static str,
     trials: u32,
-    disturbed: u32,
+    void: u32,
 }
 
 impl Progress {
@@ -88,8 +88,8 @@ impl Progress {
     /// A trial that has ended.
     pub fn trial(&mut self, number: u32, report: &Report<'_>) {
         let frames = report.frames.to_string();
-        let name = phase(report.phase);
         let known = self.size.as_ref().map(|size| &size.phase);
+        let name = phase(report.phase, known.map_or("", |known| known.name));
         if known.is_some_and(|known| known.name != name || known.frames != frames) {
             self.end_phase();
         }
@@ -135,7 +135,7 @@ impl Size {
             budget,
             phase: PhaseSeen::default(),
             trials: 0,
-            disturbed: 0,
+            void: 0,
             lossless: None,
             lossy: None,
         }
@@ -145,10 +145,10 @@ impl Size {
         self.phase.trials += 1;
         // At overload the undisturbed windows of a trial count, whatever its verdict.
         if self.phase.name != Phase::Overload.name() {
-            let disturbed = u32::from(matches!(report.verdict, Verdict::Void(_)));
+            let void = u32::from(matches!(report.verdict, Verdict::Void(_)));
             self.trials += 1;
-            self.disturbed += disturbed;
-            self.phase.disturbed += disturbed;
+            self.void += void;
+            self.phase.void += void;
         }
         if report.phase != Phase::Search {
             return;
@@ -165,7 +165,7 @@ impl Size {
         }
     }
 
-    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % disturbed  18 s left`
+    /// `64  search  1.380 Mfps  lossless to 1.310 Mfps, lossy from 1.450 Mfps  12 % void  18 s left`
     fn live(&self, load: Rate) -> String {
         let PhaseSeen { frames, name, .. } = &self.phase;
         let mut text = format!("{frames}  {name}  {load}");
@@ -173,9 +173,9 @@ impl Size {
         if !bounds.is_empty() {
             let _ = write!(text, "  {bounds}");
         }
-        if self.disturbed > 0 {
-            let share = f64::from(self.disturbed) / f64::from(self.trials.max(1));
-            let _ = write!(text, "  {:.0} % disturbed", share * 100.0);
+        if self.void > 0 {
+            let share = f64::from(self.void) / f64::from(self.trials.max(1));
+            let _ = write!(text, "  {:.0} % void", share * 100.0);
         }
         let spent = self.begun.elapsed();
         let _ = match self.budget {
@@ -185,18 +185,18 @@ impl Size {
         text
     }
 
-    /// `64: search: 12 trials, 2 disturbed; lossless to 1.380 Mfps, lossy from 1.410 Mfps`
+    /// `64: search: 12 trials, 2 void; lossless to 1.380 Mfps, lossy from 1.410 Mfps`
     fn ended(&self) -> String {
         let PhaseSeen {
             frames,
             name,
             trials,
-            disturbed,
+            void,
         } = &self.phase;
         let many = if *trials == 1 { "trial" } else { "trials" };
         let mut text = format!("{frames}: {name}: {trials} {many}");
-        if *disturbed > 0 {
-            let _ = write!(text, ", {disturbed} disturbed");
+        if *void > 0 {
+            let _ = write!(text, ", {void} void");
         }
         let bounds = self.bounds();
         if *name == Phase::Search.name() && !bounds.is_empty() {
@@ -216,8 +216,10 @@ impl Size {
     }
 }
 
-fn phase(phase: Phase) -> &'static str {
+/// The phase that a trial belongs to. A wire beside a fixed load is part of that phase.
+fn phase(phase: Phase, under_way: &'static str) -> &'static str {
     match phase {
+        Phase::Wire if under_way == Phase::Fixed.name() => under_way,
         Phase::Wire | Phase::Overload => Phase::Overload.name(),
         other => other.name(),
     }

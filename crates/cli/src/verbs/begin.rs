@@ -42,7 +42,12 @@ pub struct Beside {
 impl Beside {
     /// Waits until no other run measures, or with `--share` looks whether one does.
     fn wait(share: bool, begun: Clock, recorder: &Recorder) -> Result<Self> {
-        let lock = || format!("lock {}", one_run::LOCK);
+        let lock = || {
+            format!(
+                "lock {} (needs root, and a /run that can be written)",
+                one_run::LOCK
+            )
+        };
         let (mut other, mut only) = (None, None);
         if share {
             other = OnlyRun::other().with_context(lock)?;
@@ -53,7 +58,7 @@ impl Beside {
             let own = format!("pid {pid}, mpps {words}, since {since}");
             let waiting = |holder: &Holder| {
                 recorder.step(&format!(
-                    "waits until another run has ended: {holder} (--share does not wait)"
+                    "waiting for another run to end: {holder} (--share measures beside it)"
                 ));
             };
             only = OnlyRun::wait(&own, waiting).with_context(lock)?;

@@ -30,7 +30,7 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
                 plan.check_bed(name, &bed)?;
             }
         }
-        let words = words::calibration(&plan.traffic);
+        let words = words::calibration(&plan.traffic) + &words::receiver(plan.receiver);
         return begin::dry_run(
             &args.output,
             &plan.bed,

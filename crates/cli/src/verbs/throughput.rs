@@ -35,7 +35,11 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         .map(|prepared| prepared.destinations.clone());
     if args.output.dry_run {
         let routes = words::destinations(plan.destinations.as_ref());
-        let words = words::measurement(&plan.measurement) + &routes;
+        let measurement = match plan.bed {
+            BedChoice::Simulated(_) => words::simulation(&plan.measurement),
+            BedChoice::Kept(_) | BedChoice::Own(_) => words::measurement(&plan.measurement),
+        };
+        let words = measurement + &routes;
         let job = Job::Throughput(&plan.measurement);
         return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }

@@ -29,7 +29,8 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
     let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
     plan.offer.traffic.destinations = prepared.as_ref().map(|routes| routes.destinations.clone());
     if args.output.dry_run {
-        let words = terminal::fixed_load_plan(&plan.offer, plan.destinations.as_ref());
+        let offered = terminal::fixed_load_plan(&plan.offer, plan.destinations.as_ref());
+        let words = terminal::plan::receiver(plan.offer.receiver) + &offered;
         let job = Job::Trial(&plan.offer);
         return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }

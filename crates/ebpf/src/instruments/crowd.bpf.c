@@ -2,7 +2,8 @@
 /*
  * Who else had the bed's CPUs? At each task switch on a CPU of the bed: how long did a task that is
  * neither idle nor the bed's run, without a break? A router's CPU that compiled something for 3 ms
- * loses frames that are not the router's fault; a tester's CPU leaves slots unsent that it could send. Sees no frame, so what it says of a trial is blind to the trial's loss.
+ * loses frames that are not the router's fault; a tester's CPU leaves slots unsent that it could send.
+ * Sees no frame, so what it says of a trial is blind to the trial's loss.
  * Costs about 50 ns a switch; a busy DUT hardly switches.
  *
  * The router's own tasks are counted apart: those of its network namespace, and on its CPUs the kernel's
@@ -63,7 +64,7 @@ struct crowd_cpu {
 
 /* Long times of others' kept of each CPU: the last so many. */
 #define STRETCHES_MAX 4096
-/* A shorter time changes no window by more than its share. */
+/* A shorter turn is no disturbance; its time counts in total_ns. */
 #define STRETCH_NS 400000
 
 struct stretch {

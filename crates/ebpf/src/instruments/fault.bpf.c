@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Faults planted on the DUT's path to calibrate the meter (design 4.9): a program apart from sender
- * and receiver, at the DUT's egress, that knows no sequence of theirs but what stands in the frames,
- * and keeps its own count. What it planted, the meter must find.
+ * Faults planted on the DUT's path to calibrate the meter: a program apart from sender and receiver,
+ * at the DUT's egress, that knows no sequence of theirs but what stands in the frames, and keeps its
+ * own count. What it planted, the meter must find.
  *
  * Reordering is planted by letting two frames of one flow change their tags: the first takes the
  * sequence that comes next, the second the first's. For that the sequences of a flow must be

@@ -2,10 +2,10 @@
 /*
  * The receiver: counts every frame that reaches it and drops it. `receive` stands at the tester's port (XDP), `leave`
  * at the egress of the DUT's outgoing port (traffic control), in place of a NIC driver's transmit: then the tester's
- * CPU only sends. Both share one body. A frame counts for the trial only by its tag. Loss follows from a bit for every sequence number (so a duplicate can
- * never hide a loss), reordering from the highest sequence seen in the frame's flow: over all flows
- * together two queues would show reordering that no flow has. Which flow a frame belongs to follows from
- * its sequence, for flows and destinations take turns: that holds behind address translation too, and
+ * CPU only sends. Both share one body. A frame counts for the trial only by its tag. Loss follows from a bit for every
+ * sequence number (so a duplicate can never hide a loss), reordering from the highest sequence seen in the frame's
+ * flow: over all flows together two queues would show reordering that no flow has. Which flow a frame belongs to
+ * follows from its sequence, for flows and destinations take turns: that holds behind address translation too, and
  * costs the same for one flow and for millions.
  */
 #include "receiver.h"

@@ -6,7 +6,7 @@
  * writes the whole frame (the DUT had the page before: nothing in it can be trusted) and redirects it
  * to the port. A call costs about 20 ms to set up, hence one a trial and the pace kept in here.
  *
- * Rule 4.2 of the design: a slot later than late_max_ns is not made up for. It is counted unsent, and
+ * A slot later than late_max_ns is not made up for. It is counted unsent, and
  * so no load is ever claimed that was not offered.
  */
 #include "sender_frame.h"

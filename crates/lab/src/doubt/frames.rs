@@ -1,7 +1,8 @@
-//! Doubts about where frames went, and about those that came back otherwise than a router sends them on: more than once, out of order, late, not routed.
+//! Doubts about where frames went, and about those that came back otherwise than a router sends them on: more than
+//! once, out of order, late, not routed.
 
 use super::Words;
-use mpps_method::{Counts, Disturbed, OVERDUE_MAX, Span, Trial, Verdict};
+use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
 
 /// What was wrong with frames that arrived, over all trials of a search.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,15 +37,6 @@ pub enum FrameDoubt {
     HalfMeetsTable {
         /// Routes in the DUT.
         routes: u64,
-    },
-    /// Frames were lost while the machine disturbed the trial that the result stands on; they count for nothing.
-    LostDisturbed {
-        /// What fell into the disturbances.
-        disturbed: Disturbed,
-        /// Frames lost of it.
-        lost: u64,
-        /// Length of the trial.
-        trial: Span,
     },
     /// Frames arrived with the TTL or hop limit they were sent with.
     NotRouted {
@@ -109,31 +101,8 @@ impl FrameDoubt {
             .map(|(_, doubt)| doubt)
     }
 
-    /// The doubt that the trial raises on which a result stands.
-    pub fn from_evidence(trial: &Trial) -> Option<Self> {
-        let lost = trial.lost_disturbed();
-        (lost > 0).then_some(Self::LostDisturbed {
-            disturbed: trial.disturbed,
-            lost,
-            trial: trial.duration,
-        })
-    }
-
     pub(super) fn words(&self) -> Words {
         match self {
-            Self::LostDisturbed {
-                disturbed,
-                lost,
-                trial,
-            } => Words {
-                name: "lost-disturbed",
-                seen: format!(
-                    "{lost} frames were lost in {} disturbances, {} of a trial of {trial}: they do not count",
-                    disturbed.times, disturbed.time
-                ),
-                why: "another program or the hypervisor had a CPU then; without that the ring would not have overflowed",
-                next: "a quieter machine; `stalls`, `others` and `disturbed` of the trials in the record tell more",
-            },
             Self::Duplicates { frames, received } => Words {
                 name: "duplicates",
                 seen: format!("{frames} of {received} frames arrived once more"),
@@ -186,27 +155,6 @@ impl FrameDoubt {
 mod tests {
     use super::*;
     use mpps_method::Direction;
-
-    #[test]
-    fn loss_in_disturbances_is_told() {
-        let mut trial = Trial {
-            duration: Span::from_millis(1_020),
-            ..Trial::default()
-        };
-        assert_eq!(FrameDoubt::from_evidence(&trial), None);
-        trial.disturbed = Disturbed {
-            times: 3,
-            time: Span::from_millis(20),
-            sent: 20_000,
-            unsent: 0,
-            lost: Some(878),
-        };
-        let doubt = FrameDoubt::from_evidence(&trial).expect("a doubt");
-        assert_eq!(
-            doubt.words().seen,
-            "878 frames were lost in 3 disturbances, 20 ms of a trial of 1.02 s: they do not count"
-        );
-    }
 
     #[test]
     fn each_count_over_zero_is_a_doubt() {

@@ -3,7 +3,7 @@
 use super::Words;
 use crate::facts::Change;
 use crate::one_run::Holder;
-use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Rules, Span, Trial, Verdict};
+use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Disturbed, Rules, Span, Trial, Verdict};
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
 const COMPARABLE: Span = Span::from_millis(500);
@@ -19,11 +19,20 @@ const CHANGES_SHOWN: usize = 4;
 /// What the router's own tasks or the machine did that the rate and the busy time do not show.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostDoubt {
-    /// Tasks of the router's own had a CPU of the bed; they void nothing.
+    /// Tasks of the router's own had a CPU of the bed. They disturb nothing.
     RouterTasks {
         /// Whose was the longest stretch, where, and how long they had the CPU.
         tasks: CpuCrowd,
         /// Length of that trial.
+        trial: Span,
+    },
+    /// Frames were lost while the machine disturbed the trial that the result stands on. They count for nothing.
+    LostDisturbed {
+        /// What fell into the disturbances.
+        disturbed: Disturbed,
+        /// Frames lost of it.
+        lost: u64,
+        /// Length of the trial.
         trial: Span,
     },
     /// A CPU of the DUT's was busy for longer than the threads whose time is told as its busy time.
@@ -78,6 +87,17 @@ impl HostDoubt {
         doubts.into_iter().flatten().collect()
     }
 
+    /// The doubt that the trial raises on which a result stands.
+    #[must_use]
+    pub fn from_evidence(trial: &Trial) -> Option<Self> {
+        let lost = trial.lost_disturbed();
+        (lost > 0).then_some(Self::LostDisturbed {
+            disturbed: trial.disturbed,
+            lost,
+            trial: trial.duration,
+        })
+    }
+
     pub(super) fn words(&self) -> Words {
         match self {
             Self::RouterTasks { tasks, trial } => Words {
@@ -86,9 +106,14 @@ impl HostDoubt {
                     "the router's own {} had CPU {} for {} in one stretch, {} in all, in a trial of {trial}",
                     tasks.culprit, tasks.cpu, tasks.longest, tasks.total
                 ),
-                why: "frames wait while it runs; that is part of what the router does, so no trial is void for it",
+                why: "frames wait while it runs; the router does that itself, so the loss counts",
                 next: "run again without that task: the difference is its cost",
             },
+            Self::LostDisturbed {
+                disturbed,
+                lost,
+                trial,
+            } => lost_disturbed(disturbed, *lost, *trial),
             Self::BusyUncounted { cpu, busy, counted } => Words {
                 name: "busy-uncounted",
                 seen: format!(
@@ -142,6 +167,25 @@ impl HostDoubt {
     }
 }
 
+fn lost_disturbed(disturbed: &Disturbed, lost: u64, trial: Span) -> Words {
+    let counted = |count: u64, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    };
+    let frames = counted(lost, "frame was", "frames were");
+    let times = counted(disturbed.times.into(), "disturbance", "disturbances");
+    let (time, counts) = (
+        disturbed.time,
+        if lost == 1 { "it does" } else { "they do" },
+    );
+    Words {
+        name: "lost-disturbed",
+        seen: format!("{frames} lost in {times}, {time} of a trial of {trial}: {counts} not count"),
+        why: "the machine had taken a CPU from the router or the tester then, so these frames say nothing of the router",
+        next: "a quieter machine; `stalls`, `others` and `disturbed` of the trials in the record tell more",
+    }
+}
+
 fn host_changed(changes: &[Change]) -> String {
     let shown: Vec<String> = changes
         .iter()
@@ -157,7 +201,7 @@ fn host_changed(changes: &[Change]) -> String {
     format!("the host was changed meanwhile: {}{more}", shown.join(", "))
 }
 
-/// The longest stretch of any trial, where it or the sum could have voided a trial as another program's.
+/// The longest stretch, where it is over 2 ms or the router's tasks had that CPU for over 2 % of the trial.
 fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<HostDoubt> {
     let others_max = Rules::default().others_max;
     let of_trial = |trial: &Trial| {
@@ -273,6 +317,34 @@ mod tests {
             "the router's own bird had CPU 1 for 12 ms in one stretch, 40 ms in all, in a trial of 1 s"
         );
         assert_eq!(raised(1, 40).len(), 1);
+    }
+
+    #[test]
+    fn loss_in_disturbances_is_told() {
+        let mut trial = Trial {
+            duration: Span::from_millis(1_020),
+            ..Trial::default()
+        };
+        assert_eq!(HostDoubt::from_evidence(&trial), None);
+        let mut seen = |times, lost| {
+            trial.disturbed = Disturbed {
+                times,
+                time: Span::from_millis(20),
+                sent: 20_000,
+                unsent: 0,
+                lost: Some(lost),
+            };
+            let doubt = HostDoubt::from_evidence(&trial).expect("a doubt");
+            doubt.words().seen
+        };
+        assert_eq!(
+            seen(3, 878),
+            "878 frames were lost in 3 disturbances, 20 ms of a trial of 1.02 s: they do not count"
+        );
+        assert_eq!(
+            seen(1, 1),
+            "1 frame was lost in 1 disturbance, 20 ms of a trial of 1.02 s: it does not count"
+        );
     }
 
     /// A trial of a second: the DUT's CPU 1 counted as half busy, CPU 0 the tester's, CPU 2 outside the bed.

@@ -51,8 +51,8 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     let of_evidence = searched
         .evidence
         .as_ref()
-        .and_then(FrameDoubt::from_evidence);
-    doubts.extend(of_evidence.map(Doubt::Frames));
+        .and_then(HostDoubt::from_evidence);
+    doubts.extend(of_evidence.map(Doubt::Host));
     doubts
 }
 

@@ -78,7 +78,7 @@ impl Doubt {
             Self::Steal { share } => stolen(*share),
             Self::Slowed(found) => found.to_string(),
             Self::Voided { voided, trials } => {
-                format!("{voided} of {trials} trials were disturbed and run again")
+                format!("{voided} of {trials} trials were void and run again")
             }
             Self::RingHides { ring, hidden } => {
                 format!("a ring of {ring} frames hides an overload of {hidden} in one trial")

@@ -1,6 +1,6 @@
-//! The meter against planted faults (design 4.9): a program apart from sender and receiver drops,
-//! doubles, swaps, polices and holds back frames on the DUT's path and keeps its own count. Each row
-//! says what was planted, what the meter found, and how far apart they may be.
+//! The meter against planted faults: a program apart from sender and receiver drops, doubles, swaps,
+//! polices and holds back frames on the DUT's path and keeps its own count. Each row says what was
+//! planted, what the meter found, and how far apart they may be.
 
 mod cost;
 mod counted;

@@ -17,7 +17,7 @@ use std::io;
 /// What a trial was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// At the highest load, through a wire in place of the router.
+    /// Through a wire in place of the router.
     Wire,
     /// At the highest load, or little more than the DUT forwards.
     Overload,

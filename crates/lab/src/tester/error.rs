@@ -16,6 +16,8 @@ pub enum TesterError {
     },
     /// A program's memory is not laid out as its reader expects: a fault of this build.
     Layout(&'static str),
+    /// Fewer entries of a program's map were read than it had written.
+    ShortRead(&'static str),
     /// A thread of the tester ended by a panic; its message is on stderr.
     Panicked(&'static str),
     /// More frame sizes in one trial than the sender's schedule holds: given, held.
@@ -68,6 +70,10 @@ impl fmt::Display for TesterError {
             Self::Layout(what) => write!(
                 f,
                 "{what} has another layout than this build expects: rebuild mpps"
+            ),
+            Self::ShortRead(what) => write!(
+                f,
+                "{what}: the kernel gave fewer entries than were written: run again; report it if it stays"
             ),
             Self::Panicked(what) => write!(
                 f,
@@ -148,7 +154,9 @@ mod tests {
         assert!(long.contains("choose 60 to"), "{long}");
         let panicked = TesterError::Panicked("the sender's thread").to_string();
         assert!(panicked.contains("please report"), "{panicked}");
-        for text in [many, long, panicked] {
+        let short = TesterError::ShortRead("marks of the sender").to_string();
+        assert!(short.contains("run again"), "{short}");
+        for text in [many, long, panicked, short] {
             assert!(!text.contains("rebuild"), "{text}");
         }
         let layout = TesterError::Layout("sender state").to_string();

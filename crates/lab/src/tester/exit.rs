@@ -75,15 +75,25 @@ pub(super) fn check(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<(), Te
     }
 }
 
+/// Why no exit can receive this traffic, whatever stands at the DUT's ports: known before any bed stands. `external`:
+/// the DUT is a device of somebody else's.
+#[must_use]
+pub fn refuses(traffic: &Traffic, external: bool) -> Option<NoExit> {
+    if external {
+        Some(NoExit::Device)
+    } else if traffic.port == PortKind::AfPacket {
+        Some(NoExit::PacketSockets)
+    } else if traffic.transport == Transport::TcpStream {
+        Some(NoExit::Merged)
+    } else {
+        None
+    }
+}
+
 fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Option<NoExit>, TesterError> {
-    if bed.plan().is_external() {
-        return Ok(Some(NoExit::Device));
-    }
-    if traffic.port == PortKind::AfPacket {
-        return Ok(Some(NoExit::PacketSockets));
-    }
-    if traffic.transport == Transport::TcpStream {
-        return Ok(Some(NoExit::Merged));
+    let refused = refuses(traffic, bed.plan().is_external());
+    if refused.is_some() {
+        return Ok(refused);
     }
     for way in ways {
         if let Some(why) = behind_hook(bed, way.dut_out)? {
@@ -104,4 +114,26 @@ fn behind_hook(bed: &Bed, side: Side) -> Result<Option<NoExit>, TesterError> {
         return Ok(Some(NoExit::Queued(name.clone(), kind)));
     }
     Ok((filters.others > 0).then(|| NoExit::Filters(name.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffic_that_no_exit_can_receive_is_refused() {
+        let usual = Traffic::default();
+        assert_eq!(refuses(&usual, false), None);
+        assert_eq!(refuses(&usual, true), Some(NoExit::Device));
+        let sockets = Traffic {
+            port: PortKind::AfPacket,
+            ..Traffic::default()
+        };
+        assert_eq!(refuses(&sockets, false), Some(NoExit::PacketSockets));
+        let stream = Traffic {
+            transport: Transport::TcpStream,
+            ..Traffic::default()
+        };
+        assert_eq!(refuses(&stream, false), Some(NoExit::Merged));
+    }
 }

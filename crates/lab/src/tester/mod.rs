@@ -33,7 +33,7 @@ pub use crowd::{Crowd, RouterTasks};
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
-pub use exit::{NoExit, receiver_place};
+pub use exit::{NoExit, receiver_place, refuses as exit_refuses};
 pub use fault::{Fault, PlantedFault};
 pub use ledger::LedgerProbe;
 pub use means::{Means, NapiList, StallWatch, TrafficControl};

@@ -193,7 +193,7 @@ impl Receiver {
         if words.len() == count as usize {
             Ok(words)
         } else {
-            Err(TesterError::Layout("map of frames seen"))
+            Err(TesterError::ShortRead("frames seen by the receiver"))
         }
     }
 }

@@ -291,10 +291,13 @@ impl Sender {
         let entries = entries.map_err(|e| TesterError::bpf("read the sender's marks", &e))?;
         let mark = |(_, value): (_, Vec<u8>)| Mark::from_value(&value);
         let marks: Option<Vec<Mark>> = entries.take(made).map(mark).collect();
+        let marks = marks.ok_or(TesterError::Layout("sender marks"))?;
         // The iterator keeps an error to itself.
-        marks
-            .filter(|marks| marks.len() == made)
-            .ok_or(TesterError::Layout("sender marks"))
+        if marks.len() == made {
+            Ok(marks)
+        } else {
+            Err(TesterError::ShortRead("marks of the sender"))
+        }
     }
 
     /// Frames handed over in the last trial by length without FCS, all directions. The schedule is passed

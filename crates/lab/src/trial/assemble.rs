@@ -23,7 +23,7 @@ pub struct Parts<'a> {
     pub offer: &'a Offer,
     /// How long it was to last at most.
     pub length: Span,
-    /// How long a disturbance's doing lasts after it.
+    /// The guard after each disturbance.
     pub guard: Guard,
     pub order: Order,
     pub sent: Outcome,

@@ -1,7 +1,6 @@
 //! One trial: an offer in, a [`Trial`] of counts out. Nothing here knows what would be a good result.
 //!
-//! The order of events is the rule "no telemetry during a judged trial": all counters are read before
-//! the opening canaries and after the closing ones, when no frame is under way.
+//! Frame counters are read before the opening canaries and after the closing ones, when no frame is under way.
 //!
 //! 0. a fixed piece of work is timed on each CPU of the bed, and again at the end of all; where asked for,
 //!    warm-up frames at the trial's load, sent, drained and forgotten;

@@ -64,7 +64,7 @@ impl Preset {
         }
     }
 
-    /// Undisturbed trials at most.
+    /// Trials at most; void and not offered ones do not count.
     #[must_use]
     pub const fn trials_at_most(self) -> u32 {
         match self {

@@ -69,7 +69,7 @@ fn size_of(trials: &[(f64, Verdict)]) -> Size {
     let mut size = Size::begin(Some(Duration::from_secs(30)));
     size.phase = PhaseSeen {
         frames: frames.to_string(),
-        name: phase(Phase::Search),
+        name: Phase::Search.name(),
         ..PhaseSeen::default()
     };
     for (fps, verdict) in trials {
@@ -109,11 +109,19 @@ fn the_live_line_has_bounds_and_time_left() {
     let (before, left) = live.rsplit_once("  ").expect("columns");
     assert_eq!(
         before,
-        "64  search  1.300 Mfps  lossless to 1.200 Mfps, lossy from 1.500 Mfps  25 % disturbed"
+        "64  search  1.300 Mfps  lossless to 1.200 Mfps, lossy from 1.500 Mfps  25 % void"
     );
     assert!(["29 s left", "30 s left"].contains(&left), "{live}");
     assert_eq!(
         size.ended(),
-        "64: search: 4 trials, 1 disturbed; lossless to 1.200 Mfps, lossy from 1.500 Mfps"
+        "64: search: 4 trials, 1 void; lossless to 1.200 Mfps, lossy from 1.500 Mfps"
     );
+}
+
+#[test]
+fn a_wire_beside_a_fixed_load_is_no_overload() {
+    assert_eq!(phase(Phase::Fixed, ""), "fixed");
+    assert_eq!(phase(Phase::Wire, "fixed"), "fixed");
+    assert_eq!(phase(Phase::Wire, ""), "overload");
+    assert_eq!(phase(Phase::Wire, "overload"), "overload");
 }
