@@ -239,6 +239,9 @@ pub fn weigh(
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
     doubts.extend(raised::all(&around, ceiling, &searched));
+    let distance = saturated.maximum().and_then(|most| most.distance_ns);
+    let changed = HostDoubt::of_distance(distance, searched.evidence.as_ref());
+    doubts.extend(changed.map(Doubt::Host));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let evidence = searched.evidence.as_ref();

@@ -30,6 +30,7 @@ const WEIGHTS: &[&[&str]] = &[
     &[
         "cpu-shared",
         "lost-disturbed",
+        "distance-changed",
         "loss-not-by-load",
         "sender-caught-up",
         "loss-while-idle",

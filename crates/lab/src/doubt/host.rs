@@ -3,6 +3,7 @@
 use super::Words;
 use crate::facts::Change;
 use crate::one_run::Holder;
+use mpps_method::saturation::{Distance, is_same_distance};
 use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Disturbed, Rules, Span, Trial, Verdict};
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
@@ -34,6 +35,13 @@ pub enum HostDoubt {
         lost: u64,
         /// Length of the trial.
         trial: Span,
+    },
+    /// Tester's and DUT's CPU were at another distance at overload than in the trial that the result stands on.
+    DistanceChanged {
+        /// Round trip of a cache line at overload, ns.
+        overload_ns: f64,
+        /// In that trial, ns.
+        trial_ns: f64,
     },
     /// A CPU of the DUT's was busy for longer than the threads whose time is told as its busy time.
     BusyUncounted {
@@ -98,8 +106,33 @@ impl HostDoubt {
         })
     }
 
+    /// Whether the rate at overload and the one without loss are of two CPU distances.
+    pub fn of_distance(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<Self> {
+        let (overload_ns, distance) = overload_ns.zip(trial.map(Distance::from_trial))?;
+        match distance {
+            Distance::Steady(trial_ns) if !is_same_distance(overload_ns, trial_ns) => {
+                Some(Self::DistanceChanged {
+                    overload_ns,
+                    trial_ns,
+                })
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn words(&self) -> Words {
         match self {
+            Self::DistanceChanged {
+                overload_ns,
+                trial_ns,
+            } => Words {
+                name: "distance-changed",
+                seen: format!(
+                    "tester's and router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
+                ),
+                why: "a frame costs a quarter more at the longer distance: the two rates do not compare",
+                next: "run again; the record has the distance beside each trial",
+            },
             Self::RouterTasks { tasks, trial } => Words {
                 name: "router-tasks",
                 seen: format!(
@@ -285,6 +318,7 @@ fn softirq_elsewhere(trials: &[(Trial, Verdict)]) -> Option<HostDoubt> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_method::CpuExchange;
     use mpps_method::{CpuSteal, Direction, TaskName};
 
     fn named(text: &str) -> TaskName {
@@ -293,6 +327,26 @@ mod tests {
             *place = octet;
         }
         name
+    }
+
+    #[test]
+    fn rates_of_two_cpu_distances_are_a_doubt() {
+        let apart = |before: u64, after: u64| Trial {
+            exchange: Some(CpuExchange {
+                before: Span::from_nanos(before),
+                after: Span::from_nanos(after),
+            }),
+            ..Trial::default()
+        };
+        let raised = |overload: f64, trial: &Trial| {
+            HostDoubt::of_distance(Some(overload), Some(trial)).is_some()
+        };
+        assert!(raised(330.0, &apart(60, 64)));
+        assert!(raised(62.0, &apart(310, 330)));
+        assert!(!raised(62.0, &apart(60, 80)));
+        assert!(!raised(62.0, &apart(60, 330)), "on the way");
+        assert_eq!(HostDoubt::of_distance(None, Some(&apart(60, 64))), None);
+        assert_eq!(HostDoubt::of_distance(Some(60.0), None), None);
     }
 
     #[test]
