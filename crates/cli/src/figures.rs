@@ -127,8 +127,8 @@ pub struct Figures {
     pub gbit_per_s: Option<f64>,
     /// Lost of sent in the trial the row stands on, 0 to 1.
     pub loss_ratio: Option<f64>,
-    /// Whether that trial lost frames in disturbances, which do not count.
-    pub lost_disturbed: bool,
+    /// Whether the result leaves out frames that were lost or left unsent in disturbances.
+    pub disturbed: bool,
     /// Busy share of the DUT's busiest CPU: the one that limits.
     pub busy_share: Option<f64>,
     /// Busy time of the DUT for each frame.
@@ -187,7 +187,7 @@ impl Figures {
             label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
             link_share: rate.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
             gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
-            lost_disturbed: trial.is_some_and(|trial| trial.lost_disturbed() > 0),
+            disturbed: (finding.doubts.iter()).any(|doubt| doubt.name() == "lost-disturbed"),
             loss_ratio: match reading {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),
@@ -253,8 +253,8 @@ fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<Forw
     Some(match limited_by {
         _ if !finding.saturated.overloaded => ForwardingLimit::Tester,
         _ if finding.doubts.contains(&Doubt::CpuShared) => ForwardingLimit::SharedCpu,
-        _ if busy => ForwardingLimit::Cpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
+        _ if busy => ForwardingLimit::Cpu,
         Some(Limit::Dut) => ForwardingLimit::Router,
         _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
         _ => ForwardingLimit::Unknown,

@@ -12,6 +12,8 @@ pub const VETH_RING: u32 = 256;
 pub const DEVICE_RING: u32 = 512;
 /// The watch sees no shorter pause for certain: its ticks are a period apart.
 pub const UNSEEN: Span = Span::from_nanos(watch::STALL_NS - watch::PERIOD_NS);
+/// After a pause of its own the sender catches up for as long.
+const FACTOR_MIN: f64 = 1.0;
 /// A DUT without time to spare drains no ring.
 const FACTOR_MAX: f64 = 1e3;
 
@@ -25,9 +27,10 @@ pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
 #[must_use]
 pub fn of_ring(ring: u32, drains: Option<Rate>, offer: &Offer) -> Rules {
     let rules = Rules::default();
+    let drains = drains.filter(|drains| drains.fps() > 0.0);
     Rules {
         guard: drains.map_or(rules.guard, |drains| Guard {
-            factor: factor(drains, offer.rate).max(rules.guard.factor),
+            factor: factor(drains, offer.rate).max(FACTOR_MIN),
             most: full(ring, drains, offer.rate).min(rules.guard.most),
             ..rules.guard
         }),

@@ -3,10 +3,10 @@
 
 mod support;
 
-use mpps_lab::bed::Bed;
+use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::jobs::throughput;
 use mpps_lab::jobs::{Observer, Phase, Report};
-use mpps_lab::tester::{PlantedPauses, ReceiverMode, Tester};
+use mpps_lab::tester::{Fault, PlantedFault, PlantedPauses, ReceiverMode, Tester};
 use mpps_lab::{rules, trial};
 use mpps_method::{
     Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Rules, Span, Verdict,
@@ -84,13 +84,56 @@ fn a_real_time_program_on_anybodys_cpu_is_a_disturbance() {
     let mut tester = tester(&bed);
     let offer = offer();
     for cpu in [bed.plan().cpus.dut[0], bed.plan().cpus.sender()] {
-        let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
-        let disturbed = trial.disturbed;
-        assert!(
-            disturbed.time >= Span::from_nanos(PAUSE_NS / 2),
-            "CPU {cpu}: {disturbed:?}"
-        );
+        let mut seen = Vec::new();
+        // Its time may come before the first slot on a machine that is slow to begin.
+        let disturbed = (0..ATTEMPTS).any(|_| {
+            let trial = support::hogged(&mut tester, cpu, PAUSE_NS, &offer);
+            seen.push(trial.disturbed);
+            trial.disturbed.time >= Span::from_nanos(PAUSE_NS)
+        });
+        assert!(disturbed, "CPU {cpu}: {seen:?}");
     }
+}
+
+/// A router that works in soft interrupts delays the watch's timer by its own work: that is no standing still.
+#[test]
+fn the_routers_own_soft_interrupts_are_no_stall() {
+    if !support::can_run() || support::plan().cpus.shared() {
+        return;
+    }
+    let bed = Bed::raise(&BedPlan {
+        nic: Front::Softirq,
+        ..support::plan()
+    })
+    .expect("bed");
+    let mut tester = tester(&bed);
+    if tester.watch.is_by_threads() {
+        println!("SKIP: needs eBPF timers bound to a CPU (Linux 6.7)");
+        return;
+    }
+    let slow = Fault {
+        delay_ns: 8_000,
+        ..Fault::NONE
+    };
+    let dut = bed.plan().cpus.dut[0];
+    let _slow = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("plant");
+    let offer = Offer {
+        rate: Rate::from_fps(300_000.0),
+        duration: Span::from_millis(300),
+    };
+    let mut seen = Vec::new();
+    let clear = (0..ATTEMPTS).any(|_| {
+        let trial = trial::run(&mut tester, &offer).expect("a trial");
+        let of_dut = trial.stalls.iter().filter(|stall| stall.cpu == dut);
+        let stalled_ns: u64 = of_dut
+            .map(|stall| stall.to.as_nanos() - stall.from.as_nanos())
+            .sum();
+        let lost = trial.counts().lost;
+        seen.push((stalled_ns, lost));
+        // The machine may stall too; overload by three times loses over half.
+        lost > 30_000 && stalled_ns < 60_000_000
+    });
+    assert!(clear, "ns stalled, frames lost: {seen:?}");
 }
 
 /// Verdicts of a search.

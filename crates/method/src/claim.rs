@@ -23,8 +23,13 @@ pub struct Throughput {
 pub enum NotThroughput {
     /// It is not lossless, or no evidence.
     Verdict(Verdict),
-    /// It lost so many frames in disturbances: RFC 2544 knows of none.
-    LostDisturbed(u64),
+    /// It lost frames in disturbances, or left more unsent then than a trial may: RFC 2544 knows of no disturbances.
+    Disturbed {
+        /// Frames lost.
+        lost: u64,
+        /// Frames left unsent.
+        unsent: u64,
+    },
     /// It is too short.
     TooShort {
         /// Its length.
@@ -36,9 +41,9 @@ impl fmt::Display for NotThroughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
-            Self::LostDisturbed(frames) => write!(
+            Self::Disturbed { lost, unsent } => write!(
                 f,
-                "no throughput: {frames} frames were lost in disturbances, and RFC 2544 allows no loss"
+                "no throughput: {lost} frames were lost and {unsent} left unsent in disturbances, which RFC 2544 does not know"
             ),
             Self::TooShort { trial } => write!(
                 f,
@@ -60,8 +65,10 @@ impl Throughput {
         let Some(rate) = trial.sent_rate().filter(|_| verdict == Verdict::Lossless) else {
             return Err(NotThroughput::Verdict(verdict));
         };
-        if trial.lost_disturbed() > 0 {
-            return Err(NotThroughput::LostDisturbed(trial.lost_disturbed()));
+        let (lost, unsent) = (trial.lost_disturbed(), trial.disturbed.unsent);
+        let allowed = rules.unsent_max * trial.counts().intended as f64;
+        if lost > 0 || trial.counts().unsent as f64 > allowed {
+            return Err(NotThroughput::Disturbed { lost, unsent });
         }
         if trial.duration < FINAL_TRIAL {
             return Err(NotThroughput::TooShort {
@@ -104,7 +111,7 @@ impl LossRate {
             return None;
         };
         Some(Self {
-            rate: trial.sent_rate()?,
+            rate: trial.undisturbed_rate()?,
             lost,
             ratio: trial.loss_ratio()?,
         })
@@ -157,7 +164,7 @@ impl Estimate {
     #[must_use]
     pub fn from_short_trial(trial: &Trial, rules: &Rules) -> Option<Self> {
         let rate = trial
-            .sent_rate()
+            .undisturbed_rate()
             .filter(|_| trial.judge(rules) == Verdict::Lossless)?;
         Some(Self {
             rate,

@@ -25,13 +25,13 @@ const POLL_FRAMES: u64 = 64;
 /// frames sent before, of the trial's length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Losses {
-    /// Frames sent.
+    /// Frames sent, without those that were sent in disturbances; so are all sequences here.
     pub sent: u64,
     /// Of these, frames that never arrived, those aside that were sent in a disturbance.
     pub lost: u64,
     /// Frames that the DUT's receive ring refused; `None` where nobody counts them, or not those outside disturbances.
     pub at_ring: Option<u64>,
-    /// Length of the trial.
+    /// Length of the trial, without disturbances.
     pub length: Span,
     /// Runs of frames lost one after the other.
     pub runs: u64,
@@ -74,8 +74,13 @@ impl Losses {
         length: Span,
         without: &[Range<u64>],
     ) -> Option<Self> {
-        let mut tally = Tally::new(sent, length);
-        let runs = Runs::of(words, sent, without);
+        let kept = sent - passed_over(without, sent);
+        let mut tally = Tally::new(kept, share(length, kept, sent));
+        // As if the others had never been sent: else ordinary unrest makes lumps of even loss.
+        let runs = Runs::of(words, sent, without).map(|run| Run {
+            first: run.first - passed_over(without, run.first),
+            ..run
+        });
         runs.clone().for_each(|run| tally.add(run));
         let commonest = tally.candidate;
         let mut losses = tally.conclude()?;
@@ -112,6 +117,12 @@ impl Losses {
     pub fn pattern(&self) -> LossPattern {
         rule::pattern(self)
     }
+}
+
+/// Sequences before this one that are passed over.
+fn passed_over(without: &[Range<u64>], sequence: u64) -> u64 {
+    let before = |range: &Range<u64>| range.end.min(sequence).saturating_sub(range.start);
+    without.iter().map(before).sum()
 }
 
 fn share(length: Span, part: u64, whole: u64) -> Span {

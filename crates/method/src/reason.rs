@@ -152,7 +152,7 @@ impl fmt::Display for Shortfall {
     }
 }
 
-/// What the machine did to a trial: it is run again. Only [`Void::LossUnplaced`] asks for loss.
+/// What the machine did to a trial, whatever its loss: it is run again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Void {
     /// The hypervisor took too much of a CPU.
@@ -177,8 +177,6 @@ pub enum Void {
         /// The bound.
         bound: f64,
     },
-    /// Frames were lost, and nobody knows which of them in disturbances that lasted so long.
-    LossUnplaced(Span),
     /// Other programs had too much of a CPU of the bed in short turns.
     Others {
         /// The CPU.
@@ -224,11 +222,6 @@ impl fmt::Display for Void {
                     }
                 }
             }
-            Self::LossUnplaced(time) => write!(
-                f,
-                "frames were lost, and disturbances took {time} of the trial: the tester cannot tell which frames were lost in \
-                 them"
-            ),
             Self::Others {
                 cpu,
                 culprit,

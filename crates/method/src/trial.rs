@@ -364,9 +364,15 @@ impl Trial {
         (reached > 0).then(|| self.lost_at_dut() as f64 / reached as f64)
     }
 
-    /// Load really sent outside disturbances. Never above the offered load.
+    /// Load really sent: frames sent over the trial's length. Never above the offered load.
     #[must_use]
     pub fn sent_rate(&self) -> Option<Rate> {
+        Rate::of(self.counts().sent, self.duration).map(|sent| sent.min(self.offered))
+    }
+
+    /// The same outside disturbances.
+    #[must_use]
+    pub fn undisturbed_rate(&self) -> Option<Rate> {
         let (whole, disturbed) = (self.duration.as_nanos(), self.disturbed.time.as_nanos());
         let undisturbed = Span::from_nanos(whole.saturating_sub(disturbed));
         let sent = Rate::of(self.undisturbed().sent, undisturbed);

@@ -148,6 +148,12 @@ impl Span {
         self.0
     }
 
+    /// Both together.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// Seconds.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {

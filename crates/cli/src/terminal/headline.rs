@@ -102,12 +102,15 @@ fn without_loss(row: &Figures) -> Option<String> {
     let alone = same(row) || row.saturated.maximum().is_none();
     let verb = if alone { "forwards " } else { "" };
     let frames = if alone { " frames/s" } else { "" };
-    let within = if row.loss_allowed > 0.0 {
-        format!("with at most {} % loss", percent(row.loss_allowed))
-    } else if row.lost_disturbed {
-        "without loss outside disturbances".to_owned()
+    let outside = if row.disturbed {
+        " outside disturbances"
     } else {
-        "without loss".to_owned()
+        ""
+    };
+    let within = if row.loss_allowed > 0.0 {
+        format!("with at most {} % loss{outside}", percent(row.loss_allowed))
+    } else {
+        format!("without loss{outside}")
     };
     let number = |rate: Rate| {
         let (number, unit) = passed(row, rate).in_words();

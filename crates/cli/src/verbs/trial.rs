@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use mpps_lab::jobs::fixed_load::Load;
     use mpps_lab::tester::ReceiverPlace;
-    use mpps_method::{FrameSpec, Invalid, Shortfall, Span, Trial, Void};
+    use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Void};
 
     #[test]
     fn the_exit_code_says_whether_a_trial_counts() {
@@ -162,7 +162,11 @@ mod tests {
                 wire: None,
             })
         };
-        let void = Verdict::Void(Void::LossUnplaced(Span::from_millis(3)));
+        let void = Verdict::Void(Void::Steal {
+            cpu: 0,
+            share: 0.1,
+            bound: 0.02,
+        });
         let short = Verdict::NotOffered(Shortfall::LostBeforeNic(3));
         let invalid = Verdict::Invalid(Invalid::NothingSent);
         let lossy = Verdict::Lossy { lost: 1 };

@@ -4,7 +4,7 @@ use super::Words;
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::saturation::{Distance, is_same_distance};
-use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Disturbed, Rules, Span, Trial, Verdict};
+use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Disturbed, Rate, Rules, Span, Trial, Verdict};
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
 const COMPARABLE: Span = Span::from_millis(500);
@@ -27,14 +27,13 @@ pub enum HostDoubt {
         /// Length of that trial.
         trial: Span,
     },
-    /// Frames were lost while the machine disturbed the trial that the result stands on. They count for nothing.
+    /// Frames were lost, or left unsent, while the machine disturbed the trials that the result stands on. They count for
+    /// nothing.
     LostDisturbed {
-        /// What fell into the disturbances.
+        /// What fell into the disturbances of all of them.
         disturbed: Disturbed,
-        /// Frames lost of it.
-        lost: u64,
-        /// Length of the trial.
-        trial: Span,
+        /// Their length together.
+        length: Span,
     },
     /// Tester's and DUT's CPU were at another distance at overload than in the trial that the result stands on.
     DistanceChanged {
@@ -95,15 +94,24 @@ impl HostDoubt {
         doubts.into_iter().flatten().collect()
     }
 
-    /// The doubt that the trial raises on which a result stands.
+    /// The doubt that the lossless trials of this load raise: those on which a result stands.
     #[must_use]
-    pub fn from_evidence(trial: &Trial) -> Option<Self> {
-        let lost = trial.lost_disturbed();
-        (lost > 0).then_some(Self::LostDisturbed {
-            disturbed: trial.disturbed,
-            lost,
-            trial: trial.duration,
-        })
+    pub fn from_lossless(trials: &[(Trial, Verdict)], load: Rate) -> Option<Self> {
+        let stands = |(trial, verdict): &&(Trial, Verdict)| {
+            trial.offered == load && *verdict == Verdict::Lossless
+        };
+        let trials = trials.iter().filter(stands).map(|(trial, _)| trial);
+        let (mut disturbed, mut length) = (Disturbed::default(), Span::ZERO);
+        for trial in trials {
+            let Disturbed { times, time, .. } = trial.disturbed;
+            disturbed.times += times;
+            disturbed.time = disturbed.time.plus(time);
+            disturbed.unsent += trial.disturbed.unsent;
+            disturbed.lost = Some(disturbed.lost.unwrap_or(0) + trial.lost_disturbed());
+            length = length.plus(trial.duration);
+        }
+        let spoilt = disturbed.unsent + disturbed.lost.unwrap_or(0);
+        (spoilt > 0).then_some(Self::LostDisturbed { disturbed, length })
     }
 
     /// Whether the rate at overload and the one without loss are of two CPU distances.
@@ -125,14 +133,7 @@ impl HostDoubt {
             Self::DistanceChanged {
                 overload_ns,
                 trial_ns,
-            } => Words {
-                name: "distance-changed",
-                seen: format!(
-                    "tester's and router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
-                ),
-                why: "a frame costs a quarter more at the longer distance: the two rates do not compare",
-                next: "run again; the record has the distance beside each trial",
-            },
+            } => distance_changed(*overload_ns, *trial_ns),
             Self::RouterTasks { tasks, trial } => Words {
                 name: "router-tasks",
                 seen: format!(
@@ -142,11 +143,7 @@ impl HostDoubt {
                 why: "frames wait while it runs; the router does that itself, so the loss counts",
                 next: "run again without that task: the difference is its cost",
             },
-            Self::LostDisturbed {
-                disturbed,
-                lost,
-                trial,
-            } => lost_disturbed(disturbed, *lost, *trial),
+            Self::LostDisturbed { disturbed, length } => lost_disturbed(disturbed, *length),
             Self::BusyUncounted { cpu, busy, counted } => Words {
                 name: "busy-uncounted",
                 seen: format!(
@@ -200,22 +197,34 @@ impl HostDoubt {
     }
 }
 
-fn lost_disturbed(disturbed: &Disturbed, lost: u64, trial: Span) -> Words {
-    let counted = |count: u64, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
+fn lost_disturbed(disturbed: &Disturbed, length: Span) -> Words {
+    let times = match disturbed.times {
+        1 => "1 disturbance".to_owned(),
+        times => format!("{times} disturbances"),
     };
-    let frames = counted(lost, "frame was", "frames were");
-    let times = counted(disturbed.times.into(), "disturbance", "disturbances");
-    let (time, counts) = (
+    let (lost, unsent, time) = (
+        disturbed.lost.unwrap_or(0),
+        disturbed.unsent,
         disturbed.time,
-        if lost == 1 { "it does" } else { "they do" },
     );
     Words {
         name: "lost-disturbed",
-        seen: format!("{frames} lost in {times}, {time} of a trial of {trial}: {counts} not count"),
+        seen: format!(
+            "{lost} frames lost and {unsent} left unsent in {times} do not count, {time} of {length} without loss else"
+        ),
         why: "the machine had taken a CPU from the router or the tester then, so these frames say nothing of the router",
         next: "a quieter machine; `stalls`, `others` and `disturbed` of the trials in the record tell more",
+    }
+}
+
+fn distance_changed(overload_ns: f64, trial_ns: f64) -> Words {
+    Words {
+        name: "distance-changed",
+        seen: format!(
+            "tester's and router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
+        ),
+        why: "a frame costs a quarter more at the longer distance: the two rates do not compare",
+        next: "run again; the record has the distance beside each trial",
     }
 }
 
@@ -375,30 +384,38 @@ mod tests {
 
     #[test]
     fn loss_in_disturbances_is_told() {
-        let mut trial = Trial {
-            duration: Span::from_millis(1_020),
-            ..Trial::default()
-        };
-        assert_eq!(HostDoubt::from_evidence(&trial), None);
-        let mut seen = |times, lost| {
-            trial.disturbed = Disturbed {
+        let load = Rate::from_fps(1e6);
+        let trial = |times, lost, unsent| {
+            let disturbed = Disturbed {
                 times,
                 time: Span::from_millis(20),
                 sent: 20_000,
-                unsent: 0,
+                unsent,
                 lost: Some(lost),
             };
-            let doubt = HostDoubt::from_evidence(&trial).expect("a doubt");
-            doubt.words().seen
+            let trial = Trial {
+                offered: load,
+                duration: Span::from_millis(1_020),
+                disturbed,
+                ..Trial::default()
+            };
+            (trial, Verdict::Lossless)
         };
+        let seen = |trials: &[(Trial, Verdict)]| {
+            let doubt = HostDoubt::from_lossless(trials, load)?;
+            Some(doubt.words().seen)
+        };
+        assert_eq!(seen(&[trial(2, 0, 0)]), None);
+        let lossy = (trial(1, 900, 0).0, Verdict::Lossy { lost: 1 });
+        assert_eq!(seen(std::slice::from_ref(&lossy)), None);
         assert_eq!(
-            seen(3, 878),
-            "878 frames were lost in 3 disturbances, 20 ms of a trial of 1.02 s: they do not count"
+            seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
+            Some(
+                "878 frames lost and 30 left unsent in 4 disturbances do not count, 40 ms of 2.04 s without loss else"
+            )
         );
-        assert_eq!(
-            seen(1, 1),
-            "1 frame was lost in 1 disturbance, 20 ms of a trial of 1.02 s: it does not count"
-        );
+        let elsewhere = HostDoubt::from_lossless(&[trial(3, 878, 0)], Rate::from_fps(2e6));
+        assert_eq!(elsewhere, None);
     }
 
     /// A trial of a second: the DUT's CPU 1 counted as half busy, CPU 0 the tester's, CPU 2 outside the bed.

@@ -48,11 +48,10 @@ pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> 
     doubts.extend(of_queues(searched.evidence.as_ref()));
     doubts.extend(of_merging(searched.evidence.as_ref()));
     doubts.extend(FrameDoubt::from_trials(&searched.trials).map(Doubt::Frames));
-    let of_evidence = searched
-        .evidence
-        .as_ref()
-        .and_then(HostDoubt::from_evidence);
-    doubts.extend(of_evidence.map(Doubt::Host));
+    if let Outcome::Found { lossless, .. } = searched.result.outcome {
+        let disturbed = HostDoubt::from_lossless(&searched.trials, lossless);
+        doubts.extend(disturbed.map(Doubt::Host));
+    }
     doubts
 }
 

@@ -121,9 +121,8 @@ pub(super) fn saturate<'a>(
         saturation::measure(tester, time.min(SATURATION_TIME), observer)
     };
     let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
-    tester.drains = saturated
-        .maximum()
-        .map(|most| Rate::from_fps(most.forwarding.middle));
+    let undisturbed = saturated.maximum().filter(|most| !most.only_disturbed);
+    tester.drains = undisturbed.map(|most| Rate::from_fps(most.forwarding.middle));
     Ok((tester, saturated))
 }
 

@@ -120,11 +120,13 @@ fn forwarded_in_windows(
 
 /// Those that touch the time in which frames were sent.
 fn since_first_slot(sent: &Outcome, times: &[(usize, Stall)]) -> Vec<CpuStall> {
-    let last = sent.last_ns;
-    since(
-        sent.started_ns,
-        times.iter().filter(|(_, time)| time.from_ns < last),
-    )
+    let last = Span::from_nanos(sent.last_ns.saturating_sub(sent.started_ns));
+    let mut times = since(sent.started_ns, times);
+    times.retain(|time| time.from < last);
+    times
+        .iter_mut()
+        .for_each(|time| time.to = time.to.min(last));
+    times
 }
 
 /// Those that were not over at a moment, since then.

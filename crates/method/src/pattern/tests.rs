@@ -268,3 +268,24 @@ proptest::proptest! {
         }
     }
 }
+
+/// What is passed over is no stretch without loss: it must not make lumps of loss that is even.
+#[test]
+fn loss_by_chance_stays_that_beside_disturbances() {
+    let sent = 200_000_u64;
+    let mut random = Random::from_seed(7);
+    let lost: Vec<u64> = (0..sent).filter(|_| random.chance(0.001)).collect();
+    let mut words = vec![u64::MAX; sent.div_ceil(64) as usize];
+    for sequence in &lost {
+        words[(sequence / 64) as usize] &= !(1 << (sequence % 64));
+    }
+    let without: Vec<std::ops::Range<u64>> = (0..20)
+        .map(|part| part * 10_000..part * 10_000 + 3_000)
+        .collect();
+    let losses = Losses::from_bitmap(&words, sent, SECOND, &without).expect("loss");
+    assert_eq!(losses.sent, 140_000);
+    assert_eq!(losses.length, Span::from_millis(700));
+    assert_eq!(losses.pattern().name(), "random", "{losses:?}");
+    let outside = |sequence: &&u64| !without.iter().any(|range| range.contains(sequence));
+    assert_eq!(losses.lost, lost.iter().filter(outside).count() as u64);
+}

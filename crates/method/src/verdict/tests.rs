@@ -246,8 +246,20 @@ fn what_fell_into_disturbances_counts_for_nothing() {
     all_then.duration = Span::from_millis(60_000);
     assert_eq!(
         crate::Throughput::from_trial(&all_then, &rules),
-        Err(crate::claim::NotThroughput::LostDisturbed(6))
+        Err(crate::claim::NotThroughput::Disturbed { lost: 6, unsent: 0 })
     );
+    // Nor where more stayed unsent then than a trial may leave.
+    let mut unsent_then = trial(0);
+    unsent_then.duration = Span::from_millis(60_000);
+    unsent(&mut unsent_then, 10);
+    unsent_then.disturbed = disturbed(Some(0), 20);
+    assert!(matches!(
+        crate::Throughput::from_trial(&unsent_then, &rules),
+        Err(crate::claim::NotThroughput::Disturbed {
+            lost: 0,
+            unsent: 20
+        })
+    ));
     // Two of them outside.
     let mut two_left = trial(3);
     two_left.disturbed = disturbed(Some(4), 0);
@@ -263,36 +275,41 @@ fn what_fell_into_disturbances_counts_for_nothing() {
     unplaced.disturbed = disturbed(None, 0);
     assert_eq!(
         unplaced.judge(&rules),
-        Verdict::Void(Void::LossUnplaced(Span::from_millis(20)))
+        Verdict::Lossy { lost: 6 },
+        "nobody knows when: they count"
     );
     let mut lossless = trial(0);
     lossless.disturbed = disturbed(None, 0);
     assert_eq!(lossless.judge(&rules), Verdict::Lossless);
     // What stayed unsent then is no shortfall; half of it belongs to each direction.
     let mut paused = trial(0);
-    unsent(&mut paused, 11);
+    unsent(&mut paused, 10);
     assert!(matches!(paused.judge(&rules), Verdict::NotOffered(_)));
     paused.disturbed = disturbed(Some(0), 20);
     assert_eq!(paused.judge(&rules), Verdict::Lossless);
 }
 
-/// The tester's losses have no time: where it lost frames too, nobody knows whose were lost outside.
+/// The tester's losses have no time: only what is more than those is the DUT's for certain.
 #[test]
-fn loss_of_both_within_and_without_is_void() {
+fn loss_of_both_within_and_without_is_the_duts_as_far_as_it_is_certain() {
     let mut both = trial(3);
     tester_loses(&mut both, 0, 5);
-    both.disturbed = Disturbed {
+    let lost_then = |lost| Disturbed {
         times: 1,
         time: Span::from_millis(20),
-        lost: Some(4),
+        lost: Some(lost),
         ..Disturbed::default()
     };
     let rules = Rules::default();
-    assert!(matches!(both.judge(&rules), Verdict::Void(_)));
-    both.disturbed.lost = Some(11);
-    assert_eq!(both.judge(&rules), Verdict::Lossless);
-    both.disturbed.lost = Some(0);
-    assert_eq!(both.judge(&rules), Verdict::Lossy { lost: 6 });
+    for (lost, verdict) in [
+        (0, Verdict::Lossy { lost: 6 }),
+        (4, Verdict::Lossy { lost: 2 }),
+        (7, Verdict::NotOffered(Shortfall::LostAtReceiver(5))),
+        (11, Verdict::Lossless),
+    ] {
+        both.disturbed = lost_then(lost);
+        assert_eq!(both.judge(&rules), verdict, "{lost}");
+    }
 }
 
 /// Leaves so many frames of the second direction unsent.

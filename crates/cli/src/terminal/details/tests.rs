@@ -26,7 +26,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
         link_share: Some(0.026_04),
         gbit_per_s: Some(1.0416),
         loss_ratio: Some(0.0),
-        lost_disturbed: false,
+        disturbed: false,
         busy_share: Some(1.01),
         busy_ns_per_frame: Some(497.0),
         trials: 6,

@@ -169,7 +169,7 @@ fn a_load_that_did_not_always_pass_says_how_often() {
 #[test]
 fn loss_in_disturbances_is_not_hidden() {
     let text = headline(&Figures {
-        lost_disturbed: true,
+        disturbed: true,
         ..row()
     });
     let words = "1.38 million without loss outside disturbances. A";

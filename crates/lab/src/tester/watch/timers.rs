@@ -3,7 +3,7 @@
 use super::{PERIOD_NS, STALL_NS};
 use crate::tester::{TesterError, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, ProgramMut};
 use mpps_ebpf::instruments::watch::{STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched};
 use mpps_linux::cpu::{self, CpuSet};
 
@@ -13,6 +13,7 @@ const KEY: [u8; 4] = [0; 4];
 pub struct Timers {
     skel: WatchSkel<'static>,
     cpus: Vec<usize>,
+    _links: [Link; 3],
 }
 
 impl Timers {
@@ -34,6 +35,16 @@ impl Timers {
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
+        let attach = |program: &ProgramMut<'_>| {
+            let link = program.attach_trace();
+            link.map_err(|e| TesterError::bpf("attach the machine watch", &e))
+        };
+        let programs = &skel.progs;
+        let links = [
+            attach(&programs.entered)?,
+            attach(&programs.exited)?,
+            attach(&programs.raised)?,
+        ];
         // A timer starts on the CPU that runs the program.
         let home = cpu::available()?;
         let started = cpus.iter().try_for_each(|&on| {
@@ -54,6 +65,7 @@ impl Timers {
         Ok(Self {
             skel,
             cpus: cpus.to_vec(),
+            _links: links,
         })
     }
 
