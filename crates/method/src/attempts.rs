@@ -1,5 +1,4 @@
-//! How many trials a search has run and what became of them: the same for every search, and blind to loss,
-//! except loss whose time is unknown.
+//! How many trials a search has run and what became of them: the same for every search, and blind to loss.
 
 use crate::reason::Void;
 use crate::search::CouldNotMeasure;

@@ -6,7 +6,7 @@
 //!
 //! Beside the RFC's own terms, as in every search here:
 //!
-//! - A void trial is run again; the rule is blind to loss, except loss whose time is unknown ([`crate::attempts`]).
+//! - A void trial is run again; the rule is blind to loss ([`crate::attempts`]).
 //!   Where disturbances took too much of a load's trials [`NOT_OFFERED_AT_MOST`] times, it bounds the search as one
 //!   that was not offered does.
 //! - A load the tester failed to offer [`NOT_OFFERED_AT_MOST`] times bounds the search from above, until a trial at that
