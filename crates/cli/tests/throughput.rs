@@ -241,7 +241,8 @@ fn a_person_gets_a_table_and_the_doubts() {
     });
     assert!(ended.stdout.starts_with("64 B: forwards "), "{ended:?}");
     for wanted in [
-        " thousand without loss, the most that --max-rate allows",
+        " thousand without loss",
+        ", the most that --max-rate allows",
         "limited\n",
         ">= ",
         "Holds for every result of such a bed: ",

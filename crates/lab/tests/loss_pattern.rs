@@ -48,7 +48,11 @@ fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
         };
         // As the directions have it: frames that came too late to count were not lost on their way.
         let lost: u64 = trial.directions.iter().map(|way| way.counts.lost).sum();
-        assert_eq!((losses.lost, losses.sent), (lost, trial.counts().sent));
+        let then = (trial.lost_disturbed(), trial.disturbed.sent);
+        assert_eq!(
+            (losses.lost + then.0, losses.sent + then.1),
+            (lost, trial.counts().sent)
+        );
         match verdict {
             Verdict::Lossy { .. } => return losses,
             Verdict::Invalid(_) => {}
@@ -111,8 +115,10 @@ fn a_policer_and_a_ring_overflow() {
             LossPattern::Overflow,
             "{what}: {losses:?}"
         );
-        let refused = losses.at_ring.expect("a ledger");
-        assert_eq!(refused > losses.lost / 2, at_ring, "{what}: {losses:?}");
+        // Of what both lost in part, some of it in disturbances, nobody knows the place.
+        if let Some(refused) = losses.at_ring {
+            assert_eq!(refused > losses.lost / 2, at_ring, "{what}: {losses:?}");
+        }
     }
 }
 
@@ -149,12 +155,9 @@ fn a_dut_that_loses_its_cpu_for_a_while_has_stalled() {
     let hidden_ns = 512 * 20_000;
     let mut seen = Vec::new();
     for _ in 0..ATTEMPTS {
-        let trial = support::hogged(&mut tester, bed.plan().cpus.dut[0], 60_000_000, &offer);
-        // The hog voids the trial, as it must; the pattern is there all the same.
-        assert!(matches!(
-            trial.judge(&rules::of(&tester, &offer)),
-            Verdict::Void(_) | Verdict::NotOffered(_)
-        ));
+        // What the router's own tasks do is no disturbance.
+        let cpu = bed.plan().cpus.dut[0];
+        let trial = support::hogged_by_router(&mut tester, cpu, 60_000_000, &offer);
         let Some(losses) = trial.losses.first() else {
             seen.push("no loss: the hog came outside the load".to_owned());
             continue;

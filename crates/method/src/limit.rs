@@ -35,11 +35,10 @@ impl Losses {
     }
 
     fn lasts_singly(&self) -> bool {
-        let left = self.sent.saturating_sub(self.last.first + self.last.frames);
         2 * self.lost_in_bunches < self.lost
             && self.runs >= SINGLE_RUNS
             && 10 * self.extent().as_nanos() >= self.length.as_nanos()
-            && left as f64 <= 2.0 * self.spacing_mean
+            && self.left as f64 <= 2.0 * self.spacing_mean
     }
 
     fn lasts_densely(&self) -> bool {

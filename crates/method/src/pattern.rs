@@ -25,7 +25,7 @@ const POLL_FRAMES: u64 = 64;
 /// frames sent before, of the trial's length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Losses {
-    /// Frames sent, without those that were sent in disturbances; so are all sequences here.
+    /// Frames sent, without those that were sent in disturbances.
     pub sent: u64,
     /// Of these, frames that never arrived, those aside that were sent in a disturbance.
     pub lost: u64,
@@ -41,6 +41,8 @@ pub struct Losses {
     pub longest: Run,
     /// The last.
     pub last: Run,
+    /// Frames sent after it, without those that were sent in disturbances.
+    pub left: u64,
     /// Runs by length: `[n]` counts those of 2^n to 2^(n+1) - 1 frames.
     pub run_lengths: Vec<u64>,
     /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
@@ -77,11 +79,11 @@ impl Losses {
         let kept = sent - passed_over(without, sent);
         let mut tally = Tally::new(kept, share(length, kept, sent));
         // As if the others had never been sent: else ordinary unrest makes lumps of even loss.
-        let runs = Runs::of(words, sent, without).map(|run| Run {
-            first: run.first - passed_over(without, run.first),
-            ..run
+        let runs = Runs::of(words, sent, without);
+        runs.clone().for_each(|run| {
+            let kept = run.first - passed_over(without, run.first);
+            tally.add(Run { first: kept, ..run }, run.first);
         });
-        runs.clone().for_each(|run| tally.add(run));
         let commonest = tally.candidate;
         let mut losses = tally.conclude()?;
         let starts = runs.map(|run| run.first);
@@ -139,6 +141,8 @@ struct Tally {
     episode: (u64, u64),
     /// Where the run before began and ended.
     before: Option<Run>,
+    /// Where that began among all sequences.
+    began: u64,
     /// Sum of the distances and of their squares.
     spacing: (f64, f64),
     /// The only distance that can be over half of all (Boyer and Moore), and its lead.
@@ -161,6 +165,7 @@ impl Tally {
             first_runs: Vec::new(),
             longest: nothing,
             last: nothing,
+            left: 0,
             run_lengths: Vec::new(),
             episodes: 0,
             bunches: 0,
@@ -179,27 +184,35 @@ impl Tally {
             pause: u64::try_from(in_gap).unwrap_or(u64::MAX).max(POLL_FRAMES),
             episode: (0, 0),
             before: None,
+            began: 0,
             spacing: (0.0, 0.0),
             candidate: 0,
             lead: 0,
         }
     }
 
-    fn add(&mut self, run: Run) {
+    /// A run, and where it began among all sequences: what repeats, repeats there.
+    fn add(&mut self, run: Run, began: u64) {
         if let Some(before) = self.before {
             if run.first - (before.first + before.frames) > self.pause {
                 self.end_episode();
             }
-            self.add_spacing(run.first - before.first);
+            self.add_spacing(began - self.began);
         }
         let (lost, longest) = &mut self.episode;
         *lost += run.frames;
         *longest = run.frames.max(*longest);
         self.before = Some(run);
+        self.began = began;
         self.fill_windows(run);
         let losses = &mut self.losses;
         losses.lost += run.frames;
         losses.runs += 1;
+        losses.left = losses.sent.saturating_sub(run.first + run.frames);
+        let run = Run {
+            first: began,
+            ..run
+        };
         losses.last = run;
         if losses.first_runs.len() < RUNS_KEPT {
             losses.first_runs.push(run);

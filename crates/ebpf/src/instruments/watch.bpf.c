@@ -66,7 +66,7 @@ struct {
 
 /* A CPU's soft interrupts of the network stack. */
 struct net_softirq {
-	u64 serving;	/* one runs */
+	u64 entered_ns;	/* when one began; 0: none runs */
 	u64 raised_ns;	/* when a soft timer's hard interrupt last came while one ran */
 };
 
@@ -119,6 +119,8 @@ static int tick(void *map, u32 *cpu, struct watch_cpu *w)
 #define NET_TX_SOFTIRQ 2
 #define NET_RX_SOFTIRQ 3
 #define HRTIMER_SOFTIRQ 8
+/* net_rx_action gives up after two jiffies (netdev_budget_usecs). */
+#define NET_SOFTIRQ_MAX_NS 20000000
 
 static __always_inline struct net_softirq *here(void)
 {
@@ -127,7 +129,7 @@ static __always_inline struct net_softirq *here(void)
 	return bpf_map_lookup_elem(&net_softirqs, &cpu);
 }
 
-static __always_inline int serve(unsigned int vec_nr, u64 serving)
+static __always_inline int serve(unsigned int vec_nr, u64 entered_ns)
 {
 	struct net_softirq *net;
 
@@ -135,14 +137,14 @@ static __always_inline int serve(unsigned int vec_nr, u64 serving)
 		return 0;
 	net = here();
 	if (net)
-		net->serving = serving;
+		net->entered_ns = entered_ns;
 	return 0;
 }
 
 SEC("tp_btf/softirq_entry")
 int BPF_PROG(entered, unsigned int vec_nr)
 {
-	return serve(vec_nr, 1);
+	return serve(vec_nr, bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/softirq_exit")
@@ -155,12 +157,15 @@ SEC("tp_btf/softirq_raise")
 int BPF_PROG(raised, unsigned int vec_nr)
 {
 	struct net_softirq *net;
+	u64 now;
 
 	if (vec_nr != HRTIMER_SOFTIRQ)
 		return 0;
 	net = here();
-	if (net && net->serving)
-		net->raised_ns = bpf_ktime_get_ns();
+	now = bpf_ktime_get_ns();
+	/* None runs for so long: its end was not seen. */
+	if (net && now - net->entered_ns < NET_SOFTIRQ_MAX_NS)
+		net->raised_ns = now;
 	return 0;
 }
 

@@ -101,8 +101,9 @@ impl HostDoubt {
             trial.offered == load && *verdict == Verdict::Lossless
         };
         let trials = trials.iter().filter(stands).map(|(trial, _)| trial);
-        let (mut disturbed, mut length) = (Disturbed::default(), Span::ZERO);
+        let (mut disturbed, mut length, mut slots) = (Disturbed::default(), Span::ZERO, 0);
         for trial in trials {
+            slots += trial.counts().intended;
             let Disturbed { times, time, .. } = trial.disturbed;
             disturbed.times += times;
             disturbed.time = disturbed.time.plus(time);
@@ -110,8 +111,10 @@ impl HostDoubt {
             disturbed.lost = Some(disturbed.lost.unwrap_or(0) + trial.lost_disturbed());
             length = length.plus(trial.duration);
         }
-        let spoilt = disturbed.unsent + disturbed.lost.unwrap_or(0);
-        (spoilt > 0).then_some(Self::LostDisturbed { disturbed, length })
+        // So many may stay unsent in any trial.
+        let allowed = Rules::default().unsent_max * slots as f64;
+        let spoilt = disturbed.lost.unwrap_or(0) > 0 || disturbed.unsent as f64 > allowed;
+        spoilt.then_some(Self::LostDisturbed { disturbed, length })
     }
 
     /// Whether the rate at overload and the one without loss are of two CPU distances.

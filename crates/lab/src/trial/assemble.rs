@@ -224,6 +224,7 @@ fn losses(
         losses.extend(found.map(|losses| {
             let at_ring = match then {
                 0 => counted.then_some(ledger.lost_nic_ring),
+                _ if counted && ledger.lost_nic_ring == 0 => Some(0),
                 _ => (ledger.lost_nic_ring == lost).then_some(losses.lost),
             };
             Losses { at_ring, ..losses }

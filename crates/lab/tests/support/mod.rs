@@ -3,7 +3,7 @@
 
 pub mod trials;
 
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, FarList, Wish};
 use mpps_lab::tables::Table;
@@ -14,7 +14,7 @@ use mpps_linux::cpu::CpuSet;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
 use mpps_method::{Offer, Rules, Trial};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
@@ -95,11 +95,31 @@ pub fn blocks(ipv6: bool) -> Destinations {
 
 /// A trial in whose middle another program has `cpu` at the highest real-time priority for a while.
 pub fn hogged(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -> Trial {
-    let mut hog = Command::new("sh")
+    let hog = hog().expect("sh");
+    beside(hog, tester, cpu, for_ns, offer)
+}
+
+/// The same with a program of the router's own.
+pub fn hogged_by_router(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -> Trial {
+    let hog = tester.bed.netns(Side::B).run(hog);
+    let hog = hog.expect("the router's namespace").expect("sh");
+    beside(hog, tester, cpu, for_ns, offer)
+}
+
+fn hog() -> std::io::Result<Child> {
+    Command::new("sh")
         .args(["-c", "read go; while :; do :; done"])
         .stdin(Stdio::piped())
         .spawn()
-        .expect("sh");
+}
+
+fn beside(
+    mut hog: Child,
+    tester: &mut Tester<'_>,
+    cpu: usize,
+    for_ns: u64,
+    offer: &Offer,
+) -> Trial {
     let pid = i32::try_from(hog.id()).expect("a pid");
     cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
     cpu::set_fifo(pid, 99).expect("FIFO");
