@@ -124,7 +124,8 @@ fn beside(
     cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
     cpu::set_fifo(pid, 99).expect("FIFO");
     std::thread::scope(|scope| {
-        let middle = clock::monotonic_ns() + 300_000_000;
+        // A trial begins after some 0.3 s, when speeds and distances are timed.
+        let middle = clock::monotonic_ns() + 500_000_000;
         scope.spawn(move || {
             wait_until(middle);
             drop(hog.stdin.take());
