@@ -1,6 +1,6 @@
 //! A finding as the figures a person reads: one row of the table, one result line of the record.
 
-use mpps_lab::doubt::{Doubt, Finding};
+use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::saturation::Saturated;
 use mpps_lab::tester::ReceiverPlace;
@@ -187,7 +187,8 @@ impl Figures {
             label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
             link_share: rate.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
             gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
-            disturbed: (finding.doubts.iter()).any(|doubt| doubt.name() == "lost-disturbed"),
+            disturbed: (finding.doubts.iter())
+                .any(|doubt| matches!(doubt, Doubt::Host(HostDoubt::LostDisturbed { .. }))),
             loss_ratio: match reading {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),

@@ -20,7 +20,11 @@ const FACTOR_MAX: f64 = 1e3;
 /// The rules for one offer. A disturbance may fill the rings, and it is over when they have drained.
 #[must_use]
 pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
-    of_ring(ring(tester.bed, &tester.traffic), tester.drains, offer)
+    of_ring(
+        ring(tester.bed, &tester.traffic),
+        tester.forwards_at_most,
+        offer,
+    )
 }
 
 /// As [`of`], for receive rings that hold so many frames together before a DUT that forwards so many frames/s at most.

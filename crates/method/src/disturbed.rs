@@ -4,12 +4,12 @@
 //! as the rings need to drain. The rule is fixed before the trial and knows nothing of its loss: a disturbance in which
 //! no frame was lost is taken out just so.
 
-use crate::trial::CpuStall;
+use crate::trial::Disturbance;
 use crate::units::Span;
 
-/// A part of a trial, since its first slot.
+/// A part of a trial that counts for nothing, since its first slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct Excluded {
     /// Its beginning.
     pub from: Span,
     /// Its end.
@@ -52,15 +52,15 @@ impl Guard {
 /// The disturbed parts of a trial of this length, in their order: each of `times` and a guard after it. A disturbance
 /// that begins in the guard of another finds the rings filled: what was left of that guard is added to its own.
 #[must_use]
-pub fn parts<'a>(
-    times: impl IntoIterator<Item = &'a CpuStall>,
+pub fn excluded<'a>(
+    times: impl IntoIterator<Item = &'a Disturbance>,
     guard: &Guard,
     length: Span,
-) -> Vec<Part> {
-    let mut times: Vec<&CpuStall> = times.into_iter().collect();
+) -> Vec<Excluded> {
+    let mut times: Vec<&Disturbance> = times.into_iter().collect();
     times.retain(|time| time.from < length);
     times.sort_by_key(|time| time.from);
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Excluded> = Vec::new();
     for time in times {
         let (from, to) = (time.from.as_nanos(), time.to.as_nanos());
         let before = parts.last().map_or(0, |last| last.to.as_nanos());
@@ -71,7 +71,7 @@ pub fn parts<'a>(
         let to = Span::from_nanos(to.saturating_add(guard_ns));
         match parts.last_mut() {
             Some(last) if left_ns > 0 => last.to = last.to.max(to),
-            _ => parts.push(Part {
+            _ => parts.push(Excluded {
                 from: time.from,
                 to,
             }),
@@ -85,8 +85,8 @@ pub fn parts<'a>(
 
 /// How long these parts are in all.
 #[must_use]
-pub fn in_all(parts: &[Part]) -> Span {
-    let ns = |part: &Part| part.to.as_nanos() - part.from.as_nanos();
+pub fn in_all(parts: &[Excluded]) -> Span {
+    let ns = |part: &Excluded| part.to.as_nanos() - part.from.as_nanos();
     Span::from_nanos(parts.iter().map(ns).sum())
 }
 
@@ -94,8 +94,8 @@ pub fn in_all(parts: &[Part]) -> Span {
 mod tests {
     use super::*;
 
-    fn times(millis: &[(u64, u64)]) -> Vec<CpuStall> {
-        let time = |&(from, to): &(u64, u64)| CpuStall {
+    fn times(millis: &[(u64, u64)]) -> Vec<Disturbance> {
+        let time = |&(from, to): &(u64, u64)| Disturbance {
             cpu: 1,
             from: Span::from_millis(from),
             to: Span::from_millis(to),
@@ -110,9 +110,9 @@ mod tests {
     };
 
     fn found(millis: &[(u64, u64)]) -> Vec<(u64, u64)> {
-        let parts = parts(&times(millis), &GUARD, Span::from_millis(1_000));
+        let parts = excluded(&times(millis), &GUARD, Span::from_millis(1_000));
         let millis = |span: Span| span.as_nanos() / 1_000_000;
-        let each = |part: &Part| (millis(part.from), millis(part.to));
+        let each = |part: &Excluded| (millis(part.from), millis(part.to));
         parts.iter().map(each).collect()
     }
 
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(found(&[(990, 1_200)]), [(990, 1_000)]);
         assert_eq!(found(&[(1_001, 1_002)]), []);
         let within = times(&[(0, 10), (500, 510)]);
-        let parts = parts(&within, &GUARD, Span::from_millis(505));
+        let parts = excluded(&within, &GUARD, Span::from_millis(505));
         assert_eq!(in_all(&parts), Span::from_millis(20));
     }
 }

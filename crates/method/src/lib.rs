@@ -68,8 +68,8 @@ pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuExchange, CpuGap, CpuSpeed, CpuStall, CpuSteal, CpuWork,
-    Direction, OVERDUE_MAX, SizeCount, StackCounts, TaskName, Trial,
+    Counts, CpuBusy, CpuCrowd, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuWork, Direction,
+    Disturbance, OVERDUE_MAX, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

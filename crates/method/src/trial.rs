@@ -104,7 +104,7 @@ pub struct CpuGap {
 
 /// A time in which one CPU ran nothing at all, between two ticks of its clock, or another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuStall {
+pub struct Disturbance {
     /// The CPU's number.
     pub cpu: usize,
     /// Its beginning, since the trial's first slot (zero where it came before that).
@@ -228,9 +228,9 @@ pub struct Trial {
     /// The machine's own stalls: the longest of each CPU of the bed.
     pub gaps: Vec<CpuGap>,
     /// When each of them was, where a CPU stood still for longer than its watch's own unrest.
-    pub stalls: Vec<CpuStall>,
+    pub stalls: Vec<Disturbance>,
     /// When other programs had a CPU of the bed for long.
-    pub others: Vec<CpuStall>,
+    pub others: Vec<Disturbance>,
     /// What fell into these times and the guards behind them. The rest of the trial is evidence.
     pub disturbed: Disturbed,
     /// What the DUT forwarded in each short window, where the receiver keeps that.
@@ -260,7 +260,7 @@ pub struct Trial {
 }
 
 /// How long these times were on one CPU, ns.
-pub(crate) fn time_of(times: &[CpuStall], cpu: usize) -> u64 {
+pub(crate) fn time_of(times: &[Disturbance], cpu: usize) -> u64 {
     let of_cpu = times.iter().filter(|time| time.cpu == cpu);
     of_cpu
         .map(|time| time.to.as_nanos().saturating_sub(time.from.as_nanos()))

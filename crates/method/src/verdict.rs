@@ -28,7 +28,7 @@ pub struct Rules {
     /// Largest share of a trial that disturbances may take, 0 to 1. What is left is at least as long as was asked for,
     /// for a trial goes on until it is.
     pub disturbed_max: f64,
-    /// How long a disturbance's doing lasts after it.
+    /// The guard after each disturbance.
     pub guard: Guard,
 }
 

@@ -3,7 +3,7 @@
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuCrowd, CpuSpeed, CpuStall, CpuWork, Direction, Disturbed, Histogram,
+    Canaries, Counts, CpuCrowd, CpuSpeed, CpuWork, Direction, Disturbance, Disturbed, Histogram,
     Ledger, Span, Trial, Verdict,
 };
 use serde::Serialize;
@@ -152,7 +152,7 @@ struct StallEntry {
 }
 
 impl StallEntry {
-    fn new(stall: &CpuStall) -> Self {
+    fn new(stall: &Disturbance) -> Self {
         Self {
             cpu: stall.cpu,
             from_ns: stall.from.as_nanos(),

@@ -122,7 +122,7 @@ pub(super) fn saturate<'a>(
     };
     let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
     let undisturbed = saturated.maximum().filter(|most| !most.only_disturbed);
-    tester.drains = undisturbed.map(|most| Rate::from_fps(most.forwarding.middle));
+    tester.forwards_at_most = undisturbed.map(|most| Rate::from_fps(most.forwarding.middle));
     Ok((tester, saturated))
 }
 

@@ -2,7 +2,7 @@
 
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapMut, ProgramMut};
+use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
 use mpps_ebpf::instruments::crowd::{
     Came, CrowdSkel, CrowdSkelBuilder, Crowded, STRETCHES_MAX, Whose,
 };
@@ -76,11 +76,11 @@ impl Crowd {
                 know(tid, whose)?;
             }
         }
-        let attach = |program: &ProgramMut<'_>| {
-            let link = program.attach_trace();
-            link.map_err(|e| TesterError::bpf("attach the crowd watch", &e))
-        };
-        let links = [attach(&skel.progs.switched)?, attach(&skel.progs.looked)?];
+        let attached = "attach the crowd watch";
+        let links = [
+            super::trace(&skel.progs.switched, attached)?,
+            super::trace(&skel.progs.looked, attached)?,
+        ];
         let is_duts = |&cpu: &usize| (cpu, router.cpus.contains(&cpu));
         let crowd = Self {
             skel,
@@ -115,15 +115,9 @@ impl Crowd {
         let mut stretches = Vec::new();
         for &(cpu, _) in &self.cpus {
             let counted = self.counted(cpu)?.stretches;
-            let kept = u64::from(STRETCHES_MAX);
-            for number in counted.saturating_sub(kept)..counted {
-                let place = cpu as u64 * kept + number % kept;
-                let at = usize::try_from(place).unwrap_or(usize::MAX);
-                stretches.push((
-                    cpu,
-                    entry(&self.skel.maps.stretches, at, Stall::from_value)?,
-                ));
-            }
+            let ring = (cpu, STRETCHES_MAX);
+            let kept = super::kept(&self.skel.maps.stretches, ring, counted, Stall::from_value)?;
+            stretches.extend(kept.into_iter().map(|stretch| (cpu, stretch)));
         }
         Ok(stretches)
     }

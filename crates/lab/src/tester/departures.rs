@@ -33,11 +33,8 @@ impl Departures {
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the watch of departures", &e))?;
-        let link = skel
-            .progs
-            .port_transmits
-            .attach_trace()
-            .map_err(|e| TesterError::bpf("attach the watch of departures", &e))?;
+        let program = &skel.progs.port_transmits;
+        let link = super::trace(program, "attach the watch of departures")?;
         Ok(Self { skel, _link: link })
     }
 

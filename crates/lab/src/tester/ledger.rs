@@ -35,14 +35,10 @@ impl LedgerProbe {
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the ledger's tracepoints", &e))?;
-        let attach = |program: &libbpf_rs::ProgramMut<'_>| {
-            program
-                .attach_trace()
-                .map_err(|e| TesterError::bpf("attach the ledger's tracepoints", &e))
-        };
+        let attached = "attach the ledger's tracepoints";
         let links = [
-            attach(&skel.progs.port_transmits)?,
-            attach(&skel.progs.ring_enqueues)?,
+            super::trace(&skel.progs.port_transmits, attached)?,
+            super::trace(&skel.progs.ring_enqueues, attached)?,
         ];
         Ok(Self {
             skel,

@@ -53,7 +53,7 @@ pub use wire::Wire;
 
 use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
-use libbpf_rs::{MapCore, MapFlags, OpenObject};
+use libbpf_rs::{Link, MapCore, MapFlags, OpenObject};
 use mpps_ebpf::instruments::sender::Order;
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
@@ -83,7 +83,7 @@ pub struct Tester<'bed> {
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
     /// The most that the DUT was seen to forward, by which its rings drain; `None` before anybody has seen it.
-    pub drains: Option<Rate>,
+    pub forwards_at_most: Option<Rate>,
     threads: Vec<(i32, usize)>,
     /// Places of the list of destinations that frames were sent to so far, in one direction. A trial goes on where the
     /// one before it ended, so that trials together pass all destinations. Where each has to begin at the first place,
@@ -197,7 +197,7 @@ impl<'bed> Tester<'bed> {
             watch: Watch::start(&cpus, means.stall_watch)?,
             crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
-            drains: None,
+            forwards_at_most: None,
             threads,
             places_passed: 0,
             next_id: first_id(traffic.seed),
@@ -335,6 +335,31 @@ fn fill<T, const N: usize>(
             .map_err(|e| TesterError::bpf("fill a map", &e))?;
     }
     Ok(())
+}
+
+/// Attaches a program to the tracepoint that it names.
+fn trace(program: &libbpf_rs::ProgramMut<'_>, what: &'static str) -> Result<Link, TesterError> {
+    (program.attach_trace()).map_err(|e| TesterError::bpf(what, &e))
+}
+
+/// What a program of ours wrote into the ring of one CPU, whose entries stand one ring after the other: the last
+/// `size` of those it counted.
+fn kept<T>(
+    map: &libbpf_rs::MapMut<'_>,
+    (cpu, size): (usize, u32),
+    counted: u64,
+    from_value: impl Fn(&[u8]) -> Option<T>,
+) -> Result<Vec<T>, TesterError> {
+    let size = u64::from(size);
+    let entry = |number: u64| {
+        let place = cpu as u64 * size + number % size;
+        let key = u32::try_from(place).unwrap_or(u32::MAX).to_ne_bytes();
+        let value = map.lookup(&key, MapFlags::ANY);
+        let value = value.map_err(|e| TesterError::bpf("read a ring", &e))?;
+        let entry = value.and_then(|value| from_value(&value));
+        entry.ok_or(TesterError::Layout("ring of a CPU"))
+    };
+    (counted.saturating_sub(size)..counted).map(entry).collect()
 }
 
 fn possible_cpus() -> Result<usize, TesterError> {

@@ -2,7 +2,8 @@
 //! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
 
 use super::along::{Ends, around_device, stations};
-use super::disturbed::Disturbances;
+use super::disturbed::{Disturbances, within};
+use super::losses::losses;
 use super::stations::Stations;
 use super::windows::windows;
 use crate::bed::{Front, Side};
@@ -14,8 +15,8 @@ use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuStall, CpuSteal, CpuWork, Direction, FrameLen,
-    Histogram, Losses, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
+    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, CpuWork, Direction, Disturbance,
+    FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All that a trial left behind.
@@ -65,9 +66,9 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         }
     }
     let length = duration(&parts);
-    let stalls = since_first_slot(&parts.sent, &parts.stalls);
-    let others = since_first_slot(&parts.sent, &parts.stretches);
-    let times = disturbed::parts(stalls.iter().chain(&others), &parts.guard, length);
+    let stalls = within(&parts.sent, length, &parts.stalls);
+    let others = within(&parts.sent, length, &parts.stretches);
+    let times = disturbed::excluded(stalls.iter().chain(&others), &parts.guard, length);
     let disturbances = Disturbances::new(times, &parts.order, &parts.sent, &parts.marks);
     let (losses, lost_then) = losses(tester, &directions, length, &disturbances)?;
     let mut trial = Trial {
@@ -114,33 +115,8 @@ fn forwarded_in_windows(
     for receiver in &tester.receivers {
         cpus.extend(receiver.windows(first, last)?);
     }
-    let disturbed: Vec<CpuStall> = trial.stalls.iter().chain(&trial.others).copied().collect();
+    let disturbed: Vec<Disturbance> = trial.stalls.iter().chain(&trial.others).copied().collect();
     Ok(windows(&cpus, parts.sent.started_ns, &disturbed))
-}
-
-/// Those that touch the time in which frames were sent.
-fn since_first_slot(sent: &Outcome, times: &[(usize, Stall)]) -> Vec<CpuStall> {
-    let last = Span::from_nanos(sent.last_ns.saturating_sub(sent.started_ns));
-    let mut times = since(sent.started_ns, times);
-    times.retain(|time| time.from < last);
-    times
-        .iter_mut()
-        .for_each(|time| time.to = time.to.min(last));
-    times
-}
-
-/// Those that were not over at a moment, since then.
-pub fn since<'a>(
-    started: u64,
-    times: impl IntoIterator<Item = &'a (usize, Stall)>,
-) -> Vec<CpuStall> {
-    let within = |(_, stall): &&(usize, Stall)| stall.to_ns > started;
-    let stall = |(cpu, stall): &(usize, Stall)| CpuStall {
-        cpu: *cpu,
-        from: Span::from_nanos(stall.from_ns.saturating_sub(started)),
-        to: Span::from_nanos(stall.to_ns.saturating_sub(started)),
-    };
-    times.into_iter().filter(within).map(stall).collect()
 }
 
 fn stack(parts: &Parts<'_>) -> StackCounts {
@@ -191,46 +167,6 @@ fn intended(parts: &Parts<'_>, way: usize) -> u64 {
     }
     let mut slots = by_way(parts.order.slots, parts.received.len());
     slots.nth(way).unwrap_or(0)
-}
-
-/// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
-/// arrive it says nothing. Also how many of the lost were sent in disturbances, where that is known.
-fn losses(
-    tester: &Tester<'_>,
-    directions: &[Direction],
-    length: Span,
-    disturbances: &Disturbances,
-) -> Result<(Vec<Losses>, Option<u64>), TesterError> {
-    let (mut losses, mut lost_then) = (Vec::new(), Some(0_u64));
-    for (at, (way, receiver)) in directions.iter().zip(&tester.receivers).enumerate() {
-        let Counts { sent, lost, .. } = way.counts;
-        if lost == 0 {
-            continue;
-        }
-        let seen = match tester.traffic.missing() {
-            true => None,
-            false => receiver.seen(sent)?,
-        };
-        let Some(words) = seen else {
-            lost_then = lost_then.filter(|_| disturbances.is_empty());
-            continue;
-        };
-        let found = Losses::from_bitmap(&words, sent, length, &disturbances.sequences(at));
-        let then = lost - found.as_ref().map_or(0, |losses| losses.lost).min(lost);
-        lost_then = lost_then.map(|all| all + then);
-        // A device's ring is its own to count, and it does not tell when it was full.
-        let ledger = &way.ledger;
-        let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
-        losses.extend(found.map(|losses| {
-            let at_ring = match then {
-                0 => counted.then_some(ledger.lost_nic_ring),
-                _ if counted && ledger.lost_nic_ring == 0 => Some(0),
-                _ => (ledger.lost_nic_ring == lost).then_some(losses.lost),
-            };
-            Losses { at_ring, ..losses }
-        }));
-    }
-    Ok((losses, lost_then))
 }
 
 /// A burst has no schedule: it lasts from its first to its last frame.

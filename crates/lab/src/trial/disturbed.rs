@@ -2,13 +2,14 @@
 
 use super::windows::count_at;
 use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT};
-use mpps_method::disturbed::{Part, in_all};
-use mpps_method::{Disturbed, Span};
+use mpps_ebpf::instruments::watch::Stall;
+use mpps_method::disturbed::{Excluded, in_all};
+use mpps_method::{Disturbance, Disturbed, Span};
 use std::ops::Range;
 
 /// The disturbed parts of a trial, and how far the sender was by then.
 pub struct Disturbances {
-    parts: Vec<Part>,
+    parts: Vec<Excluded>,
     started_ns: u64,
     gap_fp: u64,
     marks: Vec<Mark>,
@@ -16,7 +17,7 @@ pub struct Disturbances {
 
 impl Disturbances {
     /// From the sender's marks, and what it sent by its end.
-    pub fn new(parts: Vec<Part>, order: &Order, sent: &Outcome, marks: &[Mark]) -> Self {
+    pub fn new(parts: Vec<Excluded>, order: &Order, sent: &Outcome, marks: &[Mark]) -> Self {
         let mut marks = marks.to_vec();
         marks.push(Mark {
             ns: sent.last_ns + 1,
@@ -32,7 +33,7 @@ impl Disturbances {
 
     /// The sequences of one direction that were sent in each of them.
     pub fn sequences(&self, way: usize) -> Vec<Range<u64>> {
-        let each = |part: &Part| self.sent_by(way, part.from)..self.sent_by(way, part.to);
+        let each = |part: &Excluded| self.sent_by(way, part.from)..self.sent_by(way, part.to);
         let ranges = self.parts.iter().map(each);
         ranges.filter(|range| !range.is_empty()).collect()
     }
@@ -74,6 +75,27 @@ impl Disturbances {
     }
 }
 
+/// The times that touch a trial of this length.
+pub fn within(sent: &Outcome, length: Span, times: &[(usize, Stall)]) -> Vec<Disturbance> {
+    let mut times = since(sent.started_ns, times);
+    times.retain(|time| time.from < length);
+    for time in &mut times {
+        time.to = time.to.min(length);
+    }
+    times
+}
+
+/// Those that were not over at a moment, since then.
+pub fn since(started_ns: u64, times: &[(usize, Stall)]) -> Vec<Disturbance> {
+    let not_over = |(_, time): &&(usize, Stall)| time.to_ns > started_ns;
+    let time = |(cpu, time): &(usize, Stall)| Disturbance {
+        cpu: *cpu,
+        from: Span::from_nanos(time.from_ns.saturating_sub(started_ns)),
+        to: Span::from_nanos(time.to_ns.saturating_sub(started_ns)),
+    };
+    times.iter().filter(not_over).map(time).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,12 +123,34 @@ mod tests {
             sent: [94, 0],
             ..Outcome::default()
         };
-        let part = |from, to| Part {
+        let part = |from, to| Excluded {
             from: Span::from_millis(from),
             to: Span::from_millis(to),
         };
         let marks: Vec<Mark> = (0..100).map(mark).collect();
         Disturbances::new(vec![part(39, 53), part(90, 200)], &order, &sent, &marks)
+    }
+
+    #[test]
+    fn a_pause_after_the_last_frame_is_within_the_trial() {
+        let sent = Outcome {
+            started_ns: 1_000,
+            last_ns: 5_000,
+            ..Outcome::default()
+        };
+        let time = |from_ns, to_ns| (1, Stall { from_ns, to_ns });
+        let times = [
+            time(0, 900),
+            time(500, 1_500),
+            time(6_000, 20_000),
+            time(11_500, 12_000),
+        ];
+        let found = within(&sent, Span::from_nanos(10_000), &times);
+        let found: Vec<(u64, u64)> = found
+            .iter()
+            .map(|time| (time.from.as_nanos(), time.to.as_nanos()))
+            .collect();
+        assert_eq!(found, [(0, 500), (5_000, 10_000)]);
     }
 
     #[test]

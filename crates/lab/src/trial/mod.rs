@@ -11,6 +11,7 @@
 mod along;
 mod assemble;
 mod disturbed;
+mod losses;
 mod stations;
 mod windows;
 
@@ -23,7 +24,7 @@ use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::disturbed::{in_all, parts as disturbed_parts};
+use mpps_method::disturbed::{excluded, in_all};
 use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
 use stations::Stations;
 
@@ -253,8 +254,8 @@ fn go_on(
     }
     let (mut times, others) = (tester.watch.stalls()?, tester.crowd.stretches()?);
     times.extend(others);
-    let times = assemble::since(started_ns, &times);
-    let parts = disturbed_parts(&times, &rules.guard, Span::from_nanos(passed_ns));
+    let times = disturbed::since(started_ns, &times);
+    let parts = excluded(&times, &rules.guard, Span::from_nanos(passed_ns));
     let disturbed = in_all(&parts);
     if short(offer.rate.frames_in(disturbed)) {
         return Ok(GoOn::Stop(Stopped::InVain));

@@ -2,7 +2,7 @@
 
 use mpps_ebpf::instruments::receiver::{WINDOW_SHIFT, WindowMark};
 use mpps_method::saturation::Window;
-use mpps_method::{CpuStall, Span};
+use mpps_method::{Disturbance, Span};
 
 const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
 /// After a stall the rings fill and drain again before a window shows the DUT alone, ns.
@@ -10,7 +10,7 @@ const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
 /// `stalls` are when a CPU of the bed stood still or ran another program, since `started_ns`.
-pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[CpuStall]) -> Vec<Window> {
+pub fn windows(cpus: &[Vec<WindowMark>], started_ns: u64, stalls: &[Disturbance]) -> Vec<Window> {
     let first = cpus
         .iter()
         .filter_map(|marks| marks.first())
@@ -62,7 +62,7 @@ pub(super) fn count_at<T>(marks: &[T], ns: u64, told: impl Fn(&T) -> (u64, u64))
     }
 }
 
-fn is_disturbed(from: u64, to: u64, started_ns: u64, stalls: &[CpuStall]) -> bool {
+fn is_disturbed(from: u64, to: u64, started_ns: u64, stalls: &[Disturbance]) -> bool {
     stalls.iter().any(|stall| {
         let began = started_ns.saturating_add(stall.from.as_nanos());
         let ended = started_ns.saturating_add(stall.to.as_nanos() + GUARD_NS);
@@ -115,7 +115,7 @@ mod tests {
     fn windows_around_a_stall_are_disturbed() {
         let cpus = [marks(100, 7, 8_000)];
         let started_ns = 100 * WINDOW_NS;
-        let stall = CpuStall {
+        let stall = Disturbance {
             cpu: 1,
             from: Span::from_nanos(2 * WINDOW_NS + 10),
             to: Span::from_nanos(3 * WINDOW_NS - 20),

@@ -2,7 +2,7 @@ use super::*;
 use crate::disturbed::Disturbed;
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
-use crate::trial::{CpuCrowd, CpuGap, CpuStall, CpuSteal, SizeCount, TaskName};
+use crate::trial::{CpuCrowd, CpuGap, CpuSteal, Disturbance, SizeCount, TaskName};
 use crate::units::{FrameLen, Rate};
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
@@ -217,8 +217,8 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
     }
 }
 
-fn stall(cpu: usize, from: u64, to: u64) -> CpuStall {
-    CpuStall {
+fn stall(cpu: usize, from: u64, to: u64) -> Disturbance {
+    Disturbance {
         cpu,
         from: Span::from_millis(from),
         to: Span::from_millis(to),

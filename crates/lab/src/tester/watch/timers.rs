@@ -1,9 +1,9 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
 use super::{PERIOD_NS, STALL_NS};
-use crate::tester::{TesterError, skeleton_storage};
+use crate::tester::{TesterError, kept, skeleton_storage, trace};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, ProgramMut};
+use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::instruments::watch::{STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched};
 use mpps_linux::cpu::{self, CpuSet};
 
@@ -35,15 +35,11 @@ impl Timers {
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
-        let attach = |program: &ProgramMut<'_>| {
-            let link = program.attach_trace();
-            link.map_err(|e| TesterError::bpf("attach the machine watch", &e))
-        };
-        let programs = &skel.progs;
+        let (programs, attached) = (&skel.progs, "attach the machine watch");
         let links = [
-            attach(&programs.entered)?,
-            attach(&programs.exited)?,
-            attach(&programs.raised)?,
+            trace(&programs.entered, attached)?,
+            trace(&programs.exited, attached)?,
+            trace(&programs.raised, attached)?,
         ];
         // A timer starts on the CPU that runs the program.
         let home = cpu::available()?;
@@ -106,15 +102,14 @@ impl Timers {
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stalls = Vec::new();
         for (cpu, watched) in self.read()? {
-            let first = watched.stalls.saturating_sub(u64::from(STALLS_MAX));
-            for number in first..watched.stalls {
-                let place = cpu as u64 * u64::from(STALLS_MAX) + number % u64::from(STALLS_MAX);
-                let key = u32::try_from(place).unwrap_or(u32::MAX).to_ne_bytes();
-                let value = self.skel.maps.stalls.lookup(&key, MapFlags::ANY);
-                let value = value.map_err(|e| TesterError::bpf("read the machine watch", &e))?;
-                let stall = value.and_then(|v| Stall::from_value(&v));
-                stalls.push((cpu, stall.ok_or(TesterError::Layout("stalls"))?));
-            }
+            let ring = (cpu, STALLS_MAX);
+            let kept = kept(
+                &self.skel.maps.stalls,
+                ring,
+                watched.stalls,
+                Stall::from_value,
+            )?;
+            stalls.extend(kept.into_iter().map(|stall| (cpu, stall)));
         }
         Ok(stalls)
     }

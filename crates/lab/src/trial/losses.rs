@@ -1,0 +1,45 @@
+//! Which frames of a trial were lost, and how many of them in disturbances.
+
+use super::disturbed::Disturbances;
+use crate::tester::{Tester, TesterError};
+use mpps_method::{Counts, Direction, Losses, Span};
+
+/// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
+/// arrive it says nothing. Also how many of the lost were sent in disturbances, where that is known.
+pub fn losses(
+    tester: &Tester<'_>,
+    directions: &[Direction],
+    length: Span,
+    disturbances: &Disturbances,
+) -> Result<(Vec<Losses>, Option<u64>), TesterError> {
+    let (mut losses, mut lost_then) = (Vec::new(), Some(0_u64));
+    for (at, (way, receiver)) in directions.iter().zip(&tester.receivers).enumerate() {
+        let Counts { sent, lost, .. } = way.counts;
+        if lost == 0 {
+            continue;
+        }
+        let seen = match tester.traffic.missing() {
+            true => None,
+            false => receiver.seen(sent)?,
+        };
+        let Some(words) = seen else {
+            lost_then = lost_then.filter(|_| disturbances.is_empty());
+            continue;
+        };
+        let found = Losses::from_bitmap(&words, sent, length, &disturbances.sequences(at));
+        let then = lost - found.as_ref().map_or(0, |losses| losses.lost).min(lost);
+        lost_then = lost_then.map(|all| all + then);
+        // A device's ring is its own to count, and it does not tell when it was full.
+        let ledger = &way.ledger;
+        let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
+        losses.extend(found.map(|losses| {
+            let at_ring = match then {
+                0 => counted.then_some(ledger.lost_nic_ring),
+                _ if counted && ledger.lost_nic_ring == 0 => Some(0),
+                _ => (ledger.lost_nic_ring == lost).then_some(losses.lost),
+            };
+            Losses { at_ring, ..losses }
+        }));
+    }
+    Ok((losses, lost_then))
+}
