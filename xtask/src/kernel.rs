@@ -19,7 +19,7 @@ const CPUS_MAX: usize = 16;
 
 /// What is wanted: a kernel, a machine, which of the steps, and commands instead of them.
 #[derive(Debug, PartialEq, Eq)]
-struct Wish {
+struct DrawPlan {
     word: &'static str,
     suite: &'static str,
     cpus: usize,
@@ -30,7 +30,7 @@ struct Wish {
 
 /// Fetches the kernel, packs the machine's memory, boots it, and reads what it says.
 pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
-    let wish = Wish::read(arguments)?;
+    let wish = DrawPlan::read(arguments)?;
     let steps = wish.steps();
     install::for_emulation()?;
     let folder = crate::root().join("target/kernel").join(wish.word);
@@ -63,8 +63,8 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     }
 }
 
-impl Wish {
-    fn read(arguments: &[String]) -> Result<Wish, Failure> {
+impl DrawPlan {
+    fn read(arguments: &[String]) -> Result<DrawPlan, Failure> {
         let split = arguments.iter().position(|word| word == "--");
         let (own, tests) = match split {
             Some(at) => (&arguments[..at], &arguments[at + 1..]),
@@ -80,7 +80,7 @@ impl Wish {
             }
         }
         let (word, suite) = release;
-        let wish = Wish {
+        let wish = DrawPlan {
             word,
             suite,
             cpus,
@@ -174,9 +174,9 @@ fn make_folder(path: &Path) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    fn wish(words: &[&str]) -> Result<Wish, String> {
+    fn wish(words: &[&str]) -> Result<DrawPlan, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Wish::read(&words).map_err(|failure| failure.to_string())
+        DrawPlan::read(&words).map_err(|failure| failure.to_string())
     }
 
     #[test]

@@ -168,7 +168,7 @@ fn a_flag_of_the_search_adds_the_search() {
     assert_eq!(point["series"], "coupled");
     assert_eq!(point["traffic"]["destinations"]["draw"], "sequential");
     let results = point["results"].as_array().expect("results");
-    // Far below what any machine forwards, so nothing here is the DUT's limit.
+    // Varied below what any machine forwards, so nothing here is the DUT's limit.
     assert!(
         results.len() == 1 && results[0]["limited_by"] != "DUT",
         "{point}"

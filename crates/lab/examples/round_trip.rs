@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Interfaces};
-use mpps_lab::tester::{Means, ReceiverMode, Tester, Wire, napi_threads};
+use mpps_lab::tester::{KernelInterfaces, ReceiverMode, Tester, Wire, napi_threads};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{rules, saturation, trial};
 use mpps_linux::{cpu, task};
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let frames_max = saturation::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;
     let wire = Wire::lay(&bed, &tester.ways())?;
-    let list = Means::of(Interfaces::Newest)?.napi_list;
+    let list = KernelInterfaces::of(Interfaces::Newest)?.napi_list;
     let way = tester.ways()[0];
     let mut receivers = napi_threads(&bed, way.to, list)?;
     // Where the virtual NIC is polled in a thread of its own, what it costs is the tester's as well.

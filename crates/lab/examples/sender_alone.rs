@@ -11,11 +11,11 @@
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Interfaces, Side};
 use mpps_lab::clock::wait_until;
-use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::tables::Table;
 use mpps_lab::tester::{
-    Crowd, Means, Minding, OnRefusal, PacketSender, RouterTasks, Sender, SenderPlan, Sink,
-    TrafficSender, Watch, ways,
+    KernelInterfaces, OnRefusal, OtherTasks, PacketSender, RouterTasks, Sender, SenderPlan, Sink,
+    TrafficSender, Watch, WhileSending, ways,
 };
 use mpps_lab::traffic::Traffic;
 use mpps_linux::clock::monotonic_ns;
@@ -69,7 +69,7 @@ fn drawn(count: u64) -> Result<Option<Destinations>, Box<dyn Error>> {
         return Ok(None);
     }
     let table = Table::of(["20.0.0.0/7".parse()?]);
-    let wish = Wish {
+    let wish = DrawPlan {
         draw: Draw::PerPrefix,
         count,
         ipv6: false,
@@ -115,7 +115,7 @@ fn flat_out(sender: &dyn TrafficSender, netns: &NetNs, seconds: u64) -> Result<(
         ..Order::default()
     };
     let outcome = sender
-        .send(order, netns, &Minding::NOBODY)
+        .send(order, netns, &WhileSending::NOBODY)
         .map_err(|e| e.to_string())?;
     let took = (outcome.last_ns - outcome.first_ns) as f64 / 1e9;
     println!("{} {took:.6}", outcome.sent[0]);
@@ -134,15 +134,18 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
         let own = times.iter().find(|times| times.cpu == cpu);
         Ok(own.ok_or("no such CPU")?.steal_ns)
     };
-    let watch = Watch::start(&[cpu], Means::of(Interfaces::Newest)?.stall_watch)?;
-    let crowd = Crowd::watch(&[cpu], &threads(bed, pid)?, &RouterTasks::default())?;
+    let watch = Watch::start(
+        &[cpu],
+        KernelInterfaces::of(Interfaces::Newest)?.stall_watch,
+    )?;
+    let other_tasks = OtherTasks::watch(&[cpu], &threads(bed, pid)?, &RouterTasks::default())?;
     watch.clear()?;
-    crowd.clear()?;
+    other_tasks.clear()?;
     let (steal_before, before, began) = (stolen()?, received()?, monotonic_ns());
     wait_until(began + (seconds * 1e9) as u64);
     let (after, ended) = (received()?, monotonic_ns());
     let stall_ns = watch.read()?[0].1.longest_ns;
-    let other = crowd.read()?[0].1.others;
+    let other = other_tasks.read()?[0].1.others;
     let window_ns = ended - began;
     let steal_share = (stolen()? - steal_before) as f64 / window_ns as f64;
     let text = String::from_utf8_lossy(&other.longest_comm);

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "round,offered_fps,intended_frames,sent_frames,unsent_frames,received_frames,lost_before_nic_frames,\
          lost_nic_ring_frames,lost_in_dut_frames,lost_receiver_ring_frames,ledger,verdict,dut_busy_share,\
-         stall_longest_ns,crowd_longest_ns,steal_share,why"
+         stall_longest_ns,others_longest_ns,steal_share,why"
     );
     for round in 0..rounds {
         for at in order(round) {
@@ -88,7 +88,13 @@ fn line(trial: &Trial, verdict: &Verdict) -> String {
         if closed { "closed" } else { "open" },
         trial.busiest_share().unwrap_or(0.0),
         longest(trial.gaps.iter().map(|gap| gap.longest).collect()),
-        longest(trial.crowds.iter().map(|crowd| crowd.longest).collect()),
+        longest(
+            trial
+                .other_tasks
+                .iter()
+                .map(|other_tasks| other_tasks.longest)
+                .collect()
+        ),
         steal.unwrap_or(0) as f64 / trial.duration.as_nanos().max(1) as f64,
         why.replace(',', ";"),
     )

@@ -17,7 +17,7 @@ pub struct Destinations {
     /// Different destinations, all of which frames go to if enough of them are sent.
     pub distinct: u64,
     /// The addresses in the order frames take them.
-    pub list: Arc<FarList>,
+    pub list: Arc<DestinationList>,
     /// Bits of the addresses within a block; 0: each entry of the list is one address.
     pub block_bits: u32,
     /// Where the list repeats addresses: which flow is at each place.
@@ -26,14 +26,14 @@ pub struct Destinations {
 
 /// Addresses of one family, as numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FarList {
+pub enum DestinationList {
     /// IPv4.
     V4(Vec<u32>),
     /// IPv6.
     V6(Vec<u128>),
 }
 
-impl FarList {
+impl DestinationList {
     /// Entries.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -52,7 +52,7 @@ impl FarList {
 
 /// What to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Wish {
+pub struct DrawPlan {
     /// How.
     pub draw: Draw,
     /// How many different ones.
@@ -83,7 +83,7 @@ impl Destinations {
     ///
     /// # Errors
     /// The table has fewer of them.
-    pub fn draw(table: &Table, from: &str, wish: &Wish) -> Result<Self, TooFew> {
+    pub fn draw(table: &Table, from: &str, wish: &DrawPlan) -> Result<Self, TooFew> {
         if wish.ipv6 {
             let prefixes: Vec<(u128, u8)> = table
                 .v6
@@ -94,7 +94,13 @@ impl Destinations {
                 .map(|network| (u128::from(network.network()), network.prefix_len()));
             let exclusions = exclusions(martians, &NEVER_V6, BED_V6);
             let drawn = drawn(&prefixes, &exclusions, wish)?;
-            Ok(Self::of(drawn, prefixes.len(), from, wish, FarList::V6))
+            Ok(Self::of(
+                drawn,
+                prefixes.len(),
+                from,
+                wish,
+                DestinationList::V6,
+            ))
         } else {
             let prefixes: Vec<(u32, u8)> = table
                 .v4
@@ -105,7 +111,13 @@ impl Destinations {
                 .map(|network| (u32::from(network.network()), network.prefix_len()));
             let exclusions = exclusions(martians, &NEVER_V4, BED_V4);
             let drawn = drawn(&prefixes, &exclusions, wish)?;
-            Ok(Self::of(drawn, prefixes.len(), from, wish, FarList::V4))
+            Ok(Self::of(
+                drawn,
+                prefixes.len(),
+                from,
+                wish,
+                DestinationList::V4,
+            ))
         }
     }
 
@@ -113,8 +125,8 @@ impl Destinations {
         drawn: Drawn<A>,
         prefixes: usize,
         from: &str,
-        wish: &Wish,
-        family: impl Fn(Vec<A>) -> FarList,
+        wish: &DrawPlan,
+        family: impl Fn(Vec<A>) -> DestinationList,
     ) -> Self {
         let (distinct, block_bits) = (drawn.in_use(), drawn.block_bits);
         let (list, place_flow) = match drawn.schedule {
@@ -171,8 +183,8 @@ impl Destinations {
         let entries = (self.list.len() as u64).max(1);
         let entry = (place % entries) as usize;
         let first = match self.list.as_ref() {
-            FarList::V4(list) => list.get(entry).copied().map(u128::from),
-            FarList::V6(list) => list.get(entry).copied(),
+            DestinationList::V4(list) => list.get(entry).copied().map(u128::from),
+            DestinationList::V6(list) => list.get(entry).copied(),
         };
         let offset = block_offset(place / entries, self.block_bits, seed as u32);
         first.unwrap_or(0).wrapping_add(u128::from(offset))
@@ -201,7 +213,7 @@ fn exclusions<A: Address>(
 fn drawn<A: Address>(
     prefixes: &[(A, u8)],
     exclusions: &[Exclusion<A>],
-    wish: &Wish,
+    wish: &DrawPlan,
 ) -> Result<Drawn<A>, TooFew> {
     let space = if wish.draw == Draw::Missing {
         Space::gaps(prefixes, exclusions)
@@ -231,8 +243,8 @@ mod tests {
         Table::of(prefixes.iter().map(|text| text.parse().expect("a prefix")))
     }
 
-    fn wish(draw: Draw, count: u64) -> Wish {
-        Wish {
+    fn wish(draw: Draw, count: u64) -> DrawPlan {
+        DrawPlan {
             draw,
             count,
             ipv6: false,
@@ -243,8 +255,8 @@ mod tests {
 
     fn v4(destinations: &Destinations) -> Vec<Ipv4Addr> {
         match destinations.list.as_ref() {
-            FarList::V4(list) => list.iter().copied().map(Ipv4Addr::from).collect(),
-            FarList::V6(_) => panic!("IPv4 was asked for"),
+            DestinationList::V4(list) => list.iter().copied().map(Ipv4Addr::from).collect(),
+            DestinationList::V6(_) => panic!("IPv4 was asked for"),
         }
     }
 
@@ -290,7 +302,7 @@ mod tests {
     #[test]
     fn a_list_that_repeats_itself_has_whole_rounds_and_says_which_flow_is_where() {
         let some = table(&["20.0.0.0/24", "30.0.0.0/24"]);
-        let wish = Wish {
+        let wish = DrawPlan {
             flows: 3,
             ..wish(Draw::Zipf(1.0), 100)
         };

@@ -14,7 +14,7 @@ use crate::jobs::throughput::Searched;
 use crate::measurer::{Measurer, Surroundings};
 use crate::saturation::Saturated;
 use crate::tester::ReceiverPlace;
-use crate::why_lost::{MadeUp, WhyLost};
+use crate::why_lost::{CatchUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
     Claim, Evenness, FrameSpec, Headroom, Instability, Irregular, LossPattern, LossRate, Outcome,
@@ -80,7 +80,7 @@ pub enum Doubt {
         pattern: LossPattern,
     },
     /// The loss that bounds the result may be due to frames that the sender was late with and sent at once.
-    SenderCaughtUp(MadeUp),
+    SenderCaughtUp(CatchUp),
     /// Trials shorter than RFC 2544's 60 s.
     ShortTrial {
         /// Their length.

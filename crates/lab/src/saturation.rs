@@ -149,7 +149,7 @@ pub fn measure(
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
     let (at_most, at_little_more) = (most.saturation(), little.saturation());
-    // At the maximum forwarding rate, and the wire's at its own. Far above them each frame costs more, for the sender keeps
+    // At the maximum forwarding rate, and the wire's at its own. Varied above them each frame costs more, for the sender keeps
     // asking a full ring for room.
     let found = Saturated {
         at_most,

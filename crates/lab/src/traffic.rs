@@ -3,7 +3,7 @@
 use crate::bed::Bed;
 use crate::destinations::Destinations;
 use crate::tester::{
-    Far, PortKind, ReceiverPlace, ReceiverPlan, SenderPlan, Template, TesterError, Way,
+    PortKind, ReceiverPlace, ReceiverPlan, SenderPlan, Template, TesterError, Varied, Way,
 };
 use mpps_ebpf::instruments::sender::SIZES_MAX;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
@@ -147,7 +147,7 @@ impl Traffic {
         Ok(SenderPlan {
             templates: ways
                 .iter()
-                .zip([Far::Destination, Far::Source])
+                .zip([Varied::Destination, Varied::Source])
                 .map(|(way, far)| Template::new(&self.frame_template(bed, *way), far))
                 .collect::<Result<_, _>>()?,
             ipv6: self.ipv6,

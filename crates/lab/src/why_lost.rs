@@ -19,7 +19,7 @@ pub struct WhyLost {
     /// Frames the DUT's receive rings hold together.
     pub ring_frames: u32,
     /// Frames the sender was behind at once and made up for; `None` where its pace was not timed.
-    pub made_up_frames: Option<u64>,
+    pub catch_up_frames: Option<u64>,
     /// Whether the load is the one that failed. If not, the search went by another trial there, or something else than
     /// loss ended it.
     pub bounds: bool,
@@ -30,7 +30,7 @@ const MADE_UP_SHARE: f64 = 0.1;
 
 /// What a sender made up for that may have lost frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MadeUp {
+pub struct CatchUp {
     /// The load.
     pub rate: Rate,
     /// Frames sent late at once.
@@ -62,7 +62,7 @@ impl WhyLost {
             losses: losses.clone(),
             busy: trial.busiest_share(),
             ring_frames,
-            made_up_frames: trial.made_up_frames(),
+            catch_up_frames: trial.catch_up_frames(),
             bounds: closest.is_some(),
         })
     }
@@ -92,15 +92,15 @@ impl WhyLost {
     /// What the sender made up for at once, where the loss may be of its making: no more was lost than that for each
     /// episode, and it is a share of the ring that a router under load may well not have free.
     #[must_use]
-    pub fn made_up(&self) -> Option<MadeUp> {
-        let frames = self.made_up_frames?;
+    pub fn catch_up(&self) -> Option<CatchUp> {
+        let frames = self.catch_up_frames?;
         let ring = match self.ring_frames {
             0 => DEVICE_RING,
             ring => ring,
         };
         let share = frames as f64 / f64::from(ring);
         let most = frames.saturating_mul(self.losses.episodes);
-        (share >= MADE_UP_SHARE && self.losses.lost <= most).then_some(MadeUp {
+        (share >= MADE_UP_SHARE && self.losses.lost <= most).then_some(CatchUp {
             rate: self.rate,
             frames,
             ring,
@@ -269,16 +269,16 @@ mod tests {
             let (mut trial, verdict) = trial(64_000.0, lost);
             trial.lateness.add(Span::from_nanos(late_us * 1_000));
             let why = WhyLost::of(&[(trial, verdict)], None, 320).expect("a loss");
-            why.made_up()
+            why.catch_up()
         };
         // 64 frames at once, a fifth of the ring.
-        let made_up = late(100..140, 1_000).expect("40 lost");
-        assert!((64..=68).contains(&made_up.frames), "{made_up:?}");
-        assert_eq!((made_up.ring, made_up.lost), (320, 40));
+        let catch_up = late(100..140, 1_000).expect("40 lost");
+        assert!((64..=68).contains(&catch_up.frames), "{catch_up:?}");
+        assert_eq!((catch_up.ring, catch_up.lost), (320, 40));
         assert_eq!(late(100..180, 1_000), None, "80 lost");
         assert_eq!(late(100..110, 400), None, "26 at once are not much");
         let untimed = trial(64_000.0, 100..110);
         let why = WhyLost::of(&[untimed], None, 320).expect("a loss");
-        assert_eq!(why.made_up(), None);
+        assert_eq!(why.catch_up(), None);
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Side;
-use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::measurer::Measurer;
 use mpps_lab::probe;
 use mpps_lab::tables::{self, fib};
@@ -136,7 +136,7 @@ fn many_next_hops_are_counted_used_and_removed() {
     // The tester's own addresses, the first next hop of each family, are the bed's.
     assert_eq!(ours(), (2 * 39, before));
     for ipv6 in [false, true] {
-        let wish = Wish {
+        let wish = DrawPlan {
             draw: Draw::PerPrefix,
             count: 2_000,
             ipv6,
@@ -199,7 +199,7 @@ fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
     let table = support::table();
     tables::load_on(&bed, &table, &|_| {}).expect("loaded");
     let drawn = |draw| {
-        let wish = Wish {
+        let wish = DrawPlan {
             draw,
             count: 200,
             ipv6: false,
@@ -235,7 +235,7 @@ fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
     }
     for ipv6 in [false, true] {
         let bed = support::bed();
-        let wish = Wish {
+        let wish = DrawPlan {
             draw: Draw::Missing,
             count: 500,
             ipv6,
@@ -320,7 +320,7 @@ fn the_tester_knows_how_much_of_the_table_its_frames_can_meet() {
         (5_000..5_100).contains(&none_drawn.routes) && none_drawn.destinations == 1,
         "{none_drawn:?}"
     );
-    let wish = Wish {
+    let wish = DrawPlan {
         draw: Draw::PerPrefix,
         count: 700,
         ipv6: false,

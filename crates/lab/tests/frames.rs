@@ -4,7 +4,7 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, Side};
-use mpps_lab::destinations::{Destinations, FarList};
+use mpps_lab::destinations::{DestinationList, Destinations};
 use mpps_lab::tester::{Sender, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
@@ -152,14 +152,14 @@ fn flows_with_a_length_are_followed_by_new_ones() {
     }
 }
 
-/// The far addresses of the list, as long as it has no blocks.
+/// The destinations of the list, as long as it has no blocks.
 fn listed(destinations: &Destinations) -> Vec<IpAddr> {
     match destinations.list.as_ref() {
-        FarList::V4(list) => list
+        DestinationList::V4(list) => list
             .iter()
             .map(|&number| Ipv4Addr::from(number).into())
             .collect(),
-        FarList::V6(list) => list
+        DestinationList::V6(list) => list
             .iter()
             .map(|&number| Ipv6Addr::from(number).into())
             .collect(),
@@ -191,7 +191,7 @@ fn each_frame_goes_to_the_next_destination_of_the_list() {
             let (way, sequence) = (number % ways.len(), number / ways.len());
             let parsed = parse(frame);
             let addresses = parsed.template.addresses;
-            // Back from there: the far address is the source.
+            // Back from there: the destination is the source.
             let (far, near) = match way {
                 0 => (addresses.destination(), addresses.source()),
                 _ => (addresses.source(), addresses.destination()),

@@ -8,7 +8,7 @@ use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{
-    Departures, Minding, PlantedPauses, ReceiverMode, Sender, Sink, Tester, ways,
+    Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, WhileSending, ways,
 };
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
@@ -52,7 +52,7 @@ impl<'a> Alone<'a> {
         let before = self.arrived();
         let sent = self
             .sender
-            .send(order, self.bed.netns(Side::A), &Minding::NOBODY)
+            .send(order, self.bed.netns(Side::A), &WhileSending::NOBODY)
             .expect("sent");
         let departed = self.departures.read().expect("read");
         assert!(sent.ended_ns > 0, "{sent:?}");
@@ -137,7 +137,7 @@ fn the_asked_rate_arrives_by_another_count_and_another_clock() {
             let open = || RxRing::open(&bed.port(Side::B).name, spec.clone());
             let mut sniffer = bed.netns(Side::B).run(open).expect("netns").expect("ring");
             let sent = (tester.sender)
-                .send(order(fps, 1_000), netns, &Minding::NOBODY)
+                .send(order(fps, 1_000), netns, &WhileSending::NOBODY)
                 .expect("sent");
             let mut stamps = Vec::new();
             let all = mpps_lab::clock::wait_for(1_000_000_000, 5_000_000, || {
@@ -213,7 +213,7 @@ fn a_planted_lateness_is_found_and_made_up_for_within_the_bound() {
     let fps = 200_000.0;
     // Within the bound of catching up, and beyond it.
     for pause_ns in [400_000, 3_000_000_u64] {
-        let made_up_ns = pause_ns.min(BOUND_NS);
+        let catch_up_ns = pause_ns.min(BOUND_NS);
         let mut seen = Vec::new();
         let found = (0..ATTEMPTS).any(|_| {
             let sender = bed.plan().cpus.sender();
@@ -229,20 +229,20 @@ fn a_planted_lateness_is_found_and_made_up_for_within_the_bound() {
             // all; while it makes up for them more become due.
             let late = histogram(&sent.lateness);
             let late_over = |part: u64| -> u64 {
-                let from = mpps_method::histogram::index(made_up_ns / part);
+                let from = mpps_method::histogram::index(catch_up_ns / part);
                 late.counts().iter().skip(from).sum()
             };
             let due = |ns: u64| count as f64 * ns as f64 * fps / 1e9;
-            let halfway = late_over(2) as f64 / (due(made_up_ns) / 2.0);
-            let unsent = due(pause_ns - made_up_ns);
+            let halfway = late_over(2) as f64 / (due(catch_up_ns) / 2.0);
+            let unsent = due(pause_ns - catch_up_ns);
             let gap = quantile_ns(&departed.gaps, 1.0);
             seen.push(format!(
                 "{count} pauses, latest {latest} ns, halfway {halfway:.2}, unsent {} of {unsent}, gap {gap}, burst {}",
                 sent.unsent[0], sent.burst_largest
             ));
-            let burst = made_up_ns as f64 * fps / 1e9;
+            let burst = catch_up_ns as f64 * fps / 1e9;
             (5..=12).contains(&count)
-                && latest > made_up_ns * 9 / 10
+                && latest > catch_up_ns * 9 / 10
                 && (0.8..2.5).contains(&halfway)
                 && (sent.unsent[0] as f64 - unsent).abs() <= 0.15 * unsent + 20.0
                 && gap >= pause_ns

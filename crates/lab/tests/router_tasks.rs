@@ -6,7 +6,7 @@ mod support;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::doubt::HostDoubt;
 use mpps_linux::cpu::CpuSet;
-use mpps_method::{CpuCrowd, Trial, Verdict};
+use mpps_method::{CpuTasks, Trial, Verdict};
 use std::path::PathBuf;
 use std::process::{Child, Command};
 use support::trials::{self, WHOLE_TRIES};
@@ -40,7 +40,7 @@ fn some_trials(bed: &Bed) -> impl Iterator<Item = Trial> {
     (0..WHOLE_TRIES).map(move |_| trials::run(&mut tester, 20_000.0, 400))
 }
 
-fn of_sh(tasks: &[CpuCrowd], cpu: usize) -> Option<u64> {
+fn of_sh(tasks: &[CpuTasks], cpu: usize) -> Option<u64> {
     let tasks = tasks.iter().find(|tasks| tasks.cpu == cpu)?;
     (tasks.culprit.to_string() == "sh").then(|| tasks.longest.as_nanos() / 1_000_000)
 }
@@ -58,7 +58,12 @@ fn a_task_of_the_router_is_named_and_voids_nothing() {
     .unwrap_or_else(|error| panic!("raise: {error}"));
     let cpu = bed.plan().cpus.dut[0];
     let named = some_trials(&bed).any(|trial| {
-        assert_eq!(of_sh(&trial.crowds, cpu), None, "{:?}", trial.crowds);
+        assert_eq!(
+            of_sh(&trial.other_tasks, cpu),
+            None,
+            "{:?}",
+            trial.other_tasks
+        );
         println!("{:?}", trial.dut_tasks);
         of_sh(&trial.dut_tasks, cpu).is_some_and(|millis| (10..=60).contains(&millis))
     });
@@ -88,8 +93,8 @@ fn the_same_task_outside_the_router_disturbs() {
     let disturbed = some_trials(&bed).any(|trial| {
         let cpu = bed.plan().cpus.dut[0];
         assert_eq!(of_sh(&trial.dut_tasks, cpu), None);
-        println!("{:?} {:?}", trial.crowds, trial.disturbed);
-        of_sh(&trial.crowds, cpu).is_some_and(|millis| {
+        println!("{:?} {:?}", trial.other_tasks, trial.disturbed);
+        of_sh(&trial.other_tasks, cpu).is_some_and(|millis| {
             let time = trial.disturbed.time.as_nanos() / 1_000_000;
             millis >= 10 && time >= millis
         })

@@ -19,7 +19,7 @@ pub struct Evenness {
     pub burst_frames: u64,
     /// Most frames the sender was behind at once and made up for: within any stretch of time so many more than the load
     /// has in it can have arrived, and no more.
-    pub made_up_frames: u64,
+    pub catch_up_frames: u64,
     /// Frames the DUT's receive rings hold together; 0 where nobody knows.
     pub ring_frames: u32,
 }
@@ -34,7 +34,7 @@ impl Evenness {
             late_p999: late(0.999)?,
             late_max: late(1.0)?,
             burst_frames: trial.largest_burst,
-            made_up_frames: trial.made_up_frames()?,
+            catch_up_frames: trial.catch_up_frames()?,
             ring_frames,
         })
     }
@@ -42,7 +42,7 @@ impl Evenness {
     /// What was made up for at once as a share of the ring: a ring that has so much free beside the load does not overflow.
     #[must_use]
     pub fn ring_share(&self) -> Option<f64> {
-        (self.ring_frames > 0).then(|| self.made_up_frames as f64 / f64::from(self.ring_frames))
+        (self.ring_frames > 0).then(|| self.catch_up_frames as f64 / f64::from(self.ring_frames))
     }
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for Evenness {
         write!(
             f,
             "half at most {half} late, 99.9 % {most}, all {all}; up to {} frames made up for at once",
-            self.made_up_frames
+            self.catch_up_frames
         )?;
         match self.ring_share() {
             Some(share) => write!(f, " ({:.1} % of the ring)", share * 100.0),
@@ -97,7 +97,7 @@ mod tests {
             (310_000..320_000).contains(&even.late_max.as_nanos()),
             "{even:?}"
         );
-        assert!((310..320).contains(&even.made_up_frames), "{even:?}");
+        assert!((310..320).contains(&even.catch_up_frames), "{even:?}");
         let said = even.to_string();
         assert!(
             said.starts_with("half at most 20 ns late, 99.9 % 4"),
@@ -106,7 +106,7 @@ mod tests {
         assert!(
             said.ends_with(&format!(
                 "; up to {} frames made up for at once (7.6 % of the ring)",
-                even.made_up_frames
+                even.catch_up_frames
             )),
             "{said}"
         );

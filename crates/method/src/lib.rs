@@ -68,7 +68,7 @@ pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
-    Counts, CpuBusy, CpuCrowd, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuWork, Direction,
+    Counts, CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction,
     Disturbance, OVERDUE_MAX, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};

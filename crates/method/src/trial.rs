@@ -116,7 +116,7 @@ pub struct Disturbance {
 /// What some tasks had of one of the bed's CPUs during the trial: those that are no part of DUT or tester, or the
 /// router's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuCrowd {
+pub struct CpuTasks {
     /// The CPU's number.
     pub cpu: usize,
     /// The longest time one of them ran without a break.
@@ -206,7 +206,7 @@ pub struct Trial {
     /// Length of the schedule: from the first slot to the last.
     pub duration: Span,
     /// What that was to be, where the sender was stopped before, for it could not offer the load any more
-    /// ([`Rules::in_vain`](crate::Rules::in_vain)). Counts are those of the slots that passed.
+    /// ([`Rules::cannot_count`](crate::Rules::cannot_count)). Counts are those of the slots that passed.
     pub cut_short_from: Option<Span>,
     /// One for each direction sent in.
     pub directions: Vec<Direction>,
@@ -236,10 +236,10 @@ pub struct Trial {
     /// What the DUT forwarded in each short window, where the receiver keeps that.
     pub windows: Vec<Window>,
     /// What other programs had of the bed's CPUs, one for each of them.
-    pub crowds: Vec<CpuCrowd>,
+    pub other_tasks: Vec<CpuTasks>,
     /// What the router's own tasks had of them besides the threads whose time is its busy time: tasks of its
     /// namespace, kernel workers and ksoftirqd on its CPUs. They void nothing.
-    pub dut_tasks: Vec<CpuCrowd>,
+    pub dut_tasks: Vec<CpuTasks>,
     /// How fast the bed's CPUs were before and after, one for each of them; empty where nobody timed them.
     pub speeds: Vec<CpuSpeed>,
     /// How far apart the tester's CPU and the DUT's were; `None` where they share one, or nobody timed it.
@@ -249,7 +249,7 @@ pub struct Trial {
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.
     pub latency: Histogram,
     /// Most frames sent since the sender last had to wait for a slot. Not how many came at once: a sender with little to
-    /// spare waits seldom ([`Trial::made_up_frames`] is for that).
+    /// spare waits seldom ([`Trial::catch_up_frames`] is for that).
     pub largest_burst: u64,
     /// Frames by length; empty when not counted, else it must agree with the counts.
     pub per_size: Vec<SizeCount>,
@@ -274,7 +274,7 @@ impl Trial {
     /// Most frames the sender was behind its schedule at once and made up for: the load in the greatest lateness (from above, to
     /// the 6 % its histogram knows). `None` where lateness was not timed.
     #[must_use]
-    pub fn made_up_frames(&self) -> Option<u64> {
+    pub fn catch_up_frames(&self) -> Option<u64> {
         let latest = self.lateness.quantile(1.0)?;
         Some(self.offered.frames_in(latest))
     }

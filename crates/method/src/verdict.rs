@@ -42,7 +42,7 @@ impl Rules {
     /// Whether a trial in which so many slots passed unsent in a direction, outside disturbances, cannot offer its load any
     /// more (slots unsent, slots of the whole trial, by direction). This does not ask for loss.
     #[must_use]
-    pub fn in_vain(&self, ways: &[(u64, u64)]) -> bool {
+    pub fn cannot_count(&self, ways: &[(u64, u64)]) -> bool {
         let short = |&(unsent, intended): &(u64, u64)| unsent as f64 > IN_VAIN * intended as f64;
         ways.iter().any(short)
     }
@@ -212,14 +212,14 @@ impl Trial {
                 });
             }
         }
-        for crowd in &self.crowds {
-            let seen = time_of(&self.others, crowd.cpu);
-            let unseen_ns = crowd.total.as_nanos().saturating_sub(seen);
+        for other_tasks in &self.other_tasks {
+            let seen = time_of(&self.others, other_tasks.cpu);
+            let unseen_ns = other_tasks.total.as_nanos().saturating_sub(seen);
             let share = unseen_ns as f64 / whole;
             if share > rules.others_max && unseen_ns > OTHERS_MIN_NS {
                 return Err(Void::Others {
-                    cpu: crowd.cpu,
-                    culprit: crowd.culprit,
+                    cpu: other_tasks.cpu,
+                    culprit: other_tasks.culprit,
                     share,
                     bound: rules.others_max,
                 });
@@ -230,13 +230,20 @@ impl Trial {
 
     /// The longest disturbance names them all.
     fn disturbed_by(&self, share: f64, bound: f64) -> Void {
-        let crowd = self.crowds.iter().max_by_key(|crowd| crowd.longest);
+        let other_tasks = self
+            .other_tasks
+            .iter()
+            .max_by_key(|other_tasks| other_tasks.longest);
         let gap = self.gaps.iter().max_by_key(|gap| gap.longest);
-        let longest = crowd.map_or(Span::ZERO, |crowd| crowd.longest);
+        let longest = other_tasks.map_or(Span::ZERO, |other_tasks| other_tasks.longest);
         let stood_still = gap.filter(|gap| gap.longest > longest);
-        let (cpu, culprit, longest) = match (stood_still, crowd) {
+        let (cpu, culprit, longest) = match (stood_still, other_tasks) {
             (Some(gap), _) => (gap.cpu, None, gap.longest),
-            (None, Some(crowd)) => (crowd.cpu, Some(crowd.culprit), crowd.longest),
+            (None, Some(other_tasks)) => (
+                other_tasks.cpu,
+                Some(other_tasks.culprit),
+                other_tasks.longest,
+            ),
             (None, None) => (0, None, Span::ZERO),
         };
         Void::Disturbed {

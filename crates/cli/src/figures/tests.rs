@@ -130,7 +130,7 @@ fn stall() -> WhyLost {
         losses: losses.expect("320 lost"),
         busy: Some(0.5),
         ring_frames: 4_096,
-        made_up_frames: None,
+        catch_up_frames: None,
         bounds: true,
     }
 }

@@ -83,7 +83,7 @@ impl FibScalePlan {
 
     /// Prefixes of a table that has to be made up: IPv4, IPv6.
     #[must_use]
-    pub fn made_up(&self) -> (u64, u64) {
+    pub fn synthetic(&self) -> (u64, u64) {
         let usual = MADE_UP[usize::from(self.measurement.traffic.ipv6)];
         let most = self.routes.iter().copied().max().unwrap_or(FULL);
         let prefixes = if most == FULL { usual } else { most };
@@ -103,7 +103,7 @@ impl FibScalePlan {
         let table = match &self.table {
             Some(path) => path.display().to_string(),
             None => {
-                let (v4, v6) = self.made_up();
+                let (v4, v6) = self.synthetic();
                 format!("made up, {} prefixes", grouped(v4 + v6))
             }
         };
@@ -160,13 +160,13 @@ mod tests {
         let usual = plan("").expect("a plan");
         assert_eq!(usual.points(1_000_000).len(), 8 + 8);
         assert_eq!(
-            (usual.made_up(), usual.measurement.sizes.len()),
+            (usual.synthetic(), usual.measurement.sizes.len()),
             ((1_000_000, 0), 1)
         );
-        assert_eq!(plan("-6").expect("a plan").made_up(), (0, 250_000));
+        assert_eq!(plan("-6").expect("a plan").synthetic(), (0, 250_000));
         let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
-        assert_eq!(beyond.made_up(), (4_000_000, 0));
-        assert_eq!(plan("--routes 1,10").expect("a plan").made_up(), (10, 0));
+        assert_eq!(beyond.synthetic(), (4_000_000, 0));
+        assert_eq!(plan("--routes 1,10").expect("a plan").synthetic(), (10, 0));
     }
 
     #[test]

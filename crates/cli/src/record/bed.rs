@@ -4,7 +4,7 @@ use super::comparability::sha256;
 use mpps_lab::bed::{Bed, BedPlan, Side};
 use mpps_lab::facts::Nic;
 use mpps_lab::rules;
-use mpps_lab::tester::Means;
+use mpps_lab::tester::KernelInterfaces;
 use serde::Serialize;
 
 /// So much of a set-up script stands in the record, octets.
@@ -83,8 +83,8 @@ pub(super) fn ring_frames(bed: &Bed) -> u32 {
 }
 
 /// A tester that cannot be told its means here says so itself when it is raised.
-pub(super) fn means(bed: &Bed) -> Option<Means> {
-    Means::of(bed.plan().interfaces).ok()
+pub(super) fn means(bed: &Bed) -> Option<KernelInterfaces> {
+    KernelInterfaces::of(bed.plan().interfaces).ok()
 }
 
 impl BedEntry {

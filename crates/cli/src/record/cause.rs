@@ -81,7 +81,7 @@ pub struct EvennessEntry {
     late_ns_max: u64,
     largest_burst_frames: u64,
     /// Most frames behind schedule at once that were made up for.
-    made_up_frames: u64,
+    catch_up_frames: u64,
     /// These as a share of the DUT's receive rings; null where these are unknown.
     ring_share: Option<f64>,
 }
@@ -95,7 +95,7 @@ impl EvennessEntry {
             late_ns_p999: even.late_p999.as_nanos(),
             late_ns_max: even.late_max.as_nanos(),
             largest_burst_frames: even.burst_frames,
-            made_up_frames: even.made_up_frames,
+            catch_up_frames: even.catch_up_frames,
             ring_share: even.ring_share(),
         }
     }

@@ -3,7 +3,7 @@
 use super::losses::LossesEntry;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuCrowd, CpuSpeed, CpuWork, Direction, Disturbance, Disturbed, Histogram,
+    Canaries, Counts, CpuSpeed, CpuTasks, CpuWork, Direction, Disturbance, Disturbed, Histogram,
     Ledger, Span, Trial, Verdict,
 };
 use serde::Serialize;
@@ -40,9 +40,9 @@ pub struct TrialLine {
     /// The round trip of a cache line between the tester's CPU and the DUT's; null where nobody timed it.
     exchange_before_ns: Option<u64>,
     exchange_after_ns: Option<u64>,
-    crowds: Vec<CrowdEntry>,
+    other_tasks: Vec<TasksEntry>,
     /// The same of the router's own tasks, which void nothing.
-    dut_tasks: Vec<CrowdEntry>,
+    dut_tasks: Vec<TasksEntry>,
     speeds: Vec<SpeedEntry>,
     lateness: Quantiles,
     latency: Quantiles,
@@ -184,7 +184,7 @@ impl DisturbedEntry {
 }
 
 #[derive(Serialize)]
-struct CrowdEntry {
+struct TasksEntry {
     cpu: usize,
     longest_ns: u64,
     total_ns: u64,
@@ -192,8 +192,8 @@ struct CrowdEntry {
     longest_by: String,
 }
 
-impl CrowdEntry {
-    fn from_tasks(tasks: &CpuCrowd) -> Self {
+impl TasksEntry {
+    fn from_tasks(tasks: &CpuTasks) -> Self {
         Self {
             cpu: tasks.cpu,
             longest_ns: tasks.longest.as_nanos(),
@@ -288,8 +288,8 @@ impl TrialLine {
             disturbed: DisturbedEntry::of(&raw.disturbed),
             exchange_before_ns: raw.exchange.map(|exchange| exchange.before.as_nanos()),
             exchange_after_ns: raw.exchange.map(|exchange| exchange.after.as_nanos()),
-            crowds: raw.crowds.iter().map(CrowdEntry::from_tasks).collect(),
-            dut_tasks: raw.dut_tasks.iter().map(CrowdEntry::from_tasks).collect(),
+            other_tasks: raw.other_tasks.iter().map(TasksEntry::from_tasks).collect(),
+            dut_tasks: raw.dut_tasks.iter().map(TasksEntry::from_tasks).collect(),
             speeds: raw.speeds.iter().map(SpeedEntry::of).collect(),
             lateness: quantiles(&raw.lateness),
             latency: quantiles(&raw.latency),

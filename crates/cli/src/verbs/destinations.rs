@@ -8,7 +8,7 @@ use crate::terminal::grouped;
 use crate::terminal::progress::bar;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
-use mpps_lab::destinations::{Destinations, Wish};
+use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::tables::{
     self, ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose,
 };
@@ -39,7 +39,7 @@ pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result
         "{from}: no {family} prefix is left to load{}",
         why_none(&plan.origin, &left_out)
     );
-    let wish = Wish {
+    let wish = DrawPlan {
         draw: plan.draw,
         count: plan.count.unwrap_or(DESTINATIONS),
         ipv6: traffic.ipv6,
@@ -50,7 +50,7 @@ pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result
         // Who asked for no number gets what there is.
         Err(few) if plan.count.is_none() && few.there > 0 => {
             let count = u64::try_from(few.there).unwrap_or(u64::MAX);
-            Destinations::draw(&table, &from, &Wish { count, ..wish })
+            Destinations::draw(&table, &from, &DrawPlan { count, ..wish })
         }
         drawn => drawn,
     };

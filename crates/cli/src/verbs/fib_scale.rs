@@ -29,7 +29,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::of(args)?;
     begin::check_folder("--plot", args.plot.as_deref())?;
     if args.output.dry_run {
-        let (v4, v6) = plan.made_up();
+        let (v4, v6) = plan.synthetic();
         let prefixes = match plan.table {
             Some(_) => table(&plan, args.output.quiet)?.0.len(),
             None => usize::try_from(v4 + v6)?,
@@ -79,7 +79,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
 fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
     let traffic = &plan.measurement.traffic;
     let Some(path) = &plan.table else {
-        let (v4, v6) = plan.made_up();
+        let (v4, v6) = plan.synthetic();
         let table = synthesize(&Histogram::internet(), v4, v6, traffic.seed)?;
         return Ok((table, "a made-up table".to_owned()));
     };

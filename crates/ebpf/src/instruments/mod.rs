@@ -1,11 +1,11 @@
 //! The tester's programs: they measure, and are never part of what is measured.
 
-pub mod crowd;
 pub mod departures;
 pub mod fault;
 pub mod ledger;
 pub mod napi;
 pub mod nic;
+pub mod other_tasks;
 pub mod pause;
 pub mod receiver;
 pub mod sender;

@@ -22,7 +22,7 @@ const volatile u64 flow_frames = 0;
  * sequence, or where flows have a length their flow's.
  */
 const volatile u64 flow_places = 1;
-/* The list of far addresses has some more than once: `place_flow` says which flow is at a place. */
+/* The list of destinations has some more than once: `place_flow` says which flow is at a place. */
 const volatile u32 places_repeat = 0;
 const volatile u64 sequences_max = 64;
 /*

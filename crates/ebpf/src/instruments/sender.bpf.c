@@ -27,12 +27,12 @@ const volatile u32 size_largest = 60;
 /* Frames sent on one reading of the clock at most, where that reading says all of them are due. */
 const volatile u32 clock_frames = 1;
 /*
- * Far addresses: entries of the list (0: the template's address is the only one). With bits each entry is
+ * Varied addresses: entries of the list (0: the template's address is the only one). With bits each entry is
  * the first address of a block, and each lap of the list takes another address of every block.
  */
-const volatile u32 far_count = 0;
-const volatile u32 far_bits = 0;
-const volatile u32 far_seed = 0;
+const volatile u32 dest_count = 0;
+const volatile u32 dest_bits = 0;
+const volatile u32 dest_seed = 0;
 
 /* In a section of its own: a place known when loading, without a look-up. */
 struct sender_state state SEC(".data.state");
@@ -44,20 +44,20 @@ struct {
 	__type(value, struct sender_mark);
 } marks SEC(".maps");
 
-/* The list of far addresses; of the two the one of the family in use is sized before loading. */
+/* The list of destinations; of the two the one of the family in use is sized before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u32);
-} far_ipv4 SEC(".maps");
+} dest_ipv4 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct far_address);
-} far_ipv6 SEC(".maps");
+	__type(value, struct dest_address);
+} dest_ipv6 SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
@@ -67,41 +67,41 @@ struct {
 } ports SEC(".maps");
 
 /*
- * The lap-th offset in a block: a permutation of the numbers of far_bits bits (each step can be undone),
+ * The lap-th offset in a block: a permutation of the numbers of dest_bits bits (each step can be undone),
  * so that no offset comes twice before all have come.
  */
 static __always_inline u32 lap_offset(u32 lap)
 {
-	u32 mask = (u32)((1ULL << far_bits) - 1), half = (far_bits + 1) / 2;
+	u32 mask = (u32)((1ULL << dest_bits) - 1), half = (dest_bits + 1) / 2;
 
-	lap = (lap * 0x9e3779b1 + far_seed) & mask;
+	lap = (lap * 0x9e3779b1 + dest_seed) & mask;
 	lap ^= lap >> half;
-	lap = (lap * 0x85ebca6b + (far_seed >> 7)) & mask;
+	lap = (lap * 0x85ebca6b + (dest_seed >> 7)) & mask;
 	lap ^= lap >> half;
 	return lap;
 }
 
-/* The next far address; 0 when there is none in the list (cannot be). */
-static __always_inline int find_far(struct frame_fields *f, const struct sender_direction *d)
+/* The next destination; 0 when there is none in the list (cannot be). */
+static __always_inline int find_dest(struct frame_fields *f, const struct sender_direction *d)
 {
-	u32 at = d->far_at;
+	u32 at = d->dest_at;
 
 	if (ipv6) {
-		struct far_address *far = bpf_map_lookup_elem(&far_ipv6, &at);
+		struct dest_address *far = bpf_map_lookup_elem(&dest_ipv6, &at);
 
 		if (!far)
 			return 0;
 		f->far = *far;
 	} else {
-		u32 *far = bpf_map_lookup_elem(&far_ipv4, &at);
+		u32 *far = bpf_map_lookup_elem(&dest_ipv4, &at);
 
 		if (!far)
 			return 0;
 		f->far.low = *far;
 	}
-	if (far_bits)
+	if (dest_bits)
 		f->far.low += lap_offset(d->lap);
-	f->far_sum = address_sum(&f->far);
+	f->dest_sum = address_sum(&f->far);
 	return 1;
 }
 
@@ -117,13 +117,13 @@ static __always_inline int write_next(struct xdp_md *ctx, u32 way, u32 length, u
 		.id = state.id | way << WAY_SHIFT,
 		.sequence = d->sequence,
 		.now = now,
-		.far_sum = t->far_sum,
+		.dest_sum = t->dest_sum,
 	};
 
-	if (far_count && !state.plain) {
-		if (!find_far(&f, d))
+	if (dest_count && !state.plain) {
+		if (!find_dest(&f, d))
 			return 0;
-		f.with_far = 1;
+		f.with_dest = 1;
 		/* In the second direction it is the source, which then has no offset. */
 		if (way)
 			f.host = 0;
@@ -138,11 +138,11 @@ static __always_inline int write_next(struct xdp_md *ctx, u32 way, u32 length, u
 	return ipv6 ? write_frame(ctx, t, &f, way, 1, 0) : write_frame(ctx, t, &f, way, 0, 0);
 }
 
-static __always_inline void next_far(struct sender_direction *d)
+static __always_inline void next_dest(struct sender_direction *d)
 {
-	if (++d->far_at < far_count)
+	if (++d->dest_at < dest_count)
 		return;
-	d->far_at = 0;
+	d->dest_at = 0;
 	d->lap++;
 }
 
@@ -157,17 +157,17 @@ static __always_inline void next_port(struct sender_direction *d)
 }
 
 /*
- * Flows take turns. For ever: the same ones, whatever far addresses do. With a length: a far address
+ * Flows take turns. For ever: the same ones, whatever destinations do. With a length: a destination
  * belongs to its flow, and when all have had their frames, as many new ones begin.
  */
 static __always_inline void next_flow(struct sender_direction *d)
 {
-	if (far_count && !flow_length)
-		next_far(d);
+	if (dest_count && !flow_length)
+		next_dest(d);
 	if (flows > 1 || flow_length)
 		next_port(d);
-	if (far_count && flow_length)
-		next_far(d);
+	if (dest_count && flow_length)
+		next_dest(d);
 	if (++d->flow < flows)
 		return;
 	d->flow = 0;
@@ -176,7 +176,7 @@ static __always_inline void next_flow(struct sender_direction *d)
 		d->round = 0;
 		d->port_first = d->port;
 		d->host_first = d->host;
-		d->far_first = d->far_at;
+		d->dest_first = d->dest_at;
 		d->lap_first = d->lap;
 		return;
 	}
@@ -184,8 +184,8 @@ static __always_inline void next_flow(struct sender_direction *d)
 		return;
 	d->port = d->port_first;
 	d->host = d->host_first;
-	if (far_count && flow_length) {
-		d->far_at = d->far_first;
+	if (dest_count && flow_length) {
+		d->dest_at = d->dest_first;
 		d->lap = d->lap_first;
 	}
 }

@@ -30,9 +30,9 @@ struct sender_direction {
 	u64 round;	 /* frames each of these has had */
 	u64 port_first;	 /* port and host of the first of these */
 	u64 host_first;
-	u64 far_at;	 /* next place in the list of far addresses */
+	u64 dest_at;	 /* next place in the list of destinations */
 	u64 lap;	 /* times the list has been passed */
-	u64 far_first;	 /* both, of the first of the flows that take turns */
+	u64 dest_first;	 /* both, of the first of the flows that take turns */
 	u64 lap_first;
 };
 
@@ -77,19 +77,19 @@ struct sender_mark {
 #define MARKS_MAX 65536
 
 /*
- * What is the same in every frame of one direction. The far address is the one beyond the DUT: the first
+ * What is the same in every frame of one direction. The destination is the one beyond the DUT: the first
  * direction's destination, the second direction's source.
  */
 struct sender_template {
 	u64 header[HEADER_OCTETS_MAX / 8]; /* Ethernet, IP, UDP or TCP: 42, 54 (IPv4) or 62, 74 octets (IPv6) */
 	u32 source;  /* last 32 bits of flow 0's source address */
-	u32 ip_sum;  /* IPv4 header sum without total length, flow's offset and far address */
-	u32 l4_sum;  /* pseudo header and UDP or TCP header sum without lengths, ports, offset, tag, far address */
-	u32 far_sum; /* of the far address in the header */
+	u32 ip_sum;  /* IPv4 header sum without total length, flow's offset and destination */
+	u32 l4_sum;  /* pseudo header and UDP or TCP header sum without lengths, ports, offset, tag, destination */
+	u32 dest_sum; /* of the destination in the header */
 };
 
 /* An address in the machine's order; IPv4 has its 32 bits in low. */
-struct far_address {
+struct dest_address {
 	u64 high;
 	u64 low;
 };

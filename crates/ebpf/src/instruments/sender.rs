@@ -62,7 +62,7 @@ pub struct Order {
     pub id: u16,
     /// From the call to the first slot, ns.
     pub delay_ns: u64,
-    /// All frames to the template's addresses, whatever the list of far addresses says (canaries).
+    /// All frames to the template's addresses, whatever the list of destinations says (canaries).
     pub plain: bool,
     /// Number of the flow to begin with.
     pub flow_first: u32,

@@ -37,9 +37,9 @@ struct frame_fields {
 	u64 id;
 	u64 sequence;
 	u64 now;
-	struct far_address far;
-	u32 far_sum;
-	int with_far; /* far replaces the template's far address */
+	struct dest_address far;
+	u32 dest_sum;
+	int with_dest; /* far replaces the template's destination */
 };
 
 /* Adds a word's halves: the sums of 16-bit words, to be folded further. */
@@ -49,7 +49,7 @@ static __always_inline u32 halves(u32 word)
 }
 
 /* The sum of the address's 16-bit words, below 2^18. */
-static __always_inline u32 address_sum(const struct far_address *far)
+static __always_inline u32 address_sum(const struct dest_address *far)
 {
 	u64 sum = (far->high >> 32) + (u32)far->high + (far->low >> 32) + (u32)far->low;
 
@@ -75,9 +75,9 @@ static __always_inline void write_ipv4(void *data, const volatile struct sender_
 
 	AT16(IPV4_LENGTH) = bpf_htons(length);
 	AT32(IPV4_SOURCE) = bpf_htonl(t->source + f->host);
-	if (f->with_far)
+	if (f->with_dest)
 		AT32(way ? IPV4_SOURCE : IPV4_DESTINATION) = bpf_htonl(f->far.low);
-	AT16(IPV4_CHECKSUM) = bpf_htons(checksum_finish(t->ip_sum + length + f->host + f->far_sum));
+	AT16(IPV4_CHECKSUM) = bpf_htons(checksum_finish(t->ip_sum + length + f->host + f->dest_sum));
 }
 
 static __always_inline void write_ipv6(void *data, const volatile struct sender_template *t,
@@ -85,7 +85,7 @@ static __always_inline void write_ipv6(void *data, const volatile struct sender_
 {
 	AT16(IPV6_LENGTH) = bpf_htons(f->length - sizeof(struct ether) - sizeof(struct ipv6));
 	AT32(IPV6_SOURCE + 12) = bpf_htonl(t->source + f->host);
-	if (f->with_far) {
+	if (f->with_dest) {
 		AT64(way ? IPV6_SOURCE : IPV6_DESTINATION) = bpf_cpu_to_be64(f->far.high);
 		AT64((way ? IPV6_SOURCE : IPV6_DESTINATION) + 8) = bpf_cpu_to_be64(f->far.low);
 	}
@@ -146,7 +146,7 @@ static __always_inline int write_frame(struct xdp_md *ctx, const volatile struct
 		write_ipv6(data, t, f, way);
 	else
 		write_ipv4(data, t, f, way);
-	sum = write_tag(data + payload, f) + t->l4_sum + length + 2 * f->port + f->host + f->far_sum;
+	sum = write_tag(data + payload, f) + t->l4_sum + length + 2 * f->port + f->host + f->dest_sum;
 	if (tcp)
 		write_tcp(data + l4, f, sum);
 	else

@@ -4,8 +4,8 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    Crowd, LedgerProbe, Means, Minding, PortKind, Receiver, ReceiverMode, RouterTasks, Sender,
-    StallWatch, Tester, TesterError, Watch, ways,
+    KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, RouterTasks,
+    Sender, StallWatch, Tester, TesterError, Watch, WhileSending, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
@@ -128,12 +128,12 @@ fn native_xdp(bed: &Bed) -> Result<String, TesterError> {
 fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
     let port = (bed.netns(Side::A).inode(), bed.port(Side::A).ifindex);
     LedgerProbe::attach(&[port])?;
-    Crowd::watch(&bed.plan().cpus.all(), &[], &RouterTasks::default())?;
+    OtherTasks::watch(&bed.plan().cpus.all(), &[], &RouterTasks::default())?;
     Ok("ports, rings and task switches are watched".to_owned())
 }
 
 fn timers(bed: &Bed) -> Result<String, TesterError> {
-    let by = Means::of(bed.plan().interfaces)?.stall_watch;
+    let by = KernelInterfaces::of(bed.plan().interfaces)?.stall_watch;
     let watch = Watch::start(&bed.plan().cpus.all(), by)?;
     watch.clear()?;
     let what = match by {
@@ -154,7 +154,7 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, netns, &Minding::NOBODY)?;
+    let outcome = sender.send(order, netns, &WhileSending::NOBODY)?;
     match outcome.sent[0] {
         0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
             "send live frames from",

@@ -3,7 +3,7 @@
 use super::{Check, Subject};
 use crate::bed::Interfaces;
 use crate::clock::wait_until;
-use crate::tester::{Means, TesterError, Watch};
+use crate::tester::{KernelInterfaces, TesterError, Watch};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::{cpu, interrupt, task};
@@ -51,7 +51,7 @@ pub(super) fn without_programs() -> Vec<Check> {
 
 fn watch() -> Result<Watch, TesterError> {
     let cpus: Vec<usize> = cpu::available()?.iter().collect();
-    let watch = Watch::start(&cpus, Means::of(Interfaces::Newest)?.stall_watch)?;
+    let watch = Watch::start(&cpus, KernelInterfaces::of(Interfaces::Newest)?.stall_watch)?;
     watch.clear()?;
     Ok(watch)
 }

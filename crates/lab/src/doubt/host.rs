@@ -4,7 +4,7 @@ use super::Words;
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::saturation::{Distance, is_same_distance};
-use mpps_method::{CpuBusy, CpuCrowd, CpuWork, Disturbed, Rate, Rules, Span, Trial, Verdict};
+use mpps_method::{CpuBusy, CpuTasks, CpuWork, Disturbed, Rate, Rules, Span, Trial, Verdict};
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
 const COMPARABLE: Span = Span::from_millis(500);
@@ -23,7 +23,7 @@ pub enum HostDoubt {
     /// Tasks of the router's own had a CPU of the bed. They disturb nothing.
     RouterTasks {
         /// Whose was the longest stretch, where, and how long they had the CPU.
-        tasks: CpuCrowd,
+        tasks: CpuTasks,
         /// Length of that trial.
         trial: Span,
     },
@@ -252,8 +252,8 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<HostDoubt> {
     let of_trial = |trial: &Trial| {
         let length = trial.duration;
         let share =
-            move |tasks: &CpuCrowd| tasks.total.as_nanos() as f64 / length.as_nanos().max(1) as f64;
-        let long = move |tasks: &CpuCrowd| tasks.longest > LONG || share(tasks) > others_max;
+            move |tasks: &CpuTasks| tasks.total.as_nanos() as f64 / length.as_nanos().max(1) as f64;
+        let long = move |tasks: &CpuTasks| tasks.longest > LONG || share(tasks) > others_max;
         let tasks = trial.dut_tasks.iter().copied().filter(long);
         tasks.map(move |tasks| (tasks, length)).collect::<Vec<_>>()
     };
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn tasks_of_the_router_are_named_with_their_time() {
         let raised = |longest: u64, total: u64| {
-            let tasks = CpuCrowd {
+            let tasks = CpuTasks {
                 cpu: 1,
                 longest: Span::from_millis(longest),
                 total: Span::from_millis(total),
@@ -372,7 +372,7 @@ mod tests {
             };
             let trial = Trial {
                 duration: Span::from_millis(1_000),
-                dut_tasks: vec![CpuCrowd::default(), tasks],
+                dut_tasks: vec![CpuTasks::default(), tasks],
                 ..Trial::default()
             };
             HostDoubt::from_trials(&[(trial, Verdict::Lossless)], false)

@@ -236,7 +236,7 @@ fn of_loss(searched: &Searched, ring_frames: u32) -> Vec<Doubt> {
         return idle(rate, &searched.trials).into_iter().collect();
     };
     let mut doubts: Vec<Doubt> = why
-        .made_up()
+        .catch_up()
         .map(Doubt::SenderCaughtUp)
         .into_iter()
         .collect();

@@ -1,7 +1,7 @@
 //! Each doubt in words: what was seen, why it matters, what to do next.
 
 use super::Doubt;
-use crate::why_lost::MadeUp;
+use crate::why_lost::CatchUp;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{Rate, Span};
 use std::fmt;
@@ -67,7 +67,7 @@ impl Doubt {
             Self::LossNotByLoad { rate, pattern } => {
                 format!("the loss at {rate} does not look like load ({pattern})")
             }
-            Self::SenderCaughtUp(made_up) => caught_up(made_up),
+            Self::SenderCaughtUp(catch_up) => caught_up(catch_up),
             Self::ShortTrial { trial } => {
                 format!("trials of {trial}, RFC 2544 asks for {FINAL_TRIAL}")
             }
@@ -259,13 +259,13 @@ fn stolen(share: f64) -> String {
     format!("the hypervisor took {percent:.1} % of a CPU during a trial")
 }
 
-fn caught_up(made_up: &MadeUp) -> String {
-    let MadeUp {
+fn caught_up(catch_up: &CatchUp) -> String {
+    let CatchUp {
         rate,
         frames,
         ring,
         lost,
-    } = made_up;
+    } = catch_up;
     let percent = *frames as f64 / f64::from(*ring) * 100.0;
     format!(
         "at {rate} the sender was late and made up for {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"

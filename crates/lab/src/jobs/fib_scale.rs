@@ -11,7 +11,7 @@ use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Observer};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::destinations::{Destinations, Wish};
+use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
 use crate::measurer::Measurer;
 use crate::saturation::Saturated;
@@ -260,7 +260,7 @@ impl<'a> Scale<'a> {
 
     fn draw(&self, table: &Table, count: u64) -> Result<Destinations, JobError> {
         let traffic = &self.plan.throughput.traffic;
-        let wish = Wish {
+        let wish = DrawPlan {
             draw: self.plan.draw,
             count,
             ipv6: traffic.ipv6,
@@ -270,7 +270,7 @@ impl<'a> Scale<'a> {
         let drawn = match Destinations::draw(table, &self.plan.from, &wish) {
             Err(few) if few.there > 0 => {
                 let count = u64::try_from(few.there).unwrap_or(u64::MAX);
-                Destinations::draw(table, &self.plan.from, &Wish { count, ..wish })
+                Destinations::draw(table, &self.plan.from, &DrawPlan { count, ..wish })
             }
             drawn => drawn,
         };

@@ -3,18 +3,18 @@
 //!
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
-mod crowd;
 mod departures;
 mod ends;
 mod error;
 mod exit;
 mod fault;
 mod front;
+mod kernel_interfaces;
 mod ledger;
-mod means;
 mod mtu;
 mod napi;
 mod nic;
+mod other_tasks;
 mod packet;
 mod path;
 mod pause;
@@ -29,25 +29,27 @@ mod template;
 pub(crate) mod watch;
 mod wire;
 
-pub use crowd::{Crowd, RouterTasks};
 pub use departures::Departures;
 pub(crate) use ends::is_veth;
 pub use error::TesterError;
 pub use exit::{NoExit, receiver_place, refuses as exit_refuses};
 pub use fault::{Fault, PlantedFault};
+pub use kernel_interfaces::{KernelInterfaces, NapiList, StallWatch, TrafficControl};
 pub use ledger::LedgerProbe;
-pub use means::{Means, NapiList, StallWatch, TrafficControl};
 pub use napi::threads as napi_threads;
 pub use nic::{Nic, NicPlan, queue_of};
+pub use other_tasks::{OtherTasks, RouterTasks};
 pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 pub use pause::PlantedPauses;
 pub use polling::ReceiverMode;
-pub use port::{GoOn, Minding, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender};
+pub use port::{
+    GoOn, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender, WhileSending,
+};
 pub(crate) use port_up::down_on;
 pub use receiver::{Receiver, ReceiverPlan};
 pub use sender::{Sender, SenderPlan};
 pub use sink::Sink;
-pub use template::{Far, Template};
+pub use template::{Template, Varied};
 pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
 pub use wire::Wire;
 
@@ -79,7 +81,7 @@ pub struct Tester<'bed> {
     /// How long CPUs stood still.
     pub watch: Watch,
     /// Who else had the bed's CPUs.
-    pub crowd: Crowd,
+    pub other_tasks: OtherTasks,
     /// How long frames are sent at a trial's load before its own, uncounted; usually not at all.
     pub warm_up: Span,
     /// The most that the DUT was seen to forward, by which its rings drain; `None` before anybody has seen it.
@@ -143,7 +145,7 @@ impl<'bed> Tester<'bed> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
-        let means = Means::of(bed.plan().interfaces)?;
+        let means = KernelInterfaces::of(bed.plan().interfaces)?;
         path::sweep(bed)?;
         let ways = ways(traffic.bidirectional);
         exit::check(bed, traffic, &ways)?;
@@ -195,7 +197,7 @@ impl<'bed> Tester<'bed> {
             receivers,
             ledger,
             watch: Watch::start(&cpus, means.stall_watch)?,
-            crowd: Crowd::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
+            other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             forwards_at_most: None,
             threads,

@@ -1,7 +1,7 @@
 //! Programs in the DUT's path: where it receives, before any routing, or where it transmits; and behind a packet
 //! socket at the tester's port.
 
-use super::{Means, TesterError, TrafficControl};
+use super::{KernelInterfaces, TesterError, TrafficControl};
 use crate::bed::{Bed, Side};
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
@@ -39,7 +39,7 @@ impl InPath {
         program: BorrowedFd<'_>,
     ) -> Result<Self, TesterError> {
         let ifindex = bed.port(side).ifindex;
-        match Means::of(bed.plan().interfaces)?.traffic_control {
+        match KernelInterfaces::of(bed.plan().interfaces)?.traffic_control {
             TrafficControl::Tcx => {
                 let kind = match hook {
                     Hook::Ingress => LinkKind::TcxIngress,

@@ -1,7 +1,7 @@
 //! How the receiving ports are served: always in a thread of its own at real-time priority, or their 256
 //! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
 
-use super::{Means, PortKind, TesterError, Way, napi};
+use super::{KernelInterfaces, PortKind, TesterError, Way, napi};
 use crate::bed::{Bed, Front, Side};
 use crate::clock::wait_for;
 use mpps_linux::cpu;
@@ -129,7 +129,7 @@ fn serve_port(
 
 /// The threads of a port's NAPI, at least so many, in the order of its queues.
 pub(super) fn napi_threads(bed: &Bed, side: Side, least: usize) -> Result<Vec<i32>, TesterError> {
-    let list = Means::of(bed.plan().interfaces)?.napi_list;
+    let list = KernelInterfaces::of(bed.plan().interfaces)?.napi_list;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
         threads = napi::threads(bed, side, list)?;

@@ -104,13 +104,13 @@ pub enum GoOn {
 
 /// What a sender asks meanwhile, a few times a second: each answer costs the tester's CPU some microseconds.
 #[derive(Clone, Copy)]
-pub struct Minding<'a> {
+pub struct WhileSending<'a> {
     /// Whether to go on, the first slot having been due at a moment (monotonic ns, 0: not yet) and so many slots having
     /// passed unsent, by direction.
     pub go_on: &'a dyn Fn(u64, [u64; DIRECTIONS]) -> Result<GoOn, TesterError>,
 }
 
-impl Minding<'_> {
+impl WhileSending<'_> {
     /// Sends all there is to send, and waits as long as it may.
     pub const NOBODY: Self = Self {
         go_on: &|_, _| Ok(GoOn::For(MINDED_NS)),
@@ -129,7 +129,7 @@ pub trait TrafficSender {
         &self,
         order: Order,
         netns: &NetNs,
-        minding: &Minding<'_>,
+        minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError>;
 
     /// Frames handed over in the last trial by length without FCS, all directions.
@@ -211,7 +211,7 @@ impl TrafficSender for Sender {
         &self,
         order: Order,
         netns: &NetNs,
-        minding: &Minding<'_>,
+        minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
         Self::send(self, order, netns, minding)
     }

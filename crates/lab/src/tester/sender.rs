@@ -1,10 +1,10 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
 use super::TesterError;
-use super::port::{GoOn, Minding};
+use super::port::{GoOn, WhileSending};
 use super::template::Template;
 use crate::clock::wait_until;
-use crate::destinations::{Destinations, FarList};
+use crate::destinations::{DestinationList, Destinations};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::instruments::sender::{
@@ -99,16 +99,16 @@ impl Sender {
             to.source = from.source;
             to.ip_sum = from.ip_sum;
             to.l4_sum = from.l4_sum;
-            to.far_sum = from.far_sum;
+            to.dest_sum = from.dest_sum;
         }
         if let Some(far) = &plan.destinations {
             let entries = u32::try_from(far.list.len()).unwrap_or(u32::MAX);
-            rodata.far_count = entries;
-            rodata.far_bits = far.block_bits;
-            rodata.far_seed = plan.seed as u32;
+            rodata.dest_count = entries;
+            rodata.dest_bits = far.block_bits;
+            rodata.dest_seed = plan.seed as u32;
             let sized = match far.list.as_ref() {
-                FarList::V4(_) => open.maps.far_ipv4.set_max_entries(entries),
-                FarList::V6(_) => open.maps.far_ipv6.set_max_entries(entries),
+                DestinationList::V4(_) => open.maps.dest_ipv4.set_max_entries(entries),
+                DestinationList::V6(_) => open.maps.dest_ipv6.set_max_entries(entries),
             };
             sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
         }
@@ -117,10 +117,10 @@ impl Sender {
             .map_err(|e| TesterError::bpf("load the sender", &e))?;
         match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
             None => {}
-            Some(FarList::V4(list)) => {
-                super::fill(&skel.maps.far_ipv4, list, |far| far.to_ne_bytes())?
+            Some(DestinationList::V4(list)) => {
+                super::fill(&skel.maps.dest_ipv4, list, |far| far.to_ne_bytes())?
             }
-            Some(FarList::V6(list)) => super::fill(&skel.maps.far_ipv6, list, far_ipv6)?,
+            Some(DestinationList::V6(list)) => super::fill(&skel.maps.dest_ipv6, list, dest_ipv6)?,
         }
         for (way, (netns, ifindex)) in ports.iter().enumerate() {
             // A DEVMAP takes the interface from the namespace of the thread that writes it.
@@ -154,7 +154,7 @@ impl Sender {
         &self,
         order: Order,
         netns: &NetNs,
-        minding: &Minding<'_>,
+        minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
         self.order(order)?;
         let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
@@ -233,7 +233,7 @@ impl Sender {
         &self,
         due: u64,
         paced: bool,
-        minding: &Minding<'_>,
+        minding: &WhileSending<'_>,
         finished: impl Fn() -> bool,
     ) -> Result<Option<Stopped>, TesterError> {
         let mut last = due + GRACE_NS + SET_UP_NS;
@@ -318,8 +318,8 @@ impl Sender {
     }
 }
 
-/// `struct far_address`: the upper half, then the lower.
-fn far_ipv6(address: &u128) -> [u8; 16] {
+/// `struct dest_address`: the upper half, then the lower.
+fn dest_ipv6(address: &u128) -> [u8; 16] {
     let mut octets = [0; 16];
     let (high, low) = octets.split_at_mut(8);
     high.copy_from_slice(&((address >> 64) as u64).to_ne_bytes());

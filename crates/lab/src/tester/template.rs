@@ -12,17 +12,17 @@ pub struct Template {
     pub header: [u64; TEMPLATE_OCTETS / 8],
     /// Last 32 bits of flow 0's source address.
     pub source: u32,
-    /// Sum of the IPv4 header without total length and far address.
+    /// Sum of the IPv4 header without total length and destination.
     pub ip_sum: u32,
-    /// Sum of pseudo header and UDP or TCP header without lengths, ports and far address.
+    /// Sum of pseudo header and UDP or TCP header without lengths, ports and destination.
     pub l4_sum: u32,
-    /// Sum of the far address: the one beyond the DUT, seen from port A.
-    pub far_sum: u32,
+    /// Sum of the destination: the one beyond the DUT, seen from port A.
+    pub dest_sum: u32,
 }
 
 /// Which of a template's addresses lies beyond the DUT, seen from port A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Far {
+pub enum Varied {
     /// First direction.
     Destination,
     /// Second direction.
@@ -36,7 +36,7 @@ impl Template {
     ///
     /// # Errors
     /// None in practice: the shortest frame is never too short.
-    pub fn new(frame: &FrameTemplate, far: Far) -> Result<Self, FrameLength> {
+    pub fn new(frame: &FrameTemplate, far: Varied) -> Result<Self, FrameLength> {
         let family = frame.addresses.family();
         let (ip_octets, sources, destinations) = match family {
             Family::V4 => (20, 12..16, 16..20),
@@ -59,10 +59,10 @@ impl Template {
         }
         let mut sums =
             [sources.clone(), destinations].map(|at| checksum::sum(&header[ETHER..l4][at]));
-        if far == Far::Source {
+        if far == Varied::Source {
             sums.reverse();
         }
-        let [near_sum, far_sum] = sums;
+        let [near_sum, dest_sum] = sums;
         let ip = &header[ETHER..l4];
         let source = &ip[sources][..];
         let last = source
@@ -78,10 +78,10 @@ impl Template {
             ip_sum: if family == Family::V6 {
                 0
             } else {
-                checksum::sum(ip) - far_sum
+                checksum::sum(ip) - dest_sum
             },
             l4_sum: near_sum + u32::from(frame.transport.protocol()) + stands,
-            far_sum,
+            dest_sum,
             header: words(&header),
         })
     }

@@ -8,14 +8,14 @@ use super::stations::Stations;
 use super::windows::windows;
 use crate::bed::{Front, Side};
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
-use mpps_ebpf::instruments::crowd::{Crowded, Had};
+use mpps_ebpf::instruments::other_tasks::{CpuUse, Had};
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_ebpf::instruments::watch::{Stall, Watched};
 use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
-    Canaries, Counts, CpuBusy, CpuCrowd, CpuGap, CpuSteal, CpuWork, Direction, Disturbance,
+    Canaries, Counts, CpuBusy, CpuGap, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
@@ -40,7 +40,7 @@ pub struct Parts<'a> {
     pub stalls: Vec<(usize, Stall)>,
     /// When other programs had a CPU of the bed for long.
     pub stretches: Vec<(usize, Stall)>,
-    pub crowded: Vec<(usize, Crowded)>,
+    pub cpu_use: Vec<(usize, CpuUse)>,
 }
 
 /// Puts the trial together.
@@ -89,8 +89,8 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         stalls,
         others,
         windows: Vec::new(),
-        crowds: crowds(&parts.crowded),
-        dut_tasks: had(&parts.crowded, |crowded| &crowded.router),
+        other_tasks: other_tasks(&parts.cpu_use),
+        dut_tasks: had(&parts.cpu_use, |cpu_use| &cpu_use.router),
         speeds: Vec::new(),
         exchange: None,
         lateness,
@@ -137,21 +137,21 @@ pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
 }
 
 /// What other programs had of each CPU.
-pub fn crowds(crowded: &[(usize, Crowded)]) -> Vec<CpuCrowd> {
-    had(crowded, |crowded| &crowded.others)
+pub fn other_tasks(cpu_use: &[(usize, CpuUse)]) -> Vec<CpuTasks> {
+    had(cpu_use, |cpu_use| &cpu_use.others)
 }
 
-fn had(crowded: &[(usize, Crowded)], tally: impl Fn(&Crowded) -> &Had) -> Vec<CpuCrowd> {
-    let of_cpu = |(cpu, crowded): &(usize, Crowded)| {
-        let had = tally(crowded);
-        CpuCrowd {
+fn had(cpu_use: &[(usize, CpuUse)], tally: impl Fn(&CpuUse) -> &Had) -> Vec<CpuTasks> {
+    let of_cpu = |(cpu, cpu_use): &(usize, CpuUse)| {
+        let had = tally(cpu_use);
+        CpuTasks {
             cpu: *cpu,
             longest: Span::from_nanos(had.longest_ns),
             total: Span::from_nanos(had.total_ns),
             culprit: TaskName(had.longest_comm),
         }
     };
-    crowded.iter().map(of_cpu).collect()
+    cpu_use.iter().map(of_cpu).collect()
 }
 
 /// Slots by direction: they alternate, beginning with the first.

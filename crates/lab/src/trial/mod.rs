@@ -19,7 +19,7 @@ use crate::clock::wait_for;
 use crate::exchange;
 use crate::rules;
 use crate::speed;
-use crate::tester::{GoOn, Minding, Tester, TesterError, way_id};
+use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT, Stopped};
@@ -60,7 +60,7 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
 }
 
 /// Runs one trial that goes on until the time outside disturbances is as long as asked for, or [`longest`] is over. It
-/// stops before where the tester cannot offer the load any more ([`Rules::in_vain`]). What it lost decides nothing of
+/// stops before where the tester cannot offer the load any more ([`Rules::cannot_count`]). What it lost decides nothing of
 /// that.
 ///
 /// # Errors
@@ -135,7 +135,7 @@ pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result
         id,
         ..paced(tester, rate, slots)
     });
-    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -181,9 +181,9 @@ fn conduct(
     let before = Stations::read(tester)?;
     let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
     tester.watch.clear()?;
-    tester.crowd.clear()?;
+    tester.other_tasks.clear()?;
     let order = tester.continued(Order { id, ..order });
-    let minding = Minding {
+    let minding = WhileSending {
         go_on: &|started_ns, unsent| {
             rules.map_or(Ok(GoOn::For(u64::MAX)), |rules| {
                 go_on(tester, offer, rules, started_ns, unsent)
@@ -195,11 +195,11 @@ fn conduct(
     let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
     let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
     // What others had of the CPUs while frames drain spoils nothing.
-    let crowded = tester.crowd.read()?;
+    let cpu_use = tester.other_tasks.read()?;
     let overdue = drain(tester, &sent, &before, drain_ns)?;
     let watched = tester.watch.read()?;
     let stalls = tester.watch.stalls()?;
-    let stretches = tester.crowd.stretches()?;
+    let stretches = tester.other_tasks.stretches()?;
     let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
     let closing = send_canaries(tester, canary_id, &met)?;
     let after = Stations::read(tester)?;
@@ -223,7 +223,7 @@ fn conduct(
             watched,
             stalls,
             stretches,
-            crowded,
+            cpu_use,
         },
     )
 }
@@ -246,13 +246,13 @@ fn go_on(
     let short = |excused: u64| {
         let unsent = unsent.map(|unsent| unsent.saturating_sub(excused));
         let ways: Vec<(u64, u64)> = unsent.into_iter().zip(intended.clone()).collect();
-        rules.in_vain(&ways)
+        rules.cannot_count(&ways)
     };
     // When CPUs were disturbed costs a call for each time to learn.
     if passed_ns < wanted_ns && !short(0) {
         return Ok(GoOn::For(wanted_ns - passed_ns));
     }
-    let (mut times, others) = (tester.watch.stalls()?, tester.crowd.stretches()?);
+    let (mut times, others) = (tester.watch.stalls()?, tester.other_tasks.stretches()?);
     times.extend(others);
     let times = disturbed::since(started_ns, &times);
     let parts = excluded(&times, &rules.guard, Span::from_nanos(passed_ns));
@@ -286,7 +286,7 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
         };
         Ok(received.iter().enumerate().map(of_way).collect())
     };
-    let sent = (tester.sender).send(order, sending_netns(tester), &Minding::NOBODY)?;
+    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
     wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
         Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
     })?;

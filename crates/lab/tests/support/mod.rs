@@ -5,7 +5,7 @@ pub mod trials;
 
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_until;
-use mpps_lab::destinations::{Destinations, FarList, Wish};
+use mpps_lab::destinations::{DestinationList, Destinations, DrawPlan};
 use mpps_lab::tables::Table;
 use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
@@ -72,7 +72,7 @@ pub fn any_machine() -> Rules {
 }
 
 pub fn destinations(draw: Draw, count: u64, ipv6: bool, flows: u32) -> Destinations {
-    let wish = Wish {
+    let wish = DrawPlan {
         draw,
         count,
         ipv6,
@@ -86,8 +86,12 @@ pub fn destinations(draw: Draw, count: u64, ipv6: bool, flows: u32) -> Destinati
 pub fn blocks(ipv6: bool) -> Destinations {
     let mut few = destinations(Draw::PerPrefix, 5, ipv6, 1);
     let list = match few.list.as_ref() {
-        FarList::V4(list) => FarList::V4(list.iter().map(|far| far & !15).collect()),
-        FarList::V6(list) => FarList::V6(list.iter().map(|far| far & !15).collect()),
+        DestinationList::V4(list) => {
+            DestinationList::V4(list.iter().map(|far| far & !15).collect())
+        }
+        DestinationList::V6(list) => {
+            DestinationList::V6(list.iter().map(|far| far & !15).collect())
+        }
     };
     (few.list, few.block_bits) = (list.into(), 4);
     few

@@ -2,7 +2,7 @@ use super::*;
 use crate::disturbed::Disturbed;
 use crate::histogram::Histogram;
 use crate::ledger::{Canaries, Ledger, LedgerGap};
-use crate::trial::{CpuCrowd, CpuGap, CpuSteal, Disturbance, SizeCount, TaskName};
+use crate::trial::{CpuGap, CpuSteal, CpuTasks, Disturbance, SizeCount, TaskName};
 use crate::units::{FrameLen, Rate};
 
 /// A good trial of 1000 frames, of which `lost` are lost in the DUT, both ways.
@@ -201,19 +201,19 @@ fn the_machine_voids_lossless_and_lossy_trials_alike() {
             "void: 51 % of the trial was disturbed (bound 50 %): CPU 0 stood still for up to 80 ms"
         );
 
-        let mut crowded = trial(lost);
-        crowded.crowds = vec![CpuCrowd {
+        let mut cpu_use = trial(lost);
+        cpu_use.other_tasks = vec![CpuTasks {
             cpu: 1,
             longest: Span::from_millis(15),
             total: Span::from_millis(40),
             culprit: TaskName(*b"make\0\0\0\0\0\0\0\0\0\0\0\0"),
         }];
         assert_eq!(
-            crowded.judge(&rules).to_string(),
+            cpu_use.judge(&rules).to_string(),
             "void: other programs (make) had 4.0 % of CPU 1 in short turns (bound 2.0 %)"
         );
-        crowded.others = vec![stall(1, 5, 20), stall(1, 30, 35)];
-        assert!(!matches!(crowded.judge(&rules), Verdict::Void(_)));
+        cpu_use.others = vec![stall(1, 5, 20), stall(1, 30, 35)];
+        assert!(!matches!(cpu_use.judge(&rules), Verdict::Void(_)));
     }
 }
 
@@ -428,8 +428,8 @@ fn loss_ratio_is_of_what_reached_the_nic() {
 #[test]
 fn a_trial_is_in_vain_when_its_load_is_another() {
     let rules = Rules::default();
-    assert!(!rules.in_vain(&[(0, 1_000), (50, 1_000)]));
-    assert!(rules.in_vain(&[(0, 1_000), (51, 1_000)]));
+    assert!(!rules.cannot_count(&[(0, 1_000), (50, 1_000)]));
+    assert!(rules.cannot_count(&[(0, 1_000), (51, 1_000)]));
 }
 
 #[test]
@@ -537,16 +537,16 @@ fn every_reason_is_one_line() {
 fn programs_that_take_turns_void_by_their_sum() {
     let beside = |longest: u64, total: u64, router: bool| {
         judged(|trial| {
-            let tasks = CpuCrowd {
+            let tasks = CpuTasks {
                 cpu: 1,
                 longest: Span::from_millis(longest),
                 total: Span::from_millis(total),
-                ..CpuCrowd::default()
+                ..CpuTasks::default()
             };
             if router {
                 trial.dut_tasks.push(tasks);
             } else {
-                trial.crowds.push(tasks);
+                trial.other_tasks.push(tasks);
             }
         })
     };

@@ -20,7 +20,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
             late_p999: mpps_method::Span::from_nanos(41_000),
             late_max: mpps_method::Span::from_nanos(310_271),
             burst_frames: 9_999,
-            made_up_frames: 82,
+            catch_up_frames: 82,
             ring_frames: 4_096,
         }),
         link_share: Some(0.026_04),

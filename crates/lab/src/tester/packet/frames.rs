@@ -91,7 +91,7 @@ impl Frames {
         if self.back && self.destinations.is_some() {
             host = 0;
         }
-        let far_sum = self.write_ip(ip, sequence, length, host);
+        let dest_sum = self.write_ip(ip, sequence, length, host);
         let fields = Tag {
             id: self.id,
             sequence,
@@ -104,7 +104,7 @@ impl Frames {
         // The offset of the source address joins the sum as it is: its last 16 bits never carry.
         let sum = checksum::sum(&payload[..TAG_LEN])
             + self.template.l4_sum
-            + far_sum
+            + dest_sum
             + length
             + 2 * u32::from(port)
             + host;
@@ -121,27 +121,27 @@ impl Frames {
         }
     }
 
-    /// Returns the sum of the far address.
+    /// Returns the sum of the destination.
     fn write_ip(&self, headers: &mut [u8], sequence: u64, length: u32, host: u32) -> u32 {
         let ip = &mut headers[ETHER..];
         let source = self.template.source.wrapping_add(host).to_be_bytes();
         let last = if self.ipv6 { 20..24 } else { 12..16 };
         ip[last].copy_from_slice(&source);
-        let far_sum = self.write_far(ip, sequence);
+        let dest_sum = self.write_dest(ip, sequence);
         if self.ipv6 {
             ip[4..6].copy_from_slice(&(length as u16).to_be_bytes());
         } else {
             let length = length + 20;
             ip[2..4].copy_from_slice(&(length as u16).to_be_bytes());
-            let sum = self.template.ip_sum + length + host + far_sum;
+            let sum = self.template.ip_sum + length + host + dest_sum;
             ip[10..12].copy_from_slice(&checksum::finish(sum).to_be_bytes());
         }
-        far_sum
+        dest_sum
     }
 
-    fn write_far(&self, ip: &mut [u8], sequence: u64) -> u32 {
+    fn write_dest(&self, ip: &mut [u8], sequence: u64) -> u32 {
         let Some(destinations) = &self.destinations else {
-            return self.template.far_sum;
+            return self.template.dest_sum;
         };
         let place = self.place_first + self.order.destination(sequence);
         let far = destinations.at(place, self.seed);

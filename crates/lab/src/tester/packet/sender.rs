@@ -4,7 +4,7 @@
 use super::frames::Frames;
 use super::pace::{Due, Pace};
 use crate::clock::wait_until;
-use crate::tester::port::{GoOn, Minding, TrafficSender};
+use crate::tester::port::{GoOn, TrafficSender, WhileSending};
 use crate::tester::sender::MINDED_NS;
 use crate::tester::{SenderPlan, TesterError};
 use mpps_ebpf::instruments::sender::{
@@ -117,7 +117,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl TrafficSender for PacketSender {
-    fn send(&self, order: Order, _: &NetNs, minding: &Minding<'_>) -> Result<Outcome, TesterError> {
+    fn send(
+        &self,
+        order: Order,
+        _: &NetNs,
+        minding: &WhileSending<'_>,
+    ) -> Result<Outcome, TesterError> {
         let length_ns = (u128::from(order.slots) * u128::from(order.gap_fp)) >> 20;
         let due_ns = clock::monotonic_ns()
             + order.delay_ns

@@ -3,7 +3,7 @@
 mod support;
 
 use mpps_lab::clock::wait_until;
-use mpps_lab::tester::{Crowd, RouterTasks};
+use mpps_lab::tester::{OtherTasks, RouterTasks};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
@@ -37,11 +37,11 @@ impl Busy {
 }
 
 /// What one CPU had of others.
-fn longest(watch: &Crowd) -> (u64, String) {
-    let (_, crowded) = watch.read().expect("read")[0];
-    let comm = String::from_utf8_lossy(&crowded.others.longest_comm).into_owned();
+fn longest(watch: &OtherTasks) -> (u64, String) {
+    let (_, cpu_use) = watch.read().expect("read")[0];
+    let comm = String::from_utf8_lossy(&cpu_use.others.longest_comm).into_owned();
     (
-        crowded.others.longest_ns,
+        cpu_use.others.longest_ns,
         comm.trim_end_matches('\0').to_owned(),
     )
 }
@@ -52,7 +52,7 @@ fn a_stretch_counts_from_the_clearing_and_while_it_lasts() {
         return;
     }
     let cpu = support::plan().cpus.dut[0];
-    let watch = Crowd::watch(&[cpu], &[], &RouterTasks::default()).expect("watch");
+    let watch = OtherTasks::watch(&[cpu], &[], &RouterTasks::default()).expect("watch");
     let busy = Busy::on(cpu);
     let ran_ns = || task::schedstat(busy.pid()).expect("schedstat").run_ns;
     while ran_ns() < LIFE_BEFORE_NS {

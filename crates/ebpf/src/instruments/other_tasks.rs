@@ -1,4 +1,4 @@
-//! Reads `crowd.bpf.c`: what other programs had of the bed's CPUs.
+//! Reads `other_tasks.bpf.c`: what other programs had of the bed's CPUs.
 
 #[allow(
     missing_docs,
@@ -7,9 +7,9 @@
     clippy::undocumented_unsafe_blocks
 )]
 mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/crowd.skel.rs"));
+    include!(concat!(env!("OUT_DIR"), "/other_tasks.skel.rs"));
 }
-pub use skeleton::{CrowdSkel, CrowdSkelBuilder, OpenCrowdSkel};
+pub use skeleton::{OpenOtherTasksSkel, OtherTasksSkel, OtherTasksSkelBuilder};
 
 /// Whose a task is, as the program counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Had {
 
 /// One CPU since it was last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Crowded {
+pub struct CpuUse {
     /// When it was, ns (CLOCK_MONOTONIC).
     pub cleared_ns: u64,
     /// What tasks had that are neither the tester's nor the router's.
@@ -49,7 +49,7 @@ pub struct Crowded {
 /// Long times of others' kept of each CPU.
 pub const STRETCHES_MAX: u32 = 4096;
 
-impl Crowded {
+impl CpuUse {
     /// A watched CPU (the DUT's, or another of the bed) with nothing seen yet, from now on (ns, CLOCK_MONOTONIC).
     #[must_use]
     pub fn cleared(now_ns: u64, dut: bool) -> Vec<u8> {

@@ -1,10 +1,10 @@
-//! Who else had the bed's CPUs during a trial (see `crowd.bpf.c`).
+//! Who else had the bed's CPUs during a trial (see `other_tasks.bpf.c`).
 
 use super::TesterError;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
-use mpps_ebpf::instruments::crowd::{
-    Came, CrowdSkel, CrowdSkelBuilder, Crowded, STRETCHES_MAX, Whose,
+use mpps_ebpf::instruments::other_tasks::{
+    Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose,
 };
 use mpps_ebpf::instruments::watch::Stall;
 use mpps_linux::clock::monotonic_ns;
@@ -25,14 +25,14 @@ pub struct RouterTasks {
 }
 
 /// A running watch for other programs; it ends when this is dropped.
-pub struct Crowd {
-    skel: CrowdSkel<'static>,
+pub struct OtherTasks {
+    skel: OtherTasksSkel<'static>,
     /// CPUs watched, and whether each is the DUT's.
     cpus: Vec<(usize, bool)>,
     _links: [Link; 2],
 }
 
-impl Crowd {
+impl OtherTasks {
     /// Watches these CPUs. The bed's own are the threads of this process, `threads` (of the kernel), and
     /// those that the kernel does softirqs in on these CPUs. The router's tasks are counted apart from others.
     ///
@@ -43,24 +43,26 @@ impl Crowd {
         threads: &[i32],
         router: &RouterTasks,
     ) -> Result<Self, TesterError> {
-        let mut open = CrowdSkelBuilder::default()
+        let mut open = OtherTasksSkelBuilder::default()
             .open(super::skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the crowd watch", &e))?;
+            .map_err(|e| TesterError::bpf("open the watch of other tasks", &e))?;
         let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or(TesterError::Layout("crowd rodata"))?;
+        let rodata = rodata.ok_or(TesterError::Layout("other_tasks rodata"))?;
         rodata.own_tgid = task::current_pid().unsigned_abs();
         rodata.dut_netns = u32::try_from(router.netns).unwrap_or(0);
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STRETCHES_MAX;
         (open.maps.stretches.set_max_entries(entries))
-            .map_err(|e| TesterError::bpf("size the crowd watch", &e))?;
+            .map_err(|e| TesterError::bpf("size the watch of other tasks", &e))?;
         let skel = open
             .load()
-            .map_err(|e| TesterError::bpf("load the crowd watch", &e))?;
+            .map_err(|e| TesterError::bpf("load the watch of other tasks", &e))?;
         let know = |tid: i32, whose: Whose| {
             let value = (whose as u32).to_ne_bytes();
             let told = (skel.maps.kthreads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);
-            told.map_err(|e| TesterError::bpf("tell the crowd watch the bed's threads", &e))
+            told.map_err(|e| {
+                TesterError::bpf("tell the watch of other tasks the bed's threads", &e)
+            })
         };
         for &tid in threads {
             know(tid, Whose::Testers)?;
@@ -76,19 +78,19 @@ impl Crowd {
                 know(tid, whose)?;
             }
         }
-        let attached = "attach the crowd watch";
+        let attached = "attach the watch of other tasks";
         let links = [
             super::trace(&skel.progs.switched, attached)?,
             super::trace(&skel.progs.looked, attached)?,
         ];
         let is_duts = |&cpu: &usize| (cpu, router.cpus.contains(&cpu));
-        let crowd = Self {
+        let other_tasks = Self {
             skel,
             cpus: cpus.iter().map(is_duts).collect(),
             _links: links,
         };
-        crowd.clear()?;
-        Ok(crowd)
+        other_tasks.clear()?;
+        Ok(other_tasks)
     }
 
     /// Forgets what was seen.
@@ -97,12 +99,12 @@ impl Crowd {
     /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         for &(cpu, dut) in &self.cpus {
-            let cleared = self.skel.maps.crowded.update(
+            let cleared = self.skel.maps.cpu_use.update(
                 &key(cpu),
-                &Crowded::cleared(monotonic_ns(), dut),
+                &CpuUse::cleared(monotonic_ns(), dut),
                 MapFlags::ANY,
             );
-            cleared.map_err(|e| TesterError::bpf("clear the crowd watch", &e))?;
+            cleared.map_err(|e| TesterError::bpf("clear the watch of other tasks", &e))?;
         }
         Ok(())
     }
@@ -122,18 +124,18 @@ impl Crowd {
         Ok(stretches)
     }
 
-    fn counted(&self, cpu: usize) -> Result<Crowded, TesterError> {
-        entry(&self.skel.maps.crowded, cpu, Crowded::from_value)
+    fn counted(&self, cpu: usize) -> Result<CpuUse, TesterError> {
+        entry(&self.skel.maps.cpu_use, cpu, CpuUse::from_value)
     }
 
     /// What other programs had of each of the bed's CPUs since the last clear, one that has a CPU right now included.
     ///
     /// # Errors
     /// What the kernel said.
-    pub fn read(&self) -> Result<Vec<(usize, Crowded)>, TesterError> {
+    pub fn read(&self) -> Result<Vec<(usize, CpuUse)>, TesterError> {
         let read = |&(cpu, _): &(usize, bool)| {
-            let crowded = self.counted(cpu)?;
-            Ok((cpu, with_whom_it_is_now(crowded, self.came(cpu)?)))
+            let cpu_use = self.counted(cpu)?;
+            Ok((cpu, with_whom_it_is_now(cpu_use, self.came(cpu)?)))
         };
         self.cpus.iter().map(read).collect()
     }
@@ -154,10 +156,10 @@ impl Crowd {
 }
 
 /// The program counts who goes; who has not gone yet is added here.
-fn with_whom_it_is_now(mut crowded: Crowded, came: Came) -> Crowded {
-    let ran_ns = monotonic_ns().saturating_sub(came.ns.max(crowded.cleared_ns));
-    let Some(had) = crowded.had_by(came.whose) else {
-        return crowded;
+fn with_whom_it_is_now(mut cpu_use: CpuUse, came: Came) -> CpuUse {
+    let ran_ns = monotonic_ns().saturating_sub(came.ns.max(cpu_use.cleared_ns));
+    let Some(had) = cpu_use.had_by(came.whose) else {
+        return cpu_use;
     };
     had.total_ns += ran_ns;
     if ran_ns > had.longest_ns {
@@ -170,7 +172,7 @@ fn with_whom_it_is_now(mut crowded: Crowded, came: Came) -> Crowded {
             *place = octet;
         }
     }
-    crowded
+    cpu_use
 }
 
 fn key(cpu: usize) -> [u8; 4] {
@@ -184,8 +186,8 @@ fn entry<T>(
     from_value: impl Fn(&[u8]) -> Option<T>,
 ) -> Result<T, TesterError> {
     let value = map.lookup(&key(cpu), MapFlags::ANY);
-    let value = value.map_err(|e| TesterError::bpf("read the crowd watch", &e))?;
+    let value = value.map_err(|e| TesterError::bpf("read the watch of other tasks", &e))?;
     value
         .and_then(|v| from_value(&v))
-        .ok_or(TesterError::Layout("crowd"))
+        .ok_or(TesterError::Layout("other_tasks"))
 }

@@ -39,7 +39,7 @@ pub enum NapiList {
 
 /// The ways taken on one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Means {
+pub struct KernelInterfaces {
     /// How programs get into the DUT's path.
     pub traffic_control: TrafficControl,
     /// What ticks on each CPU.
@@ -48,7 +48,7 @@ pub struct Means {
     pub napi_list: NapiList,
 }
 
-impl Means {
+impl KernelInterfaces {
     /// What Linux 6.1 has.
     pub const OLDEST: Self = Self {
         traffic_control: TrafficControl::Clsact,
@@ -64,7 +64,7 @@ impl Means {
         if interfaces == Interfaces::Oldest {
             return Ok(Self::OLDEST);
         }
-        static NEWEST: OnceLock<Means> = OnceLock::new();
+        static NEWEST: OnceLock<KernelInterfaces> = OnceLock::new();
         if let Some(means) = NEWEST.get() {
             return Ok(*means);
         }

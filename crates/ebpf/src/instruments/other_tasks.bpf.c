@@ -53,8 +53,8 @@ struct had {
 	char longest_comm[COMM_OCTETS]; /* whose the longest was */
 };
 
-/* Counts of one CPU. Read as u64 words; the order is fixed by crowd.rs. */
-struct crowd_cpu {
+/* Counts of one CPU. Read as u64 words; the order is fixed by other_tasks.rs. */
+struct others_cpu {
 	u64 watched;    /* written by user space: WATCHED, DUT */
 	u64 cleared_ns; /* written by user space: what was before does not count */
 	struct had others;
@@ -93,14 +93,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, CPUS_MAX);
 	__type(key, u32);
-	__type(value, struct crowd_cpu);
-} crowded SEC(".maps");
+	__type(value, struct others_cpu);
+} cpu_use SEC(".maps");
 
 /*
  * Who came to a CPU at the last switch seen, when, and whose it is: a task that ends has no namespace any more when it
  * goes. Its own map: clearing the counts forgets nobody.
  */
-struct crowd_came {
+struct others_came {
 	u64 pid;
 	u64 ns;
 	u64 whose;
@@ -112,7 +112,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, CPUS_MAX);
 	__type(key, u32);
-	__type(value, struct crowd_came);
+	__type(value, struct others_came);
 } came SEC(".maps");
 
 /* The tester itself: all threads of this process. */
@@ -148,7 +148,7 @@ static __always_inline u64 whose(const struct task_struct *task, u64 watched)
 	return inum && inum == dut_netns ? ROUTERS : OTHERS;
 }
 
-static __always_inline void note_stretch(struct crowd_cpu *c, u32 cpu, u64 from, u64 to)
+static __always_inline void note_stretch(struct others_cpu *c, u32 cpu, u64 from, u64 to)
 {
 	u32 place = cpu * STRETCHES_MAX + (c->stretches & (STRETCHES_MAX - 1));
 	struct stretch *stretch;
@@ -164,7 +164,7 @@ static __always_inline void note_stretch(struct crowd_cpu *c, u32 cpu, u64 from,
 }
 
 /* A task had the CPU from one moment to another; what was before the clearing does not count. */
-static __always_inline void count(struct crowd_cpu *c, u32 cpu, u64 owner, const char *comm, u64 from, u64 to)
+static __always_inline void count(struct others_cpu *c, u32 cpu, u64 owner, const char *comm, u64 from, u64 to)
 {
 	struct had *had = owner == ROUTERS ? &c->router : &c->others;
 
@@ -182,12 +182,12 @@ static __always_inline void count(struct crowd_cpu *c, u32 cpu, u64 owner, const
 }
 
 /* When the task that was last seen on the CPU left it, unseen, another being there by now. */
-static __always_inline u64 left_ns(const struct crowd_came *at, u64 now)
+static __always_inline u64 left_ns(const struct others_came *at, u64 now)
 {
 	return at->seen_ns + (now - at->seen_ns) / 2;
 }
 
-static __always_inline void come(struct crowd_came *at, const struct task_struct *task, u64 watched, u64 ns, u64 now)
+static __always_inline void come(struct others_came *at, const struct task_struct *task, u64 watched, u64 ns, u64 now)
 {
 	at->pid = (u32)task->pid;
 	at->ns = ns;
@@ -209,8 +209,8 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct crowd_cpu *c = bpf_map_lookup_elem(&crowded, &cpu);
-	struct crowd_came *at = bpf_map_lookup_elem(&came, &cpu);
+	struct others_cpu *c = bpf_map_lookup_elem(&cpu_use, &cpu);
+	struct others_came *at = bpf_map_lookup_elem(&came, &cpu);
 	u64 now, left, slice;
 
 	if (!c || !at || !c->watched)
@@ -237,8 +237,8 @@ SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(looked)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	struct crowd_cpu *c = bpf_map_lookup_elem(&crowded, &cpu);
-	struct crowd_came *at = bpf_map_lookup_elem(&came, &cpu);
+	struct others_cpu *c = bpf_map_lookup_elem(&cpu_use, &cpu);
+	struct others_came *at = bpf_map_lookup_elem(&came, &cpu);
 	const struct task_struct *task;
 	u64 now, left;
 

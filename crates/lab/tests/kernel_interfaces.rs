@@ -5,7 +5,7 @@ mod support;
 use mpps_lab::bed::{Bed, BedPlan, Interfaces, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::tester::{
-    Fault, Means, NapiList, PlantedFault, PortKind, ReceiverMode, StallWatch, Tester,
+    Fault, KernelInterfaces, NapiList, PlantedFault, PortKind, ReceiverMode, StallWatch, Tester,
     TrafficControl, Watch, Wire, napi_threads,
 };
 use mpps_lab::traffic::Traffic;
@@ -65,8 +65,11 @@ fn the_newest_means_are_those_of_this_kernels_version() {
     if !support::can_run() {
         return;
     }
-    assert_eq!(Means::of(Interfaces::Oldest).expect("means"), Means::OLDEST);
-    let means = Means::of(Interfaces::Newest).expect("means");
+    assert_eq!(
+        KernelInterfaces::of(Interfaces::Oldest).expect("means"),
+        KernelInterfaces::OLDEST
+    );
+    let means = KernelInterfaces::of(Interfaces::Newest).expect("means");
     let release = kernel::release().expect("release");
     // A distribution may have more than its version says, never less.
     if release.at_least(6, 6) {
@@ -98,7 +101,11 @@ fn a_port_s_threads_are_found_by_looking_through_all_tasks() {
         assert!(name.starts_with("napi/mD-"), "{name}");
     }
     assert_ne!(by_tasks[0], by_tasks[1]);
-    if Means::of(Interfaces::Newest).expect("means").napi_list == NapiList::Netlink {
+    if KernelInterfaces::of(Interfaces::Newest)
+        .expect("means")
+        .napi_list
+        == NapiList::Netlink
+    {
         let by_netlink = beds.iter().map(|bed| found(bed, NapiList::Netlink));
         assert_eq!(by_netlink.collect::<Vec<_>>(), by_tasks);
     }
@@ -245,7 +252,9 @@ fn a_packet_port_sees_its_frames_to_their_end_by_either_way() {
         };
         let raised = Tester::raise(&bed, &traffic, FRAMES_MAX, ReceiverMode::Polled);
         let mut tester = raised.unwrap_or_else(|error| panic!("{interfaces:?}: {error}"));
-        let means = Means::of(interfaces).expect("means").traffic_control;
+        let means = KernelInterfaces::of(interfaces)
+            .expect("means")
+            .traffic_control;
         assert_eq!(
             filters(&bed, Side::D, Hook::Ingress).ours_last,
             means == TrafficControl::Clsact
@@ -263,7 +272,9 @@ fn either_watch_ticks_on_every_cpu_and_forgets() {
         return;
     }
     let cpus = support::plan().cpus.all();
-    let newest = Means::of(Interfaces::Newest).expect("means").stall_watch;
+    let newest = KernelInterfaces::of(Interfaces::Newest)
+        .expect("means")
+        .stall_watch;
     for by in [newest, StallWatch::Threads] {
         let watch = Watch::start(&cpus, by).expect("watch");
         let begun = clock::monotonic_ns();
