@@ -2,6 +2,7 @@
 # Two builds of mpps in turns: as the machine is, and beside a program that takes a CPU of the bed for 5 ms ten times a
 # second (the DUT's and the tester's in turns).
 # usage: bench/evidence/run.sh OUT_FOLDER BEFORE AFTER [PAIRS]     (as root; BEFORE and AFTER are programs)
+# BEFORE may be "-": AFTER alone, quiet and disturbed in turns.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 usage="usage: bench/evidence/run.sh OUT_FOLDER BEFORE AFTER [PAIRS]"
@@ -35,6 +36,7 @@ for pair in $(seq 1 "$pairs"); do
 	for disturbed in false true; do
 		order=(before after)
 		[ $((pair % 2)) = 1 ] || order=(after before)
+		[ "$before" != - ] || order=(after)
 		for build in "${order[@]}"; do run "$build" "$pair" "$disturbed"; done
 	done
 done

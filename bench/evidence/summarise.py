@@ -40,3 +40,39 @@ for (build, disturbed), of_runs in sorted(shares.items()):
         f"| {build} | {'yes' if disturbed else 'no'} | {statistics.median(of_runs):.2f} | {min(of_runs):.2f} "
         f"| {max(of_runs):.2f} |"
     )
+
+# Does the disturbed run's interval hold what the quiet run of the same pair found?
+DISTANCE_MOST = 1.25
+
+
+def distance(row):
+    return row.get("max_forwarding_cpu_distance_ns")
+
+
+print()
+print("Maximum forwarding rate, kfps: is the quiet run's median within the interval of the disturbed run?")
+print()
+print("| build | pair | quiet | disturbed: low to high | median apart, % | CPU distances, ns | held | like |")
+print("|---|---|---|---|---|---|---|---|")
+counts = {}
+for build, pair in sorted({(row["build"], row["pair"]) for row in rows}):
+    quiet, disturbed = (found.get((build, pair, which), {}) for which in (False, True))
+    most = [row.get("max_forwarding_fps") for row in (quiet, disturbed)]
+    if None in most:
+        continue
+    away = [distance(quiet), distance(disturbed)]
+    like = None not in away and max(away) <= DISTANCE_MOST * min(away)
+    held = most[1]["low"] <= most[0]["median"] <= most[1]["high"]
+    for kind in ("all", *(["like"] if like else [])):
+        done = counts.setdefault((build, kind), [0, 0])
+        done[0] += held
+        done[1] += 1
+    print(
+        f"| {build} | {pair} | {kfps(most[0]['median'])} | {kfps(most[1]['low'])} to {kfps(most[1]['high'])} "
+        f"| {100 * (most[1]['median'] / most[0]['median'] - 1):+.1f} | {away[0]} / {away[1]} "
+        f"| {'yes' if held else 'no'} | {'yes' if like else 'no'} |"
+    )
+print()
+for (build, kind), (held, pairs) in sorted(counts.items()):
+    print(f"{build}, {kind} pairs: held in {held} of {pairs}.")
+print(f"Like: the round trip of a cache line between the CPUs differed by at most {DISTANCE_MOST - 1:.0%}.")
