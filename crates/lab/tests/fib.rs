@@ -275,7 +275,7 @@ fn the_kernels_answer_is_the_tables_longest_match() {
 /// The same by nexthop objects: each address goes by the gateway of its longest match. (Which IPv6 prefix
 /// matched the kernel does not tell then: routes that share a nexthop object share what it answers from.)
 #[test]
-fn each_address_goes_by_the_gateway_of_its_longest_match() {
+fn each_address_goes_by_its_longest_match() {
     if !support::can_run() {
         return;
     }
@@ -402,7 +402,7 @@ fn what_others_put_there_is_told_and_stays() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_touched() {
+fn a_bad_plan_is_refused_before_any_change() {
     if !support::can_run() {
         return;
     }

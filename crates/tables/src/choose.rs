@@ -1,4 +1,4 @@
-//! Which prefixes of a table are to be used: the rest is left out, counted by why.
+//! Chooses the prefixes of a table that are to be used. The rest is left out and counted by reason.
 
 use super::Table;
 use super::martians;
@@ -18,7 +18,7 @@ pub enum Class {
     Martian,
     /// Within a network or address that the machine has itself: it would draw away what is delivered there.
     Local,
-    /// Holds the address somebody is logged in from: the answer to them would go where the table says.
+    /// Holds an address that a user is logged in from: answers to it would go where the table says.
     LoggedInFrom,
     /// Overlaps with what the caller excluded.
     Excluded,
@@ -57,7 +57,7 @@ impl Class {
     }
 }
 
-/// A sample: so many, the same ones for the same seed.
+/// A sample of this many prefixes, the same ones for the same seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Prefixes, both families together.
@@ -66,8 +66,8 @@ pub struct Sample {
     pub seed: u64,
 }
 
-/// What to leave out. The default leaves out the default route and martians; what is local, and who is
-/// logged in, has to be told.
+/// What to leave out. The default leaves out the default route and martians. The caller adds local networks and
+/// the addresses that users are logged in from.
 #[derive(Clone, Debug)]
 pub struct ChooseOptions {
     /// Use IPv4.
@@ -80,13 +80,13 @@ pub struct ChooseOptions {
     pub keep_martians: bool,
     /// Networks and addresses of the machine the table is for.
     pub local: Vec<IpNet>,
-    /// Addresses somebody is logged in from.
+    /// Addresses that users are logged in from.
     pub logged_in_from: Vec<IpAddr>,
     /// Leave out whatever shares an address with one of these.
     pub exclude: Vec<IpNet>,
-    /// Draw so many.
+    /// Draw a sample.
     pub sample: Option<Sample>,
-    /// Keep at most so many, IPv4 first, in order of address.
+    /// Keep at most this many, IPv4 first, in order of address.
     pub max: Option<usize>,
 }
 
@@ -161,7 +161,7 @@ impl LeftOut {
         all.filter(|(_, count)| count.total() > 0)
     }
 
-    /// All that the second table lacks of the first.
+    /// Adds the difference of two counts.
     fn add(&mut self, class: Class, before: Families, after: Families) {
         let count = &mut self.0[class as usize];
         count.v4 += before.v4 - after.v4;

@@ -34,7 +34,7 @@ impl Collector {
         }
     }
 
-    /// Takes whatever comes.
+    /// Takes any number of prefixes.
     pub(super) fn unbounded() -> Self {
         Self::bounded(usize::MAX)
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a file of routes, and where.
+//! Errors in a file of routes, with their place.
 
 use super::Source;
 use std::fmt;

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_covers_and_reachable_exceptions_are_none() {
+    fn neighbours_covers_and_exceptions_are_none() {
         for other in [
             "0.0.0.0/7",
             "1.0.0.0/8",

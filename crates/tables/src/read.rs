@@ -1,4 +1,4 @@
-//! Reads a table from a file or from standard input: streaming, whatever it is packed with.
+//! Reads a table as a stream from a file or from standard input, packed or not.
 
 mod lines;
 mod records;
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 /// How to read.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
-    /// Keep what is whole and count what is not, instead of ending at the first damage.
+    /// Keep whole records and count damaged ones, instead of ending at the first damage.
     pub lenient: bool,
     /// Refuse more distinct prefixes of a family than this: bounds the memory a hostile file can claim.
     pub most_prefixes: usize,
@@ -47,7 +47,7 @@ pub struct Progress {
     pub prefixes: u64,
 }
 
-/// A table and what was seen on the way to it.
+/// A table and the counts of its reading.
 #[derive(Clone, Debug)]
 pub struct ReadTable {
     /// The distinct prefixes.
@@ -199,7 +199,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Something that is not whole: the end, or one more that is counted.
+    /// Something is damaged: an error, or with `lenient` one more that is counted.
     fn damage(&mut self, place: Place, what: String) -> Result<(), ReadError> {
         if !self.options.lenient {
             return Err(ReadError::Damaged(self.source.clone(), place, what));
@@ -208,7 +208,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The source gave out: the end, or what came before is all there is.
+    /// The source failed: an error, or with `lenient` the end.
     fn failed(&mut self, place: Place, error: &io::Error) -> Result<(), ReadError> {
         if !self.options.lenient {
             return Err(ReadError::Read(
@@ -256,7 +256,7 @@ impl Reading<'_> {
     }
 }
 
-/// What a file without a route did hold.
+/// Contents of a file without a route.
 fn seen(counts: &Counts) -> String {
     let mut parts: Vec<String> = counts
         .skipped

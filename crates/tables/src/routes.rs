@@ -34,7 +34,7 @@ pub enum RoutesError {
         /// "IPv4", "IPv6", or both.
         family: &'static str,
         /// What was left out, by class.
-        left_out: LeftOut,
+        left_out: Box<LeftOut>,
     },
     /// A single prefix was left out.
     #[error("{prefix}: no prefix is left to load ({why})", why = why_left_out(.class))]
@@ -88,7 +88,7 @@ fn some_left(routes: Routes, choosing: &ChooseOptions) -> Result<Routes, RoutesE
                 (false, true) => "IPv6",
                 _ => "IPv4 or IPv6",
             },
-            left_out: routes.chosen.left_out,
+            left_out: Box::new(routes.chosen.left_out),
         });
     }
     Ok(routes)

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// A file, or whatever stands on standard input.
+/// A file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// This file.

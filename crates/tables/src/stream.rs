@@ -1,4 +1,4 @@
-//! Octets as they come, with a window on the next ones: what is held is bounded by the window asked for.
+//! A stream of octets with a window on the next ones. The window asked for bounds the memory.
 
 use std::io::{self, Read};
 
@@ -14,7 +14,7 @@ pub(super) struct Stream<'a> {
     end: usize,
     /// Octets before the window.
     offset: u64,
-    /// Why there are no more octets: the end, or an error that is told whenever somebody wants more.
+    /// Why there are no more octets: the end, or an error that each later request for more returns.
     ended: Option<Option<io::Error>>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Stream<'a> {
     /// The next octets: at least `wanted` of them, or all there are before the end. They stay until consumed.
     ///
     /// # Errors
-    /// The source failed before `wanted` octets; what came before is still there for who asks for less.
+    /// The source failed before `wanted` octets; a request for fewer still gets the octets before the failure.
     pub(super) fn window(&mut self, wanted: usize) -> io::Result<&[u8]> {
         while self.held() < wanted {
             match &self.ended {

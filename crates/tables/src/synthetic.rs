@@ -1,9 +1,9 @@
-//! Tables made up, of any size, with the prefix lengths of a real one.
+//! Synthetic tables of any size, with the prefix lengths of a real one.
 //!
-//! The lengths are real, where the prefixes lie is drawn: evenly over the unicast space without martians (IPv4), over
-//! the blocks of the five regional registries (IPv6). Real tables cluster, and nest where space is announced twice;
-//! these nest only as far as they must: shortest first, each prefix where no other lies; when a length no longer
-//! fits, a second layer begins over the first, and so on.
+//! The lengths are real. The addresses are drawn: evenly over the unicast space without martians (IPv4), over the
+//! blocks of the five regional registries (IPv6). Real tables cluster, and nest where space is announced twice.
+//! Synthetic ones nest only as far as they must. The shortest prefixes come first, each where no other lies. When a
+//! length no longer fits, a second layer begins over the first, and so on.
 
 mod space;
 

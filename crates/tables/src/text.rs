@@ -16,8 +16,8 @@ pub(super) enum Line {
     Damaged(String),
 }
 
-/// Reads a line of a plain list: a prefix, or an address (then it is a host's); what follows behind a
-/// blank or a comma is somebody else's. `#` begins a comment.
+/// Reads a line of a plain list: a prefix, or an address (a host route). Text behind a blank or a comma
+/// is ignored. `#` begins a comment.
 pub(super) fn list_line(line: &[u8]) -> Line {
     let Some(text) = readable(line) else {
         return not_a_prefix(line);
@@ -74,7 +74,7 @@ fn not_a_prefix(word: &[u8]) -> Line {
     Line::Damaged(format!("not a prefix: `{}`", excerpt(word)))
 }
 
-/// The beginning of whatever stands there, fit to be printed.
+/// The beginning of these octets, fit to be printed.
 pub(super) fn excerpt(octets: &[u8]) -> String {
     const SHOWN: usize = 40;
     let shown = octets.get(..SHOWN).unwrap_or(octets);

@@ -1,4 +1,4 @@
-//! Unpacks what a file is packed with, known by its first octets and not by its name.
+//! Unpacks a file. Its first octets tell the packer, not its name.
 
 mod zstd;
 
@@ -14,10 +14,10 @@ const MAGIC_OCTETS: usize = 6;
 /// 128 MiB. The others have windows of less than a MiB.)
 const XZ_MEMORY_MAX_KIB: u32 = 256 << 10;
 
-/// Routing tables pack to a tenth, at the very best to a hundredth. Beyond this a file is made to fill memory or
-/// time, and not to be read.
+/// Routing tables pack to a tenth, at the very best to a hundredth. A file beyond this ratio is meant to exhaust
+/// memory or time.
 const RATIO_MAX: u64 = 1000;
-/// Below this many octets nobody is hurt.
+/// Below this many octets the ratio does no harm.
 const RATIO_FROM_OCTETS: u64 = 64 << 20;
 
 /// Octets of a file that were read so far, seen from elsewhere.
@@ -72,7 +72,7 @@ fn read_up_to(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(held)
 }
 
-/// What comes out of a decoder: its errors say where, and it cannot go on without bound.
+/// The output of a decoder. Its errors say where, and its size is bounded.
 struct Unpacked<'a> {
     inner: Box<dyn Read + Send + 'a>,
     name: &'static str,

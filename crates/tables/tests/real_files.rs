@@ -126,7 +126,7 @@ fn a_dump_made_from_a_list_is_the_list() {
 }
 
 #[test]
-fn the_text_that_bgpdump_writes_is_read_as_the_dump_it_is_from() {
+fn text_of_bgpdump_is_read_as_its_dump() {
     let Some(file) = data("rrc05.bview.20020722.2337.gz") else {
         return;
     };

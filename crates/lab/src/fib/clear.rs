@@ -6,7 +6,7 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_linux::routes::nexthops::{self, Nexthop};
 use mpps_linux::routes::{Bulk, Request, Route, Stamp};
 
-/// Somebody may add a route of our protocol while we clear; so often we look again.
+/// Another program may add a route of our protocol while we clear. We look again this many times.
 const ROUNDS: u32 = 3;
 
 /// What was cleared.
@@ -93,7 +93,7 @@ fn remove(family: Family, routes: &[Route]) -> Result<u64, FibError> {
             request.insert(known.unwrap_or_else(|| (stamp, Request::remove(family, &stamp))));
         bulk.push(request, route.prefix, sequence)?;
     }
-    // What somebody else removed first is refused: gone all the same.
+    // A route that another program removed first is refused: it is gone all the same.
     let refused = bulk.finish()?.len();
     Ok(count(routes) - u64::try_from(refused).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! What of ours is in the FIB, by a dump: counts by table, family, next hop and length.
+//! Our routes in the FIB, by a dump: counts by table, family, next hop and length.
 
 use super::{Family, FibError, PROTOCOL, collect};
 use mpps_linux::links;
@@ -38,8 +38,8 @@ impl Contents {
     /// Routes of a family, in all tables.
     #[must_use]
     pub fn count(&self, family: Family) -> u64 {
-        let of = self.groups.iter().filter(|group| group.family == family);
-        of.map(|group| group.routes).sum()
+        let groups = self.groups.iter().filter(|group| group.family == family);
+        groups.map(|group| group.routes).sum()
     }
 
     /// Routes.
@@ -49,7 +49,7 @@ impl Contents {
     }
 }
 
-/// Counts what of ours is loaded, in one table or in all.
+/// Counts our loaded routes, in one table or in all.
 ///
 /// # Errors
 /// The FIB could not be dumped.

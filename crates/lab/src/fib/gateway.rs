@@ -37,15 +37,15 @@ impl FromStr for Gateway {
     type Err = FibError;
 
     fn from_str(text: &str) -> Result<Self, FibError> {
-        let bad = || FibError::BadGateway(text.to_owned());
+        let bad_gateway = || FibError::BadGateway(text.to_owned());
         let (address, interface) = match text.split_once('%') {
-            Some((_, "")) => return Err(bad()),
+            Some((_, "")) => return Err(bad_gateway()),
             Some((address, interface)) => (address, Some(interface.to_owned())),
             None => (text, None),
         };
-        let address: IpAddr = address.parse().map_err(|_| bad())?;
+        let address: IpAddr = address.parse().map_err(|_| bad_gateway())?;
         if address.is_unspecified() || address.is_multicast() {
-            return Err(bad());
+            return Err(bad_gateway());
         }
         Ok(Self { address, interface })
     }
@@ -97,15 +97,17 @@ pub(super) fn interface_of(gateway: &Gateway) -> Result<u32, FibError> {
     if let Some(name) = &gateway.interface {
         return Ok(links::index(name)?);
     }
-    let no = |why: String| FibError::NotOnLink(gateway.to_string(), why);
+    let not_on_link = |why: String| FibError::NotOnLink(gateway.to_string(), why);
     let Some(route) = routes::answer(gateway.address)? else {
-        return Err(no("there is no route to it".to_owned()));
+        return Err(not_on_link("there is no route to it".to_owned()));
     };
     match (route.kind, route.gateway, route.interface) {
         (UNICAST, None, Some(interface)) => Ok(interface),
-        (UNICAST, Some(other), _) => Err(no(format!("it is reached by {other}"))),
-        (LOCAL, ..) => Err(no("it is an address of the router itself".to_owned())),
-        _ => Err(no(format!("the route to it is {}", route.prefix))),
+        (UNICAST, Some(other), _) => Err(not_on_link(format!("it is reached by {other}"))),
+        (LOCAL, ..) => Err(not_on_link(
+            "it is an address of the router itself".to_owned(),
+        )),
+        _ => Err(not_on_link(format!("the route to it is {}", route.prefix))),
     }
 }
 
@@ -114,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gateways_are_addresses_with_or_without_an_interface() {
+    fn a_gateway_is_an_address_maybe_with_interface() {
         let plain: Gateway = "198.19.0.2".parse().unwrap();
         assert_eq!(
             (plain.family(), plain.interface.clone()),
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn round_robin_takes_turns_and_a_hash_keeps_to_its_prefix() {
+    fn round_robin_takes_turns_hash_keeps_to_its_prefix() {
         let prefix = |n: u32| IpNet::new(IpAddr::from((n << 8).to_be_bytes()), 24).unwrap();
         let turns: Vec<usize> = (0..5)
             .map(|place| Spread::RoundRobin.choose(place, prefix(9), 3))

@@ -1,4 +1,4 @@
-//! Routes in a namespace that is none of ours: journalled, so that `mpps recover` takes away what a
+//! Routes in a namespace that we did not make: journalled, so that `mpps recover` takes away what a
 //! killed load left.
 //!
 //! Such a journal is named by the namespace's number, `routes_4026531840`; a bed's name has no `_`. It
@@ -120,7 +120,7 @@ pub fn clear_host() -> Result<Cleared, FibError> {
             HostRoutes { journal }.clear()
         }
         Ok(Claim::InUse) => Err(FibError::InUse),
-        // Nothing announced: what is ours all the same, of a journal that was lost, goes too.
+        // No journal. Routes of ours, whose journal was lost, go all the same.
         Err(error) if error.kind() == io::ErrorKind::NotFound => clear(),
         Err(error) => Err(FibError::Journal(error)),
     }

@@ -1,9 +1,9 @@
 //! Tables in the kernel's FIB: loaded, counted back, shown, cleared.
 //!
-//! What is ours carries our protocol number ([`PROTOCOL`]), nexthop objects a number of our range beside
-//! ([`NEXTHOPS`]): so it can be counted and cleared by whoever comes later, also after a crash, and what
-//! others put there stays. *Loaded* means counted: a dump of the FIB after loading has to hold every
-//! prefix that the kernel did not refuse.
+//! Our routes carry our protocol number ([`PROTOCOL`]). Nexthop objects also have a number of our range
+//! ([`NEXTHOPS`]). So a later run can count and clear them, also after a crash, and routes of others stay.
+//! *Loaded* means counted: a dump of the FIB after loading has to hold every prefix that the kernel did not
+//! refuse.
 //!
 //! All of it acts in the network namespace of the calling thread: `bed.netns(Side::B).run(...)`.
 
@@ -35,7 +35,7 @@ pub use mpps_linux::routes::{Family, LookupCounters, Refusal, Rt6Stats, TrieStat
 use mpps_linux::routes::{Filter, Route, dump};
 use std::ops::RangeInclusive;
 
-/// `rtm_protocol` of our routes and nexthop objects: 109, "m"; nobody's in /etc/iproute2/rt_protos.
+/// `rtm_protocol` of our routes and nexthop objects: 109, "m"; not assigned in /etc/iproute2/rt_protos.
 pub const PROTOCOL: u8 = 109;
 /// Ids of our nexthop objects: "mp" in the upper half.
 pub const NEXTHOPS: RangeInclusive<u32> = 0x6d70_0000..=0x6d70_ffff;

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_ones_come_first_and_spread_then_neighbours_together() {
+    fn short_prefixes_come_first_then_neighbourhoods() {
         let prefixes: Vec<Ipv4Net> = [
             "1.0.0.0/24",
             "1.0.0.0/16",

@@ -29,7 +29,7 @@ pub(super) fn check(v4: usize, v6: usize) -> Result<(), FibError> {
 /// The bound on IPv6 routes, where the kernel has one; `None` on every kernel since Linux 4.18.
 ///
 /// The setting bounds destination entries (ip6_dst_gc in net/ipv6/route.c), and until then each route was one.
-/// Since 4.18 a route is a fib6_info, which nobody counts, and the entries that forwarding makes of it are
+/// Since 4.18 a route is a fib6_info, which is not counted, and the entries that forwarding makes of it are
 /// not counted either (DST_NOCOUNT). Since 6.3, and the stable kernels that took commit af6d10345ca7, nothing at
 /// all is refused for it; the kernel's documentation calls it deprecated.
 fn max_size() -> Option<u64> {
@@ -48,11 +48,18 @@ fn fits(
 ) -> Result<(), FibError> {
     let count = |routes: usize| u64::try_from(routes).unwrap_or(u64::MAX);
     if let Some(max_size) = max_size.filter(|&max_size| count(v6) > max_size) {
-        return Err(FibError::MaxSize(v6, max_size));
+        return Err(FibError::MaxSize {
+            routes: v6,
+            max_size,
+        });
     }
     let need = count(v4) * V4_OCTETS + count(v6) * V6_OCTETS;
     match available {
-        Some(have) if need > have - have / RESERVE => Err(FibError::NoMemory(v4 + v6, need, have)),
+        Some(have) if need > have - have / RESERVE => Err(FibError::NoMemory {
+            routes: v4 + v6,
+            need_octets: need,
+            free_octets: have,
+        }),
         _ => Ok(()),
     }
 }
@@ -72,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_table_fits_a_small_machine_and_not_a_tiny_one() {
+    fn a_full_table_fits_1_gib_and_not_256_mib() {
         let full = |have: u64| fits(1_100_000, 260_000, Some(have << 20), None);
         assert!(full(1024).is_ok());
         let error = full(256).unwrap_err().to_string();

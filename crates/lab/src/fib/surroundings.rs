@@ -1,5 +1,5 @@
-//! What a table must not take away from the machine it is loaded into: its own networks, and the way back to whoever
-//! is logged in.
+//! Prefixes that a table must not take away from the machine it is loaded into: its own networks, and the addresses
+//! that users are logged in from.
 
 use ipnet::IpNet;
 use mpps_linux::{links, task};
@@ -17,7 +17,7 @@ const SSH_VARIABLES: [&str; 2] = ["SSH_CONNECTION", "SSH_CLIENT"];
 pub struct Surroundings {
     /// Networks on the machine's links, and its own addresses.
     pub local: Vec<IpNet>,
-    /// Addresses somebody is logged in from.
+    /// Addresses that users are logged in from.
     pub logged_in_from: Vec<IpAddr>,
 }
 
@@ -53,12 +53,12 @@ fn logged_in_from() -> Vec<IpAddr> {
     let own = SSH_VARIABLES.iter().filter_map(std::env::var_os);
     let mut found: Vec<IpAddr> = own.filter_map(|value| first_word(&value)).collect();
     let mut pid = task::current_pid();
-    // No line of ancestors is longer than this; one that ends in itself cannot hold us up.
+    // No process has more ancestors than this; the bound also ends a circle.
     for _ in 0..64 {
         let Some(parent) = parent_of(pid).filter(|&parent| parent > 1) else {
             break;
         };
-        // Not readable: another user's. Then it is no session of ours either.
+        // Unreadable: another user's process, so not of our session.
         let environment = std::fs::read(format!("/proc/{parent}/environ")).unwrap_or_default();
         found.extend(in_environment(&environment));
         pid = parent;

@@ -10,7 +10,7 @@ use std::io;
 /// each, has 13 MB.
 const RECORD_OCTETS_MAX: u32 = 32 << 20;
 
-/// Longest record that is looked for behind damage: what is searched is what has to be held.
+/// Longest record that is looked for behind damage: all of it has to be held in memory.
 const FOUND_OCTETS_MAX: u32 = 1 << 20;
 
 /// Records of one dump are written within this many seconds of each other.

@@ -74,7 +74,7 @@ fn the_output_of_bgpdump_is_read_packed_or_not() {
 }
 
 #[test]
-fn an_error_names_file_line_octet_and_what_stands_there() {
+fn an_error_names_file_line_octet_and_content() {
     assert_eq!(
         error_of(b"1.0.0.0/8\n2.0.0.0/8\nthree\n4.0.0.0/8\n", false),
         "read routes: line 3 at octet 20: not a prefix: `three` (--lenient keeps what is whole)"

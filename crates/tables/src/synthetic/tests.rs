@@ -68,7 +68,7 @@ fn nothing_nests_that_has_room() {
 }
 
 #[test]
-fn nothing_made_up_is_left_out_again() {
+fn nothing_synthetic_is_left_out() {
     let table = internet(300_000, 100_000, 5);
     assert!(!table.iter().any(is_martian));
     let chosen = choose(table.clone(), &ChooseOptions::default());

@@ -41,7 +41,7 @@ fn content() -> Vec<u8> {
 }
 
 #[test]
-fn every_packer_is_known_by_content_and_takes_members_in_a_row() {
+fn packers_are_known_by_content_and_take_members() {
     let (first, second) = (content(), b"the second member".to_vec());
     let both = [&first[..], &second].concat();
     for (name, pack) in [
@@ -120,7 +120,7 @@ fn what_is_not_packed_is_itself() {
 }
 
 #[test]
-fn windows_beyond_the_bound_are_refused_before_they_are_allocated() {
+fn large_windows_are_refused_before_allocation() {
     // A zstd frame that wants a window of 2^41 octets.
     let greedy = [0x28, 0xb5, 0x2f, 0xfd, 0, 0xf8, 1, 0, 0];
     assert!(unpacked(&greedy).1.is_err());

@@ -41,7 +41,7 @@ pub(super) fn count_back(
 /// Our routes in the job's table with its metric, sorted, and how many different next hops they have.
 fn found<N: Ord>(
     job: &Job<'_>,
-    of: impl Fn(IpNet) -> Option<N>,
+    network: impl Fn(IpNet) -> Option<N>,
 ) -> Result<(Vec<N>, u64), FibError> {
     let filter = Filter {
         table: Some(job.stamp.table),
@@ -52,7 +52,7 @@ fn found<N: Ord>(
     dump(job.family, &filter, again, |route: &Route| {
         if route.metric == job.metric() {
             let mut found = found.borrow_mut();
-            found.0.extend(of(route.prefix));
+            found.0.extend(network(route.prefix));
             found
                 .1
                 .insert((route.gateway, route.interface, route.nexthop));

@@ -1,4 +1,4 @@
-//! Nexthop objects for the gateways of a load: ours that fit are used again, others made.
+//! Nexthop objects for the gateways of a load: existing ones of ours are used again, missing ones made.
 
 use super::{FibError, Job, Via};
 use crate::fib::clear::objects;

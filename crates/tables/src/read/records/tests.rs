@@ -95,7 +95,7 @@ fn updates_are_no_table() {
 }
 
 #[test]
-fn a_damaged_record_is_an_error_with_its_place_or_one_that_is_counted() {
+fn a_damaged_record_is_an_error_or_counted() {
     let mut records = dump();
     let octet: usize = records[..4].iter().map(Vec::len).sum();
     let place = format!("read routes: record 5 at octet {octet}: ");
