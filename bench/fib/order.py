@@ -1,4 +1,4 @@
-"""The list in the order mpps loads it (crates/lab/src/tables/fib/order.rs): short prefixes first."""
+"""The list in the order mpps loads it (crates/lab/src/fib/order.rs): short prefixes first."""
 import ipaddress
 import sys
 

@@ -12,7 +12,6 @@ use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_lab::bed::{self, Bed, Interfaces, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, DrawPlan};
-use mpps_lab::tables::Table;
 use mpps_lab::tester::{
     KernelInterfaces, OnRefusal, OtherTasks, PacketSender, RouterTasks, Sender, SenderPlan, Sink,
     TrafficSender, Watch, WhileSending, ways,
@@ -23,6 +22,7 @@ use mpps_linux::netns::NetNs;
 use mpps_linux::{links, procstat};
 use mpps_method::Rules;
 use mpps_method::destinations::Draw;
+use mpps_tables::Table;
 use std::error::Error;
 
 /// Faster than any sender: it is late from the first frame on and never waits.
@@ -68,7 +68,7 @@ fn drawn(count: u64) -> Result<Option<Destinations>, Box<dyn Error>> {
     if count == 1 {
         return Ok(None);
     }
-    let table = Table::of(["20.0.0.0/7".parse()?]);
+    let table = Table::from_prefixes(["20.0.0.0/7".parse()?]);
     let wish = DrawPlan {
         draw: Draw::PerPrefix,
         count,

@@ -1,8 +1,8 @@
 //! Where frames go beyond the DUT: addresses drawn from a table, as the sender's list and the receiver need
 //! them. The draw itself is `mpps_method::destinations`.
 
-use crate::tables::{Table, martians};
 use mpps_method::destinations::{Address, Draw, Drawn, Exclusion, Space, TooFew, block_offset};
+use mpps_tables::{Table, martians};
 use std::sync::Arc;
 
 /// Drawn destinations.
@@ -240,7 +240,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     fn table(prefixes: &[&str]) -> Table {
-        Table::of(prefixes.iter().map(|text| text.parse().expect("a prefix")))
+        Table::from_prefixes(prefixes.iter().map(|text| text.parse().expect("a prefix")))
     }
 
     fn wish(draw: Draw, count: u64) -> DrawPlan {

@@ -3,9 +3,9 @@
 
 use crate::bed::{Front, Side};
 use crate::facts::{Root, core_shared};
+use crate::fib::routes_in_fib;
 use crate::link;
 use crate::rules;
-use crate::tables::fib::routes_in_fib;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};

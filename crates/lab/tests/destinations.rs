@@ -5,14 +5,15 @@ mod support;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::Side;
 use mpps_lab::destinations::{Destinations, DrawPlan};
+use mpps_lab::fib;
 use mpps_lab::measurer::Measurer;
 use mpps_lab::probe;
-use mpps_lab::tables::{self, fib};
 use mpps_lab::tester::{ReceiverMode, Tester, Wire};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Span, Trial, Verdict};
+use mpps_tables::Table;
 
 const FPS: f64 = 20_000.0;
 
@@ -41,7 +42,7 @@ fn frames_to_the_whole_table_are_routed_and_delivered() {
     }
     let bed = support::bed();
     let table = support::table();
-    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    let loaded = fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
     assert!(loaded.is_whole(), "{loaded:?}");
     for (ipv6, bidirectional, draw) in [
         (false, false, Draw::PerPrefix),
@@ -65,9 +66,9 @@ fn frames_to_the_whole_table_are_routed_and_delivered() {
         );
     }
     // Somebody's routes are there: whose would be cleared afterwards?
-    let again = tables::load_on(&bed, &table, &|_| {}).expect_err("loaded twice");
+    let again = fib::load_by(&bed, &table, 1, &|_| {}).expect_err("loaded twice");
     assert!(again.to_string().contains("mpps table clear"), "{again}");
-    tables::clear_on(&bed).expect("cleared");
+    fib::clear_from(&bed).expect("cleared");
     let left = bed.netns(Side::B).run(|| fib::contents(None));
     assert_eq!(left.expect("netns").expect("a dump").total(), 0);
 }
@@ -79,7 +80,7 @@ fn trials_together_pass_all_destinations() {
         return;
     }
     let bed = support::bed();
-    tables::load_on(&bed, &support::table(), &|_| {}).expect("loaded");
+    fib::load_by(&bed, &support::table(), 1, &|_| {}).expect("loaded");
     for (draw, continues) in [(Draw::PerPrefix, true), (Draw::Zipf(1.0), false)] {
         let traffic = Traffic {
             flows: 3,
@@ -121,7 +122,7 @@ fn many_next_hops_are_counted_used_and_removed() {
         let address = std::net::Ipv6Addr::from(0x2a00 << 112 | n << 80);
         ipnet::IpNet::new(address.into(), 48).expect("a length")
     });
-    let table = tables::Table::of(v4.chain(v6));
+    let table = Table::from_prefixes(v4.chain(v6));
     let ours = || {
         let listed = || mpps_linux::links::neighbours().expect("neighbours");
         let all = bed.netns(Side::B).run(listed).expect("netns");
@@ -130,7 +131,7 @@ fn many_next_hops_are_counted_used_and_removed() {
         (ours.len(), others.len())
     };
     let (_, before) = ours();
-    let loaded = tables::load_by(&bed, &table, 40, &|_| {}).expect("loaded");
+    let loaded = fib::load_by(&bed, &table, 40, &|_| {}).expect("loaded");
     assert!(loaded.is_whole(), "{loaded:?}");
     assert_eq!(loaded.next_hops(), 2 * 40, "{loaded:?}");
     // The tester's own addresses, the first next hop of each family, are the bed's.
@@ -154,10 +155,10 @@ fn many_next_hops_are_counted_used_and_removed() {
             .unwrap_or_else(|error| panic!("tester: {error}"));
         assert_delivered(&run(&mut tester), &format!("ipv6 {ipv6}"));
     }
-    tables::clear_on(&bed).expect("cleared");
+    fib::clear_from(&bed).expect("cleared");
     assert_eq!(ours(), (0, before));
     // By one next hop there is nothing to remove.
-    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    let loaded = fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
     assert_eq!((loaded.next_hops(), ours().0), (2, 0));
 }
 
@@ -197,7 +198,7 @@ fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
     }
     let bed = support::bed();
     let table = support::table();
-    tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
     let drawn = |draw| {
         let wish = DrawPlan {
             draw,
@@ -243,7 +244,7 @@ fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
             seed: 2,
         };
         let table = support::table();
-        tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+        fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
         let traffic = Traffic {
             frames: FrameSpec::parse_list("78").expect("a size").remove(0),
             destinations: Some(Destinations::draw(&table, "a test", &wish).expect("gaps")),
@@ -302,8 +303,8 @@ fn the_tester_knows_how_much_of_the_table_its_frames_can_meet() {
         let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
         ipnet::IpNet::new(address.into(), 24).expect("a length")
     });
-    let table = tables::Table::of(many);
-    let loaded = tables::load_on(&bed, &table, &|_| {}).expect("loaded");
+    let table = Table::from_prefixes(many);
+    let loaded = fib::load_by(&bed, &table, 1, &|_| {}).expect("loaded");
     assert!(loaded.is_whole(), "{loaded:?}");
     let met = |destinations| {
         let traffic = Traffic {

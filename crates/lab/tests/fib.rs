@@ -5,14 +5,14 @@ mod support;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::clock::wait_for;
-use mpps_lab::tables::fib::{
+use mpps_lab::fib::{
     self, Cleared, Family, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing,
     Spread,
 };
-use mpps_lab::tables::{self, ReadOptions, Source, Table};
 use mpps_linux::routes::{self, Filter, Route, nexthops};
 use mpps_linux::{links, netns::NetNs, sysctl};
 use mpps_method::random::Random;
+use mpps_tables::{ReadOptions, Source, Table};
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -94,7 +94,7 @@ fn drawn(v4: usize, v6: usize, seed: u64) -> Table {
             prefixes.insert(IpNet::V6(net.trunc()));
         }
     }
-    Table::of(prefixes)
+    Table::from_prefixes(prefixes)
 }
 
 fn is_apart(net: IpNet) -> bool {
@@ -275,7 +275,7 @@ fn the_kernels_answer_is_the_tables_longest_match() {
 /// The same by nexthop objects: each address goes by the gateway of its longest match. (Which IPv6 prefix
 /// matched the kernel does not tell then: routes that share a nexthop object share what it answers from.)
 #[test]
-fn each_address_goes_by_the_gateway_of_its_longest_match() {
+fn each_address_goes_by_its_longest_match() {
     if !support::can_run() {
         return;
     }
@@ -383,7 +383,7 @@ fn what_others_put_there_is_told_and_stays() {
             nexthops::add(5, next, links::index("mC").expect("mC"), 4).expect("a foreign object");
             let before = everything();
             let mut table = drawn(500, 0, 8);
-            table = Table::of(table.iter().chain([foreign]).collect::<Vec<_>>());
+            table = Table::from_prefixes(table.iter().chain([foreign]).collect::<Vec<_>>());
             let loaded = loaded(&table, &plan(pointing));
             let v4 = loaded.v4.clone().expect("IPv4");
             assert_eq!((v4.counted, loaded.is_whole()), (500, false));
@@ -402,7 +402,7 @@ fn what_others_put_there_is_told_and_stays() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_touched() {
+fn a_bad_plan_is_refused_before_any_change() {
     if !support::can_run() {
         return;
     }
@@ -522,7 +522,7 @@ fn a_full_table_is_loaded_counted_and_cleared() {
     }
     let read = |list: &str| {
         let source = Source::File(folder.join(list));
-        tables::read(source, &ReadOptions::default(), &mut |_| {})
+        mpps_tables::read(source, &ReadOptions::default(), &mut |_| {})
             .unwrap_or_else(|error| panic!("{error}"))
             .table
     };

@@ -7,13 +7,13 @@ use host::{Host, alone};
 use ipnet::IpNet;
 use mpps_lab::bed;
 use mpps_lab::clock::wait_for;
+use mpps_lab::fib::{self, FibError, HostRoutes, LoadPlan, MAIN_TABLE, Pointing, Spread};
 use mpps_lab::journal;
 use mpps_lab::recover::{Recovery, recover};
-use mpps_lab::tables::Table;
-use mpps_lab::tables::fib::{self, FibError, HostRoutes, LoadPlan, MAIN_TABLE, Pointing, Spread};
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
 use mpps_linux::routes::{self, Family, Filter, Route, nexthops};
+use mpps_tables::Table;
 use std::convert::Infallible;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -100,7 +100,7 @@ fn table(n: u32) -> Table {
         let bits = 0x2400_u128 << 112 | u128::from(n) << 96 | u128::from(i as u32) << 80;
         ipnet::IpNet::new(std::net::Ipv6Addr::from(bits).into(), 48).expect("a length")
     });
-    Table::of(v4.chain(v6))
+    Table::from_prefixes(v4.chain(v6))
 }
 
 fn load(table: &Table) {

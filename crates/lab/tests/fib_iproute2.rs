@@ -5,11 +5,9 @@ mod support;
 
 use ipnet::IpNet;
 use mpps_lab::bed::{Bed, Side};
-use mpps_lab::tables::fib::{self, Gateway, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
-use mpps_lab::tables::{
-    self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
-};
+use mpps_lab::fib::{self, Gateway, LoadPlan, Loaded, MAIN_TABLE, Pointing, Spread};
 use mpps_method::random::Random;
+use mpps_tables::{ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -34,13 +32,13 @@ fn full_table() -> Table {
     }
     let read = |list: &str| {
         let source = Source::File(folder.join(list));
-        tables::read(source, &ReadOptions::default(), &mut |_| {})
+        mpps_tables::read(source, &ReadOptions::default(), &mut |_| {})
             .unwrap_or_else(|error| panic!("{error}"))
             .table
     };
     let (v4, v6) = (read(LISTS[0]).v4, read(LISTS[1]).v6);
     let options = ChooseOptions {
-        local: tables::bed_networks(),
+        local: fib::bed_networks(),
         ..ChooseOptions::default()
     };
     choose(Table { v4, v6 }, &options).table
@@ -152,7 +150,7 @@ fn drawn(prefixes: &[IpNet], seed: u64) -> Vec<(IpAddr, IpNet)> {
 }
 
 #[test]
-fn iproute2_sees_each_route_of_a_full_table_and_the_longest_match_of_10_000_addresses() {
+fn iproute2_sees_each_route_and_the_longest_match() {
     if !support::can_run() {
         return;
     }
@@ -166,7 +164,7 @@ fn iproute2_sees_each_route_of_a_full_table_and_the_longest_match_of_10_000_addr
         ("-4", v4, Pointing::Best, 21),
         ("-6", v6, Pointing::Plain, 22),
     ] {
-        let table = Table::of(prefixes.iter().copied());
+        let table = Table::from_prefixes(prefixes.iter().copied());
         let loaded = load(&bed, &table, pointing);
         assert!(loaded.is_whole(), "{loaded:?}");
         let shown = shown(&bed, family);

@@ -3,7 +3,7 @@
 use super::quantity::routing_table;
 use super::table::{ChooseArgs, RouteFileArgs};
 use clap::{Args, ValueEnum};
-use mpps_lab::tables::fib::{Gateway, MAIN_TABLE};
+use mpps_lab::fib::{Gateway, MAIN_TABLE};
 
 /// Whose FIB.
 #[derive(Args, Debug)]

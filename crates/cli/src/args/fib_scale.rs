@@ -4,7 +4,7 @@ use super::quantity::{count, routes};
 use super::search::SearchArgs;
 use super::{OutputArgs, PortArg, SetUpArgs, TrafficArgs};
 use clap::Args;
-use mpps_lab::tables::fib::NEXT_HOPS_MAX;
+use mpps_lab::fib::NEXT_HOPS_MAX;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! How a table is loaded.
 
 use crate::args::{PointingArg, RouteArgs, SpreadArg};
-use mpps_lab::tables::fib::{LoadPlan, Pointing, Spread};
+use mpps_lab::fib::{LoadPlan, Pointing, Spread};
 
 /// What the arguments mean.
 #[must_use]

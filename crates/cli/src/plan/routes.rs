@@ -1,7 +1,7 @@
 //! Which routes to read, and which of them to use.
 
 use crate::args::{ChooseArgs, RouteFileArgs};
-use mpps_lab::tables::{ChooseOptions, ReadOptions, Sample};
+use mpps_tables::{ChooseOptions, ReadOptions, Sample};
 
 /// How to read a file of routes.
 #[must_use]

@@ -1,7 +1,7 @@
 //! What was sent, and through which routes: part of a run's first line.
 
 use mpps_lab::destinations::Destinations;
-use mpps_lab::tables::fib::Loaded;
+use mpps_lab::fib::Loaded;
 use mpps_lab::traffic::Traffic;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ pub use loaded::{RoutesLoaded, left_out, loaded};
 pub use stats::fib_stats;
 
 use super::grouped;
-use mpps_lab::tables::fib::{Cleared, MAIN_TABLE, PROTOCOL};
+use mpps_lab::fib::{Cleared, MAIN_TABLE, PROTOCOL};
 
 /// A routing table as iproute2 calls it.
 fn table_name(table: u32) -> String {

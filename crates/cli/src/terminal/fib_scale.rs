@@ -318,9 +318,9 @@ pub(crate) mod tests {
     use crate::plan::FibScalePlan;
     use clap::Parser;
     use mpps_lab::jobs::fib_scale::Series;
-    use mpps_lab::tables::Table;
     use mpps_method::Rate;
     use mpps_method::saturation::FrameCost;
+    use mpps_tables::Table;
 
     fn plan(words: &[&str]) -> ScalePlan {
         let typed = ["mpps", "fib-scale"].iter().chain(words);

@@ -37,7 +37,7 @@ pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
 pub use report::{Place, Report, comparability};
-pub use routes::{RoutesRead, prefixes, routes, routes_json};
+pub use routes::{prefixes, routes, routes_json};
 pub use search::{closeness, rule};
 pub use wrap::fitted;
 

@@ -1,7 +1,7 @@
 //! What `mpps recover` did.
 
+use mpps_lab::fib;
 use mpps_lab::recover::Recovery;
-use mpps_lab::tables::fib;
 use std::fmt::Write;
 
 /// A line for each bed found.

@@ -5,20 +5,8 @@ mod json;
 pub use json::routes_json;
 
 use super::grouped;
-use mpps_lab::tables::{Chosen, Counts, Families, Histogram, Table};
+use mpps_tables::{Counts, Families, Histogram, Routes, Table};
 use std::fmt::Write;
-
-/// A table that was read and chosen from.
-pub struct RoutesRead {
-    /// The file as typed.
-    pub source: String,
-    /// What reading counted.
-    pub counts: Counts,
-    /// Distinct prefixes in the file.
-    pub distinct: Families,
-    /// What is left of them.
-    pub chosen: Chosen,
-}
 
 /// The prefixes, one a line.
 #[must_use]
@@ -36,9 +24,9 @@ pub fn prefixes(table: &Table) -> String {
 
 /// As a person reads it.
 #[must_use]
-pub fn routes(read: &RoutesRead) -> String {
+pub fn routes(read: &Routes) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{}: {}", read.source, file(&read.counts));
+    let _ = writeln!(text, "{}: {}", read.from, file(&read.counts));
     let _ = writeln!(text, "{}", found(&read.counts));
     if let Some(first) = &read.counts.first_damage {
         let damaged = grouped(read.counts.damaged);
@@ -54,9 +42,13 @@ pub fn routes(read: &RoutesRead) -> String {
     for (class, count) in read.chosen.left_out.iter() {
         families(&mut text, &format!("- {}", class.name()), count);
     }
-    families(&mut text, "left to use", Families::of(&read.chosen.table));
+    families(
+        &mut text,
+        "left to use",
+        Families::from_table(&read.chosen.table),
+    );
     let _ = writeln!(text);
-    lengths(&mut text, &Histogram::of(&read.chosen.table));
+    lengths(&mut text, &Histogram::from_table(&read.chosen.table));
     text
 }
 

@@ -9,10 +9,9 @@ use crate::terminal::progress::bar;
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
-use mpps_lab::tables::{
-    self, ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose,
-};
+use mpps_lab::fib;
 use mpps_lab::traffic::Traffic;
+use mpps_tables::{ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose};
 
 /// Routes of one family, and what was drawn from them.
 pub struct Prepared {
@@ -90,7 +89,7 @@ fn only_other_family(left_out: &LeftOut) -> bool {
 
 fn routes(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<Chosen> {
     let table = match &plan.origin {
-        Origin::Prefix(prefix) => Table::of([*prefix]),
+        Origin::Prefix(prefix) => Table::from_prefixes([*prefix]),
         Origin::File(path) => {
             let source = Source::from_argument(path.clone());
             super::table::read_with_progress(source, &ReadOptions::default(), quiet)?.table
@@ -100,7 +99,7 @@ fn routes(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<Chosen> {
         v4: !ipv6,
         v6: ipv6,
         keep_martians: plan.keep_martians || matches!(plan.origin, Origin::Prefix(_)),
-        local: tables::bed_networks(),
+        local: fib::bed_networks(),
         ..ChooseOptions::default()
     };
     Ok(choose(table, &options))
@@ -122,7 +121,7 @@ pub fn load(
         bar.set_position(done);
         bar.set_message(format!("{} loaded", grouped(done)));
     };
-    let loaded = tables::load_on(bed, &prepared.table, &progress)?;
+    let loaded = fib::load_by(bed, &prepared.table, 1, &progress)?;
     drop(bar);
     ensure!(
         loaded.is_whole(),
@@ -156,7 +155,7 @@ pub fn load(
 /// The routes could not be cleared.
 pub fn clear(prepared: Option<&Prepared>, bed: &Bed, choice: &BedChoice) -> Result<()> {
     if prepared.is_some() && matches!(choice, BedChoice::Kept(_)) {
-        tables::clear_on(bed)?;
+        fib::clear_from(bed)?;
     }
     Ok(())
 }

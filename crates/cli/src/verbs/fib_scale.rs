@@ -13,11 +13,10 @@ use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
+use mpps_lab::fib;
 use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
-use mpps_lab::tables::{
-    self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
-};
 use mpps_method::FrameSpec;
+use mpps_tables::{ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -90,7 +89,7 @@ fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
         v4: !traffic.ipv6,
         v6: traffic.ipv6,
         keep_martians: plan.keep_martians,
-        local: tables::bed_networks(),
+        local: fib::bed_networks(),
         ..ChooseOptions::default()
     };
     let chosen = choose(read.table, &options);

@@ -17,8 +17,8 @@ pub mod trial;
 use crate::exit::{Exit, Interrupted};
 use anyhow::Error;
 use mpps_lab::bed::BedError;
+use mpps_lab::fib::FibError;
 use mpps_lab::jobs::JobError;
-use mpps_lab::tables::fib::FibError;
 use mpps_lab::tester::TesterError;
 
 /// The exit code of an error: the gravest of all that led to it.

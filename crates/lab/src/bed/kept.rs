@@ -2,8 +2,8 @@
 
 use super::{Bed, BedError, BedPlan, Port, Side, names, ports};
 use crate::clock::wait_for;
+use crate::fib;
 use crate::journal::{self, Claim, Entry, Journal, is_kept};
-use crate::tables::fib;
 use mpps_linux::netns::NetNs;
 use std::io;
 

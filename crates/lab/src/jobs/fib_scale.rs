@@ -13,14 +13,14 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
+use crate::fib::{Loaded, clear_from, load_by};
 use crate::measurer::Measurer;
 use crate::saturation::Saturated;
-use crate::tables::fib::Loaded;
-use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_by};
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Rate, Span};
+use mpps_tables::{ChooseOptions, Sample, Table, choose};
 use std::cell::Cell;
 
 /// Frames of the burst that tells what the DUT forwards.
@@ -234,7 +234,7 @@ impl<'a> Scale<'a> {
     /// Some are left.
     pub fn clear(&mut self) -> Result<(), JobError> {
         if self.there.take().is_some() {
-            clear_on(self.bed)?;
+            clear_from(self.bed)?;
         }
         Ok(())
     }
@@ -251,7 +251,7 @@ impl<'a> Scale<'a> {
         let loaded = load_by(self.bed, &table, self.plan.next_hops, &|_| {})?;
         if !loaded.is_whole() {
             // What is there goes too: the next point begins without.
-            clear_on(self.bed)?;
+            clear_from(self.bed)?;
             return Err(JobError::NotLoaded(loaded.counted(), table.len()));
         }
         self.there = Some((routes, loaded, table));
@@ -351,7 +351,7 @@ mod tests {
             let address = std::net::Ipv4Addr::from(20 << 24 | n << 8);
             ipnet::IpNet::new(address.into(), 24).expect("a length")
         });
-        let table = Table::of(all);
+        let table = Table::from_prefixes(all);
         let (some, more) = (sample(&table, 10, 1), sample(&table, 100, 1));
         assert_eq!((some.len(), more.len()), (10, 100));
         assert!(some.v4.iter().all(|prefix| more.v4.contains(prefix)));

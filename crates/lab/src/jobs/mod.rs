@@ -7,8 +7,8 @@ pub mod fixed_load;
 pub mod throughput;
 
 use crate::bed::BedError;
+use crate::fib::FibError;
 use crate::probe::ProbeError;
-use crate::tables::fib::FibError;
 use crate::tester::TesterError;
 use mpps_method::{FrameSpec, Offer, Trial, Verdict};
 use std::fmt;

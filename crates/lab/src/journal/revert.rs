@@ -44,7 +44,7 @@ pub fn revert(mut journal: Journal) -> io::Result<Reverted> {
                     reverted.ports.push(port.name.clone());
                 }
             }
-            Entry::Routes { netns } => reverted.routes += crate::tables::fib::put_back(*netns)?,
+            Entry::Routes { netns } => reverted.routes += crate::fib::put_back(*netns)?,
             Entry::Run { .. } | Entry::Kept | Entry::Lowering => {}
         }
         fault::kill_if(fault::KILL_AT_REVERT, step);

@@ -1,7 +1,7 @@
 //! Which journals are believed. Recovery does as root what a journal says, so nobody else may have written it.
 
 use super::{Entry, FILE, ROOT};
-use crate::tables::fib;
+use crate::fib;
 use mpps_linux::netns::{self, NetNs};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;

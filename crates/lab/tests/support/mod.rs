@@ -6,7 +6,6 @@ pub mod trials;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{DestinationList, Destinations, DrawPlan};
-use mpps_lab::tables::Table;
 use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -14,6 +13,7 @@ use mpps_linux::cpu::CpuSet;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
 use mpps_method::{Offer, Rules, Trial};
+use mpps_tables::Table;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
@@ -58,7 +58,7 @@ pub fn table() -> Table {
         "2a00:1::/32",
         "2a01:2:3::/48",
     ];
-    Table::of(prefixes.iter().map(|text| text.parse().expect("a prefix")))
+    Table::from_prefixes(prefixes.iter().map(|text| text.parse().expect("a prefix")))
 }
 
 /// Rules that no machine breaks: for what a trial is whatever disturbed it.

@@ -1,8 +1,8 @@
 //! Drawing: a [`Space`] and a [`Draw`] give addresses, all different.
 
-use super::permutation::{Permutation, scramble};
+use super::permutation::Permutation;
 use super::{Address, Draw, LIST_MAX, Space, TooFew};
-use crate::random::Random;
+use crate::random::{Random, scramble};
 
 /// Entries of a schedule in which destinations come again; one more than others need, so that the rare
 /// ones have a chance.

@@ -3,7 +3,7 @@
 //! Finite Domains", 2002). Over few numbers such a network knows too few orders (a chi-square test tells):
 //! these are shuffled as cards are.
 
-use crate::random::Random;
+use crate::random::{Random, scramble};
 
 /// Rounds: enough to spread; nobody attacks.
 const ROUNDS: u64 = 6;
@@ -67,12 +67,4 @@ impl Permutation {
         }
         u128::from(left) << self.half_bits | u128::from(right)
     }
-}
-
-/// splitmix64's finaliser (public domain).
-pub(super) fn scramble(mut word: u64) -> u64 {
-    word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }

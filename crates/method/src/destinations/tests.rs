@@ -1,6 +1,6 @@
-use super::permutation::scramble;
 use super::space::Prefix;
 use super::*;
+use crate::random::scramble;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Chi-square of counts against what was expected, and the value that chance exceeds once in a thousand

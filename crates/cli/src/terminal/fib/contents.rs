@@ -2,7 +2,7 @@
 
 use super::{columns, table_name};
 use crate::terminal::grouped;
-use mpps_lab::tables::fib::{Contents, PROTOCOL};
+use mpps_lab::fib::{Contents, PROTOCOL};
 use std::fmt::Write;
 
 /// A row for each table, family and next hop, then the prefix lengths.

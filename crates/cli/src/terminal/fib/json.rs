@@ -2,7 +2,7 @@
 
 use super::loaded::RoutesLoaded;
 use crate::record::SCHEMA;
-use mpps_lab::tables::fib::{
+use mpps_lab::fib::{
     Cleared, Contents, Family, FamilyLoad, FibStats, LookupCounters, Rt6Stats, TrieStats,
 };
 use serde::Serialize;

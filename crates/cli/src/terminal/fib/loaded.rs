@@ -3,8 +3,8 @@
 use super::{columns, seconds, table_name};
 use crate::terminal::grouped;
 use ipnet::IpNet;
-use mpps_lab::tables::fib::{FamilyLoad, LoadPlan, Loaded};
-use mpps_lab::tables::{Families, LeftOut};
+use mpps_lab::fib::{FamilyLoad, LoadPlan, Loaded};
+use mpps_tables::{Families, LeftOut};
 use std::fmt::Write;
 
 /// Refused or missing prefixes named for each cause; `--json` names all.

@@ -2,7 +2,7 @@
 
 use super::{columns, table_name};
 use crate::terminal::grouped;
-use mpps_lab::tables::fib::{FibStats, LookupCounters, Rt6Stats, TrieStats};
+use mpps_lab::fib::{FibStats, LookupCounters, Rt6Stats, TrieStats};
 use std::fmt::Write;
 
 /// The trie, the tree, the lengths.

@@ -1,9 +1,9 @@
 use super::*;
-use mpps_lab::tables::fib::{
+use mpps_lab::fib::{
     Contents, Family, FamilyLoad, FibStats, Group, LoadPlan, Loaded, LookupCounters, Pointing,
     Refusal, Rt6Stats, Spread, TrieStats,
 };
-use mpps_lab::tables::{Families, LeftOut};
+use mpps_tables::{Families, LeftOut};
 use serde_json::Value;
 
 const MS: u64 = 1_000_000;

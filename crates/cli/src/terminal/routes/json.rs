@@ -1,8 +1,7 @@
 //! The same as one JSON object.
 
-use super::RoutesRead;
 use crate::record::SCHEMA;
-use mpps_lab::tables::{Families, Histogram};
+use mpps_tables::{Families, Histogram, Routes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -56,13 +55,13 @@ impl From<Families> for FamilyEntry {
 ///
 /// # Errors
 /// None that can happen: all of it is text and numbers.
-pub fn routes_json(read: &RoutesRead) -> serde_json::Result<String> {
+pub fn routes_json(read: &Routes) -> serde_json::Result<String> {
     let counts = &read.counts;
-    let histogram = Histogram::of(&read.chosen.table);
+    let histogram = Histogram::from_table(&read.chosen.table);
     let left_out = read.chosen.left_out.iter();
     let document = Document {
         schema: SCHEMA,
-        source: &read.source,
+        source: &read.from,
         format: counts.format,
         packed: counts.packed,
         octets: counts.octets,
@@ -79,7 +78,7 @@ pub fn routes_json(read: &RoutesRead) -> serde_json::Result<String> {
         left_out: left_out
             .map(|(class, count)| (class.name(), count.into()))
             .collect(),
-        chosen: Families::of(&read.chosen.table).into(),
+        chosen: Families::from_table(&read.chosen.table).into(),
         lengths: LengthEntry {
             ipv4_prefixes: those_there_are(&histogram.v4),
             ipv6_prefixes: those_there_are(&histogram.v6),

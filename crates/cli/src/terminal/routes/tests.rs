@@ -1,7 +1,7 @@
 use super::*;
-use mpps_lab::tables::{ChooseOptions, choose};
+use mpps_tables::{ChooseOptions, choose};
 
-fn read() -> RoutesRead {
+fn read() -> Routes {
     let prefixes = [
         "0.0.0.0/0",
         "10.0.0.0/8",
@@ -9,9 +9,9 @@ fn read() -> RoutesRead {
         "20.1.0.0/16",
         "2a00::/32",
     ];
-    let table = Table::of(prefixes.map(|prefix| prefix.parse().expect("a prefix")));
-    RoutesRead {
-        source: "rib.bz2".to_owned(),
+    let table = Table::from_prefixes(prefixes.map(|prefix| prefix.parse().expect("a prefix")));
+    Routes {
+        from: "rib.bz2".to_owned(),
         counts: Counts {
             format: "MRT",
             packed: Some("bzip2"),
@@ -26,7 +26,7 @@ fn read() -> RoutesRead {
             first_damage: Some("record 3 at octet 99: cut off".to_owned()),
             ..Counts::default()
         },
-        distinct: Families::of(&table),
+        distinct: Families::from_table(&table),
         chosen: choose(table, &ChooseOptions::default()),
     }
 }

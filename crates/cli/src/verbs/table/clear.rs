@@ -5,7 +5,7 @@ use crate::args::ClearArgs;
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_lab::tables::fib;
+use mpps_lab::fib;
 
 /// Runs the verb.
 ///

@@ -1,16 +1,16 @@
 //! `mpps table load`.
 
 use super::place::Place;
-use super::read_with_progress;
+use super::reading;
 use crate::args::LoadArgs;
 use crate::exit::Exit;
 use crate::plan::{choose_options, load_plan, read_options};
 use crate::terminal::progress::bar;
 use crate::terminal::{self, RoutesLoaded};
 use anyhow::{Result, ensure};
+use mpps_lab::fib::{self, LoadPlan, Loaded, Surroundings};
 use mpps_lab::interrupt;
-use mpps_lab::tables::fib::{self, LoadPlan, Loaded};
-use mpps_lab::tables::{Families, Source, Surroundings, Table, choose};
+use mpps_tables::{Source, Table, routes_to_load};
 
 /// Runs the verb.
 ///
@@ -27,22 +27,16 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
     let mut options = choose_options(&args.choose);
     place.run(Surroundings::here)?.keep_clear(&mut options);
     let source = Source::from_argument(args.file.file.clone());
-    let name = source.to_string();
-    let read = read_with_progress(source, &read_options(&args.file), args.quiet)?;
-    let distinct = Families::of(&read.table);
-    let chosen = choose(read.table, &options);
-    ensure!(
-        !chosen.table.is_empty(),
-        "{name}: no prefix is left to load ({})",
-        terminal::left_out(&chosen.left_out)
-    );
-    let loaded = load(&place, &chosen.table, &plan, args.quiet)?;
+    let mut progress = reading(&source, args.quiet);
+    let routes = routes_to_load(source, &read_options(&args.file), &options, &mut progress)?;
+    drop(progress);
+    let loaded = load(&place, &routes.chosen.table, &plan, args.quiet)?;
     let told = RoutesLoaded {
-        source: name,
+        source: routes.from,
         place: place.name(),
         clearing: place.clearing(),
-        distinct,
-        left_out: chosen.left_out,
+        distinct: routes.distinct,
+        left_out: routes.chosen.left_out,
         plan,
         loaded,
     };
@@ -79,7 +73,7 @@ fn exit(loaded: &Loaded) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::tables::fib::FamilyLoad;
+    use mpps_lab::fib::FamilyLoad;
 
     #[test]
     fn the_exit_code_says_whether_every_route_is_there() {

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::terminal::grouped;
 use crate::terminal::progress::bar;
 use anyhow::Result;
-use mpps_lab::tables::{self, ReadOptions, ReadTable, Source};
+use mpps_tables::{Progress, ReadOptions, ReadTable, Source};
 
 /// Runs the verb.
 ///
@@ -34,13 +34,18 @@ pub fn run(args: &TableArgs) -> Result<Exit> {
 /// # Errors
 /// Names file, record and octet.
 pub fn read_with_progress(source: Source, options: &ReadOptions, quiet: bool) -> Result<ReadTable> {
+    let mut progress = reading(&source, quiet);
+    Ok(mpps_tables::read(source, options, &mut progress)?)
+}
+
+/// Shows how far reading a file is, until it is dropped.
+pub fn reading(source: &Source, quiet: bool) -> impl FnMut(Progress) + use<> {
     let bar = bar(source.to_string(), None, quiet);
-    let mut progress = |progress: tables::Progress| {
+    move |progress| {
         if let Some(total) = progress.octets_total {
             bar.set_length(total);
         }
         bar.set_position(progress.octets_read);
         bar.set_message(format!("{} prefixes", grouped(progress.prefixes)));
-    };
-    Ok(tables::read(source, options, &mut progress)?)
+    }
 }

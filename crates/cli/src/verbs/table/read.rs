@@ -1,12 +1,13 @@
 //! `mpps table read`.
 
-use super::read_with_progress;
+use super::reading;
 use crate::args::ReadArgs;
 use crate::exit::Exit;
 use crate::plan::{choose_options, read_options};
-use crate::terminal::{self, RoutesRead};
+use crate::terminal;
 use anyhow::Result;
-use mpps_lab::tables::{Families, Source, Surroundings, choose};
+use mpps_lab::fib::Surroundings;
+use mpps_tables::{Source, read_routes};
 
 /// Runs the verb.
 ///
@@ -16,14 +17,9 @@ pub fn run(args: &ReadArgs) -> Result<Exit> {
     let mut options = choose_options(&args.choose);
     Surroundings::here()?.keep_clear(&mut options);
     let source = Source::from_argument(args.file.file.clone());
-    let name = source.to_string();
-    let read = read_with_progress(source, &read_options(&args.file), args.quiet)?;
-    let read = RoutesRead {
-        source: name,
-        counts: read.counts,
-        distinct: Families::of(&read.table),
-        chosen: choose(read.table, &options),
-    };
+    let mut progress = reading(&source, args.quiet);
+    let read = read_routes(source, &read_options(&args.file), &options, &mut progress)?;
+    drop(progress);
     terminal::out(&if args.list {
         terminal::prefixes(&read.chosen.table)
     } else if args.json {
@@ -35,7 +31,7 @@ pub fn run(args: &ReadArgs) -> Result<Exit> {
         let damaged = read.counts.damaged;
         terminal::note(&format!(
             "mpps: {name}: {damaged} damaged, left out; the first: {first}",
-            name = read.source
+            name = read.from
         ));
     }
     Ok(Exit::Measured)

@@ -5,7 +5,7 @@ use crate::args::SynthesizeArgs;
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Result, bail};
-use mpps_lab::tables::{Histogram, ReadOptions, Source, synthesize};
+use mpps_tables::{Histogram, ReadOptions, Source, synthesize};
 
 /// Runs the verb.
 ///
@@ -20,7 +20,7 @@ pub fn run(args: &SynthesizeArgs) -> Result<Exit> {
         Some(file) => {
             let source = Source::from_argument(file.clone());
             let read = read_with_progress(source, &ReadOptions::default(), false)?;
-            Histogram::of(&read.table)
+            Histogram::from_table(&read.table)
         }
     };
     let table = synthesize(&histogram, args.ipv4, args.ipv6, args.seed)?;

@@ -1,0 +1,137 @@
+//! A table in the DUT of a bed. By default all routes point to the tester's receiving port, D.
+
+use super::gateway::interface_of;
+use super::{
+    Cleared, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing, Spread, clear,
+    contents, load,
+};
+use crate::bed::{Bed, Side};
+use crate::destinations::{BED_V4, BED_V6};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use mpps_linux::links;
+use mpps_tables::Table;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Next hops of a bed at most: each has a nexthop object of its own.
+pub const NEXT_HOPS_MAX: u16 = 1_024;
+
+/// The networks of each bed: no loaded prefix may draw away what is delivered there.
+#[must_use]
+pub fn bed_networks() -> Vec<IpNet> {
+    let v4 = Ipv4Net::new_assert(Ipv4Addr::from(BED_V4.0), BED_V4.1);
+    let v6 = Ipv6Net::new_assert(Ipv6Addr::from(BED_V6.0), BED_V6.1);
+    vec![v4.into(), v6.into()]
+}
+
+/// Loads the table for a measurement: into an empty main table of the DUT, by this many next hops, all of them the
+/// tester's receiving port. A prefix has the same next hop whatever else the table holds.
+///
+/// # Errors
+/// As [`load_into`]; routes of ours are there already, and could not be told from these.
+pub fn load_by(
+    bed: &Bed,
+    table: &Table,
+    next_hops: u16,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, FibError> {
+    let before = bed.netns(Side::B).run(|| contents(None))??.total();
+    if before > 0 {
+        return Err(FibError::BadPlan(format!(
+            "bed {name} holds {before} loaded routes already: clear them first (mpps table clear --bed {name})",
+            name = bed.name()
+        )));
+    }
+    let plan = LoadPlan {
+        via: self::next_hops(bed, next_hops),
+        spread: Spread::Hash,
+        pointing: Pointing::Best,
+        table: MAIN_TABLE,
+        metric: None,
+    };
+    load_into(bed, table, &plan, progress)
+}
+
+/// Loads the table into the DUT's FIB and counts it back, as [`load`]. A plan without gateways means the
+/// tester's receiving port. Other gateways become static neighbours of the DUT with the tester's MAC
+/// address, so that their frames arrive without a resolution. [`clear_from`] removes them.
+///
+/// # Errors
+/// As [`load`]; a gateway that is on none of the DUT's two links.
+pub fn load_into(
+    bed: &Bed,
+    table: &Table,
+    plan: &LoadPlan,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Loaded, FibError> {
+    let mut plan = plan.clone();
+    if plan.via.is_empty() {
+        plan.via = next_hops(bed, 1);
+    }
+    bed.netns(Side::B).run(|| {
+        let loaded = add_neighbours(bed, &plan.via).and_then(|()| load(table, &plan, progress));
+        if loaded.is_err() && contents(None).is_ok_and(|left| left.total() == 0) {
+            // The first error is the one to tell.
+            let _removed = remove_neighbours();
+        }
+        loaded
+    })?
+}
+
+/// Clears the DUT's FIB as [`clear`], and removes the neighbours that [`load_into`] added.
+///
+/// # Errors
+/// As [`clear`]; a neighbour could not be removed.
+pub fn clear_from(bed: &Bed) -> Result<Cleared, FibError> {
+    bed.netns(Side::B).run(|| {
+        let cleared = clear()?;
+        remove_neighbours()?;
+        Ok(cleared)
+    })?
+}
+
+/// This many next hops of each family behind the DUT's outgoing port: the address of the tester's receiving port, and
+/// those that follow it.
+fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
+    let end = bed.port(Side::D);
+    let gateway = |address: IpAddr| Gateway {
+        address,
+        interface: None,
+    };
+    let each = |n: u16| {
+        [
+            gateway(Ipv4Addr::from(u32::from(end.v4) + u32::from(n)).into()),
+            gateway(Ipv6Addr::from(u128::from(end.v6) + u128::from(n)).into()),
+        ]
+    };
+    (0..count.max(1)).flat_map(each).collect()
+}
+
+fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
+    for gateway in gateways {
+        let behind = interface_of(gateway)?;
+        let sides = [(Side::B, Side::A), (Side::C, Side::D)];
+        let side = sides
+            .into_iter()
+            .find(|(own, _)| bed.port(*own).ifindex == behind);
+        let Some((own, tester)) = side else {
+            let why = "it is behind none of the bed's links".to_owned();
+            return Err(FibError::NotOnLink(gateway.to_string(), why));
+        };
+        let tester = bed.port(tester);
+        // The bed made a neighbour of the tester itself.
+        if gateway.address != IpAddr::V4(tester.v4) && gateway.address != IpAddr::V6(tester.v6) {
+            let (link, address) = (&bed.port(own).name, gateway.address);
+            links::add_neighbour_by(link, address, tester.mac, PROTOCOL)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_neighbours() -> Result<(), FibError> {
+    for neighbour in links::neighbours()? {
+        if neighbour.protocol == PROTOCOL {
+            links::remove_neighbour(&neighbour)?;
+        }
+    }
+    Ok(())
+}
