@@ -3,22 +3,25 @@
 mod claim;
 mod frames;
 mod host;
+mod limit;
 mod raised;
+mod why_lost;
 mod words;
 
 pub use frames::FrameDoubt;
 pub use host::HostDoubt;
+pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
+pub use why_lost::{CatchUp, WhyLost};
 
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Measurer, Surroundings};
 use crate::saturation::Saturated;
 use crate::tester::ReceiverPlace;
-use crate::why_lost::{CatchUp, WhyLost};
 use mpps_method::speed::Slowed;
 use mpps_method::{
-    Claim, Evenness, FrameSpec, Headroom, Instability, Irregular, LossPattern, LossRate, Outcome,
-    Passes, Rate, SearchGoal, Span, Stability, Trial,
+    Claim, Evenness, FrameSpec, Headroom, Instability, Irregular, LimitedBy, LossPattern, LossRate,
+    Outcome, Passes, Rate, SearchGoal, Span, Stability, Trial,
 };
 
 /// A result of one frame size with all that is to be said of it.
@@ -28,8 +31,14 @@ pub struct Finding {
     pub frames: FrameSpec,
     /// The goal of MLRsearch; `None` for a bisection.
     pub goal: Option<SearchGoal>,
-    /// How the search ended.
+    /// How the search ended, and what it saw to limit it.
     pub outcome: Outcome,
+    /// How the rate is to be read.
+    pub rate: Reading,
+    /// What limits the result; `None` of a result that was not measured.
+    pub limited_by: Option<LimitedBy>,
+    /// What limits the maximum forwarding rate; `None` where that was not measured.
+    pub forwarding_limit: Option<ForwardingLimit>,
     /// RFC 9971's Conditional Throughput: the load found, less what is lost there.
     pub conditional_throughput: Option<Rate>,
     /// What a regular result (RFC 9971) would have and this one has not.
@@ -226,36 +235,39 @@ pub fn of_overload(around: &Surroundings) -> Vec<Doubt> {
     doubts
 }
 
-/// Weighs what a finished search found for one goal.
+/// Weighs what a finished search found for one goal, with its [`highest_allowed`] load.
 #[must_use]
 pub fn weigh(
     measurer: &dyn Measurer,
     saturated: &Saturated,
     gated: &Gated,
-    mut searched: Searched,
+    searched: Searched,
+    highest_allowed: Option<Rate>,
 ) -> Finding {
     let (around, ceiling) = (measurer.surroundings(), saturated.ceiling);
-    raised::not_the_duts_limit(&around, &mut searched);
+    let failed = claim::failed(&searched.result.outcome);
+    let why_lost = WhyLost::from_trials(&searched.trials, failed, around.ring_frames);
+    let limited_by = limit::limited_by(&around, &searched, why_lost.as_ref(), highest_allowed);
     let mut doubts = raised::of_gate(&gated.stability);
     doubts.extend(raised::of_speed(gated, &searched));
-    doubts.extend(raised::all(&around, ceiling, &searched));
+    doubts.extend(raised::all(&around, ceiling, &searched, limited_by));
     let distance = saturated.maximum().and_then(|most| most.distance_ns);
     let changed = HostDoubt::of_distance(distance, searched.evidence.as_ref());
     doubts.extend(changed.map(Doubt::Host));
     let trials = gated.trials.iter().chain(searched.trials.iter());
     let result = searched.result;
     let evidence = searched.evidence.as_ref();
+    let claim = claim::claim(measurer, &searched);
     Finding {
         frames: measurer.frames().clone(),
         goal: result.goal,
-        claim: claim::claim(measurer, &searched),
+        rate: Reading::new(&result.outcome, limited_by, claim.as_ref()),
+        limited_by,
+        forwarding_limit: limit::forwarding_limit(around.cpus_shared, saturated, limited_by),
+        claim,
         passes: result.passes,
         loss_above: claim::loss_above(measurer, &searched),
-        why_lost: WhyLost::of(
-            &searched.trials,
-            claim::failed(&result.outcome),
-            around.ring_frames,
-        ),
+        why_lost,
         headroom: Headroom::from_trials(trials),
         evenness: evidence.and_then(|trial| Evenness::of(trial, around.ring_frames)),
         stability: gated.stability,
@@ -269,3 +281,6 @@ pub fn weigh(
         doubts,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,13 @@
 //! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
 
 use super::{closeness, fib::columns, grouped, rule};
-use crate::figures::{Figures, Limit, Reading};
+use crate::figures::{Figures, Reading};
 use crate::record::Clock;
-use mpps_lab::doubt::Doubt;
+use mpps_lab::doubt::{Doubt, overload_limit};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{Measured, Point, Prepared, ScalePlan};
 use mpps_lab::saturation::Saturated;
-use mpps_method::limit::BUSY;
+use mpps_method::LimitedBy;
 use mpps_method::saturation::{Interval, Saturation};
 use mpps_method::statistics::{median, quantile};
 use std::fmt::Write;
@@ -81,19 +81,13 @@ impl ScaleRow {
     /// Whether the router was at its limit.
     #[must_use]
     pub fn is_the_duts(&self) -> bool {
-        self.limited_by() == Limit::Dut.name()
+        overload_limit(&self.saturated) == Some(LimitedBy::Dut)
     }
 
     /// What limits the maximum forwarding rate.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
-        let busy = self.maximum().map(|found| found.busy);
-        match busy {
-            None => "-",
-            Some(_) if !self.saturated.overloaded => Limit::Tester.name(),
-            Some(Some(busy)) if busy < BUSY => Limit::Disturbed.name(),
-            Some(_) => Limit::Dut.name(),
-        }
+        overload_limit(&self.saturated).map_or("-", LimitedBy::name)
     }
 
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
@@ -289,7 +283,7 @@ fn row(row: &ScaleRow) -> Vec<String> {
     ];
     if let Some(figures) = &row.figures {
         cells.push(without_loss(figures.reading));
-        cells.push(figures.limited_by.map_or("-", Limit::name).to_owned());
+        cells.push(figures.limited_by.map_or("-", LimitedBy::name).to_owned());
     }
     cells
 }

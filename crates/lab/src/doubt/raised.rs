@@ -1,13 +1,13 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
-use super::{Doubt, FrameDoubt, HostDoubt};
+use super::limit::lossy_at;
+use super::{Doubt, FrameDoubt, HostDoubt, WhyLost};
 use crate::gate::Gated;
 use crate::jobs::throughput::Searched;
 use crate::measurer::{Surroundings, TableMet};
 use crate::rules;
-use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
-use mpps_method::limit::{self, BUSY};
+use mpps_method::limit::BUSY;
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
 use mpps_method::speed;
 use mpps_method::{GoalResult, Irregular, LimitedBy, Outcome, Rate, Stability, Trial, Verdict};
@@ -37,13 +37,18 @@ pub(super) fn of_gate(stability: &Stability) -> Vec<Doubt> {
 }
 
 /// Every doubt about a finished search.
-pub(super) fn all(around: &Surroundings, ceiling: Rate, searched: &Searched) -> Vec<Doubt> {
+pub(super) fn all(
+    around: &Surroundings,
+    ceiling: Rate,
+    searched: &Searched,
+    limited_by: Option<LimitedBy>,
+) -> Vec<Doubt> {
     let mut doubts = of_trials(&searched.trials);
     let of_host = HostDoubt::from_trials(&searched.trials, around.cpus_shared);
     doubts.extend(of_host.into_iter().map(Doubt::Host));
     doubts.extend(of_result(&searched.result, ceiling));
     doubts.extend(of_surroundings(around, &searched.result, ceiling));
-    doubts.extend(of_loss(searched, around.ring_frames));
+    doubts.extend(of_loss(searched, limited_by, around.ring_frames));
     doubts.extend(of_table(around.table));
     doubts.extend(of_queues(searched.evidence.as_ref()));
     doubts.extend(of_merging(searched.evidence.as_ref()));
@@ -192,46 +197,19 @@ fn unseen(ring: u32, rate: Rate) -> Option<Doubt> {
     fills.then_some(Doubt::StallUnseen { ring, rate, unseen })
 }
 
-/// Loss at the load that failed is no limit of the DUT's where the DUT was not too slow there ([`mpps_method::limit`]).
-/// On a CPU that it shares with the tester only its busy time tells: there loss lasts while the tester has the CPU.
-pub(super) fn not_the_duts_limit(around: &Surroundings, searched: &mut Searched) {
-    let Outcome::Found {
-        lossy: Some(rate),
-        limited_by: limited_by @ LimitedBy::Dut,
-        ..
-    } = &mut searched.result.outcome
-    else {
-        return;
-    };
-    if around.cpus_shared {
-        let busy = lossy_at(&searched.trials, *rate).and_then(Trial::busiest_share);
-        if busy.is_none_or(|busy| busy < BUSY) {
-            *limited_by = LimitedBy::SharedCpu;
-        }
-    } else if !limit::is_the_duts(searched.trials.iter(), *rate) {
-        *limited_by = LimitedBy::Pause;
-    }
-}
-
-/// The first trial at a load that lost frames there.
-fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial> {
-    let lossy = |(trial, verdict): &&(Trial, Verdict)| {
-        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
-    };
-    trials.iter().find(lossy).map(|(trial, _)| trial)
-}
-
 /// Only where loss bounds the result that is not the tester's doing.
-fn of_loss(searched: &Searched, ring_frames: u32) -> Vec<Doubt> {
+fn of_loss(searched: &Searched, limited_by: Option<LimitedBy>, ring_frames: u32) -> Vec<Doubt> {
     let Outcome::Found {
-        lossy: Some(rate),
-        limited_by: LimitedBy::Dut | LimitedBy::Pause,
-        ..
+        lossy: Some(rate), ..
     } = searched.result.outcome
     else {
         return Vec::new();
     };
-    let Some(why) = WhyLost::of(&searched.trials, Some(rate), ring_frames).filter(|why| why.bounds)
+    if !matches!(limited_by, Some(LimitedBy::Dut | LimitedBy::Pause)) {
+        return Vec::new();
+    }
+    let Some(why) =
+        WhyLost::from_trials(&searched.trials, Some(rate), ring_frames).filter(|why| why.bounds)
     else {
         return idle(rate, &searched.trials).into_iter().collect();
     };
@@ -293,6 +271,8 @@ fn of_queues(trial: Option<&Trial>) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::limit::limited_by;
+    use super::super::tests::{bound_by_loss, bound_by_these, result};
     use super::*;
     use mpps_method::Direction;
     use mpps_method::{CpuSpeed, Losses, Span, StackCounts};
@@ -341,19 +321,8 @@ mod tests {
         assert_eq!(raised(5), [Doubt::NotOffered { trials: 5, of: 5 }]);
     }
 
-    fn of_outcome(outcome: Outcome) -> GoalResult {
-        GoalResult {
-            goal: None,
-            outcome,
-            loss_ratio: 0.0,
-            final_trial: Span::from_millis(1_000),
-            passes: mpps_method::Passes::default(),
-            irregular: None,
-        }
-    }
-
     fn found(lossless: Rate, lossy: Option<Rate>) -> GoalResult {
-        of_outcome(Outcome::Found {
+        result(Outcome::Found {
             lossless,
             lossy,
             limited_by: LimitedBy::Dut,
@@ -362,80 +331,29 @@ mod tests {
         })
     }
 
-    /// A search bound by a loss of which the DUT's one CPU was so busy.
-    fn bound_by_loss(busy: f64) -> Searched {
-        let rate = Rate::from_fps(489_100.0);
-        let run_ns = (busy * 1e9) as u64;
-        let trial = Trial {
-            offered: rate,
-            duration: Span::from_millis(1_000),
-            busy: vec![mpps_method::CpuBusy {
-                cpu: 0,
-                run_ns,
-                wait_ns: 0,
-            }],
-            ..Trial::default()
-        };
-        let result = of_outcome(Outcome::Found {
-            lossless: Rate::from_fps(484_200.0),
-            lossy: Some(rate),
-            limited_by: LimitedBy::Dut,
-            trials: 7,
-            voided: 0,
-        });
-        Searched {
-            result,
-            evidence: None,
-            trials: [(trial, Verdict::Lossy { lost: 556 })].into(),
-        }
-    }
-
     #[test]
     fn loss_of_a_dut_that_lacked_the_shared_cpu_is_not_its_limit() {
         let limit = |busy| {
-            let mut searched = bound_by_loss(busy);
+            let searched = bound_by_loss(busy);
             let around = Surroundings {
                 cpus_shared: true,
                 ..Surroundings::default()
             };
-            not_the_duts_limit(&around, &mut searched);
-            match searched.result.outcome {
-                Outcome::Found { limited_by, .. } => (limited_by, of_loss(&searched, 0)),
-                other => panic!("{other:?}"),
-            }
+            let limited_by = limited_by(&around, &searched, None, None).expect("a limit");
+            (limited_by, of_loss(&searched, Some(limited_by), 0))
         };
         // Its ring overflowed while the tester had the CPU: a larger ring is no advice.
         assert_eq!(limit(0.33), (LimitedBy::SharedCpu, vec![]));
         assert_eq!(limit(0.97), (LimitedBy::Dut, vec![]));
     }
 
-    /// As [`bound_by_loss`], and these frames of 64 000 in a second are the ones lost, so many of them at the ring.
-    fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f64) -> Searched {
-        let mut searched = bound_by_loss(busy);
-        let mut words = vec![u64::MAX; 1_000];
-        lost.for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
-        let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
-        let (mut trial, verdict) = searched.trials[0].clone();
-        trial.losses = losses.into_iter().collect();
-        trial
-            .losses
-            .iter_mut()
-            .for_each(|losses| losses.at_ring = Some(at_ring));
-        searched.trials = [(trial, verdict)].into();
-        searched
-    }
-
     #[test]
     fn loss_in_a_pause_of_a_dut_with_time_to_spare_is_not_its_limit() {
-        let limit = |mut searched: Searched| {
-            not_the_duts_limit(&Surroundings::default(), &mut searched);
-            let doubts = of_loss(&searched, 4_096);
-            match searched.result.outcome {
-                Outcome::Found { limited_by, .. } => {
-                    (limited_by, doubts.first().map_or("none", Doubt::name))
-                }
-                other => panic!("{other:?}"),
-            }
+        let limit = |searched: Searched| {
+            let around = Surroundings::default();
+            let limited_by = limited_by(&around, &searched, None, None).expect("a limit");
+            let doubts = of_loss(&searched, Some(limited_by), 4_096);
+            (limited_by, doubts.first().map_or("none", Doubt::name))
         };
         let stall = |busy| bound_by_these(30_000..30_500, 500, busy);
         let scarce = |at_ring| bound_by_these(30_000..30_003, at_ring, 0.6);
@@ -475,7 +393,7 @@ mod tests {
             trials: vec![beside(18)],
         };
         let rate = Rate::from_fps(1_000.0);
-        let result = of_outcome(Outcome::NoneLossless {
+        let result = result(Outcome::NoneLossless {
             lowest: rate,
             trials: 2,
             voided: 0,
@@ -573,7 +491,12 @@ mod tests {
             evidence: Some(trial),
             trials: Vec::new().into(),
         };
-        let doubts = all(&Surroundings::default(), Rate::from_fps(1e6), &searched);
+        let doubts = all(
+            &Surroundings::default(),
+            Rate::from_fps(1e6),
+            &searched,
+            None,
+        );
         assert!(doubts.iter().any(|doubt| doubt.name() == "merged"));
     }
 
@@ -598,7 +521,7 @@ mod tests {
                 evidence: None,
                 trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),
             };
-            let doubts = of_loss(&searched, 256);
+            let doubts = of_loss(&searched, Some(LimitedBy::Dut), 256);
             doubts.iter().map(Doubt::name).collect::<Vec<_>>()
         };
         assert_eq!(names(1_000), ["sender-caught-up", "loss-not-by-load"]);

@@ -1,7 +1,6 @@
 //! Each doubt in words: what was seen, why it matters, what to do next.
 
-use super::Doubt;
-use crate::why_lost::CatchUp;
+use super::{CatchUp, Doubt};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{Rate, Span};
 use std::fmt;

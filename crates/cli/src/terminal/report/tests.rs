@@ -2,7 +2,7 @@ use super::*;
 use crate::plan::tests::plan;
 use crate::terminal::headline::tests::{row, unstable};
 use crate::terminal::wrap::wrap;
-use mpps_lab::doubt::Doubt;
+use mpps_lab::doubt::{Doubt, Reading};
 use mpps_method::{LossPattern, Outcome, Passes, Rate, Span, Stability};
 
 pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
@@ -21,6 +21,9 @@ pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding 
             trials: 1,
             voided: 0,
         },
+        rate: Reading::Below(lowest),
+        limited_by: None,
+        forwarding_limit: None,
         claim: None,
         passes: Passes::default(),
         trial: None,
