@@ -1,6 +1,6 @@
 //! A finding as the figures a person reads: one row of the table, one result line of the record.
 
-use mpps_lab::doubt::{Doubt, Finding, HostDoubt, WhyLost};
+use mpps_lab::doubt::{Finding, WhyLost};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::saturation::Saturated;
 use mpps_lab::tester::ReceiverPlace;
@@ -106,8 +106,7 @@ impl Figures {
                 .map(Claim::name),
             link_share: rate.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
             gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
-            disturbed: (finding.doubts.iter())
-                .any(|doubt| matches!(doubt, Doubt::Host(HostDoubt::LostDisturbed { .. }))),
+            disturbed: finding.disturbed,
             loss_ratio: match reading {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),

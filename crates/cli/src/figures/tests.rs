@@ -72,6 +72,8 @@ fn finding(limited_by: LimitedBy) -> Finding {
         evenness: None,
         stability: mpps_method::Stability::Stable,
         ceiling: Rate::from_fps(1_000_000.0),
+        simulated: false,
+        disturbed: false,
         doubts: Vec::new(),
     }
 }

@@ -130,10 +130,7 @@ impl ResultLine {
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
         stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
         Self {
-            simulated: finding
-                .doubts
-                .iter()
-                .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
+            simulated: finding.simulated,
             outcome,
             overload: OverloadEntry::new(&finding.saturated, figures.forwarding_limit),
             receiver: finding.receiver.map(ReceiverPlace::name),
@@ -239,10 +236,10 @@ impl DoubtEntry {
     /// The entry of one doubt.
     pub fn of(doubt: &Doubt) -> Self {
         Self {
-            name: doubt.name(),
-            seen: doubt.seen(),
-            why: doubt.why(),
-            next: doubt.next(),
+            name: doubt.name,
+            seen: doubt.seen.clone(),
+            why: doubt.why,
+            next: doubt.next,
         }
     }
 }

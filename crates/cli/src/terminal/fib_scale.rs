@@ -238,11 +238,11 @@ pub fn scale_doubts(rows: &[ScaleRow]) -> String {
         .iter()
         .flat_map(|row| row.doubts.iter().map(move |doubt| (row, doubt)))
     {
-        if told.contains(&doubt.name()) {
+        if told.contains(&doubt.name) {
             continue;
         }
-        told.push(doubt.name());
-        let same = |row: &&ScaleRow| row.doubts.iter().any(|one| one.name() == doubt.name());
+        told.push(doubt.name);
+        let same = |row: &&ScaleRow| row.doubts.iter().any(|one| one.name == doubt.name);
         let of = match rows.iter().filter(same).count() {
             1 => format!("at {}", row.place()),
             all if all == rows.len() => "at every point".to_owned(),
@@ -251,9 +251,7 @@ pub fn scale_doubts(rows: &[ScaleRow]) -> String {
         let _ = writeln!(
             text,
             "- {}, {of}\n    why:  {}\n    next: {}",
-            doubt.seen(),
-            doubt.why(),
-            doubt.next()
+            doubt.seen, doubt.why, doubt.next
         );
     }
     if text.is_empty() {
@@ -310,7 +308,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
     use crate::plan::FibScalePlan;
+    use crate::terminal::doubts::tests::doubt;
     use clap::Parser;
+    use mpps_lab::doubt::Weight;
     use mpps_lab::jobs::fib_scale::Series;
     use mpps_lab::tables::Table;
     use mpps_method::Rate;
@@ -368,6 +368,8 @@ pub(crate) mod tests {
 
     /// Two points of one series, and one of another that could not be measured.
     pub(crate) fn rows() -> Vec<ScaleRow> {
+        let shared = "tester and DUT share a CPU";
+        let shared = doubt("cpu-shared", Weight::Shifted(0), shared);
         let row = |series, routes, destinations: u64, saturated: Saturated| ScaleRow {
             point: Point {
                 series,
@@ -379,7 +381,7 @@ pub(crate) mod tests {
             draw: (routes > 0).then(|| "per-prefix".to_owned()),
             subject: "64".to_owned(),
             figures: None,
-            doubts: (saturated.cost.iter()).map(|_| Doubt::CpuShared).collect(),
+            doubts: (saturated.cost.iter()).map(|_| shared.clone()).collect(),
             saturated,
         };
         vec![

@@ -1,7 +1,7 @@
 //! Searches that the rules' tests look at.
 
 use super::*;
-use mpps_method::{CpuBusy, GoalResult, Losses, Span, Verdict};
+use mpps_method::{CpuBusy, GoalResult, Losses, Outcome, Passes, Rate, Span, Trial, Verdict};
 
 /// What a search found that ended so.
 pub(super) fn result(outcome: Outcome) -> GoalResult {
