@@ -93,3 +93,39 @@ fn virtual_nic() -> Doubt {
         next: "see docs/method.md",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bound_by_loss, look_at};
+    use super::*;
+
+    #[test]
+    fn each_kind_of_bed_has_its_doubts() {
+        let names = |around: Surroundings| {
+            let doubts = look_at(&around, &bound_by_loss(1.0), doubts);
+            doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
+        };
+        let bed = Surroundings {
+            virtual_nic: true,
+            ..Surroundings::default()
+        };
+        assert_eq!(names(bed), ["notional-link", "virtual-nic"]);
+        let external = || Surroundings {
+            external: true,
+            ..Surroundings::default()
+        };
+        let unknown = ["ceiling-unproven", "device-unknown"];
+        assert_eq!(names(external()), unknown);
+        let veth = Surroundings {
+            veth: Some("out".to_owned()),
+            ..external()
+        };
+        let of_veth = ["veth-cable", "notional-link"];
+        assert_eq!(names(veth), [unknown, of_veth].concat());
+        let simulated = Surroundings {
+            simulated: Some("capacity=1".to_owned()),
+            ..external()
+        };
+        assert_eq!(names(simulated), [SIMULATED]);
+    }
+}

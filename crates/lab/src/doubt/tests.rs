@@ -1,7 +1,9 @@
 //! Searches that the rules' tests look at.
 
 use super::*;
-use mpps_method::{CpuBusy, GoalResult, Losses, Outcome, Passes, Rate, Span, Trial, Verdict};
+use mpps_method::{
+    CpuBusy, GoalResult, Losses, Outcome, Passes, Rate, Span, Stability, Trial, Verdict,
+};
 
 /// What a search found that ended so.
 pub(super) fn result(outcome: Outcome) -> GoalResult {
@@ -59,4 +61,24 @@ pub(super) fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f
     }
     searched.trials = [(trial, verdict)].into();
     searched
+}
+
+/// What a file's rules say of a search after a gate without trials.
+pub(super) fn look_at(
+    around: &Surroundings,
+    searched: &Searched,
+    doubts: fn(&Weighed<'_>) -> Vec<Doubt>,
+) -> Vec<Doubt> {
+    let gated = Gated {
+        stability: Stability::Stable,
+        trials: Vec::new(),
+    };
+    doubts(&Weighed {
+        around,
+        saturated: &Saturated::default(),
+        gated: &gated,
+        searched,
+        why_lost: None,
+        limited_by: None,
+    })
 }
