@@ -66,7 +66,7 @@ fn uneven_queues(trial: Option<&Trial>) -> Option<Doubt> {
             "the fullest of {} queues got {ratio:.1} times its share, {empty} got none",
             queues.len()
         ),
-        why: "the busiest queue limits, the other CPUs idle",
+        why: "the busiest queue limits the rate while the other CPUs are idle",
         next: "more --flows, or --rss default instead of symmetric",
     })
 }

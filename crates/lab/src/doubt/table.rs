@@ -44,7 +44,7 @@ fn part_of_destinations(table: TableMet) -> Option<Doubt> {
         name: "part-of-destinations",
         weight: Weight::Another(6),
         seen: format!("{sent} frames were sent; once through all destinations takes {period}"),
-        why: "the other destinations were never looked up: the rate is of fewer than it names",
+        why: "the other destinations were never looked up: the rate is one of fewer destinations than it names",
         next: "a longer --time, or fewer --destinations",
     })
 }

@@ -53,8 +53,8 @@ impl WhyLost {
     ) -> Option<Self> {
         let lossy = || {
             let lossy = |verdict: &Verdict| matches!(verdict, Verdict::Lossy { .. });
-            let of = trials.iter().filter(move |(_, verdict)| lossy(verdict));
-            of.map(|(trial, _)| trial)
+            let lossy = trials.iter().filter(move |(_, verdict)| lossy(verdict));
+            lossy.map(|(trial, _)| trial)
         };
         let at_border = lossy().filter(|trial| Some(trial.offered) == failed);
         let closest = at_border.min_by_key(|trial| trial.lost_at_dut());
@@ -86,8 +86,8 @@ impl WhyLost {
         )
     }
 
-    /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Nobody
-    /// knows whose pause it was.
+    /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Whose
+    /// pause it was is not known.
     #[must_use]
     pub fn is_pause(&self) -> bool {
         !limit::was_too_slow(self.busy, std::slice::from_ref(&self.losses))
@@ -176,7 +176,7 @@ impl fmt::Display for WhyLost {
     }
 }
 
-/// To a tenth of a ms: more than that nobody reads.
+/// To a tenth of a ms: no reader needs more digits.
 fn rounded(span: Span) -> Span {
     Span::from_nanos((span.as_nanos() + 50_000) / 100_000 * 100_000)
 }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_that_failed_says_why_in_one_line() {
+    fn the_load_that_failed_says_why() {
         let trials = [
             trial(90_000.0, 0..6_000),
             trial(64_000.0, 3_200..3_840),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_load_that_passed_at_last_does_not_stand_for_the_one_that_failed() {
+    fn a_lower_lossy_load_does_not_stand_for_the_failed() {
         let trials = [
             trial(90_000.0, 0..6_000),
             trial(90_000.0, 100..1_200),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_no_larger_than_what_the_sender_made_up_for_may_be_of_its_making() {
+    fn loss_within_a_catch_up_may_be_the_testers() {
         let late = |lost: std::ops::Range<usize>, late_us: u64| {
             let (mut trial, verdict) = trial(64_000.0, lost);
             trial.lateness.add(Span::from_nanos(late_us * 1_000));
