@@ -1,96 +1,15 @@
 //! A finding as the figures a person reads: one row of the table, one result line of the record.
 
-use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
+use mpps_lab::doubt::{Finding, WhyLost};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::saturation::Saturated;
 use mpps_lab::tester::ReceiverPlace;
-use mpps_lab::why_lost::WhyLost;
-use mpps_method::limit::BUSY;
 use mpps_method::{
     Claim, CouldNotMeasure, Evenness, FrameSpec, Headroom, Instability, LimitedBy, LossRate,
     Outcome, Passes, Rate, SearchGoal, SearchPlan, Stability, Trial,
 };
 
-/// What the found rate says of the DUT.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Reading {
-    /// This is it, within the resolution.
-    Is(Rate),
-    /// The DUT does at least this; something else ended first.
-    AtLeast(Rate),
-    /// Frames were lost even at this rate, the lowest tried.
-    Below(Rate),
-    /// Not measured.
-    #[default]
-    Nothing,
-}
-
-/// What keeps the rate from being higher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// The router.
-    Dut,
-    /// A CPU that tester and router share.
-    SharedCpu,
-    /// Loss that came and went: the router had CPU time left, and lost nothing at the trial's end.
-    Pause,
-    /// The tester's own ceiling.
-    Tester,
-    /// The link's line rate.
-    Link,
-    /// The user's `--max-rate`.
-    MaxRate,
-    /// The machine's disturbances, which kept higher loads from being offered.
-    Disturbed,
-    /// The trials allowed, or the time for them.
-    Trials,
-}
-
-impl Limit {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dut => "DUT",
-            Self::SharedCpu => "shared CPU",
-            Self::Pause => "pause",
-            Self::Tester => "tester",
-            Self::Link => "link",
-            Self::MaxRate => "max-rate",
-            Self::Disturbed => "disturbed",
-            Self::Trials => "trials",
-        }
-    }
-}
-
-/// What keeps the router from forwarding more when more is offered than it can take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForwardingLimit {
-    /// Its CPU: at least 95 % busy.
-    Cpu,
-    /// The CPU that it shares with the tester.
-    SharedCpu,
-    /// The router, whose CPU had time left: it lost frames to the end.
-    Router,
-    /// The tester, which offers no more.
-    Tester,
-    /// Nobody knows: the router lost frames, its CPU had time left, and the search did not find it lose to the end.
-    Unknown,
-}
-
-impl ForwardingLimit {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "router CPU",
-            Self::SharedCpu => "shared CPU",
-            Self::Router => "router",
-            Self::Tester => "tester",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+pub use mpps_lab::doubt::{ForwardingLimit, Reading};
 
 /// Figures of one frame size.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +53,7 @@ pub struct Figures {
     /// Busy time of the DUT for each frame.
     pub busy_ns_per_frame: Option<f64>,
     /// What limits.
-    pub limited_by: Option<Limit>,
+    pub limited_by: Option<LimitedBy>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any; which of them it says.
     pub why_lost: Option<String>,
     /// What the DUT forwards with a fifth of its CPU left.
@@ -153,17 +72,13 @@ impl Figures {
     /// The figures of one finding.
     #[must_use]
     pub fn of(finding: &Finding, plan: &ThroughputPlan) -> Self {
-        let reading = reading(finding);
+        let reading = finding.rate;
         let on_wire = finding.frames.mean_on_wire();
-        let rate = match reading {
-            Reading::Is(rate) | Reading::AtLeast(rate) => Some(rate),
-            Reading::Below(_) | Reading::Nothing => None,
-        };
+        let rate = reading.passed();
         let directions = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
         // Where nothing was found, no trial stands for it.
         let trial = finding.trial.as_ref().filter(|_| rate.is_some());
         let loss_above = finding.loss_above.as_ref().map(LossRate::ratio);
-        let limited_by = limit(finding, plan);
         let why = match finding.outcome {
             Outcome::CouldNotMeasure { why, .. } => Some(match why {
                 CouldNotMeasure::TooManyVoided(last) => {
@@ -175,7 +90,7 @@ impl Figures {
         };
         Self {
             saturated: finding.saturated.clone(),
-            forwarding_limit: forwarding_limit(finding, limited_by),
+            forwarding_limit: finding.forwarding_limit,
             receiver: finding.receiver,
             passes: finding.passes,
             fails_at: fails_at(finding),
@@ -184,18 +99,21 @@ impl Figures {
                 .filter(|_| finding.goal.is_some_and(|goal| goal.loss_ratio > 0.0)),
             trials: trials(finding),
             reading,
-            label: finding.claim.as_ref().filter(|_| rate.is_some()).map(label),
+            label: finding
+                .claim
+                .as_ref()
+                .filter(|_| rate.is_some())
+                .map(Claim::name),
             link_share: rate.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
             gbit_per_s: rate.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
-            disturbed: (finding.doubts.iter())
-                .any(|doubt| matches!(doubt, Doubt::Host(HostDoubt::LostDisturbed { .. }))),
+            disturbed: finding.disturbed,
             loss_ratio: match reading {
                 Reading::Below(_) => loss_above,
                 _ => trial.and_then(Trial::loss_ratio),
             },
             busy_share: trial.and_then(Trial::busiest_share),
             busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
-            limited_by,
+            limited_by: finding.limited_by,
             why_lost: finding.why_lost.as_ref().map(why_lost),
             headroom: finding.headroom,
             evenness: finding.evenness.filter(|_| rate.is_some()),
@@ -244,24 +162,6 @@ pub fn subject(frames: &FrameSpec, goal: Option<SearchGoal>, several_goals: bool
     }
 }
 
-/// A router that forwards all but this much of what is offered is not overloaded.
-const ALL: f64 = 1.02;
-
-/// The router is the limit at overload where its CPU was busy, or where the search saw it lose frames to the end.
-fn forwarding_limit(finding: &Finding, limited_by: Option<Limit>) -> Option<ForwardingLimit> {
-    let maximum = finding.saturated.maximum()?;
-    let busy = maximum.busy.is_some_and(|busy| busy >= BUSY);
-    Some(match limited_by {
-        _ if !finding.saturated.overloaded => ForwardingLimit::Tester,
-        _ if finding.doubts.contains(&Doubt::CpuShared) => ForwardingLimit::SharedCpu,
-        _ if maximum.only_disturbed => ForwardingLimit::Unknown,
-        _ if busy => ForwardingLimit::Cpu,
-        Some(Limit::Dut) => ForwardingLimit::Router,
-        _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
-        _ => ForwardingLimit::Unknown,
-    })
-}
-
 fn fails_at(finding: &Finding) -> Option<Rate> {
     match finding.outcome {
         Outcome::Found { lossy, .. } => lossy,
@@ -274,74 +174,6 @@ const fn trials(finding: &Finding) -> u32 {
     | Outcome::NoneLossless { trials, .. }
     | Outcome::CouldNotMeasure { trials, .. }) = finding.outcome;
     trials
-}
-
-fn label(claim: &Claim) -> &'static str {
-    match claim {
-        Claim::Throughput(_) => "Throughput",
-        Claim::LossRate(_) => "LossRate",
-        Claim::Estimate(_) => "Estimate",
-    }
-}
-
-/// The claim's rate is what was really sent; the outcome's is what the search offered.
-fn reading(finding: &Finding) -> Reading {
-    match finding.outcome {
-        Outcome::Found {
-            lossless,
-            limited_by,
-            ..
-        } => {
-            let rate = match &finding.claim {
-                Some(Claim::Throughput(throughput)) => throughput.rate(),
-                Some(Claim::Estimate(estimate)) => estimate.rate(),
-                Some(Claim::LossRate(loss)) => loss.rate(),
-                None => lossless,
-            };
-            if limited_by == LimitedBy::Dut {
-                Reading::Is(rate)
-            } else {
-                Reading::AtLeast(rate)
-            }
-        }
-        Outcome::NoneLossless { lowest, .. } => Reading::Below(lowest),
-        Outcome::CouldNotMeasure { .. } => Reading::Nothing,
-    }
-}
-
-fn limit(finding: &Finding, plan: &ThroughputPlan) -> Option<Limit> {
-    // Below the highest load that the user allows it was the tester who could do no more.
-    let chosen = |found: Rate| {
-        let highest = plan.maximum.filter(|&maximum| maximum <= finding.ceiling);
-        highest.is_some_and(|maximum| found >= plan.search.highest(maximum))
-    };
-    match finding.outcome {
-        Outcome::Found {
-            limited_by,
-            lossy,
-            lossless,
-            ..
-        } => Some(match limited_by {
-            LimitedBy::Dut => Limit::Dut,
-            LimitedBy::SharedCpu => Limit::SharedCpu,
-            LimitedBy::Pause => Limit::Pause,
-            LimitedBy::Link => Limit::Link,
-            LimitedBy::Disturbed => Limit::Disturbed,
-            LimitedBy::Trials => Limit::Trials,
-            LimitedBy::Tester if chosen(lossless) && lossy.is_none() => Limit::MaxRate,
-            LimitedBy::Tester => Limit::Tester,
-        }),
-        Outcome::NoneLossless { .. } if finding.doubts.contains(&Doubt::CpuShared) => {
-            Some(Limit::SharedCpu)
-        }
-        Outcome::NoneLossless { .. }
-            if finding.why_lost.as_ref().is_some_and(WhyLost::is_pause) =>
-        {
-            Some(Limit::Pause)
-        }
-        Outcome::NoneLossless { .. } => Some(Limit::Dut),
-        Outcome::CouldNotMeasure { .. } => None,
-    }
 }
 
 fn why_lost(why: &WhyLost) -> String {

@@ -27,7 +27,6 @@ pub mod speed;
 pub mod tester;
 pub mod traffic;
 pub mod trial;
-pub mod why_lost;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;

@@ -217,6 +217,26 @@ impl Claim {
         let lossy = LossRate::from_trial(trial, rules).map(Self::LossRate);
         lossy.or_else(|| Estimate::from_short_trial(trial, rules).map(Self::Estimate))
     }
+
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Throughput(_) => "Throughput",
+            Self::LossRate(_) => "LossRate",
+            Self::Estimate(_) => "Estimate",
+        }
+    }
+
+    /// The load really sent.
+    #[must_use]
+    pub const fn rate(&self) -> Rate {
+        match self {
+            Self::Throughput(throughput) => throughput.rate(),
+            Self::LossRate(loss) => loss.rate(),
+            Self::Estimate(estimate) => estimate.rate(),
+        }
+    }
 }
 
 #[cfg(test)]

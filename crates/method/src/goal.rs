@@ -11,6 +11,8 @@ pub enum LimitedBy {
     Tester,
     /// The link carries no more.
     Link,
+    /// The user's `--max-rate`. No search can know that it was one.
+    MaxRate,
     /// The DUT loses frames above it.
     Dut,
     /// Tester and DUT take turns on a CPU, and the DUT lost frames while it had time to spare: it got what the tester
@@ -26,17 +28,26 @@ pub enum LimitedBy {
     Trials,
 }
 
-impl fmt::Display for LimitedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
+impl LimitedBy {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Tester => "tester",
             Self::Link => "link",
-            Self::Dut => "dut",
-            Self::SharedCpu => "shared-cpu",
+            Self::MaxRate => "max-rate",
+            Self::Dut => "DUT",
+            Self::SharedCpu => "shared CPU",
             Self::Pause => "pause",
             Self::Disturbed => "disturbed",
             Self::Trials => "trials",
-        })
+        }
+    }
+}
+
+impl fmt::Display for LimitedBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

@@ -42,7 +42,14 @@ fn trial() -> Trial {
 
 fn finding(limited_by: LimitedBy) -> Finding {
     let (trial, rules) = (trial(), Rules::default());
+    let rate = match limited_by {
+        LimitedBy::Dut => Reading::Is(trial.offered),
+        _ => Reading::AtLeast(trial.offered),
+    };
     Finding {
+        rate,
+        limited_by: Some(limited_by),
+        forwarding_limit: None,
         saturated: Saturated::default(),
         receiver: None,
         frames: plan("--frame 64").measurement.sizes.remove(0),
@@ -65,6 +72,8 @@ fn finding(limited_by: LimitedBy) -> Finding {
         evenness: None,
         stability: mpps_method::Stability::Stable,
         ceiling: Rate::from_fps(1_000_000.0),
+        simulated: false,
+        disturbed: false,
         doubts: Vec::new(),
     }
 }
@@ -75,7 +84,7 @@ fn a_dut_that_limits_has_a_rate() {
     assert_eq!(figures.reading, Reading::Is(Rate::from_fps(1_000_000.0)));
     assert_eq!(
         (figures.limited_by, figures.label),
-        (Some(Limit::Dut), Some("Estimate"))
+        (Some(LimitedBy::Dut), Some("Estimate"))
     );
     assert_eq!(
         (figures.loss_ratio, figures.busy_share),
@@ -84,106 +93,6 @@ fn a_dut_that_limits_has_a_rate() {
     // 84 octets on the wire: 0.672 Gbit/s, of 40.
     assert!((figures.gbit_per_s.expect("a rate") - 0.672).abs() < 1e-9);
     assert!((figures.link_share.expect("a rate") - 0.0168).abs() < 1e-9);
-}
-
-#[test]
-fn a_tester_that_limits_gives_a_lower_bound() {
-    let figures = Figures::of(&finding(LimitedBy::Tester), &plan("").measurement);
-    assert_eq!(
-        figures.reading,
-        Reading::AtLeast(Rate::from_fps(1_000_000.0))
-    );
-    assert_eq!(figures.limited_by, Some(Limit::Tester));
-}
-
-#[test]
-fn a_shared_cpu_bounds_the_pair_and_not_the_dut() {
-    let shared = finding(LimitedBy::SharedCpu);
-    let figures = Figures::of(&shared, &plan("--max-rate 1M").measurement);
-    assert_eq!(
-        (figures.reading, figures.limited_by),
-        (
-            Reading::AtLeast(Rate::from_fps(1_000_000.0)),
-            Some(Limit::SharedCpu)
-        )
-    );
-    let none = Finding {
-        outcome: Outcome::NoneLossless {
-            lowest: Rate::from_fps(10_000.0),
-            trials: 2,
-            voided: 0,
-        },
-        doubts: vec![Doubt::CpuShared],
-        ..shared
-    };
-    let limit = Figures::of(&none, &plan("").measurement).limited_by;
-    assert_eq!(limit, Some(Limit::SharedCpu));
-}
-
-/// 320 frames one after the other, all refused by the ring, of a DUT half busy.
-fn stall() -> WhyLost {
-    let mut words = vec![u64::MAX; 1_000];
-    words[500..505].fill(0);
-    let losses = mpps_method::Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
-    WhyLost {
-        rate: Rate::from_fps(10_000.0),
-        losses: losses.expect("320 lost"),
-        busy: Some(0.5),
-        ring_frames: 4_096,
-        catch_up_frames: None,
-        bounds: true,
-    }
-}
-
-#[test]
-fn a_pause_bounds_from_below_and_is_named() {
-    let found = finding(LimitedBy::Pause);
-    let figures = Figures::of(&found, &plan("").measurement);
-    let bound = Reading::AtLeast(Rate::from_fps(1_000_000.0));
-    assert_eq!(
-        (figures.reading, figures.limited_by.map(Limit::name)),
-        (bound, Some("pause"))
-    );
-    // Where the lowest load failed, too; and load is the DUT's.
-    let limit = |why_lost: WhyLost| {
-        let none = Finding {
-            outcome: Outcome::NoneLossless {
-                lowest: Rate::from_fps(10_000.0),
-                trials: 2,
-                voided: 0,
-            },
-            why_lost: Some(why_lost),
-            ..found.clone()
-        };
-        Figures::of(&none, &plan("").measurement).limited_by
-    };
-    let busy = WhyLost {
-        busy: Some(0.99),
-        ..stall()
-    };
-    assert_eq!(
-        (limit(stall()), limit(busy)),
-        (Some(Limit::Pause), Some(Limit::Dut))
-    );
-}
-
-#[test]
-fn a_maximum_of_the_users_is_not_the_testers_limit() {
-    let limit = |flags: &str| {
-        let able = Finding {
-            ceiling: Rate::from_fps(2_000_000.0),
-            ..finding(LimitedBy::Tester)
-        };
-        Figures::of(&able, &plan(flags).measurement).limited_by
-    };
-    assert_eq!(limit("--max-rate 1M"), Some(Limit::MaxRate));
-    // The last of the steps below it is as high as the search goes ...
-    assert_eq!(
-        limit("--max-rate 1049k --step-fps 50k"),
-        Some(Limit::MaxRate)
-    );
-    // ... and what lies below that, the tester could not offer.
-    assert_eq!(limit("--max-rate 1020k"), Some(Limit::Tester));
 }
 
 #[test]
@@ -198,7 +107,7 @@ fn both_directions_share_two_links() {
 }
 
 #[test]
-fn what_was_not_found_has_no_figures() {
+fn a_rate_not_found_has_no_figures() {
     let rate = Rate::from_fps(10_000.0);
     let why = CouldNotMeasure::LowestNotOffered {
         rate,
@@ -222,10 +131,11 @@ fn what_was_not_found_has_no_figures() {
             Reading::Below(rate),
         ),
     ] {
-        // A lossless trial there may be all the same: of a search that came to nothing.
+        // There may be a lossless trial all the same.
         let figures = Figures::of(
             &Finding {
                 outcome,
+                rate: reading,
                 ..finding(LimitedBy::Dut)
             },
             &plan("").measurement,
@@ -237,52 +147,4 @@ fn what_was_not_found_has_no_figures() {
             (None, None, None)
         );
     }
-}
-
-#[test]
-fn the_router_is_the_limit_only_where_that_was_seen() {
-    let interval = |middle: f64| mpps_method::saturation::Interval {
-        low: 0.9 * middle,
-        middle,
-        high: 1.1 * middle,
-    };
-    let limit = |offered: f64, busy: f64, limited_by| {
-        let mut finding = finding(limited_by);
-        finding.saturated.overloaded = offered > 1e6;
-        finding.saturated.at_most = Some(mpps_method::saturation::Saturation {
-            offered: interval(offered),
-            forwarding: interval(1e6),
-            busy: Some(busy),
-            windows: 9,
-            disturbed: 0,
-            distance_ns: None,
-            elsewhere: 0,
-            only_disturbed: false,
-        });
-        let alone = Figures::of(&finding, &plan("").measurement).forwarding_limit;
-        finding.doubts = vec![Doubt::CpuShared];
-        let shared = Figures::of(&finding, &plan("").measurement).forwarding_limit;
-        (alone.expect("a limit"), shared.expect("a limit"))
-    };
-    let shared = ForwardingLimit::SharedCpu;
-    assert_eq!(
-        limit(2e6, 0.95, LimitedBy::Pause),
-        (ForwardingLimit::Cpu, shared)
-    );
-    assert_eq!(
-        limit(2e6, 0.94, LimitedBy::Dut),
-        (ForwardingLimit::Router, shared)
-    );
-    assert_eq!(
-        limit(2e6, 0.94, LimitedBy::Pause),
-        (ForwardingLimit::Unknown, shared)
-    );
-    assert_eq!(
-        limit(1.01e6, 0.94, LimitedBy::Pause),
-        (ForwardingLimit::Tester, shared)
-    );
-    let tester = ForwardingLimit::Tester;
-    assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
-    let nothing = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement).forwarding_limit;
-    assert_eq!(nothing, None);
 }

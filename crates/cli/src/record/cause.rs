@@ -1,7 +1,7 @@
 //! Members of a result that say what its rate comes from: why frames were lost, how much room is left below, and
 //! how evenly the frames left.
 
-use mpps_lab::why_lost::WhyLost;
+use mpps_lab::doubt::WhyLost;
 use mpps_method::headroom::{At, Basis};
 use mpps_method::{Evenness, Headroom};
 use serde::Serialize;

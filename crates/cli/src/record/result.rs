@@ -5,7 +5,7 @@ use super::overload::OverloadEntry;
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::tester::ReceiverPlace;
-use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
+use mpps_method::{FrameSpec, Irregular, LimitedBy, Outcome, Rate, SearchGoal, Span, Trial};
 use serde::Serialize;
 
 /// Numbers of the trials behind a result.
@@ -130,10 +130,7 @@ impl ResultLine {
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
         stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
         Self {
-            simulated: finding
-                .doubts
-                .iter()
-                .any(|doubt| matches!(doubt, Doubt::Simulated(_))),
+            simulated: finding.simulated,
             outcome,
             overload: OverloadEntry::new(&finding.saturated, figures.forwarding_limit),
             receiver: finding.receiver.map(ReceiverPlace::name),
@@ -145,7 +142,7 @@ impl ResultLine {
             lossy_fps: lossy.map(whole_fps),
             conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
             irregular: finding.irregular.as_ref().map(Irregular::to_string),
-            limited_by: figures.limited_by.map(crate::figures::Limit::name),
+            limited_by: figures.limited_by.map(LimitedBy::name),
             link_share: figures.link_share,
             rate_gbit_per_s: figures.gbit_per_s,
             loss_ratio: figures.loss_ratio,
@@ -239,10 +236,10 @@ impl DoubtEntry {
     /// The entry of one doubt.
     pub fn of(doubt: &Doubt) -> Self {
         Self {
-            name: doubt.name(),
-            seen: doubt.seen(),
-            why: doubt.why(),
-            next: doubt.next(),
+            name: doubt.name,
+            seen: doubt.seen.clone(),
+            why: doubt.why,
+            next: doubt.next,
         }
     }
 }

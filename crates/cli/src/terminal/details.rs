@@ -2,9 +2,10 @@
 
 use super::report::Place;
 use super::rule;
-use crate::figures::{Figures, Limit, Reading};
+use crate::figures::{Figures, Reading};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::link::LinkSource;
+use mpps_method::LimitedBy;
 use std::fmt::Write;
 
 /// All of it, a fact a line.
@@ -51,7 +52,7 @@ fn search(row: &Figures) -> Option<String> {
     });
     let (subject, count) = (&row.subject, row.trials);
     let trials = if count == 1 { "trial" } else { "trials" };
-    let limit = row.limited_by.map_or("nothing", Limit::name);
+    let limit = row.limited_by.map_or("nothing", LimitedBy::name);
     Some(format!(
         "{subject}: passes {bound}{rate}{fails}{conditional}; {count} {trials}; the search was ended by: {limit}\n"
     ))

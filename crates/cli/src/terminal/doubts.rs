@@ -2,66 +2,11 @@
 //! why each matters and what to do next.
 
 use crate::figures::{Figures, ForwardingLimit, subject};
-use mpps_lab::doubt::{Doubt, Finding};
+use mpps_lab::doubt::{Doubt, Finding, SIMULATED, TESTER_NEAR_CEILING, UNSTABLE, Weight};
 use std::fmt::Write;
 
 /// Lines of doubts at most, without `--verbose`.
 const LINES_MAX: usize = 8;
-
-/// Doubts by name, the gravest first: what makes the number one of something else, then what makes it too low or too
-/// high, then what makes it less sure. A name that is not here comes after the first group.
-const WEIGHTS: &[&[&str]] = &[
-    &[
-        "unstable",
-        "not-routed",
-        "merged",
-        "duplicates",
-        "few-destinations",
-        "half-meets-table",
-        "part-of-destinations",
-        "other-run",
-        "host-changed",
-        "foreign",
-        "busy-uncounted",
-        "work-elsewhere",
-        "softirq-elsewhere",
-    ],
-    &[],
-    &[
-        "cpu-shared",
-        "lost-disturbed",
-        "distance-changed",
-        "loss-not-by-load",
-        "sender-caught-up",
-        "loss-while-idle",
-        "cpu-slowed",
-        "steal",
-        "core-shared",
-        "router-tasks",
-        "uneven-queues",
-        "late",
-        "queued-behind",
-        "reordered",
-        "gate-unknown",
-    ],
-    &[
-        "out-of-trials",
-        "ring-hides",
-        "stall-unseen",
-        "voided",
-        "not-offered",
-        "contradiction",
-        "tester-near-ceiling",
-    ],
-    &["veth-cable", "ceiling-unproven", "device-unknown"],
-];
-
-/// Doubts that hold for every result of such a bed, with what the footnote says of them.
-const FOOTNOTES: [(&str, &str); 3] = [
-    ("short-trial", "trials shorter than RFC 2544's 60 s"),
-    ("notional-link", "no wire"),
-    ("virtual-nic", "a virtual NIC"),
-];
 
 /// One doubt with the frame sizes it was raised for, by what was seen.
 struct Raised<'a> {
@@ -75,17 +20,11 @@ struct Raised<'a> {
 pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
     let mut raised = raised(findings);
     raised.retain(|raised| !is_said(raised.doubt, rows));
-    raised.sort_by_key(|raised| weight(raised.doubt.name()));
-    let footnote: Vec<&str> = FOOTNOTES
+    let footnotes: Vec<&str> = raised
         .iter()
-        .filter(|(name, _)| raised.iter().any(|raised| raised.doubt.name() == *name))
-        .map(|(_, words)| *words)
+        .filter_map(|raised| footnote(raised.doubt))
         .collect();
-    raised.retain(|raised| {
-        !FOOTNOTES
-            .iter()
-            .any(|(name, _)| *name == raised.doubt.name())
-    });
+    raised.retain(|raised| footnote(raised.doubt).is_none());
     let mut text = String::new();
     if !raised.is_empty() {
         text.push_str("\nDoubts\n");
@@ -106,11 +45,11 @@ pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
     if raised.len() > LINES_MAX {
         let _ = writeln!(text, "- and {} more (-v)", raised.len() - LINES_MAX);
     }
-    if !footnote.is_empty() {
+    if !footnotes.is_empty() {
         let _ = writeln!(
             text,
             "\nHolds for every result of such a bed: {} (docs/method.md)",
-            footnote.join(", ")
+            footnotes.join(", ")
         );
     }
     text
@@ -119,8 +58,7 @@ pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
 /// All doubts, each with why it matters and what to do next.
 #[must_use]
 pub fn doubts_in_full(findings: &[Finding]) -> String {
-    let mut raised = raised(findings);
-    raised.sort_by_key(|raised| weight(raised.doubt.name()));
+    let raised = raised(findings);
     if raised.is_empty() {
         return String::new();
     }
@@ -134,36 +72,30 @@ pub fn doubts_in_full(findings: &[Finding]) -> String {
             };
             let _ = writeln!(text, "- {what}{of}");
         }
-        let _ = writeln!(
-            text,
-            "    why:  {}\n    next: {}",
-            doubt.why(),
-            doubt.next()
-        );
+        let _ = writeln!(text, "    why:  {}\n    next: {}", doubt.why, doubt.next);
     }
     text
 }
 
-/// The lower, the graver.
-fn weight(name: &str) -> (usize, usize) {
-    let place = |group: &&[&str]| group.iter().position(|known| *known == name);
-    let found = WEIGHTS.iter().enumerate();
-    let found = found.filter_map(|(at, group)| Some((at, place(group)?)));
-    let footnote = FOOTNOTES.iter().position(|(known, _)| *known == name);
-    let known = found.min();
-    known.unwrap_or_else(|| footnote.map_or((1, 0), |place| (WEIGHTS.len(), place)))
+/// What the footnote says of a doubt that holds for every result of such a bed.
+fn footnote(doubt: &Doubt) -> Option<&'static str> {
+    match doubt.weight {
+        Weight::Footnote(_, words) => Some(words),
+        _ => None,
+    }
 }
 
 /// Whether the sentences above the table say the same.
 fn is_said(doubt: &Doubt, rows: &[Figures]) -> bool {
-    let tester = |row: &Figures| row.forwarding_limit == Some(ForwardingLimit::Tester);
-    match doubt {
-        Doubt::Simulated(_) | Doubt::Unstable(_) => true,
-        Doubt::TesterNearCeiling { .. } => rows.iter().all(tester),
+    let by_tester = |row: &Figures| row.forwarding_limit == Some(ForwardingLimit::Tester);
+    match doubt.name {
+        SIMULATED | UNSTABLE => true,
+        TESTER_NEAR_CEILING => rows.iter().all(by_tester),
         _ => false,
     }
 }
 
+/// Each doubt once, the gravest first.
 fn raised(findings: &[Finding]) -> Vec<Raised<'_>> {
     let several_goals = findings
         .windows(2)
@@ -175,13 +107,14 @@ fn raised(findings: &[Finding]) -> Vec<Raised<'_>> {
             note(&mut raised, doubt, &subject);
         }
     }
+    raised.sort_by_key(|raised| raised.doubt.weight);
     raised
 }
 
 fn note<'a>(raised: &mut Vec<Raised<'a>>, doubt: &'a Doubt, frames: &str) {
     let place = raised
         .iter()
-        .position(|one| one.doubt.name() == doubt.name())
+        .position(|one| one.doubt.name == doubt.name)
         .unwrap_or_else(|| {
             raised.push(Raised {
                 doubt,
@@ -190,30 +123,39 @@ fn note<'a>(raised: &mut Vec<Raised<'a>>, doubt: &'a Doubt, frames: &str) {
             raised.len() - 1
         });
     let seen = &mut raised[place].seen;
-    match seen.iter_mut().find(|(what, _)| *what == doubt.seen()) {
+    match seen.iter_mut().find(|(what, _)| *what == doubt.seen) {
         Some((_, of)) => of.push(frames.to_owned()),
-        None => seen.push((doubt.seen(), vec![frames.to_owned()])),
+        None => seen.push((doubt.seen.clone(), vec![frames.to_owned()])),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::terminal) mod tests {
     use super::*;
     use crate::terminal::report::tests::finding;
-    use mpps_method::{Rate, Span};
+
+    /// A doubt with a cause and an advice that no test reads.
+    pub(in crate::terminal) fn doubt(name: &'static str, weight: Weight, seen: &str) -> Doubt {
+        Doubt {
+            name,
+            weight,
+            seen: seen.to_owned(),
+            why: "it matters",
+            next: "run again",
+        }
+    }
 
     fn findings() -> [Finding; 3] {
-        let short = Doubt::ShortTrial {
-            trial: Span::from_millis(200),
-        };
-        let steal = |share| Doubt::Steal { share };
-        let merged = Doubt::Merged {
-            frames: 1_000,
-            packets: 100,
-        };
+        let words = "trials shorter than RFC 2544's 60 s";
+        let short = "trials lasted 200 ms, RFC 2544 asks for 60 s";
+        let short = doubt("short-trial", Weight::Footnote(0, words), short);
+        let steal = |seen| doubt("steal", Weight::Shifted(7), seen);
+        let merged = "the DUT forwarded 1000 frames as 100 packets";
+        let merged = doubt("merged", Weight::Another(2), merged);
+        let (one, two) = ("1.0 % of a CPU was stolen", "2.0 % of a CPU was stolen");
         [
-            finding("64", vec![short.clone(), steal(0.01)]),
-            finding("imix", vec![short.clone(), steal(0.02), merged]),
+            finding("64", vec![short.clone(), steal(one)]),
+            finding("imix", vec![short.clone(), steal(two), merged]),
             finding("1518", vec![short]),
         ]
     }
@@ -223,8 +165,8 @@ mod tests {
         assert_eq!(
             doubts(&[], &findings()),
             "\nDoubts\n\
-             - the DUT forwarded 1000 frames as 100 packets: GRO merged them, and they were cut again (imix)\n\
-             - the hypervisor took 1.0 % of a CPU during a trial (64; like it imix)\n\
+             - the DUT forwarded 1000 frames as 100 packets (imix)\n\
+             - 1.0 % of a CPU was stolen (64; like it imix)\n\
              \nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
         );
         assert_eq!(doubts(&[], &[finding("64", Vec::new())]), "");
@@ -236,9 +178,9 @@ mod tests {
         let count = |wanted: &str| text.matches(wanted).count();
         assert_eq!((count("why:"), count("next:")), (3, 3), "{text}");
         for line in [
-            "- trials of 200 ms, RFC 2544 asks for 60 s\n",
-            "- the hypervisor took 1.0 % of a CPU during a trial (64)\n",
-            "- the hypervisor took 2.0 % of a CPU during a trial (imix)\n",
+            "- trials lasted 200 ms, RFC 2544 asks for 60 s\n",
+            "- 1.0 % of a CPU was stolen (64)\n",
+            "- 2.0 % of a CPU was stolen (imix)\n",
         ] {
             assert_eq!(count(line), 1, "{text}");
         }
@@ -246,12 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sentences_say_is_not_doubted_again() {
-        let rate = Rate::from_fps(1e6);
-        let near = Doubt::TesterNearCeiling {
-            result: rate,
-            ceiling: rate,
-        };
+    fn a_doubt_that_a_sentence_says_is_left_out() {
+        let seen = "1.000 Mfps is at or near the tester's own ceiling";
+        let near = doubt(TESTER_NEAR_CEILING, Weight::Unsure(6), seen);
         let row = |limit| Figures {
             forwarding_limit: Some(limit),
             ..Figures::default()
@@ -262,14 +201,16 @@ mod tests {
     }
 
     #[test]
-    fn every_weight_has_one_place() {
-        let mut names: Vec<&str> = WEIGHTS.concat();
-        names.extend(FOOTNOTES.map(|(name, _)| name));
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-        // One that this table has not heard of is no footnote.
-        assert!(weight("unheard-of") < weight("steal"));
+    fn weights_order_groups_then_places() {
+        let footnote = Weight::Footnote(0, "no wire");
+        let weights = [
+            Weight::Another(0),
+            Weight::Another(12),
+            Weight::Shifted(0),
+            Weight::Unsure(0),
+            Weight::Unknown(0),
+            footnote,
+        ];
+        assert!(weights.is_sorted() && weights[4] < footnote);
     }
 }

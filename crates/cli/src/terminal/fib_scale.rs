@@ -1,13 +1,13 @@
 //! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
 
 use super::{closeness, fib::columns, grouped, rule};
-use crate::figures::{Figures, Limit, Reading};
+use crate::figures::{Figures, Reading};
 use crate::record::Clock;
-use mpps_lab::doubt::Doubt;
+use mpps_lab::doubt::{Doubt, overload_limit};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{Measured, Point, Prepared, ScalePlan};
 use mpps_lab::saturation::Saturated;
-use mpps_method::limit::BUSY;
+use mpps_method::LimitedBy;
 use mpps_method::saturation::{Interval, Saturation};
 use mpps_method::statistics::{median, quantile};
 use std::fmt::Write;
@@ -81,19 +81,13 @@ impl ScaleRow {
     /// Whether the router was at its limit.
     #[must_use]
     pub fn is_the_duts(&self) -> bool {
-        self.limited_by() == Limit::Dut.name()
+        overload_limit(&self.saturated) == Some(LimitedBy::Dut)
     }
 
     /// What limits the maximum forwarding rate.
     #[must_use]
     pub fn limited_by(&self) -> &'static str {
-        let busy = self.maximum().map(|found| found.busy);
-        match busy {
-            None => "-",
-            Some(_) if !self.saturated.overloaded => Limit::Tester.name(),
-            Some(Some(busy)) if busy < BUSY => Limit::Disturbed.name(),
-            Some(_) => Limit::Dut.name(),
-        }
+        overload_limit(&self.saturated).map_or("-", LimitedBy::name)
     }
 
     /// The point, where a line is about it: `1 000 routes, 256 destinations`.
@@ -244,11 +238,11 @@ pub fn scale_doubts(rows: &[ScaleRow]) -> String {
         .iter()
         .flat_map(|row| row.doubts.iter().map(move |doubt| (row, doubt)))
     {
-        if told.contains(&doubt.name()) {
+        if told.contains(&doubt.name) {
             continue;
         }
-        told.push(doubt.name());
-        let same = |row: &&ScaleRow| row.doubts.iter().any(|one| one.name() == doubt.name());
+        told.push(doubt.name);
+        let same = |row: &&ScaleRow| row.doubts.iter().any(|one| one.name == doubt.name);
         let of = match rows.iter().filter(same).count() {
             1 => format!("at {}", row.place()),
             all if all == rows.len() => "at every point".to_owned(),
@@ -257,9 +251,7 @@ pub fn scale_doubts(rows: &[ScaleRow]) -> String {
         let _ = writeln!(
             text,
             "- {}, {of}\n    why:  {}\n    next: {}",
-            doubt.seen(),
-            doubt.why(),
-            doubt.next()
+            doubt.seen, doubt.why, doubt.next
         );
     }
     if text.is_empty() {
@@ -289,7 +281,7 @@ fn row(row: &ScaleRow) -> Vec<String> {
     ];
     if let Some(figures) = &row.figures {
         cells.push(without_loss(figures.reading));
-        cells.push(figures.limited_by.map_or("-", Limit::name).to_owned());
+        cells.push(figures.limited_by.map_or("-", LimitedBy::name).to_owned());
     }
     cells
 }
@@ -316,7 +308,9 @@ pub(crate) mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
     use crate::plan::FibScalePlan;
+    use crate::terminal::doubts::tests::doubt;
     use clap::Parser;
+    use mpps_lab::doubt::Weight;
     use mpps_lab::jobs::fib_scale::Series;
     use mpps_method::Rate;
     use mpps_method::saturation::FrameCost;
@@ -374,6 +368,8 @@ pub(crate) mod tests {
 
     /// Two points of one series, and one of another that could not be measured.
     pub(crate) fn rows() -> Vec<ScaleRow> {
+        let shared = "tester and DUT share a CPU";
+        let shared = doubt("cpu-shared", Weight::Shifted(0), shared);
         let row = |series, routes, destinations: u64, saturated: Saturated| ScaleRow {
             point: Point {
                 series,
@@ -385,7 +381,7 @@ pub(crate) mod tests {
             draw: (routes > 0).then(|| "per-prefix".to_owned()),
             subject: "64".to_owned(),
             figures: None,
-            doubts: (saturated.cost.iter()).map(|_| Doubt::CpuShared).collect(),
+            doubts: (saturated.cost.iter()).map(|_| shared.clone()).collect(),
             saturated,
         };
         vec![

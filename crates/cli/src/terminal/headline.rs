@@ -1,9 +1,9 @@
 //! One sentence a frame size: what the router forwards, what limits it, and what a frame costs.
 
 use super::digits::Known;
-use crate::figures::{Figures, ForwardingLimit, Limit, Reading};
-use mpps_method::Rate;
+use crate::figures::{Figures, ForwardingLimit, Reading};
 use mpps_method::saturation::{FrameCost, Interval};
+use mpps_method::{LimitedBy, Rate};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
 const UNBOUNDED: f64 = 0.02;
@@ -162,18 +162,18 @@ fn trials(row: &Figures) -> String {
 /// What ended the search, where that is not said already.
 fn ended(row: &Figures) -> &'static str {
     match row.limited_by {
-        Some(Limit::Tester) if same(row) || row.saturated.maximum().is_none() => {
+        Some(LimitedBy::Tester) if same(row) || row.saturated.maximum().is_none() => {
             "; the tester can offer no more"
         }
-        Some(Limit::Tester) if row.forwarding_limit != Some(ForwardingLimit::Tester) => {
+        Some(LimitedBy::Tester) if row.forwarding_limit != Some(ForwardingLimit::Tester) => {
             ", and the tester could offer no more"
         }
-        Some(Limit::Pause) => ", above it frames were lost in pauses only",
-        Some(Limit::Link) => ", which is all that the link carries",
-        Some(Limit::MaxRate) => ", the most that --max-rate allows",
-        Some(Limit::Disturbed) => ", the machine was too disturbed for more",
-        Some(Limit::Trials) => ", the search ended before a load failed",
-        Some(Limit::Tester | Limit::Dut | Limit::SharedCpu) | None => "",
+        Some(LimitedBy::Pause) => ", above it frames were lost in pauses only",
+        Some(LimitedBy::Link) => ", which is all that the link carries",
+        Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
+        Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
+        Some(LimitedBy::Trials) => ", the search ended before a load failed",
+        Some(LimitedBy::Tester | LimitedBy::Dut | LimitedBy::SharedCpu) | None => "",
     }
 }
 

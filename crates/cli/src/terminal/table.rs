@@ -1,7 +1,8 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
 use super::headline::{middle, passed};
-use crate::figures::{Figures, ForwardingLimit, Limit, Reading};
+use crate::figures::{Figures, ForwardingLimit, Reading};
+use mpps_method::LimitedBy;
 use mpps_method::saturation::{FrameCost, Interval};
 use std::fmt::Write;
 
@@ -115,7 +116,7 @@ fn without_loss(row: &Figures) -> String {
 
 /// What limits the forwarding rate; where that was not measured, what ended the search. And that it may be chance.
 fn limited_by(row: &Figures) -> String {
-    let search = row.limited_by.map(Limit::name);
+    let search = row.limited_by.map(LimitedBy::name);
     let limit = row.forwarding_limit.map(ForwardingLimit::name).or(search);
     let unstable = row.unstable.map_or("", |_| ", unstable");
     format!("{}{unstable}", limit.unwrap_or("-"))

@@ -11,7 +11,7 @@ use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
-use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
+use mpps_lab::doubt::{self, Doubt, Finding};
 use mpps_lab::facts::{HostSettings, Root};
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::one_run::{self, Holder, OnlyRun};
@@ -89,9 +89,9 @@ impl Beside {
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let changes = self.before.changes(&HostSettings::read(&Root::here()));
-        let changed = (!changes.is_empty()).then_some(HostDoubt::HostChanged(changes));
-        let other = self.other.clone().map(HostDoubt::OtherRun);
-        changed.into_iter().chain(other).map(Doubt::Host).collect()
+        let changed = doubt::host_changed(&changes);
+        let other = self.other.as_ref().map(doubt::other_run);
+        changed.into_iter().chain(other).collect()
     }
 }
 

@@ -51,32 +51,32 @@ pub struct Outlook {
 
 /// What every measurement on a bed needs.
 const BASE: &[Subject] = &[
-    Subject::Rights,
-    Subject::Kernel,
-    Subject::Btf,
-    Subject::KernelThreads,
-    Subject::Bed,
-    Subject::Tracepoints,
-    Subject::StallWatch,
+    Subject::RIGHTS,
+    Subject::KERNEL,
+    Subject::BTF,
+    Subject::KERNEL_THREADS,
+    Subject::BED,
+    Subject::TRACEPOINTS,
+    Subject::STALL_WATCH,
 ];
 /// What the tester's usual ports need too.
-const XDP_PORTS: &[Subject] = &[Subject::NativeXdp, Subject::LiveFrames];
+const XDP_PORTS: &[Subject] = &[Subject::NATIVE_XDP, Subject::LIVE_FRAMES];
 /// What disturbs a measurement, whatever it is.
 const QUIET: &[Subject] = &[
-    Subject::Cpus,
-    Subject::Siblings,
-    Subject::Memory,
-    Subject::Steal,
-    Subject::Stalls,
-    Subject::Others,
-    Subject::Leftovers,
-    Subject::RealTime,
-    Subject::Jit,
-    Subject::BpfStatistics,
-    Subject::Clock,
-    Subject::Governor,
-    Subject::IdleStates,
-    Subject::DebugKernel,
+    Subject::CPUS,
+    Subject::SIBLINGS,
+    Subject::MEMORY,
+    Subject::STEAL,
+    Subject::STALLS,
+    Subject::OTHERS,
+    Subject::LEFTOVERS,
+    Subject::REAL_TIME,
+    Subject::JIT,
+    Subject::BPF_STATISTICS,
+    Subject::CLOCK,
+    Subject::GOVERNOR,
+    Subject::IDLE_STATES,
+    Subject::DEBUG_KERNEL,
 ];
 
 const fn job(
@@ -93,40 +93,40 @@ const fn job(
 
 /// Every job, the main one first.
 pub static JOBS: [Job; 10] = [
-    job("throughput", &[BASE, XDP_PORTS, &[Subject::Cpumap]], QUIET),
+    job("throughput", &[BASE, XDP_PORTS, &[Subject::CPUMAP]], QUIET),
     job(
         "throughput --ipv6",
-        &[BASE, XDP_PORTS, &[Subject::Cpumap, Subject::Ipv6]],
+        &[BASE, XDP_PORTS, &[Subject::CPUMAP, Subject::IPV6]],
         QUIET,
     ),
     job(
         "throughput --nic napi",
-        &[BASE, XDP_PORTS, &[Subject::Napi]],
+        &[BASE, XDP_PORTS, &[Subject::NAPI]],
         QUIET,
     ),
     job(
         "throughput --nic softirq",
-        &[BASE, XDP_PORTS, &[Subject::Softirq]],
+        &[BASE, XDP_PORTS, &[Subject::SOFTIRQ]],
         QUIET,
     ),
-    job("calibrate", &[BASE, XDP_PORTS, &[Subject::Cpumap]], QUIET),
-    job("limits --measure", &[], &[Subject::Steal, Subject::Others]),
+    job("calibrate", &[BASE, XDP_PORTS, &[Subject::CPUMAP]], QUIET),
+    job("limits --measure", &[], &[Subject::STEAL, Subject::OTHERS]),
     job(
         "throughput --port af-packet",
-        &[BASE, &[Subject::PacketSocket]],
+        &[BASE, &[Subject::PACKET_SOCKET]],
         QUIET,
     ),
     job(
         "table load",
-        &[&[Subject::Rights]],
-        &[Subject::Memory, Subject::Leftovers],
+        &[&[Subject::RIGHTS]],
+        &[Subject::MEMORY, Subject::LEFTOVERS],
     ),
     job(
         "throughput --external OUT,IN",
-        &[BASE, &[Subject::PacketSocket, Subject::Nics]],
+        &[BASE, &[Subject::PACKET_SOCKET, Subject::NICS]],
         QUIET,
     ),
-    job("(building mpps)", &[&[Subject::Clang]], &[]),
+    job("(building mpps)", &[&[Subject::CLANG]], &[]),
 ];
 
 impl Job {
@@ -137,13 +137,13 @@ impl Job {
             let check = checks.iter().find(|check| check.subject == subject);
             check.map_or(State::Unknown, |check| check.state)
         };
-        let of = |subjects: &[Subject], states: &[State]| -> Vec<Subject> {
-            let with = |subject: &&Subject| states.contains(&state_of(**subject));
-            subjects.iter().filter(with).copied().collect()
+        let in_states = |subjects: &[Subject], states: &[State]| -> Vec<Subject> {
+            let is_in_one = |subject: &&Subject| states.contains(&state_of(**subject));
+            subjects.iter().filter(is_in_one).copied().collect()
         };
         let must = self.must.concat();
-        let missing = of(&must, &[State::Lacks]);
-        let unknown = of(&must, &[State::Unknown]);
+        let missing = in_states(&must, &[State::Lacks]);
+        let unknown = in_states(&must, &[State::Unknown]);
         let (state, lacks) = match (missing.is_empty(), unknown.is_empty()) {
             (false, _) => (JobState::Cannot, missing),
             (true, false) => (JobState::Unknown, unknown),
@@ -153,7 +153,7 @@ impl Job {
             job: self,
             state,
             lacks,
-            costs: of(self.wish, &[State::Costs, State::Lacks]),
+            costs: in_states(self.wish, &[State::Costs, State::Lacks]),
         }
     }
 }
@@ -167,7 +167,7 @@ mod tests {
             let found = with.iter().find(|(one, _)| *one == subject);
             found.map_or(State::Good, |(_, state)| *state)
         };
-        let all = [BASE, XDP_PORTS, &[Subject::Cpumap], QUIET].concat();
+        let all = [BASE, XDP_PORTS, &[Subject::CPUMAP], QUIET].concat();
         all.into_iter()
             .map(|subject| Check::new(subject, state(subject), ""))
             .collect()
@@ -198,8 +198,8 @@ mod tests {
             );
         }
         // What is known to be missing says more than what is not known.
-        let both = [(Subject::Btf, State::Lacks), (Subject::Bed, State::Unknown)];
-        assert_eq!(outlook(&both).1, [Subject::Btf]);
+        let both = [(Subject::BTF, State::Lacks), (Subject::BED, State::Unknown)];
+        assert_eq!(outlook(&both).1, [Subject::BTF]);
         assert_eq!(
             main.outlook(&[]).state,
             JobState::Unknown,

@@ -43,17 +43,17 @@ fn rights(root: &Root) -> Check {
     });
     let missing = missing.known().cloned().unwrap_or_default();
     if kernel::effective_uid() != 0 {
-        return Check::new(Subject::Rights, State::Lacks, "not root");
+        return Check::new(Subject::RIGHTS, State::Lacks, "not root");
     }
     if missing.is_empty() {
         Check::new(
-            Subject::Rights,
+            Subject::RIGHTS,
             State::Good,
             "root, with every capability needed",
         )
     } else {
         let seen = format!("root without {}", missing.join(", "));
-        Check::new(Subject::Rights, State::Lacks, seen)
+        Check::new(Subject::RIGHTS, State::Lacks, seen)
     }
 }
 
@@ -73,18 +73,18 @@ fn kernel_version(facts: &Facts) -> Check {
                 "Linux {} ({major}.{minor} or newer is needed)",
                 release.text
             );
-            Check::new(Subject::Kernel, State::Good, seen)
+            Check::new(Subject::KERNEL, State::Good, seen)
         }
         Ok(release) => {
             let seen = format!("Linux {}, older than {major}.{minor}", release.text);
-            Check::new(Subject::Kernel, State::Lacks, seen)
+            Check::new(Subject::KERNEL, State::Lacks, seen)
         }
         Err(error) => {
             let why = facts
                 .kernel_release
                 .why()
                 .map_or_else(|| error.to_string(), str::to_owned);
-            Check::untried(Subject::Kernel, &why)
+            Check::untried(Subject::KERNEL, &why)
         }
     }
 }
@@ -92,9 +92,9 @@ fn kernel_version(facts: &Facts) -> Check {
 fn types(root: &Root) -> Check {
     const BTF: &str = "/sys/kernel/btf/vmlinux";
     if root.path(BTF).exists() {
-        Check::new(Subject::Btf, State::Good, BTF)
+        Check::new(Subject::BTF, State::Good, BTF)
     } else {
-        Check::new(Subject::Btf, State::Lacks, format!("{BTF} is not there"))
+        Check::new(Subject::BTF, State::Lacks, format!("{BTF} is not there"))
     }
 }
 
@@ -103,22 +103,22 @@ fn kernel_threads() -> Check {
     match seen {
         Ok(threads) if !threads.is_empty() => {
             let seen = format!("visible ({} of ksoftirqd)", threads.len());
-            Check::new(Subject::KernelThreads, State::Good, seen)
+            Check::new(Subject::KERNEL_THREADS, State::Good, seen)
         }
         Ok(_) => Check::new(
-            Subject::KernelThreads,
+            Subject::KERNEL_THREADS,
             State::Lacks,
             "none to be seen: a process namespace of its own",
         ),
-        Err(error) => Check::untried(Subject::KernelThreads, &error.to_string()),
+        Err(error) => Check::untried(Subject::KERNEL_THREADS, &error.to_string()),
     }
 }
 
 fn ipv6(root: &Root) -> Check {
     const SETTING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
     match root.text(SETTING) {
-        Reading::Read(_) => Check::new(Subject::Ipv6, State::Good, "forwarding can be set"),
-        Reading::Unreadable { unreadable } => Check::new(Subject::Ipv6, State::Lacks, unreadable),
+        Reading::Read(_) => Check::new(Subject::IPV6, State::Good, "forwarding can be set"),
+        Reading::Unreadable { unreadable } => Check::new(Subject::IPV6, State::Lacks, unreadable),
     }
 }
 
@@ -131,31 +131,31 @@ fn clang(root: &Root) -> Check {
         .map(|folder| format!("{folder}/clang"))
         .find(|program| root.path(program).is_file());
     match found {
-        Some(program) => Check::new(Subject::Clang, State::Good, program),
-        None => Check::new(Subject::Clang, State::Lacks, "no clang on PATH"),
+        Some(program) => Check::new(Subject::CLANG, State::Good, program),
+        None => Check::new(Subject::CLANG, State::Lacks, "no clang on PATH"),
     }
 }
 
 fn nics(root: &Root) -> Check {
     match Nic::names(root) {
         Reading::Read(names) if names.len() >= 2 => {
-            Check::new(Subject::Nics, State::Good, names.join(", "))
+            Check::new(Subject::NICS, State::Good, names.join(", "))
         }
         Reading::Read(names) if names.is_empty() => {
-            Check::new(Subject::Nics, State::Lacks, "none in this namespace")
+            Check::new(Subject::NICS, State::Lacks, "none in this namespace")
         }
         Reading::Read(names) => {
             let seen = format!("{} alone; a pair is needed", names.join(", "));
-            Check::new(Subject::Nics, State::Lacks, seen)
+            Check::new(Subject::NICS, State::Lacks, seen)
         }
-        Reading::Unreadable { unreadable } => Check::untried(Subject::Nics, &unreadable),
+        Reading::Unreadable { unreadable } => Check::untried(Subject::NICS, &unreadable),
     }
 }
 
 fn cpus(facts: &Facts) -> Check {
     let Some(&available) = facts.cpus_available.known() else {
         return Check::untried(
-            Subject::Cpus,
+            Subject::CPUS,
             facts.cpus_available.why().unwrap_or_default(),
         );
     };
@@ -164,7 +164,7 @@ fn cpus(facts: &Facts) -> Check {
         2 => "2: one for the DUT, one for sender and receiver together".to_owned(),
         more => format!("{more}: sender, receiver and DUT have one each"),
     };
-    Check::good_if(Subject::Cpus, available > 2, seen)
+    Check::good_if(Subject::CPUS, available > 2, seen)
 }
 
 /// Whether a core of the DUT's runs the tester as well, in its other thread.
@@ -173,20 +173,20 @@ fn siblings(root: &Root) -> Check {
         .ok()
         .and_then(|all| CpuSplit::choose(&all, None, None).ok());
     let Some(split) = split else {
-        return Check::untried(Subject::Siblings, "the CPUs could not be read");
+        return Check::untried(Subject::SIBLINGS, "the CPUs could not be read");
     };
     match core_shared(root, &split) {
         Reading::Unreadable { unreadable } => {
-            return Check::untried(Subject::Siblings, &unreadable);
+            return Check::untried(Subject::SIBLINGS, &unreadable);
         }
         Reading::Read(Some((dut, tester))) => {
             let seen = format!("CPU {dut} (DUT) and CPU {tester} (tester) are one core");
-            return Check::new(Subject::Siblings, State::Costs, seen);
+            return Check::new(Subject::SIBLINGS, State::Costs, seen);
         }
         Reading::Read(None) => {}
     }
     Check::new(
-        Subject::Siblings,
+        Subject::SIBLINGS,
         State::Good,
         "tester and DUT have cores of their own",
     )
@@ -195,11 +195,11 @@ fn siblings(root: &Root) -> Check {
 fn memory(facts: &Facts) -> Check {
     match &facts.memory.available_octets {
         Reading::Read(octets) => Check::good_if(
-            Subject::Memory,
+            Subject::MEMORY,
             *octets >= MEMORY_MIN,
             format!("{} MiB available", octets >> 20),
         ),
-        Reading::Unreadable { unreadable } => Check::untried(Subject::Memory, unreadable),
+        Reading::Unreadable { unreadable } => Check::untried(Subject::MEMORY, unreadable),
     }
 }
 
@@ -216,9 +216,9 @@ fn leftovers() -> Check {
             } else {
                 format!("of {}", dead.join(", "))
             };
-            Check::good_if(Subject::Leftovers, dead.is_empty(), seen)
+            Check::good_if(Subject::LEFTOVERS, dead.is_empty(), seen)
         }
-        Err(error) => Check::untried(Subject::Leftovers, &error.to_string()),
+        Err(error) => Check::untried(Subject::LEFTOVERS, &error.to_string()),
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Examination {
 impl Examination {
     /// What became of this subject.
     #[must_use]
-    pub fn of(&self, subject: Subject) -> Option<&Check> {
+    pub fn check(&self, subject: Subject) -> Option<&Check> {
         self.checks.iter().find(|check| check.subject == subject)
     }
 
@@ -61,23 +61,62 @@ pub fn examine() -> Result<Examination, BedError> {
     let facts = Facts::gather();
     let mut checks = look::all(&root, &facts);
     checks.extend(settings::all(&facts));
-    let rights = checks.iter().find(|check| check.subject == Subject::Rights);
-    if rights.is_some_and(|rights| rights.state == State::Good) {
+    let rights = checks.iter().find(|check| check.subject == Subject::RIGHTS);
+    let has_rights = rights.is_some_and(|rights| rights.state == State::Good);
+    if has_rights {
         checks.extend(tried::all()?);
         checks.extend(watched::with_programs());
     } else {
-        let untried = |subject| Check::untried(subject, "not tried: rights first");
-        checks.extend(tried::SUBJECTS.map(untried));
         checks.extend(watched::without_programs());
     }
-    checks.sort_by_key(|check| check.subject);
     let nics = Nic::names(&root).map(|names| {
         let nic = |name: &String| Nic::read(&root, name);
         names.iter().map(nic).collect()
     });
     Ok(Examination {
         facts,
-        checks,
+        checks: in_order(&checks, has_rights),
         nics,
     })
+}
+
+/// One check a subject, in their order. A part of the tester without a check was not tried: it needs rights, then a bed.
+fn in_order(checks: &[Check], has_rights: bool) -> Vec<Check> {
+    let why = match has_rights {
+        true => "not tried: no bed",
+        false => "not tried: rights first",
+    };
+    let check = |&subject: &Subject| {
+        let made = checks.iter().find(|check| check.subject == subject);
+        made.map_or_else(|| Check::untried(subject, why), Check::clone)
+    };
+    Subject::ALL.iter().map(check).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_subject_is_told_once_in_order() {
+        let good = |subject| Check::new(subject, State::Good, "");
+        let (memory, rights) = (good(Subject::MEMORY), good(Subject::RIGHTS));
+        let checks = in_order(&[memory, rights], true);
+        let subjects = checks.iter().map(|check| check.subject);
+        assert!(subjects.eq(Subject::ALL.iter().copied()));
+        let is_good = |check: &&Check| check.state == State::Good;
+        assert_eq!(checks.iter().filter(is_good).count(), 2);
+        let why = |has_rights| in_order(&[], has_rights)[4].seen.clone();
+        assert_eq!(Subject::ALL[4], Subject::BED);
+        assert_eq!(why(true), "not tried: no bed");
+        assert_eq!(why(false), "not tried: rights first");
+    }
+
+    #[test]
+    fn subjects_have_names_of_their_own() {
+        let mut names: Vec<_> = Subject::ALL.iter().map(|one| one.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Subject::ALL.len());
+    }
 }

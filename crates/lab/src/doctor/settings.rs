@@ -43,20 +43,20 @@ fn real_time(facts: &Facts) -> Check {
         setting("kernel.sched_rt_period_us"),
     ) else {
         return Check::untried(
-            Subject::RealTime,
+            Subject::REAL_TIME,
             "kernel.sched_rt_runtime_us cannot be read",
         );
     };
     if runtime < 0 {
         return Check::new(
-            Subject::RealTime,
+            Subject::REAL_TIME,
             State::Good,
             "real-time threads are never stopped",
         );
     }
     let share = runtime as f64 / period.max(1) as f64;
     let seen = format!("real-time threads may have {:.0} % of a CPU", share * 100.0);
-    Check::good_if(Subject::RealTime, share >= REAL_TIME_SHARE, seen)
+    Check::good_if(Subject::REAL_TIME, share >= REAL_TIME_SHARE, seen)
 }
 
 fn jit(facts: &Facts) -> Check {
@@ -64,9 +64,9 @@ fn jit(facts: &Facts) -> Check {
         facts.kernel.setting("net.core.bpf_jit_enable"),
         facts.kernel.setting("net.core.bpf_jit_harden"),
     ) {
-        (Some(0), _) => Check::new(Subject::Jit, State::Costs, "off"),
+        (Some(0), _) => Check::new(Subject::JIT, State::Costs, "off"),
         (Some(_), Some(harden)) => Check::good_if(
-            Subject::Jit,
+            Subject::JIT,
             harden < 2,
             format!(
                 "on, constants {}",
@@ -78,20 +78,20 @@ fn jit(facts: &Facts) -> Check {
             ),
         ),
         // Only root may read the second.
-        (Some(_), None) => Check::new(Subject::Jit, State::Good, "on"),
-        (None, _) => Check::untried(Subject::Jit, "net.core.bpf_jit_enable cannot be read"),
+        (Some(_), None) => Check::new(Subject::JIT, State::Good, "on"),
+        (None, _) => Check::untried(Subject::JIT, "net.core.bpf_jit_enable cannot be read"),
     }
 }
 
 fn bpf_statistics(facts: &Facts) -> Check {
     match facts.kernel.setting("kernel.bpf_stats_enabled") {
         Some(on) => Check::good_if(
-            Subject::BpfStatistics,
+            Subject::BPF_STATISTICS,
             on == 0,
             if on == 0 { "off" } else { "on" },
         ),
         None => Check::untried(
-            Subject::BpfStatistics,
+            Subject::BPF_STATISTICS,
             "kernel.bpf_stats_enabled cannot be read",
         ),
     }
@@ -100,11 +100,11 @@ fn bpf_statistics(facts: &Facts) -> Check {
 fn clock(facts: &Facts) -> Check {
     match &facts.kernel.clocksource {
         Reading::Read(name) => Check::good_if(
-            Subject::Clock,
+            Subject::CLOCK,
             FAST_CLOCKS.contains(&name.as_str()),
             name.clone(),
         ),
-        Reading::Unreadable { unreadable } => Check::untried(Subject::Clock, unreadable),
+        Reading::Unreadable { unreadable } => Check::untried(Subject::CLOCK, unreadable),
     }
 }
 
@@ -116,10 +116,10 @@ fn governor(facts: &Facts) -> Check {
                 .map(|(name, cpus)| format!("{name} on CPUs {cpus}"))
                 .collect();
             let steady = governors.keys().all(|name| name == "performance");
-            Check::good_if(Subject::Governor, steady, each.join(", "))
+            Check::good_if(Subject::GOVERNOR, steady, each.join(", "))
         }
         Reading::Unreadable { .. } => Check::new(
-            Subject::Governor,
+            Subject::GOVERNOR,
             State::Good,
             "this kernel scales no frequencies (a hypervisor may)",
         ),
@@ -129,7 +129,7 @@ fn governor(facts: &Facts) -> Check {
 fn idle_states(facts: &Facts) -> Check {
     let Some(states) = facts.cpu.idle.states.known() else {
         return Check::new(
-            Subject::IdleStates,
+            Subject::IDLE_STATES,
             State::Good,
             "this kernel chooses no idle states",
         );
@@ -147,7 +147,7 @@ fn idle_states(facts: &Facts) -> Check {
     } else {
         deep.join(", ")
     };
-    Check::good_if(Subject::IdleStates, deep.is_empty(), seen)
+    Check::good_if(Subject::IDLE_STATES, deep.is_empty(), seen)
 }
 
 fn debug_kernel(facts: &Facts) -> Check {
@@ -162,9 +162,9 @@ fn debug_kernel(facts: &Facts) -> Check {
             } else {
                 on.join(", ")
             };
-            Check::good_if(Subject::DebugKernel, on.is_empty(), seen)
+            Check::good_if(Subject::DEBUG_KERNEL, on.is_empty(), seen)
         }
-        Reading::Unreadable { unreadable } => Check::untried(Subject::DebugKernel, unreadable),
+        Reading::Unreadable { unreadable } => Check::untried(Subject::DEBUG_KERNEL, unreadable),
     }
 }
 

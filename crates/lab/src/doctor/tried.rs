@@ -11,25 +11,6 @@ use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_linux::{cpu, interrupt};
 
-/// What this file finds out.
-pub(super) const SUBJECTS: [Subject; 9] = [
-    Subject::Bed,
-    Subject::NativeXdp,
-    Subject::Tracepoints,
-    Subject::StallWatch,
-    Subject::LiveFrames,
-    Subject::Cpumap,
-    Subject::Napi,
-    Subject::Softirq,
-    Subject::PacketSocket,
-];
-/// Of these, what is tried alone on a bed.
-const PARTS: [Subject; 4] = [
-    Subject::NativeXdp,
-    Subject::Tracepoints,
-    Subject::StallWatch,
-    Subject::LiveFrames,
-];
 /// Frames that the sender tries itself with.
 const FRAMES: u64 = 64;
 /// Time between two of them, ns.
@@ -37,26 +18,24 @@ const GAP_NS: u64 = 10_000;
 /// Frames a receiver has to be ready for.
 const FRAMES_MAX: u64 = 1 << 16;
 
-/// Tries everything.
+/// Tries everything; without a bed nothing else.
 ///
 /// # Errors
 /// A bed could not be lowered.
 pub(super) fn all() -> Result<Vec<Check>, BedError> {
     let home = cpu::available()?;
     let mut checks = parts()?;
-    let bed = checks.iter().find(|check| check.subject == Subject::Bed);
+    let bed = checks.iter().find(|check| check.subject == Subject::BED);
     let stands = bed.is_some_and(|bed| bed.state == State::Good);
-    for (subject, front, port) in [
-        (Subject::Cpumap, Front::Cpumap, PortKind::Xdp),
-        (Subject::Napi, Front::Napi, PortKind::Xdp),
-        (Subject::Softirq, Front::Softirq, PortKind::Xdp),
-        (Subject::PacketSocket, Front::Cpumap, PortKind::AfPacket),
-    ] {
-        checks.push(if stands {
-            whole(subject, front, port)?
-        } else {
-            Check::untried(subject, "not tried: no bed")
-        });
+    if stands {
+        for (subject, front, port) in [
+            (Subject::CPUMAP, Front::Cpumap, PortKind::Xdp),
+            (Subject::NAPI, Front::Napi, PortKind::Xdp),
+            (Subject::SOFTIRQ, Front::Softirq, PortKind::Xdp),
+            (Subject::PACKET_SOCKET, Front::Cpumap, PortKind::AfPacket),
+        ] {
+            checks.push(whole(subject, front, port)?);
+        }
     }
     // The tester moved this thread to its own CPUs.
     cpu::pin_current_thread(&home)?;
@@ -77,20 +56,22 @@ fn parts() -> Result<Vec<Check>, BedError> {
         Ok(bed) => bed,
         Err(error @ BedError::NotRestored(..)) => return Err(error),
         Err(error) => {
-            let mut checks = vec![Check::new(Subject::Bed, State::Lacks, error.to_string())];
-            checks.extend(PARTS.map(|subject| Check::untried(subject, "not tried: no bed")));
-            return Ok(checks);
+            return Ok(vec![Check::new(
+                Subject::BED,
+                State::Lacks,
+                error.to_string(),
+            )]);
         }
     };
     let stood = "three namespaces, two links, raised and lowered".to_owned();
     let mut checks = vec![
-        Check::tried(Subject::NativeXdp, &native_xdp(&bed)),
-        Check::tried(Subject::Tracepoints, &tracepoints(&bed)),
-        Check::tried(Subject::StallWatch, &timers(&bed)),
-        Check::tried(Subject::LiveFrames, &live_frames(&bed)),
+        Check::tried(Subject::NATIVE_XDP, &native_xdp(&bed)),
+        Check::tried(Subject::TRACEPOINTS, &tracepoints(&bed)),
+        Check::tried(Subject::STALL_WATCH, &timers(&bed)),
+        Check::tried(Subject::LIVE_FRAMES, &live_frames(&bed)),
     ];
     bed.lower()?;
-    checks.push(Check::new(Subject::Bed, State::Good, stood));
+    checks.push(Check::new(Subject::BED, State::Good, stood));
     Ok(checks)
 }
 

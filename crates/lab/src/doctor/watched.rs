@@ -27,14 +27,14 @@ pub(super) fn with_programs() -> Vec<Check> {
     let stalls = watch.and_then(|watch| longest(&watch));
     checks.push(match stalls {
         Ok((cpu, longest_ns)) => Check::good_if(
-            Subject::Stalls,
+            Subject::STALLS,
             longest_ns < STALL_NS,
             format!(
                 "longest stop within a second: {:.1} ms, of CPU {cpu}",
                 longest_ns as f64 / 1e6
             ),
         ),
-        Err(error) => Check::untried(Subject::Stalls, &error.to_string()),
+        Err(error) => Check::untried(Subject::STALLS, &error.to_string()),
     });
     checks
 }
@@ -43,7 +43,7 @@ pub(super) fn with_programs() -> Vec<Check> {
 pub(super) fn without_programs() -> Vec<Check> {
     let mut checks = a_second();
     checks.push(Check::untried(
-        Subject::Stalls,
+        Subject::STALLS,
         "not tried: needs what a bed needs",
     ));
     checks
@@ -73,7 +73,7 @@ fn a_second() -> Vec<Check> {
         Ok((before, after)) => weigh(&before, &after, SECOND_NS, busiest(&programs).as_deref()),
         Err(error) => {
             let why = error.to_string();
-            [Subject::Steal, Subject::Others]
+            [Subject::STEAL, Subject::OTHERS]
                 .map(|subject| Check::untried(subject, &why))
                 .to_vec()
         }
@@ -129,12 +129,12 @@ fn weigh(
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     vec![
         Check::good_if(
-            Subject::Steal,
+            Subject::STEAL,
             stolen <= STEAL_SHARE,
             format!("{} of a second, most of CPU {stolen_from}", percent(stolen)),
         ),
         Check::good_if(
-            Subject::Others,
+            Subject::OTHERS,
             share <= OTHERS_SHARE,
             format!(
                 "CPU {busy} was {} busy within a second{}",

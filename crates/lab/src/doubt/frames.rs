@@ -1,160 +1,134 @@
-//! Doubts about where frames went, and about those that came back otherwise than a router sends them on: more than
-//! once, out of order, late, not routed.
+//! Doubts about frames that came otherwise than a router sends them on: more than once, out of order, late, not routed,
+//! merged, or not the tester's.
 
-use super::Words;
+use super::{Doubt, Weighed, Weight};
 use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
 
-/// What was wrong with frames that arrived, over all trials of a search.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FrameDoubt {
-    /// Frames arrived more than once.
-    Duplicates {
-        /// Arrivals beyond the first of each.
-        frames: u64,
-        /// Frames received.
-        received: u64,
-    },
-    /// Frames arrived behind a later one of their flow.
-    Reordered {
-        /// How many.
-        frames: u64,
-        /// Frames received.
-        received: u64,
-    },
-    /// Frames arrived when their trial was over.
-    Late {
-        /// How many.
-        frames: u64,
-    },
-    /// Frames arrived so long after their trial that a queue behind the ring must have held them.
-    QueuedBehind {
-        /// How many, in one trial.
-        frames: u64,
-        /// Frames sent in it.
-        sent: u64,
-    },
-    /// Frames go both ways, and those of the second direction all go to one destination.
-    HalfMeetsTable {
-        /// Routes in the DUT.
-        routes: u64,
-    },
-    /// Frames arrived with the TTL or hop limit they were sent with.
-    NotRouted {
-        /// How many.
-        frames: u64,
-        /// Of so many whose TTL was looked at.
-        of: u64,
-    },
+/// A DUT that forwards fewer packets than this share of the frames has merged some.
+const MERGED: f64 = 0.95;
+/// Frames in one packet at most (net/ipv4/udp_offload.c, UDP_GRO_CNT_MAX; TCP merges fewer of a usual size).
+const MERGED_AT_MOST: u64 = 64;
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let searched = weighed.searched;
+    let doubts = [
+        merged(searched.evidence.as_ref()),
+        foreign(&searched.trials),
+    ];
+    let doubts = doubts.into_iter().flatten();
+    doubts.chain(frame_doubts(&searched.trials)).collect()
 }
 
-impl FrameDoubt {
-    /// The doubts that a search's trials raise.
-    pub fn from_trials(trials: &[(Trial, Verdict)]) -> impl Iterator<Item = Self> {
-        let sum = |sum: Counts, (trial, _): &(Trial, Verdict)| sum.plus(&trial.counted());
-        let counts = trials.iter().fold(Counts::default(), sum);
-        let queued = trials
-            .iter()
-            .map(|(trial, _)| (trial.overdue, trial.counts().sent));
-        let queued = queued.filter(|&(frames, sent)| frames as f64 > OVERDUE_MAX * sent as f64);
-        let (queued, of_sent) = queued.max().unwrap_or_default();
-        let timed = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
-        let received = counts.received;
-        let doubts = [
-            (
-                counts.duplicated,
-                Self::Duplicates {
-                    frames: counts.duplicated,
-                    received,
-                },
-            ),
-            (
-                counts.reordered,
-                Self::Reordered {
-                    frames: counts.reordered,
-                    received,
-                },
-            ),
-            (
-                counts.late,
-                Self::Late {
-                    frames: counts.late,
-                },
-            ),
-            (
-                queued,
-                Self::QueuedBehind {
-                    frames: queued,
-                    sent: of_sent,
-                },
-            ),
-            (
-                counts.not_lowered,
-                Self::NotRouted {
-                    frames: counts.not_lowered,
-                    of: timed,
-                },
-            ),
-        ];
-        doubts
-            .into_iter()
-            .filter(|(frames, _)| *frames > 0)
-            .map(|(_, doubt)| doubt)
-    }
+/// The doubts about the tester's own frames that arrived in these trials.
+#[must_use]
+pub fn frame_doubts(trials: &[(Trial, Verdict)]) -> Vec<Doubt> {
+    let sum = |sum: Counts, (trial, _): &(Trial, Verdict)| sum.plus(&trial.counted());
+    let counts = trials.iter().fold(Counts::default(), sum);
+    let looked_at = trials.iter().map(|(trial, _)| trial.latency.count()).sum();
+    let doubts = [
+        duplicates(counts.duplicated, counts.received),
+        reordered(counts.reordered, counts.received),
+        late(counts.late),
+        queued_behind(trials),
+        not_routed(counts.not_lowered, looked_at),
+    ];
+    doubts.into_iter().flatten().collect()
+}
 
-    pub(super) fn words(&self) -> Words {
-        match self {
-            Self::Duplicates { frames, received } => Words {
-                name: "duplicates",
-                seen: format!("{frames} of {received} frames arrived once more"),
-                why: "the DUT did more work than the rate says, and a copy hides the loss of its frame",
-                next: "look for mirroring, bridges and bonds in the DUT (tc filter show, mpps bed shell)",
-            },
-            Self::Reordered { frames, received } => Words {
-                name: "reordered",
-                seen: format!(
-                    "{frames} of {received} frames arrived behind a later one of their flow"
-                ),
-                why: "the DUT spreads a flow over several CPUs or queues, which receivers of TCP pay for",
-                next: "look at RPS, at queues and at multipath routes in the DUT",
-            },
-            Self::QueuedBehind { frames, sent } => Words {
-                name: "queued-behind",
-                seen: format!(
-                    "{frames} of {sent} frames arrived when their trial and the drain of the ring were over"
-                ),
-                why: "a queue or a shaper held them: the DUT cannot sustain that load, so they count as lost",
-                next: "tc -s qdisc in the DUT (mpps bed shell); a longer --time",
-            },
-            Self::HalfMeetsTable { routes } => Words {
-                name: "half-meets-table",
-                seen: format!(
-                    "the DUT holds {routes} routes, and frames of the second direction all go to one destination"
-                ),
-                why: "half of the look-ups stay in the CPU's caches: the rate is not the table's",
-                next: "the same without --bidirectional",
-            },
-            Self::Late { frames } => Words {
-                name: "late",
-                seen: format!("{frames} frames arrived when their trial was over"),
-                why: "they counted as lost, and took time of the next trial: something holds frames for longer than a drain lasts",
-                next: "look for queues and shapers in the DUT (tc -s qdisc)",
-            },
-            Self::NotRouted { frames, of } => Words {
-                name: "not-routed",
-                seen: format!(
-                    "{frames} of {of} frames looked at arrived with the TTL they were sent with"
-                ),
-                why: "a router lowers it: these frames went past routing, and the rate is not that of a router",
-                next: "look for redirects, bridges and tunnels in the DUT (tc filter show dev mB ingress)",
-            },
-        }
-    }
+fn foreign(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let frames: u64 = trials.iter().map(|(trial, _)| trial.counts().foreign).sum();
+    (frames > 0).then(|| Doubt {
+        name: "foreign",
+        weight: Weight::Another(9),
+        seen: format!("{frames} frames not ours reached the receiver"),
+        why: "something besides the tester sends through the DUT",
+        next: "look at what --dut-setup started",
+    })
+}
+
+fn duplicates(frames: u64, received: u64) -> Option<Doubt> {
+    (frames > 0).then(|| Doubt {
+        name: "duplicates",
+        weight: Weight::Another(3),
+        seen: format!("{frames} of {received} frames arrived once more"),
+        why: "the DUT did more work than the rate says, and a copy hides the loss of its frame",
+        next: "look for mirroring, bridges and bonds in the DUT (tc filter show, mpps bed shell)",
+    })
+}
+
+fn reordered(frames: u64, received: u64) -> Option<Doubt> {
+    (frames > 0).then(|| Doubt {
+        name: "reordered",
+        weight: Weight::Shifted(13),
+        seen: format!("{frames} of {received} frames arrived behind a later one of their flow"),
+        why: "the DUT spreads a flow over several CPUs or queues, which costs receivers of TCP time",
+        next: "look at RPS, at queues and at multipath routes in the DUT",
+    })
+}
+
+fn late(frames: u64) -> Option<Doubt> {
+    (frames > 0).then(|| Doubt {
+        name: "late",
+        weight: Weight::Shifted(11),
+        seen: format!("{frames} frames arrived when their trial was over"),
+        why: "they counted as lost, and took time of the next trial: something holds frames for longer than a drain lasts",
+        next: "look for queues and shapers in the DUT (tc -s qdisc)",
+    })
+}
+
+/// So long after their trial that a queue behind the ring must have held them: most of a trial.
+fn queued_behind(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let overdue = trials
+        .iter()
+        .map(|(trial, _)| (trial.overdue, trial.counts().sent));
+    let (frames, sent) = overdue
+        .filter(|&(frames, sent)| frames as f64 > OVERDUE_MAX * sent as f64)
+        .max()?;
+    Some(Doubt {
+        name: "queued-behind",
+        weight: Weight::Shifted(12),
+        seen: format!(
+            "{frames} of {sent} frames arrived when their trial and the drain of the ring were over"
+        ),
+        why: "a queue or a shaper held them: the DUT cannot sustain that load, so they count as lost",
+        next: "look at tc -s qdisc in the DUT (mpps bed shell), or take a longer --time",
+    })
+}
+
+/// With the TTL or hop limit they were sent with, of those looked at.
+fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
+    (frames > 0).then(|| Doubt {
+        name: "not-routed",
+        weight: Weight::Another(1),
+        seen: format!(
+            "{frames} of {looked_at} frames looked at arrived with the TTL they were sent with"
+        ),
+        why: "a router lowers it: these frames went past routing, and the rate is not that of a router",
+        next: "look for redirects, bridges and tunnels in the DUT (tc filter show dev mB ingress)",
+    })
+}
+
+/// By the DUT's own count, whatever was sent: GRO merges UDP too where that was switched on. (A data plane that goes
+/// past the IP layer counts none, or a few that opened its way: no more than so many frames become one packet.)
+fn merged(trial: Option<&Trial>) -> Option<Doubt> {
+    let trial = trial?;
+    let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);
+    let few = packets as f64 <= MERGED * frames as f64;
+    (few && packets.saturating_mul(MERGED_AT_MOST) >= frames).then(|| Doubt {
+        name: "merged",
+        weight: Weight::Another(2),
+        seen: format!(
+            "the DUT forwarded {frames} frames as {packets} packets: GRO merged them, and they were cut again"
+        ),
+        why: "the rate counts frames, the DUT routed fewer, larger packets: traffic that cannot be merged is slower",
+        next: "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off",
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::Direction;
+    use mpps_method::{Direction, StackCounts};
 
     #[test]
     fn each_count_over_zero_is_a_doubt() {
@@ -168,35 +142,56 @@ mod tests {
                 ..Trial::default()
             };
             let trials = [(trial, Verdict::Lossless)];
-            let doubts = FrameDoubt::from_trials(&trials);
-            doubts.map(|doubt| doubt.words().name).collect::<Vec<_>>()
+            let doubts = frame_doubts(&trials).into_iter().chain(foreign(&trials));
+            doubts.map(|doubt| doubt.name).collect::<Vec<_>>()
         };
         let none = Counts {
             received: 100,
             ..Counts::default()
         };
+        let with = |change: fn(&mut Counts)| {
+            let mut counts = none;
+            change(&mut counts);
+            raised(counts)
+        };
         assert!(raised(none).is_empty());
+        assert_eq!(with(|counts| counts.duplicated = 1), ["duplicates"]);
+        assert_eq!(with(|counts| counts.reordered = 1), ["reordered"]);
+        assert_eq!(with(|counts| counts.late = 1), ["late"]);
+        assert_eq!(with(|counts| counts.not_lowered = 1), ["not-routed"]);
+        assert_eq!(with(|counts| counts.foreign = 1), ["foreign"]);
+    }
+
+    #[test]
+    fn fewer_packets_forwarded_than_frames_is_doubted() {
+        let merged_by = |received: u64, stack: Option<u64>| {
+            let mut direction = Direction::default();
+            direction.counts.received = received;
+            let trial = Trial {
+                directions: vec![direction],
+                stack: stack.map(|forwarded| StackCounts {
+                    forwarded,
+                    no_route: 0,
+                }),
+                ..Trial::default()
+            };
+            merged(Some(&trial))
+        };
         assert_eq!(
-            raised(Counts {
-                duplicated: 1,
-                ..none
-            }),
-            ["duplicates"]
+            merged_by(1_000, Some(950)).expect("5 % fewer").seen,
+            "the DUT forwarded 1000 frames as 950 packets: GRO merged them, and they were cut again"
         );
+        // Canaries are forwarded besides.
+        assert_eq!(merged_by(1_000, Some(1_032)), None);
+        assert_eq!(merged_by(1_000, Some(951)), None);
+        assert_eq!(merged_by(1_000, Some(0)), None, "past the IP layer");
         assert_eq!(
-            raised(Counts {
-                reordered: 1,
-                ..none
-            }),
-            ["reordered"]
+            merged_by(1_000, Some(15)),
+            None,
+            "past it but for the first"
         );
-        assert_eq!(raised(Counts { late: 1, ..none }), ["late"]);
-        assert_eq!(
-            raised(Counts {
-                not_lowered: 1,
-                ..none
-            }),
-            ["not-routed"]
-        );
+        assert!(merged_by(1_000, Some(16)).is_some());
+        assert_eq!(merged_by(1_000, None), None, "a device that tells nothing");
+        assert_eq!(merged(None), None);
     }
 }

@@ -191,7 +191,8 @@ pub(super) fn find(
     let range = (plan.minimum, link::highest(highest, line));
     let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;
     let found = run(measurer, search.as_mut(), Phase::Search, deadline, observer)?;
-    let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched);
+    let allowed = doubt::highest_allowed(plan.maximum, ceiling, &plan.search);
+    let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched, allowed);
     Ok(found.into_iter().map(weigh).collect())
 }
 

@@ -38,7 +38,7 @@ struct CheckEntry<'a> {
 /// # Errors
 /// None that can happen: all of it is text and numbers.
 pub fn doctor_json(examination: &Examination) -> serde_json::Result<String> {
-    let names = |subjects: &[Subject]| subjects.iter().map(|one| one.name()).collect();
+    let names = |subjects: &[Subject]| subjects.iter().map(|one| one.name).collect();
     let document = Document {
         schema: SCHEMA,
         main_job_can_run: examination.main_job_can_run(),
@@ -56,11 +56,11 @@ pub fn doctor_json(examination: &Examination) -> serde_json::Result<String> {
             .checks
             .iter()
             .map(|check| CheckEntry {
-                check: check.subject.name(),
+                check: check.subject.name,
                 state: check.state.name(),
                 seen: &check.seen,
-                cost: check.subject.cost(),
-                remedy: check.subject.remedy(),
+                cost: check.subject.cost,
+                remedy: check.subject.remedy,
             })
             .collect(),
         nics: &examination.nics,

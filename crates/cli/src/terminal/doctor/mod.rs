@@ -16,7 +16,7 @@ pub fn doctor(examination: &Examination) -> String {
     jobs(&mut text, &examination.outlooks());
     checks(&mut text, &examination.checks);
     if examination
-        .of(Subject::Rights)
+        .check(Subject::RIGHTS)
         .is_some_and(|rights| rights.state == State::Lacks)
     {
         text.push_str("  (run it as root, and what is not tried is)\n");
@@ -84,7 +84,7 @@ fn jobs(text: &mut String, outlooks: &[Outlook]) {
 }
 
 fn names(subjects: &[Subject]) -> String {
-    let names: Vec<&str> = subjects.iter().map(|subject| subject.name()).collect();
+    let names: Vec<&str> = subjects.iter().map(|subject| subject.name).collect();
     names.join(", ")
 }
 
@@ -92,11 +92,11 @@ fn checks(text: &mut String, checks: &[Check]) {
     text.push_str("\nChecks\n");
     let width = checks
         .iter()
-        .map(|check| check.subject.name().len())
+        .map(|check| check.subject.name.len())
         .max()
         .unwrap_or(0);
     for check in checks {
-        let (state, name) = (check.state.name(), check.subject.name());
+        let (state, name) = (check.state.name(), check.subject.name);
         let _ = writeln!(text, "  {state:<7}  {name:<width$}  {}", check.seen);
     }
 }
@@ -126,10 +126,7 @@ fn advice(text: &mut String, examination: &Examination) {
         let _ = writeln!(
             text,
             "- {}: {}\n    cost: {}\n    do:   {}",
-            subject.name(),
-            check.seen,
-            subject.cost(),
-            subject.remedy()
+            subject.name, check.seen, subject.cost, subject.remedy
         );
     }
 }

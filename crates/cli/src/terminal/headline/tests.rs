@@ -15,7 +15,7 @@ pub(in crate::terminal) fn row() -> Figures {
         reading: Reading::Is(Rate::from_fps(1_380_000.0)),
         fails_at: Some(Rate::from_fps(1_410_000.0)),
         label: Some("Estimate"),
-        limited_by: Some(Limit::Dut),
+        limited_by: Some(LimitedBy::Dut),
         forwarding_limit: Some(ForwardingLimit::Cpu),
         receiver: Some(mpps_lab::tester::ReceiverPlace::Exit),
         passes: Passes {
@@ -66,7 +66,7 @@ pub(in crate::terminal) fn unstable() -> Figures {
 fn weak_tester(rate: f64) -> Figures {
     Figures {
         forwarding_limit: Some(ForwardingLimit::Tester),
-        limited_by: Some(Limit::Tester),
+        limited_by: Some(LimitedBy::Tester),
         reading: Reading::AtLeast(Rate::from_fps(rate)),
         fails_at: None,
         ..row()
@@ -138,13 +138,19 @@ fn what_ended_the_search_is_told() {
         text.to_owned()
     };
     for (limit, words) in [
-        (Limit::Pause, ", above it frames were lost in pauses only"),
-        (Limit::Link, ", which is all that the link carries"),
-        (Limit::MaxRate, ", the most that --max-rate allows"),
-        (Limit::Disturbed, ", the machine was too disturbed for more"),
-        (Limit::Trials, ", the search ended before a load failed"),
-        (Limit::Tester, ", and the tester could offer no more"),
-        (Limit::SharedCpu, ""),
+        (
+            LimitedBy::Pause,
+            ", above it frames were lost in pauses only",
+        ),
+        (LimitedBy::Link, ", which is all that the link carries"),
+        (LimitedBy::MaxRate, ", the most that --max-rate allows"),
+        (
+            LimitedBy::Disturbed,
+            ", the machine was too disturbed for more",
+        ),
+        (LimitedBy::Trials, ", the search ended before a load failed"),
+        (LimitedBy::Tester, ", and the tester could offer no more"),
+        (LimitedBy::SharedCpu, ""),
     ] {
         assert_eq!(
             ended(limit),

@@ -1,9 +1,10 @@
 use super::*;
 use crate::plan::tests::plan;
+use crate::terminal::doubts::tests::doubt;
 use crate::terminal::headline::tests::{row, unstable};
 use crate::terminal::wrap::wrap;
-use mpps_lab::doubt::Doubt;
-use mpps_method::{LossPattern, Outcome, Passes, Rate, Span, Stability};
+use mpps_lab::doubt::{Doubt, Reading, Weight};
+use mpps_method::{Outcome, Passes, Rate, Stability};
 
 pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
     let lowest = Rate::from_fps(10_000.0);
@@ -21,6 +22,9 @@ pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding 
             trials: 1,
             voided: 0,
         },
+        rate: Reading::Below(lowest),
+        limited_by: None,
+        forwarding_limit: None,
         claim: None,
         passes: Passes::default(),
         trial: None,
@@ -30,61 +34,47 @@ pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding 
         evenness: None,
         stability: Stability::Stable,
         ceiling: lowest,
+        simulated: false,
+        disturbed: false,
         doubts,
     }
 }
 
-/// What hold on every bed.
+/// Those of every result of such a bed.
 fn always() -> Vec<Doubt> {
-    let trial = Span::from_millis(1_000);
-    vec![
-        Doubt::ShortTrial { trial },
-        Doubt::NotionalLink,
-        Doubt::VirtualNic,
-    ]
+    let footnotes = [
+        ("short-trial", "trials shorter than RFC 2544's 60 s"),
+        ("notional-link", "no wire"),
+        ("virtual-nic", "a virtual NIC"),
+    ];
+    let footnote = |(place, (name, words))| doubt(name, Weight::Footnote(place, words), words);
+    (0..).zip(footnotes).map(footnote).collect()
 }
 
-/// Nine of a restless hour, each with numbers of its own.
+/// Ten of a restless hour, each with numbers of its own.
 fn restless(size: u32) -> Vec<Doubt> {
     let rate = Rate::from_fps(f64::from(1_000_000 + size));
-    let mut doubts = always();
-    doubts.extend([
-        Doubt::GateUnknown {
-            trials: 5,
-            judged: size % 5,
-        },
-        Doubt::LossNotByLoad {
-            rate,
-            pattern: LossPattern::Mixed,
-        },
-        Doubt::Steal {
-            share: f64::from(size) / 10_000.0,
-        },
-        Doubt::Voided {
-            voided: size,
-            trials: 2 * size,
-        },
-        Doubt::RingHides {
-            ring: 4_096,
-            hidden: rate,
-        },
-        Doubt::StallUnseen {
-            ring: 256,
-            rate,
-            unseen: Span::from_millis(2),
-        },
-        Doubt::Contradiction { rate },
-        Doubt::NotOffered {
-            trials: 9,
-            of: size,
-        },
-        Doubt::LossWhileIdle { rate, busy: 0.71 },
-        Doubt::FewDestinations {
-            routes: u64::from(size) * 1_000,
-            met: 1,
-        },
-    ]);
-    doubts
+    let many = u64::from(size) * 1_000;
+    let seen = [
+        format!(
+            "whether the DUT loses frames at a low load is not known: {size} of 5000 trials were undisturbed"
+        ),
+        format!("the loss at {rate} does not look like load (mixed)"),
+        format!("the hypervisor took {size} % of a CPU during a trial"),
+        format!("{size} of {many} trials were void and run again"),
+        format!("a ring of 4096 frames hides an overload of {rate} in one trial"),
+        format!(
+            "at {rate} a pause of 128 us fills the ring of 256 frames, and the watch sees no pause below 2 ms"
+        ),
+        format!("{rate} passed in one trial and failed in another"),
+        format!("the tester could not offer the load of 9 of {size} trials"),
+        format!("at {rate} the DUT lost frames while its busiest CPU was 71 % busy"),
+        format!("the DUT holds {many} routes and frames go to 1 destination(s)"),
+    ];
+    const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let each = NAMES.into_iter().zip(&seen);
+    let restless = each.map(|(name, seen)| doubt(name, Weight::Shifted(0), seen));
+    always().into_iter().chain(restless).collect()
 }
 
 fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool) -> String {

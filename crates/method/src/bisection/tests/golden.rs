@@ -16,13 +16,13 @@ const TABLE: [Row; 16] = [
         name: "one percent",
         goal: |_| {},
         router: |_| {},
-        ends: "773.9 kfps .. 780.2 kfps by dut, 9 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by DUT, 9 trials, 0 voided",
     },
     Row {
         name: "the thesis' steps",
         goal: |goal| goal.resolution = Resolution::StepFps(50_000.0),
         router: |_| {},
-        ends: "750.0 kfps .. 800.0 kfps by dut, 6 trials, 0 voided",
+        ends: "750.0 kfps .. 800.0 kfps by DUT, 6 trials, 0 voided",
     },
     Row {
         name: "the thesis' rule: any of 3",
@@ -31,13 +31,13 @@ const TABLE: [Row; 16] = [
             (goal.trials_per_load, goal.accept) = (3, Accept::Any);
         },
         router: |_| {},
-        ends: "750.0 kfps .. 800.0 kfps by dut, 10 trials, 0 voided",
+        ends: "750.0 kfps .. 800.0 kfps by DUT, 10 trials, 0 voided",
     },
     Row {
         name: "all of 3",
         goal: |goal| goal.trials_per_load = 3,
         router: |_| {},
-        ends: "773.9 kfps .. 780.2 kfps by dut, 21 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by DUT, 21 trials, 0 voided",
     },
     Row {
         name: "a DUT above the tester's ceiling",
@@ -73,7 +73,7 @@ const TABLE: [Row; 16] = [
         name: "a tester weaker than promised, a DUT weaker still",
         goal: |_| {},
         router: |router| router.tester_ceiling = Some(kfps(1_000.0)),
-        ends: "773.9 kfps .. 780.2 kfps by dut, 9 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by DUT, 9 trials, 0 voided",
     },
     Row {
         name: "a tester that cannot even offer the minimum",
@@ -92,31 +92,31 @@ const TABLE: [Row; 16] = [
         name: "a DUT just at the minimum",
         goal: |_| {},
         router: |router| router.capacity = kfps(10.0),
-        ends: "10.0 kfps .. 10.1 kfps by dut, 16 trials, 0 voided",
+        ends: "10.0 kfps .. 10.1 kfps by DUT, 16 trials, 0 voided",
     },
     Row {
         name: "a ring hides an overload of its size in each trial",
         goal: |goal| goal.resolution = Resolution::Fraction(0.001),
         router: |router| router.ring = 4_096,
-        ends: "780.9 kfps .. 781.7 kfps by dut, 12 trials, 0 voided",
+        ends: "780.9 kfps .. 781.7 kfps by DUT, 12 trials, 0 voided",
     },
     Row {
         name: "a DUT that loses one frame in a million",
         goal: |_| {},
         router: |router| router.random_loss = 1e-6,
-        ends: "699.4 kfps .. 705.6 kfps by dut, 9 trials, 0 voided",
+        ends: "699.4 kfps .. 705.6 kfps by DUT, 9 trials, 0 voided",
     },
     Row {
         name: "a machine that stands still in half the trials",
         goal: |_| {},
         router: |router| (router.stall_chance, router.stall) = (0.5, Span::from_millis(600)),
-        ends: "773.9 kfps .. 780.2 kfps by dut, 15 trials, 6 voided",
+        ends: "773.9 kfps .. 780.2 kfps by DUT, 15 trials, 6 voided",
     },
     Row {
         name: "a machine that stands still in nine of ten trials",
         goal: |_| {},
         router: |router| (router.stall_chance, router.stall) = (0.9, Span::from_millis(600)),
-        ends: "773.9 kfps .. 780.2 kfps by dut, 83 trials, 74 voided",
+        ends: "773.9 kfps .. 780.2 kfps by DUT, 83 trials, 74 voided",
     },
 ];
 

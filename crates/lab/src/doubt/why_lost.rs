@@ -46,11 +46,15 @@ impl WhyLost {
     /// to passing, for any other would have failed it too. Else the lowest load that lost any. `None` when none was lossy,
     /// or the receiver does not know which frames came.
     #[must_use]
-    pub fn of(trials: &[(Trial, Verdict)], failed: Option<Rate>, ring_frames: u32) -> Option<Self> {
+    pub fn from_trials(
+        trials: &[(Trial, Verdict)],
+        failed: Option<Rate>,
+        ring_frames: u32,
+    ) -> Option<Self> {
         let lossy = || {
             let lossy = |verdict: &Verdict| matches!(verdict, Verdict::Lossy { .. });
-            let of = trials.iter().filter(move |(_, verdict)| lossy(verdict));
-            of.map(|(trial, _)| trial)
+            let lossy = trials.iter().filter(move |(_, verdict)| lossy(verdict));
+            lossy.map(|(trial, _)| trial)
         };
         let at_border = lossy().filter(|trial| Some(trial.offered) == failed);
         let closest = at_border.min_by_key(|trial| trial.lost_at_dut());
@@ -82,8 +86,8 @@ impl WhyLost {
         )
     }
 
-    /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Nobody
-    /// knows whose pause it was.
+    /// Whether these frames were lost in a pause and not because the DUT was too slow ([`mpps_method::limit`]). Whose
+    /// pause it was is not known.
     #[must_use]
     pub fn is_pause(&self) -> bool {
         !limit::was_too_slow(self.busy, std::slice::from_ref(&self.losses))
@@ -172,7 +176,7 @@ impl fmt::Display for WhyLost {
     }
 }
 
-/// To a tenth of a ms: more than that nobody reads.
+/// To a tenth of a ms: no reader needs more digits.
 fn rounded(span: Span) -> Span {
     Span::from_nanos((span.as_nanos() + 50_000) / 100_000 * 100_000)
 }
@@ -219,26 +223,27 @@ mod tests {
     }
 
     #[test]
-    fn the_load_that_failed_says_why_in_one_line() {
+    fn the_load_that_failed_says_why() {
         let trials = [
             trial(90_000.0, 0..6_000),
             trial(64_000.0, 3_200..3_840),
             trial(32_000.0, []),
         ];
-        let why = WhyLost::of(&trials, Some(Rate::from_fps(64_000.0)), 320).expect("a loss");
+        let why =
+            WhyLost::from_trials(&trials, Some(Rate::from_fps(64_000.0)), 320).expect("a loss");
         assert!(why.is_not_by_load() && why.bounds);
         assert_eq!(
             why.to_string(),
             "64.0 kfps: stall: nothing was taken for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
              the rest); 640 of 6400 frames in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive ring; DUT 40 % busy"
         );
-        assert_eq!(WhyLost::of(&trials[2..], None, 320), None);
+        assert_eq!(WhyLost::from_trials(&trials[2..], None, 320), None);
     }
 
     #[test]
     fn an_overload_is_by_load() {
         let lost = (10..64).flat_map(|at| at * 100..at * 100 + 30);
-        let why = WhyLost::of(&[trial(64_000.0, lost)], None, 320).expect("a loss");
+        let why = WhyLost::from_trials(&[trial(64_000.0, lost)], None, 320).expect("a loss");
         assert!(!why.is_not_by_load(), "{why}");
         assert!(
             why.to_string()
@@ -248,27 +253,27 @@ mod tests {
     }
 
     #[test]
-    fn a_lower_load_that_passed_at_last_does_not_stand_for_the_one_that_failed() {
+    fn a_lower_lossy_load_does_not_stand_for_the_failed() {
         let trials = [
             trial(90_000.0, 0..6_000),
             trial(90_000.0, 100..1_200),
             trial(80_000.0, 10..13),
         ];
         let failed = Rate::from_fps(90_000.0);
-        let why = WhyLost::of(&trials, Some(failed), 320).expect("a loss");
+        let why = WhyLost::from_trials(&trials, Some(failed), 320).expect("a loss");
         assert_eq!((why.rate, why.losses.lost), (failed, 1_100));
         assert!(why.bounds);
         // Where the tester ended the search no load failed.
-        let why = WhyLost::of(&trials, None, 320).expect("a loss");
+        let why = WhyLost::from_trials(&trials, None, 320).expect("a loss");
         assert_eq!((why.rate.fps(), why.bounds), (80_000.0, false));
     }
 
     #[test]
-    fn loss_no_larger_than_what_the_sender_made_up_for_may_be_of_its_making() {
+    fn loss_within_a_catch_up_may_be_the_testers() {
         let late = |lost: std::ops::Range<usize>, late_us: u64| {
             let (mut trial, verdict) = trial(64_000.0, lost);
             trial.lateness.add(Span::from_nanos(late_us * 1_000));
-            let why = WhyLost::of(&[(trial, verdict)], None, 320).expect("a loss");
+            let why = WhyLost::from_trials(&[(trial, verdict)], None, 320).expect("a loss");
             why.catch_up()
         };
         // 64 frames at once, a fifth of the ring.
@@ -278,7 +283,7 @@ mod tests {
         assert_eq!(late(100..180, 1_000), None, "80 lost");
         assert_eq!(late(100..110, 400), None, "26 at once are not much");
         let untimed = trial(64_000.0, 100..110);
-        let why = WhyLost::of(&[untimed], None, 320).expect("a loss");
+        let why = WhyLost::from_trials(&[untimed], None, 320).expect("a loss");
         assert_eq!(why.catch_up(), None);
     }
 }

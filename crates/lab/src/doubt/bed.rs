@@ -1,0 +1,131 @@
+//! Doubts that the bed brings along, whatever was found on it.
+
+use super::{Doubt, Surroundings, Weighed, Weight};
+use mpps_method::Rate;
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let around = weighed.around;
+    let (is_external, is_veth) = (around.external, around.veth.is_some());
+    let mut doubts = Vec::new();
+    if let Some(pair) = &around.simulated {
+        doubts.push(simulated(pair));
+    } else {
+        if is_external {
+            doubts.push(ceiling_unproven(weighed.saturated.ceiling));
+            doubts.push(device_unknown());
+        }
+        doubts.extend(veth_cable(around).filter(|_| is_external));
+        if !is_external || is_veth {
+            doubts.push(notional_link());
+        }
+    }
+    if around.virtual_nic {
+        doubts.push(virtual_nic());
+    }
+    doubts
+}
+
+/// The doubt of a simulated pair.
+pub const SIMULATED: &str = "simulated";
+
+fn simulated(pair: &str) -> Doubt {
+    Doubt {
+        name: SIMULATED,
+        weight: Weight::Another(13),
+        seen: format!("nothing was measured: simulated {pair}"),
+        why: "a simulation is for trying goals and searches, it says nothing of a router",
+        next: "run the same without --simulate, as root",
+    }
+}
+
+/// No wire can be laid in place of an external device.
+fn ceiling_unproven(sender: Rate) -> Doubt {
+    Doubt {
+        name: "ceiling-unproven",
+        weight: Weight::Unknown(1),
+        seen: format!(
+            "the tester's sender reaches {sender}; what its receiver reaches was not proven"
+        ),
+        why: "loss that its NIC or its driver does not count would look like the device's",
+        next: "join the two ports with a cable and run the same with --dut-mac of the second port: the rate found is the ceiling",
+    }
+}
+
+fn device_unknown() -> Doubt {
+    Doubt {
+        name: "device-unknown",
+        weight: Weight::Unknown(2),
+        seen: "the counters, the CPU and the rings of the external device are unknown".to_owned(),
+        why: "a cable or a NIC may have lost the frames as well; busy time and cost per frame are not known",
+        next: "read the device's own counters before and after",
+    }
+}
+
+fn veth_cable(around: &Surroundings) -> Option<Doubt> {
+    let port = around.veth.as_ref()?;
+    Some(Doubt {
+        name: "veth-cable",
+        weight: Weight::Unknown(0),
+        seen: format!(
+            "{port} is a veth: the device works on the sender's CPU, in the sender's time"
+        ),
+        why: "a rate that the tester limits is that of tester and device together; a slow device makes a slow sender, not loss",
+        next: "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs",
+    })
+}
+
+fn notional_link() -> Doubt {
+    Doubt {
+        name: "notional-link",
+        weight: Weight::Footnote(1, "no wire"),
+        seen: "the bed has no wire: frames pass by reference".to_owned(),
+        why: "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones",
+        next: "see docs/method.md",
+    }
+}
+
+fn virtual_nic() -> Doubt {
+    Doubt {
+        name: "virtual-nic",
+        weight: Weight::Footnote(2, "a virtual NIC"),
+        seen: "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned(),
+        why: "a hardware NIC's driver costs more or less than that: compare results of one kind only",
+        next: "see docs/method.md",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bound_by_loss, look_at};
+    use super::*;
+
+    #[test]
+    fn each_kind_of_bed_has_its_doubts() {
+        let names = |around: Surroundings| {
+            let doubts = look_at(&around, &bound_by_loss(1.0), doubts);
+            doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
+        };
+        let bed = Surroundings {
+            virtual_nic: true,
+            ..Surroundings::default()
+        };
+        assert_eq!(names(bed), ["notional-link", "virtual-nic"]);
+        let external = || Surroundings {
+            external: true,
+            ..Surroundings::default()
+        };
+        let unknown = ["ceiling-unproven", "device-unknown"];
+        assert_eq!(names(external()), unknown);
+        let veth = Surroundings {
+            veth: Some("out".to_owned()),
+            ..external()
+        };
+        let of_veth = ["veth-cable", "notional-link"];
+        assert_eq!(names(veth), [unknown, of_veth].concat());
+        let simulated = Surroundings {
+            simulated: Some("capacity=1".to_owned()),
+            ..external()
+        };
+        assert_eq!(names(simulated), [SIMULATED]);
+    }
+}

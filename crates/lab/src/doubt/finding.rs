@@ -1,0 +1,112 @@
+//! A finding: a result of one frame size and goal, with what may be claimed, what limits it and what to doubt.
+
+use super::claim;
+use super::limit::{self, ForwardingLimit, Reading};
+use super::{Doubt, Gated, Measurer, Saturated, Searched, Weighed, WhyLost, doubts, machine};
+use crate::tester::ReceiverPlace;
+use mpps_method::{
+    Claim, Evenness, FrameSpec, Headroom, Irregular, LimitedBy, LossRate, Outcome, Passes, Rate,
+    SearchGoal, Stability, Trial,
+};
+
+/// A result of one frame size with all that is to be said of it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// The goal of MLRsearch; `None` for a bisection.
+    pub goal: Option<SearchGoal>,
+    /// How the search ended, and what it saw to limit it.
+    pub outcome: Outcome,
+    /// How the rate is to be read.
+    pub rate: Reading,
+    /// What limits the result; `None` of a result that was not measured.
+    pub limited_by: Option<LimitedBy>,
+    /// What limits the maximum forwarding rate; `None` where that was not measured.
+    pub forwarding_limit: Option<ForwardingLimit>,
+    /// RFC 9971's Conditional Throughput: the load found, less what is lost there.
+    pub conditional_throughput: Option<Rate>,
+    /// What a regular result (RFC 9971) would have and this one has not.
+    pub irregular: Option<Irregular>,
+    /// What may be claimed; `None` when nothing can.
+    pub claim: Option<Claim>,
+    /// What the trials said at the load found, or at the lowest that failed.
+    pub passes: Passes,
+    /// The trial the result stands on.
+    pub trial: Option<Trial>,
+    /// Loss at the lowest load that failed.
+    pub loss_above: Option<LossRate>,
+    /// Why frames were lost at the load that failed, or at the lowest that lost any.
+    pub why_lost: Option<WhyLost>,
+    /// The forwarding rate at 80 % of the DUT's CPU.
+    pub headroom: Option<Headroom>,
+    /// How evenly the frames left in the trial the result stands on.
+    pub evenness: Option<Evenness>,
+    /// Whether the DUT loses frames for no load.
+    pub stability: Stability,
+    /// The tester's own ceiling for this traffic.
+    pub ceiling: Rate,
+    /// What the DUT forwarded at overload, and what a frame costs it there.
+    pub saturated: Saturated,
+    /// Where the tester received; `None` of a simulated pair.
+    pub receiver: Option<ReceiverPlace>,
+    /// Whether tester and router were simulated: nothing was measured.
+    pub simulated: bool,
+    /// Whether the result leaves out frames that were lost or left unsent in disturbances.
+    pub disturbed: bool,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Weighs what a finished search found for one goal, with its [`limit::highest_allowed`] load.
+#[must_use]
+pub fn weigh(
+    measurer: &dyn Measurer,
+    saturated: &Saturated,
+    gated: &Gated,
+    searched: Searched,
+    highest_allowed: Option<Rate>,
+) -> Finding {
+    let around = measurer.surroundings();
+    let failed = claim::failed(&searched.result.outcome);
+    let why_lost = WhyLost::from_trials(&searched.trials, failed, around.ring_frames);
+    let limited_by = limit::limited_by(&around, &searched, why_lost.as_ref(), highest_allowed);
+    let doubts = doubts(&Weighed {
+        around: &around,
+        saturated,
+        gated,
+        searched: &searched,
+        why_lost: why_lost.as_ref(),
+        limited_by,
+    });
+    let trials = gated.trials.iter().chain(searched.trials.iter());
+    let result = searched.result;
+    let evidence = searched.evidence.as_ref();
+    let claim = claim::claim(measurer, &searched);
+    Finding {
+        frames: measurer.frames().clone(),
+        goal: result.goal,
+        rate: Reading::new(&result.outcome, limited_by, claim.as_ref()),
+        limited_by,
+        forwarding_limit: limit::forwarding_limit(around.cpus_shared, saturated, limited_by),
+        claim,
+        passes: result.passes,
+        loss_above: claim::loss_above(measurer, &searched),
+        why_lost,
+        headroom: Headroom::from_trials(trials),
+        evenness: evidence.and_then(|trial| Evenness::of(trial, around.ring_frames)),
+        stability: gated.stability,
+        outcome: result.outcome,
+        conditional_throughput: result.conditional_throughput(),
+        irregular: result.irregular,
+        trial: searched.evidence,
+        ceiling: saturated.ceiling,
+        saturated: saturated.clone(),
+        receiver: around.receiver,
+        simulated: around.simulated.is_some(),
+        disturbed: doubts
+            .iter()
+            .any(|doubt| doubt.name == machine::LOST_DISTURBED),
+        doubts,
+    }
+}

@@ -1,0 +1,177 @@
+//! What limits a result, and how its rate is to be read.
+
+use super::{Saturated, Searched, Surroundings, WhyLost};
+use mpps_method::limit::{self, BUSY};
+use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict};
+
+/// What the rate found says of the DUT.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Reading {
+    /// This is it, within the resolution.
+    Is(Rate),
+    /// The DUT does at least this; something else ended first.
+    AtLeast(Rate),
+    /// Frames were lost even at this rate, the lowest tried.
+    Below(Rate),
+    /// Not measured.
+    #[default]
+    Nothing,
+}
+
+impl Reading {
+    /// The claim's rate is the load really sent; the outcome's is the load that the search offered.
+    pub(super) fn new(
+        outcome: &Outcome,
+        limited_by: Option<LimitedBy>,
+        claim: Option<&Claim>,
+    ) -> Self {
+        match *outcome {
+            Outcome::Found { lossless, .. } => {
+                let rate = claim.map_or(lossless, Claim::rate);
+                if limited_by == Some(LimitedBy::Dut) {
+                    Self::Is(rate)
+                } else {
+                    Self::AtLeast(rate)
+                }
+            }
+            Outcome::NoneLossless { lowest, .. } => Self::Below(lowest),
+            Outcome::CouldNotMeasure { .. } => Self::Nothing,
+        }
+    }
+
+    /// The rate, where a load passed.
+    #[must_use]
+    pub const fn passed(self) -> Option<Rate> {
+        match self {
+            Self::Is(rate) | Self::AtLeast(rate) => Some(rate),
+            Self::Below(_) | Self::Nothing => None,
+        }
+    }
+}
+
+/// What keeps the router from forwarding more when more is offered than it can take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardingLimit {
+    /// Its CPU: at least 95 % busy.
+    Cpu,
+    /// The CPU that it shares with the tester.
+    SharedCpu,
+    /// The router, whose CPU had time left: it lost frames to the end.
+    Router,
+    /// The tester, which offers no more.
+    Tester,
+    /// The router lost frames, its CPU had time left, and the search did not find it lose to the end.
+    Unknown,
+}
+
+impl ForwardingLimit {
+    /// The word in tables and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "router CPU",
+            Self::SharedCpu => "shared CPU",
+            Self::Router => "router",
+            Self::Tester => "tester",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// The highest load of a search that the user's maximum allows, where the maximum is not above the tester's ceiling.
+#[must_use]
+pub fn highest_allowed(maximum: Option<Rate>, ceiling: Rate, search: &SearchPlan) -> Option<Rate> {
+    let maximum = maximum.filter(|&maximum| maximum <= ceiling)?;
+    Some(search.highest(maximum))
+}
+
+/// What keeps the result of a search from being higher, with its [`highest_allowed`] load.
+///
+/// A search knows only which loads failed. Where the DUT was not too slow at the load that failed
+/// ([`mpps_method::limit`]), the loss is no limit of the DUT's.
+pub(super) fn limited_by(
+    around: &Surroundings,
+    searched: &Searched,
+    why_lost: Option<&WhyLost>,
+    highest_allowed: Option<Rate>,
+) -> Option<LimitedBy> {
+    Some(match searched.result.outcome {
+        Outcome::Found {
+            limited_by: LimitedBy::Dut,
+            lossy: Some(failed),
+            ..
+        } => who_lost(around.cpus_shared, &searched.trials, failed),
+        // Below the highest load that the user allows, the tester could do no more.
+        Outcome::Found {
+            limited_by: LimitedBy::Tester,
+            lossy: None,
+            lossless,
+            ..
+        } if highest_allowed.is_some_and(|highest| lossless >= highest) => LimitedBy::MaxRate,
+        Outcome::Found { limited_by, .. } => limited_by,
+        Outcome::NoneLossless { .. } if around.cpus_shared => LimitedBy::SharedCpu,
+        Outcome::NoneLossless { .. } if why_lost.is_some_and(WhyLost::is_pause) => LimitedBy::Pause,
+        Outcome::NoneLossless { .. } => LimitedBy::Dut,
+        Outcome::CouldNotMeasure { .. } => return None,
+    })
+}
+
+/// What the loss at the load that failed was due to. On a CPU that the DUT shares with the tester only its busy time
+/// tells: there loss lasts while the tester has the CPU.
+fn who_lost(cpus_shared: bool, trials: &[(Trial, Verdict)], failed: Rate) -> LimitedBy {
+    if cpus_shared {
+        let busy = lossy_at(trials, failed).and_then(Trial::busiest_share);
+        if busy.is_none_or(|busy| busy < BUSY) {
+            return LimitedBy::SharedCpu;
+        }
+    } else if !limit::is_the_duts(trials, failed) {
+        return LimitedBy::Pause;
+    }
+    LimitedBy::Dut
+}
+
+/// The first trial at a load that lost frames there.
+pub(super) fn lossy_at(trials: &[(Trial, Verdict)], rate: Rate) -> Option<&Trial> {
+    let is_lossy = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == rate && matches!(verdict, Verdict::Lossy { .. })
+    };
+    trials.iter().find(is_lossy).map(|(trial, _)| trial)
+}
+
+/// A router that forwards all but this much of the offered load is not overloaded.
+const ALL: f64 = 1.02;
+
+/// What limits the maximum forwarding rate. The router does where its CPU was busy, or where the search saw it lose
+/// frames to the end. `None` where that rate was not measured.
+pub(super) fn forwarding_limit(
+    cpus_shared: bool,
+    saturated: &Saturated,
+    limited_by: Option<LimitedBy>,
+) -> Option<ForwardingLimit> {
+    let maximum = saturated.maximum()?;
+    let is_busy = maximum.busy.is_some_and(|busy| busy >= BUSY);
+    Some(match limited_by {
+        _ if !saturated.overloaded => ForwardingLimit::Tester,
+        _ if cpus_shared => ForwardingLimit::SharedCpu,
+        _ if maximum.only_disturbed => ForwardingLimit::Unknown,
+        _ if is_busy => ForwardingLimit::Cpu,
+        Some(LimitedBy::Dut) => ForwardingLimit::Router,
+        _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
+        _ => ForwardingLimit::Unknown,
+    })
+}
+
+/// What limits the maximum forwarding rate where overload alone was measured: there a router with CPU time left was
+/// disturbed. `None` where that rate was not measured.
+#[must_use]
+pub fn overload_limit(saturated: &Saturated) -> Option<LimitedBy> {
+    let maximum = saturated.maximum()?;
+    Some(match maximum.busy {
+        _ if !saturated.overloaded => LimitedBy::Tester,
+        Some(busy) if busy < BUSY => LimitedBy::Disturbed,
+        _ => LimitedBy::Dut,
+    })
+}
+
+#[cfg(test)]
+mod tests;

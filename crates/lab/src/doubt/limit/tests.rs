@@ -1,0 +1,184 @@
+use super::super::tests::{bound_by_loss, bound_by_these, found_by, result};
+use super::*;
+use mpps_method::saturation::{Interval, Saturation};
+use mpps_method::{Accept, CouldNotMeasure, Resolution, Shortfall, Span};
+
+const LOWEST: Rate = Rate::from_fps(10_000.0);
+const NONE: Outcome = Outcome::NoneLossless {
+    lowest: LOWEST,
+    trials: 2,
+    voided: 0,
+};
+
+fn shared() -> Surroundings {
+    Surroundings {
+        cpus_shared: true,
+        ..Surroundings::default()
+    }
+}
+
+/// What limits a search that ended so, without the loss of any trial.
+fn limit_of(around: &Surroundings, outcome: Outcome, allowed: Option<f64>) -> Option<LimitedBy> {
+    let searched = Searched {
+        result: result(outcome),
+        evidence: None,
+        trials: Vec::new().into(),
+    };
+    limited_by(around, &searched, None, allowed.map(Rate::from_fps))
+}
+
+#[test]
+fn a_dut_short_of_a_shared_cpu_is_no_limit() {
+    let limit = |busy| limited_by(&shared(), &bound_by_loss(busy), None, None);
+    assert_eq!(limit(0.33), Some(LimitedBy::SharedCpu));
+    assert_eq!(limit(0.97), Some(LimitedBy::Dut));
+    assert_eq!(limit_of(&shared(), NONE, None), Some(LimitedBy::SharedCpu));
+}
+
+#[test]
+fn a_pause_of_an_idle_dut_is_no_limit() {
+    let limit = |searched: Searched| limited_by(&Surroundings::default(), &searched, None, None);
+    let stall = |busy| bound_by_these(30_000..30_500, 500, busy);
+    let (pause, dut) = (Some(LimitedBy::Pause), Some(LimitedBy::Dut));
+    assert_eq!(limit(stall(0.6)), pause);
+    assert_eq!(limit(stall(0.96)), dut, "no time left");
+    for at_ring in [3, 0] {
+        let scarce = bound_by_these(30_000..30_003, at_ring, 0.6);
+        assert_eq!(limit(scarce), pause, "{at_ring}");
+    }
+    let to_the_end = bound_by_these(30_000..64_000, 0, 0.6);
+    assert_eq!(limit(to_the_end), dut);
+    // An external device, whose busy time is unknown.
+    let mut untold = stall(0.6);
+    let (mut trial, verdict) = untold.trials[0].clone();
+    trial.busy.clear();
+    untold.trials = [(trial, verdict)].into();
+    assert_eq!(limit(untold), pause);
+    // The receiver does not know which frames came.
+    assert_eq!(limit(bound_by_loss(0.6)), pause);
+    assert_eq!(limit(bound_by_loss(0.95)), dut);
+}
+
+#[test]
+fn a_pause_at_the_lowest_load_is_named() {
+    let limit = |busy| {
+        let searched = Searched {
+            result: result(NONE),
+            ..bound_by_these(32_000..32_320, 320, busy)
+        };
+        let why = WhyLost::from_trials(&searched.trials, None, 4_096);
+        limited_by(&Surroundings::default(), &searched, why.as_ref(), None)
+    };
+    assert_eq!(limit(0.5), Some(LimitedBy::Pause));
+    assert_eq!(limit(0.99), Some(LimitedBy::Dut));
+}
+
+#[test]
+fn a_maximum_of_the_users_is_named() {
+    let limit = |allowed| {
+        let found = found_by(LimitedBy::Tester, Rate::from_fps(1e6), None);
+        limit_of(&Surroundings::default(), found, allowed)
+    };
+    assert_eq!(limit(Some(1e6)), Some(LimitedBy::MaxRate));
+    // Between the load found and the maximum the tester could not offer any.
+    assert_eq!(limit(Some(1.02e6)), Some(LimitedBy::Tester));
+    assert_eq!(limit(None), Some(LimitedBy::Tester));
+}
+
+#[test]
+fn the_last_step_below_a_maximum_is_allowed() {
+    let by_steps = SearchPlan::Bisection {
+        trial: Span::from_millis(1_000),
+        resolution: Resolution::StepFps(50_000.0),
+        trials_per_load: 1,
+        accept: Accept::Any,
+    };
+    let fps = Rate::from_fps;
+    let allowed = |maximum| highest_allowed(maximum, fps(2e6), &by_steps);
+    assert_eq!(allowed(Some(fps(1_049_000.0))), Some(fps(1e6)));
+    assert_eq!(allowed(Some(fps(2.1e6))), None, "above the ceiling");
+    assert_eq!(allowed(None), None);
+}
+
+#[test]
+fn only_a_dut_that_limits_has_its_rate_found() {
+    let rate = Rate::from_fps(1e6);
+    let found = found_by(LimitedBy::Dut, rate, None);
+    let why = CouldNotMeasure::LowestNotOffered {
+        rate,
+        why: Shortfall::LostBeforeNic(3),
+    };
+    let nothing = Outcome::CouldNotMeasure {
+        why,
+        trials: 2,
+        voided: 0,
+    };
+    for (outcome, limited_by, reading) in [
+        (found, Some(LimitedBy::Dut), Reading::Is(rate)),
+        (found, Some(LimitedBy::Pause), Reading::AtLeast(rate)),
+        (found, Some(LimitedBy::SharedCpu), Reading::AtLeast(rate)),
+        (found, Some(LimitedBy::MaxRate), Reading::AtLeast(rate)),
+        (NONE, Some(LimitedBy::Dut), Reading::Below(LOWEST)),
+        (nothing, None, Reading::Nothing),
+    ] {
+        assert_eq!(Reading::new(&outcome, limited_by, None), reading);
+    }
+    assert_eq!(limit_of(&shared(), nothing, None), None);
+}
+
+/// Overload at this load with the DUT's CPU so busy; 1 Mfps are forwarded.
+fn saturated(offered: f64, busy: f64) -> Saturated {
+    let interval = |middle: f64| Interval {
+        low: 0.9 * middle,
+        middle,
+        high: 1.1 * middle,
+    };
+    Saturated {
+        overloaded: offered > 1e6,
+        at_most: Some(Saturation {
+            offered: interval(offered),
+            forwarding: interval(1e6),
+            busy: Some(busy),
+            windows: 9,
+            disturbed: 0,
+            distance_ns: None,
+            elsewhere: 0,
+            only_disturbed: false,
+        }),
+        ..Saturated::default()
+    }
+}
+
+#[test]
+fn the_router_limits_only_where_that_was_seen() {
+    let limit = |offered: f64, busy: f64, limited_by| {
+        let saturated = saturated(offered, busy);
+        let limit = |shared| forwarding_limit(shared, &saturated, Some(limited_by));
+        (
+            limit(false).expect("a limit"),
+            limit(true).expect("a limit"),
+        )
+    };
+    let shared = ForwardingLimit::SharedCpu;
+    for (offered, busy, limited_by, alone) in [
+        (2e6, 0.95, LimitedBy::Pause, ForwardingLimit::Cpu),
+        (2e6, 0.94, LimitedBy::Dut, ForwardingLimit::Router),
+        (2e6, 0.94, LimitedBy::Pause, ForwardingLimit::Unknown),
+        (1.01e6, 0.94, LimitedBy::Pause, ForwardingLimit::Tester),
+    ] {
+        assert_eq!(limit(offered, busy, limited_by), (alone, shared));
+    }
+    let tester = ForwardingLimit::Tester;
+    assert_eq!(limit(1e6, 1.0, LimitedBy::Tester), (tester, tester));
+    let unmeasured = forwarding_limit(false, &Saturated::default(), Some(LimitedBy::Dut));
+    assert_eq!(unmeasured, None);
+}
+
+#[test]
+fn overload_alone_tells_a_limit_by_busy_time() {
+    let limit = |offered, busy| overload_limit(&saturated(offered, busy));
+    assert_eq!(limit(2e6, 0.95), Some(LimitedBy::Dut));
+    assert_eq!(limit(2e6, 0.94), Some(LimitedBy::Disturbed));
+    assert_eq!(limit(1e6, 1.0), Some(LimitedBy::Tester));
+    assert_eq!(overload_limit(&Saturated::default()), None);
+}

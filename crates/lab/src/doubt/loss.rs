@@ -1,0 +1,146 @@
+//! Doubts about the loss that bounds the result: whether load caused it.
+
+use super::limit::lossy_at;
+use super::{CatchUp, Doubt, Searched, Weighed, Weight, WhyLost};
+use mpps_method::limit::BUSY;
+use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
+
+/// Only of a loss that is not the tester's doing.
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let is_seen = matches!(weighed.limited_by, Some(LimitedBy::Dut | LimitedBy::Pause));
+    match weighed.searched.result.outcome {
+        Outcome::Found {
+            lossy: Some(failed),
+            ..
+        } if is_seen => of_loss(weighed.searched, failed, weighed.why_lost),
+        _ => Vec::new(),
+    }
+}
+
+fn of_loss(searched: &Searched, failed: Rate, why: Option<&WhyLost>) -> Vec<Doubt> {
+    let why = why.filter(|why| why.bounds);
+    let not_by_load = why.and_then(not_by_load);
+    let idle = match not_by_load {
+        Some(_) => None,
+        None => while_idle(failed, &searched.trials),
+    };
+    let caught_up = why.and_then(WhyLost::catch_up).map(sender_caught_up);
+    [caught_up, not_by_load, idle]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Frames that the sender was late with, and sent at once.
+fn sender_caught_up(catch_up: CatchUp) -> Doubt {
+    let CatchUp {
+        rate,
+        frames,
+        ring,
+        lost,
+    } = catch_up;
+    let percent = frames as f64 / f64::from(ring) * 100.0;
+    Doubt {
+        name: "sender-caught-up",
+        weight: Weight::Shifted(4),
+        seen: format!(
+            "at {rate} the sender was late and sent {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"
+        ),
+        why: "so many at once need room in the DUT's ring: the tester may have caused the loss, and the DUT may do more",
+        next: "run again when the machine is quieter, give the sender a CPU of its own (--tester-cpus), or a larger --rx-ring",
+    }
+}
+
+fn not_by_load(why: &WhyLost) -> Option<Doubt> {
+    why.is_not_by_load().then(|| Doubt {
+        name: "loss-not-by-load",
+        weight: Weight::Shifted(3),
+        seen: format!(
+            "the loss at {} does not look like load ({})",
+            why.rate,
+            why.pattern()
+        ),
+        why: "something else than the rate bounds the result; without it the DUT may do more",
+        next: "look at `losses` of its trials in the record, and at nstat, ethtool -S and drop rules in the DUT (mpps bed shell)",
+    })
+}
+
+/// Loss at this load while the DUT had time left.
+fn while_idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let busy = lossy_at(trials, rate)?.busiest_share()?;
+    (busy < BUSY).then(|| Doubt {
+        name: "loss-while-idle",
+        weight: Weight::Shifted(5),
+        seen: format!(
+            "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
+            busy * 100.0
+        ),
+        why: "a pause or a burst overflowed a queue: the DUT can sustain more",
+        next: "--preset csit (up to 21 trials at a load), or a larger --rx-ring",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{bound_by_loss, bound_by_these, found_by, result};
+    use super::*;
+    use mpps_method::{Losses, Span};
+
+    fn names(searched: &Searched, ring_frames: u32) -> Vec<&'static str> {
+        let Outcome::Found {
+            lossy: Some(failed),
+            ..
+        } = searched.result.outcome
+        else {
+            panic!("{:?}", searched.result.outcome);
+        };
+        let why = WhyLost::from_trials(&searched.trials, Some(failed), ring_frames);
+        let doubts = of_loss(searched, failed, why.as_ref());
+        doubts.iter().map(|doubt| doubt.name).collect()
+    }
+
+    #[test]
+    fn loss_of_a_dut_with_time_left_is_doubted() {
+        let stall = |busy| bound_by_these(30_000..30_500, 500, busy);
+        let names = |searched| names(&searched, 4_096);
+        assert_eq!(names(stall(0.6)), ["loss-not-by-load"]);
+        assert_eq!(names(stall(0.96)), ["loss-not-by-load"], "no time left");
+        let to_the_end = bound_by_these(30_000..64_000, 0, 0.6);
+        assert_eq!(names(to_the_end), ["loss-not-by-load"]);
+        for at_ring in [3, 0] {
+            let scarce = bound_by_these(30_000..30_003, at_ring, 0.6);
+            assert_eq!(names(scarce), ["loss-while-idle"]);
+        }
+        // The receiver does not know which frames came.
+        assert_eq!(names(bound_by_loss(0.6)), ["loss-while-idle"]);
+        assert!(names(bound_by_loss(0.95)).is_empty());
+    }
+
+    #[test]
+    fn loss_that_catching_up_may_have_made_is_doubted() {
+        let fps = Rate::from_fps;
+        let names = |late_us: u64| {
+            let mut words = vec![u64::MAX; 1_000];
+            words[500] = 0;
+            let length = Span::from_millis(1_000);
+            let mut trial = Trial {
+                offered: fps(64_000.0),
+                duration: length,
+                losses: Losses::from_bitmap(&words, 64_000, length, &[])
+                    .into_iter()
+                    .collect(),
+                ..Trial::default()
+            };
+            trial.lateness.add(Span::from_nanos(late_us * 1_000));
+            let found = found_by(LimitedBy::Dut, fps(60_000.0), Some(fps(64_000.0)));
+            let searched = Searched {
+                result: result(found),
+                evidence: None,
+                trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),
+            };
+            names(&searched, 256)
+        };
+        assert_eq!(names(1_000), ["sender-caught-up", "loss-not-by-load"]);
+        assert_eq!(names(500), ["loss-not-by-load"]);
+    }
+}

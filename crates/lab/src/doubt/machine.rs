@@ -1,0 +1,180 @@
+//! Doubts about the machine and its CPUs: whether they were the same for all trials, and the bed's alone.
+
+use super::{Doubt, Searched, Surroundings, Weighed, Weight};
+use crate::facts::Change;
+use crate::one_run::Holder;
+use mpps_method::saturation::{Distance, is_same_distance};
+use mpps_method::{Disturbed, Outcome, Rate, Rules, Span, Trial, Verdict, speed};
+
+/// Steal above this share can move a result (the quiet machine's bound).
+const STEAL_SHARE: f64 = 0.005;
+/// So many changed settings are named.
+const CHANGES_SHOWN: usize = 4;
+/// The doubt of a result that leaves out frames of disturbances.
+pub(super) const LOST_DISTURBED: &str = "lost-disturbed";
+const QUIETER: &str = "run again when the machine is quieter; compare in pairs only";
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let (around, searched) = (weighed.around, weighed.searched);
+    // A search may be slow from its first trial on: the gate's trials tell.
+    let trials = weighed.gated.trials.iter().chain(searched.trials.iter());
+    let maximum = weighed.saturated.maximum();
+    let overload_ns = maximum.and_then(|maximum| maximum.distance_ns);
+    let doubts = [
+        slowed(trials.map(|(trial, _)| trial)),
+        steal(&searched.trials),
+        cpu_shared(around),
+        core_shared(around),
+        lost_disturbed(searched),
+        distance_changed(overload_ns, searched.evidence.as_ref()),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+fn slowed<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Option<Doubt> {
+    let found = speed::slowed(trials)?;
+    Some(Doubt {
+        name: "cpu-slowed",
+        weight: Weight::Shifted(6),
+        seen: found.to_string(),
+        why: "its clock was lowered or its core shared, which stolen time does not show: the rate falls, and so does the tester's ceiling",
+        next: QUIETER,
+    })
+}
+
+fn steal(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let shares = trials.iter().flat_map(|(trial, _)| {
+        let share = |cpu| trial.stolen_share(cpu);
+        trial.steal.iter().map(share)
+    });
+    let share = shares.fold(0.0, f64::max);
+    (share > STEAL_SHARE).then(|| Doubt {
+        name: "steal",
+        weight: Weight::Shifted(7),
+        seen: format!(
+            "the hypervisor took {:.1} % of a CPU during a trial",
+            share * 100.0
+        ),
+        why: "the DUT had less of its CPU than it will have on a machine of its own",
+        next: QUIETER,
+    })
+}
+
+pub(super) fn cpu_shared(around: &Surroundings) -> Option<Doubt> {
+    around.cpus_shared.then(|| Doubt {
+        name: "cpu-shared",
+        weight: Weight::Shifted(0),
+        seen: "tester and DUT share a CPU".to_owned(),
+        why: "the DUT gets the time that the tester leaves: the rate is the pair's, not the router's",
+        next: "--tester-cpus and --dut-cpus with different CPUs, on a machine that has them",
+    })
+}
+
+fn core_shared(around: &Surroundings) -> Option<Doubt> {
+    let (dut, tester) = around.core_shared?;
+    Some(Doubt {
+        name: "core-shared",
+        weight: Weight::Shifted(8),
+        seen: format!("CPU {dut} (DUT) and CPU {tester} (tester) are threads of one core"),
+        why: "each takes a third or more of the core's speed from the other: alone the DUT does more",
+        next: "--dut-cpus and --tester-cpus on cores of their own (lscpu -e), or SMT off",
+    })
+}
+
+/// Of the lossless trials that the result stands on: frames that were lost, or left unsent, while the machine disturbed
+/// them count for nothing.
+fn lost_disturbed(searched: &Searched) -> Option<Doubt> {
+    let Outcome::Found { lossless: load, .. } = searched.result.outcome else {
+        return None;
+    };
+    let (disturbed, length) = spoilt_at(&searched.trials, load)?;
+    let times = match disturbed.times {
+        1 => "1 disturbance".to_owned(),
+        times => format!("{times} disturbances"),
+    };
+    let (lost, unsent) = (disturbed.lost.unwrap_or(0), disturbed.unsent);
+    Some(Doubt {
+        name: LOST_DISTURBED,
+        weight: Weight::Shifted(1),
+        seen: format!(
+            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; no other was lost",
+            disturbed.time
+        ),
+        why: "the machine had taken a CPU from the router or the tester then: these frames say nothing of the router",
+        next: "run again when the machine is quieter; `stalls`, `others` and `disturbed` of the trials in the record tell more",
+    })
+}
+
+/// What fell into the disturbances of the lossless trials at this load, and the trials' length together; `None` where no
+/// frame was lost in them, and no more left unsent than any trial may leave.
+fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span)> {
+    let (mut disturbed, mut length, mut slots) = (Disturbed::default(), Span::ZERO, 0);
+    let stands = |(trial, verdict): &&(Trial, Verdict)| {
+        trial.offered == load && *verdict == Verdict::Lossless
+    };
+    for (trial, _) in trials.iter().filter(stands) {
+        slots += trial.counts().intended;
+        disturbed.times += trial.disturbed.times;
+        disturbed.time = disturbed.time.plus(trial.disturbed.time);
+        disturbed.unsent += trial.disturbed.unsent;
+        disturbed.lost = Some(disturbed.lost.unwrap_or(0) + trial.lost_disturbed());
+        length = length.plus(trial.duration);
+    }
+    let unsent_max = Rules::default().unsent_max * slots as f64;
+    let spoilt = disturbed.lost.unwrap_or(0) > 0 || disturbed.unsent as f64 > unsent_max;
+    spoilt.then_some((disturbed, length))
+}
+
+/// Whether the rate at overload and the one without loss are of two CPU distances: the round trip of a cache line at
+/// overload against that in the trial that the result stands on.
+fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<Doubt> {
+    let (overload_ns, distance) = overload_ns.zip(trial.map(Distance::from_trial))?;
+    let Distance::Steady(trial_ns) = distance else {
+        return None;
+    };
+    (!is_same_distance(overload_ns, trial_ns)).then(|| Doubt {
+        name: "distance-changed",
+        weight: Weight::Shifted(2),
+        seen: format!(
+            "tester's and router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
+        ),
+        why: "a frame costs a quarter more at the longer distance: the two rates do not compare",
+        next: "run again; the record has the distance beside each trial",
+    })
+}
+
+/// Settings of the whole machine that changed between the bed's raising and the result; `None` without any.
+#[must_use]
+pub fn host_changed(changes: &[Change]) -> Option<Doubt> {
+    let shown: Vec<String> = changes
+        .iter()
+        .take(CHANGES_SHOWN)
+        .map(Change::to_string)
+        .collect();
+    let more = match changes.len().saturating_sub(CHANGES_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!changes.is_empty()).then(|| Doubt {
+        name: "host-changed",
+        weight: Weight::Another(8),
+        seen: format!("the host was changed meanwhile: {}{more}", shown.join(", ")),
+        why: "the set-up script or another program did it: the facts in the record may not hold for all trials",
+        next: "put it back yourself where it is not wanted: lowering the bed does not",
+    })
+}
+
+/// Another run of mpps measured on this host.
+#[must_use]
+pub fn other_run(holder: &Holder) -> Doubt {
+    Doubt {
+        name: "other-run",
+        weight: Weight::Another(7),
+        seen: format!("another run measured on this host: {holder}"),
+        why: "each takes CPU time, caches and memory from the other",
+        next: "run the same without --share, which waits until the other has ended",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use super::super::tests::{found_by, result};
+use super::super::{Gated, Saturated};
+use super::*;
+use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
+
+#[test]
+fn rates_of_two_cpu_distances_are_doubted() {
+    let apart = |before: u64, after: u64| Trial {
+        exchange: Some(CpuExchange {
+            before: Span::from_nanos(before),
+            after: Span::from_nanos(after),
+        }),
+        ..Trial::default()
+    };
+    let raised =
+        |overload: f64, trial: &Trial| distance_changed(Some(overload), Some(trial)).is_some();
+    assert!(raised(330.0, &apart(60, 64)));
+    assert!(raised(62.0, &apart(310, 330)));
+    assert!(!raised(62.0, &apart(60, 80)));
+    assert!(!raised(62.0, &apart(60, 330)), "on the way");
+    assert_eq!(distance_changed(None, Some(&apart(60, 64))), None);
+    assert_eq!(distance_changed(Some(60.0), None), None);
+}
+
+#[test]
+fn loss_in_disturbances_is_told() {
+    let load = Rate::from_fps(1e6);
+    let trial = |times, lost, unsent| {
+        let disturbed = Disturbed {
+            times,
+            time: Span::from_millis(20),
+            sent: 20_000,
+            unsent,
+            lost: Some(lost),
+        };
+        let trial = Trial {
+            offered: load,
+            duration: Span::from_millis(1_020),
+            disturbed,
+            ..Trial::default()
+        };
+        (trial, Verdict::Lossless)
+    };
+    let seen_at = |load, trials: &[(Trial, Verdict)]| {
+        let searched = Searched {
+            result: result(found_by(LimitedBy::Dut, load, None)),
+            evidence: None,
+            trials: trials.into(),
+        };
+        lost_disturbed(&searched).map(|doubt| doubt.seen)
+    };
+    let seen = |trials: &[(Trial, Verdict)]| seen_at(load, trials);
+    assert_eq!(seen(&[trial(2, 0, 0)]), None);
+    let lossy = (trial(1, 900, 0).0, Verdict::Lossy { lost: 1 });
+    assert_eq!(seen(std::slice::from_ref(&lossy)), None);
+    assert_eq!(
+        seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
+        Some(
+            "878 frames lost and 30 left unsent in 4 disturbances (40 ms of 2.04 s) do not count; no other was lost"
+        )
+    );
+    assert_eq!(seen_at(Rate::from_fps(2e6), &[trial(3, 878, 0)]), None);
+}
+
+#[test]
+fn a_search_slower_than_the_gate_is_doubted() {
+    let beside = |us: u64| {
+        let took = Span::from_nanos(us * 1_000);
+        let (cpu, before, after) = (1, took, took);
+        let trial = Trial {
+            speeds: vec![CpuSpeed { cpu, before, after }],
+            ..Trial::default()
+        };
+        (trial, Verdict::Lossless)
+    };
+    let gated = Gated {
+        stability: Stability::Stable,
+        trials: vec![beside(18)],
+    };
+    let seen = |us: [u64; 2]| {
+        let load = Rate::from_fps(1_000.0);
+        let searched = Searched {
+            result: result(found_by(LimitedBy::Dut, load, None)),
+            evidence: None,
+            trials: us.map(beside).into(),
+        };
+        let doubts = doubts(&Weighed {
+            around: &Surroundings::default(),
+            saturated: &Saturated::default(),
+            gated: &gated,
+            searched: &searched,
+            why_lost: None,
+            limited_by: None,
+        });
+        doubts.into_iter().next().map(|doubt| doubt.seen)
+    };
+    assert_eq!(seen([19, 18]), None);
+    let seen = seen([27, 27]).expect("a slow search");
+    assert!(
+        seen.starts_with(
+            "CPU 1 took up to 50 % longer for the same work before and after 2 of 3 trials"
+        ),
+        "{seen}"
+    );
+}
+
+#[test]
+fn threads_of_one_core_are_doubted() {
+    let around = Surroundings {
+        core_shared: Some((3, 1)),
+        ..Surroundings::default()
+    };
+    assert_eq!(
+        core_shared(&around).expect("a doubt").seen,
+        "CPU 3 (DUT) and CPU 1 (tester) are threads of one core"
+    );
+    assert_eq!(core_shared(&Surroundings::default()), None);
+}

@@ -1,0 +1,136 @@
+//! Doubts about the gate and the search: whether the rate found is a property of the DUT, and how well it is known.
+
+use super::{Doubt, Weighed, Weight};
+use mpps_method::claim::FINAL_TRIAL;
+use mpps_method::{GoalResult, Irregular, Outcome, Stability, Trial, Verdict};
+
+/// The doubt of a DUT that loses frames at a load that it should not feel.
+pub const UNSTABLE: &str = "unstable";
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let (stability, searched) = (&weighed.gated.stability, weighed.searched);
+    let doubts = [
+        unstable(stability),
+        gate_unknown(stability),
+        contradiction(&searched.trials),
+        voided(&searched.result.outcome),
+        out_of_trials(&searched.result),
+        short_trial(&searched.result),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+fn unstable(stability: &Stability) -> Option<Doubt> {
+    let Stability::Unstable(found) = stability else {
+        return None;
+    };
+    Some(Doubt {
+        name: UNSTABLE,
+        weight: Weight::Another(0),
+        seen: found.to_string(),
+        why: "chance decided where the search ended: the rate found is no property of the DUT",
+        next: "look at `losses` of its trials in the record, and at nstat, ethtool -S and drop rules in the DUT (mpps bed shell)",
+    })
+}
+
+fn gate_unknown(stability: &Stability) -> Option<Doubt> {
+    let Stability::Unknown { trials, judged } = stability else {
+        return None;
+    };
+    Some(Doubt {
+        name: "gate-unknown",
+        weight: Weight::Shifted(14),
+        seen: format!(
+            "whether the DUT loses frames at a low load is not known: {judged} of {trials} trials were undisturbed"
+        ),
+        why: "a DUT that loses frames at any load would look like a slow one",
+        next: "run again when the machine is quieter",
+    })
+}
+
+fn contradiction(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let has_passed = |failed: &Trial| {
+        trials.iter().any(|(trial, verdict)| {
+            trial.offered == failed.offered && *verdict == Verdict::Lossless
+        })
+    };
+    let (trial, _) = trials
+        .iter()
+        .find(|(trial, verdict)| matches!(verdict, Verdict::Lossy { .. }) && has_passed(trial))?;
+    Some(Doubt {
+        name: "contradiction",
+        weight: Weight::Unsure(5),
+        seen: format!(
+            "{} passed in one trial and failed in another",
+            trial.offered
+        ),
+        why: "the result may differ next time",
+        next: "--preset csit (up to 21 trials at a load), or a larger --rx-ring",
+    })
+}
+
+fn voided(outcome: &Outcome) -> Option<Doubt> {
+    let (Outcome::Found { voided, trials, .. }
+    | Outcome::NoneLossless { voided, trials, .. }
+    | Outcome::CouldNotMeasure { voided, trials, .. }) = *outcome;
+    (voided > 0).then(|| Doubt {
+        name: "voided",
+        weight: Weight::Unsure(3),
+        seen: format!("{voided} of {trials} trials were void and run again"),
+        why: "so restless a machine may have disturbed the other trials as well",
+        next: "run again when the machine is quieter; compare in pairs only",
+    })
+}
+
+/// Where the trials ended before the bounds were as close as asked for.
+fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
+    let how = result.irregular.filter(|how| {
+        matches!(
+            how,
+            Irregular::TooWide { .. } | Irregular::OutOfTrials | Irregular::Unconfirmed
+        )
+    })?;
+    Some(Doubt {
+        name: "out-of-trials",
+        weight: Weight::Unsure(0),
+        seen: format!("the trials allowed ended the search: {how}"),
+        why: "the rate is known no better than that",
+        next: "a larger --trials-at-most, or --preset csit",
+    })
+}
+
+fn short_trial(result: &GoalResult) -> Option<Doubt> {
+    let trial = result.final_trial;
+    (trial < FINAL_TRIAL).then(|| Doubt {
+        name: "short-trial",
+        weight: Weight::Footnote(0, "trials shorter than RFC 2544's 60 s"),
+        seen: format!("trials lasted {trial}, RFC 2544 asks for {FINAL_TRIAL}"),
+        why: "rare stalls of the DUT may not have happened yet: the result is an Estimate, not a Throughput",
+        next: "--preset rfc2544 (a Throughput; minutes)",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::Rate;
+
+    #[test]
+    fn a_load_that_passed_and_failed_is_doubted() {
+        let trial = |fps, verdict| {
+            let trial = Trial {
+                offered: Rate::from_fps(fps),
+                ..Trial::default()
+            };
+            (trial, verdict)
+        };
+        let lossy = Verdict::Lossy { lost: 1 };
+        let trials = |passed| [trial(2e6, lossy), trial(passed, Verdict::Lossless)];
+        let doubt = contradiction(&trials(2e6)).expect("a doubt");
+        assert_eq!(
+            doubt.seen,
+            "2.000 Mfps passed in one trial and failed in another"
+        );
+        assert_eq!(contradiction(&trials(1e6)), None);
+    }
+}

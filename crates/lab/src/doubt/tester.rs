@@ -1,0 +1,84 @@
+//! Doubts about the tester: whether it, and not the DUT, bounds the result.
+
+use super::{Doubt, Weighed, Weight};
+use mpps_method::mlr::NOT_OFFERED_AT_MOST;
+use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
+
+/// Near its ceiling the tester itself may lose what the DUT did not.
+const NEAR_CEILING: f64 = 0.95;
+/// The doubt of a result that lies close to, or at, what the tester can do.
+pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
+
+pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
+    let (searched, ceiling) = (weighed.searched, weighed.saturated.ceiling);
+    let doubts = [
+        not_offered(&searched.trials),
+        near_ceiling(&searched.result.outcome, ceiling),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let is_short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
+    let short = trials.iter().filter(is_short).count();
+    // So many at one load are how a tester's limit is found; the last confirms it.
+    let usual = usize::try_from(NOT_OFFERED_AT_MOST + 1).unwrap_or(usize::MAX);
+    (short > usual).then(|| Doubt {
+        name: "not-offered",
+        weight: Weight::Unsure(4),
+        seen: format!(
+            "the tester could not offer the load of {short} of {} trials",
+            trials.len()
+        ),
+        why: "these trials say nothing of the DUT and do not count, but its rate may lie above what was offered",
+        next: "a --max-rate below the tester's ceiling, --tester-cpus with more CPUs, or a quieter machine",
+    })
+}
+
+fn near_ceiling(outcome: &Outcome, ceiling: Rate) -> Option<Doubt> {
+    let Outcome::Found {
+        lossless: result,
+        limited_by,
+        ..
+    } = *outcome
+    else {
+        return None;
+    };
+    let is_near = result.fps() > NEAR_CEILING * ceiling.fps();
+    (is_near && limited_by != LimitedBy::Link).then(|| Doubt {
+        name: TESTER_NEAR_CEILING,
+        weight: Weight::Unsure(6),
+        seen: format!("{result} is at or near the tester's own ceiling of {ceiling}"),
+        why: "the DUT may do more, and the tester may lose frames that the DUT did not",
+        next: "judge by DUT busy and ns per frame, or give the tester more CPUs",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::found_by;
+    use super::*;
+
+    #[test]
+    fn more_not_offered_than_a_limit_takes_is_doubted() {
+        let verdict = Verdict::NotOffered(mpps_method::Shortfall::LostAtReceiver(1));
+        let raised = |trials: usize| not_offered(&vec![(Trial::default(), verdict); trials]);
+        assert_eq!(raised(4), None);
+        assert_eq!(
+            raised(5).expect("a doubt").seen,
+            "the tester could not offer the load of 5 of 5 trials"
+        );
+    }
+
+    #[test]
+    fn a_result_at_the_ceiling_is_doubted() {
+        let fps = Rate::from_fps;
+        let is_near = |rate, limited_by| {
+            let outcome = found_by(limited_by, fps(rate), None);
+            near_ceiling(&outcome, fps(1e6)).is_some()
+        };
+        assert!(is_near(0.96e6, LimitedBy::Tester));
+        assert!(!is_near(0.95e6, LimitedBy::Tester));
+        assert!(!is_near(0.96e6, LimitedBy::Link));
+    }
+}

@@ -1,0 +1,84 @@
+//! Searches that the rules' tests look at.
+
+use super::*;
+use mpps_method::{
+    CpuBusy, GoalResult, Losses, Outcome, Passes, Rate, Span, Stability, Trial, Verdict,
+};
+
+/// What a search found that ended so.
+pub(super) fn result(outcome: Outcome) -> GoalResult {
+    GoalResult {
+        goal: None,
+        outcome,
+        loss_ratio: 0.0,
+        final_trial: Span::from_millis(1_000),
+        passes: Passes::default(),
+        irregular: None,
+    }
+}
+
+pub(super) fn found_by(limited_by: LimitedBy, lossless: Rate, lossy: Option<Rate>) -> Outcome {
+    Outcome::Found {
+        lossless,
+        lossy,
+        limited_by,
+        trials: 7,
+        voided: 0,
+    }
+}
+
+/// A search bound by a loss, with the DUT's one CPU so busy in the trial that lost.
+pub(super) fn bound_by_loss(busy: f64) -> Searched {
+    let failed = Rate::from_fps(489_100.0);
+    let trial = Trial {
+        offered: failed,
+        duration: Span::from_millis(1_000),
+        busy: vec![CpuBusy {
+            cpu: 0,
+            run_ns: (busy * 1e9) as u64,
+            wait_ns: 0,
+        }],
+        ..Trial::default()
+    };
+    let found = found_by(LimitedBy::Dut, Rate::from_fps(484_200.0), Some(failed));
+    Searched {
+        result: result(found),
+        evidence: None,
+        trials: [(trial, Verdict::Lossy { lost: 556 })].into(),
+    }
+}
+
+/// As [`bound_by_loss`], with these frames of 64 000 in a second lost, so many of them at the ring.
+pub(super) fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f64) -> Searched {
+    let mut searched = bound_by_loss(busy);
+    let mut words = vec![u64::MAX; 1_000];
+    lost.for_each(|sequence| words[sequence / 64] &= !(1 << (sequence % 64)));
+    let losses = Losses::from_bitmap(&words, 64_000, Span::from_millis(1_000), &[]);
+    let (mut trial, verdict) = searched.trials[0].clone();
+    trial.losses = losses.into_iter().collect();
+    for losses in &mut trial.losses {
+        losses.at_ring = Some(at_ring);
+    }
+    searched.trials = [(trial, verdict)].into();
+    searched
+}
+
+/// What a file's rules say of a search after a gate without trials.
+pub(super) fn look_at(
+    around: &Surroundings,
+    searched: &Searched,
+    doubts: fn(&Weighed<'_>) -> Vec<Doubt>,
+) -> Vec<Doubt> {
+    let gated = Gated {
+        stability: Stability::Stable,
+        trials: Vec::new(),
+    };
+    doubts(&Weighed {
+        around,
+        saturated: &Saturated::default(),
+        gated: &gated,
+        searched,
+        why_lost: None,
+        limited_by: None,
+    })
+}

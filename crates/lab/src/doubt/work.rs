@@ -1,0 +1,138 @@
+//! Doubts about who worked: tasks beside the forwarding, and work on frames that no busy time counts.
+
+use super::{Doubt, Weight};
+use mpps_method::{CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
+use std::collections::BTreeMap;
+
+/// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
+const COMPARABLE: Span = Span::from_millis(500);
+/// Uncounted work may be so large a share of a trial, or of its frames.
+const UNCOUNTED: f64 = 0.10;
+/// A stretch of the router's own tasks that is worth naming.
+const LONG: Span = Span::from_millis(2);
+const ELSEWHERE: &str = "that CPU's time is not in DUT busy and ns per frame, and the rate is of more CPUs than the DUT has";
+
+/// The doubts of these trials. Where tester and DUT share a CPU, its time cannot be told apart.
+#[must_use]
+pub fn work_doubts(trials: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt> {
+    let doubts = [
+        router_tasks(trials),
+        busy_uncounted(trials).filter(|_| !cpus_shared),
+        work_elsewhere(trials),
+        softirq_elsewhere(trials),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
+/// The longest stretch, where it is over 2 ms or the router's tasks had that CPU for over 2 % of the trial.
+fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let others_max = Rules::default().others_max;
+    let long_ones = |(trial, _): &(Trial, Verdict)| {
+        let length = trial.duration;
+        let is_long = move |tasks: &CpuTasks| {
+            let share = tasks.total.as_nanos() as f64 / length.as_nanos().max(1) as f64;
+            tasks.longest > LONG || share > others_max
+        };
+        let tasks = trial.dut_tasks.iter().copied().filter(is_long);
+        tasks.map(move |tasks| (tasks, length)).collect::<Vec<_>>()
+    };
+    let all = trials.iter().flat_map(long_ones);
+    let (tasks, length) = all.max_by_key(|(tasks, _)| tasks.longest)?;
+    Some(Doubt {
+        name: "router-tasks",
+        weight: Weight::Shifted(9),
+        seen: format!(
+            "the router's own {} had CPU {} for {} in one stretch, {} in all, in a trial of {length}",
+            tasks.culprit, tasks.cpu, tasks.longest, tasks.total
+        ),
+        why: "frames wait while it runs; the router does that itself, so the loss counts",
+        next: "run again without that task: the difference is its cost",
+    })
+}
+
+/// Trials whose busy times can be compared: not cut short, and long enough for ticks of 10 ms.
+fn comparable(trials: &[(Trial, Verdict)]) -> impl Iterator<Item = &Trial> {
+    let trials = trials
+        .iter()
+        .filter(|(_, verdict)| !matches!(verdict, Verdict::Void(_)));
+    let trials = trials.map(|(trial, _)| trial);
+    trials.filter(|trial| trial.cut_short_from.is_none() && trial.duration >= COMPARABLE)
+}
+
+fn share(trial: &Trial, ns: u64) -> f64 {
+    ns as f64 / trial.duration.as_nanos().max(1) as f64
+}
+
+/// Of the DUT's CPUs that the tester has no part in.
+fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let shares = |trial: &Trial| {
+        let of_cpu = |counted: &CpuBusy| {
+            let work = trial.work.iter().find(|work| work.cpu == counted.cpu)?;
+            let busy = share(trial, work.busy_ns);
+            Some((counted.cpu, busy, share(trial, counted.run_ns)))
+        };
+        trial.busy.iter().filter_map(of_cpu).collect::<Vec<_>>()
+    };
+    let all = comparable(trials).flat_map(shares);
+    let (cpu, busy, counted) = all.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
+    (busy - counted > UNCOUNTED).then(|| Doubt {
+        name: "busy-uncounted",
+        weight: Weight::Another(10),
+        seen: format!(
+            "CPU {cpu} of the DUT was {:.0} % busy, the threads that are told as DUT busy {:.0} %",
+            busy.min(1.0) * 100.0,
+            counted.min(1.0) * 100.0
+        ),
+        why: "a part of the router's work is not in DUT busy, ns per frame and what follows from them",
+        next: "look at `work` and `dut_tasks` of the trials in the record, and at top -H while it runs",
+    })
+}
+
+/// By the sums over all trials.
+fn work_elsewhere(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let (mut frames, mut packets) = (0, BTreeMap::new());
+    // An external device works on no CPU of this machine.
+    let trials = trials.iter().map(|(trial, _)| trial);
+    for trial in trials.filter(|trial| !trial.busy.is_empty()) {
+        frames += trial.counts().received;
+        let elsewhere = |work: &&CpuWork| trial.busy.iter().all(|dut| dut.cpu != work.cpu);
+        for work in trial.work.iter().filter(elsewhere) {
+            *packets.entry(work.cpu).or_insert(0) += work.stack_packets.unwrap_or(0);
+        }
+    }
+    let (cpu, packets) = packets.into_iter().max_by_key(|(_, packets)| *packets)?;
+    let many = frames > 0 && packets as f64 > UNCOUNTED * frames as f64;
+    many.then(|| Doubt {
+        name: "work-elsewhere",
+        weight: Weight::Another(11),
+        seen: format!(
+            "CPU {cpu}, which is none of the DUT's, took {packets} packets while {frames} frames came back"
+        ),
+        why: ELSEWHERE,
+        next: "steer no RPS (rps_cpus) and no queue of user space to that CPU, or add it to --dut-cpus",
+    })
+}
+
+fn softirq_elsewhere(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let shares = |trial: &Trial| {
+        let outside = |work: &&CpuWork| trial.steal.iter().all(|bed| bed.cpu != work.cpu);
+        let work = trial.work.iter().filter(outside);
+        work.map(|work| (work.cpu, share(trial, work.softirq_ns)))
+            .collect::<Vec<_>>()
+    };
+    let all = comparable(trials).flat_map(shares);
+    let (cpu, share) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (share > UNCOUNTED).then(|| Doubt {
+        name: "softirq-elsewhere",
+        weight: Weight::Another(12),
+        seen: format!(
+            "CPU {cpu}, outside the bed, spent {:.0} % of a trial in soft interrupts",
+            share * 100.0
+        ),
+        why: ELSEWHERE,
+        next: "look at what works there (top -H, /proc/softirqs), or add it to --dut-cpus",
+    })
+}
+
+#[cfg(test)]
+mod tests;
