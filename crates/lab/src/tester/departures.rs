@@ -1,12 +1,10 @@
 //! When frames leave a port, by a count and at a place that are not the sender's (see `departures.bpf.c`).
 
-use super::TesterError;
+use super::{TesterError, maps};
 use crate::bed::{Bed, Side};
+use libbpf_rs::Link;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::departures::{Departed, DeparturesSkel, DeparturesSkelBuilder};
-
-const KEY: [u8; 4] = [0; 4];
 
 /// A watched port; dropping this ends it. It costs the tester some 50 ns a bulk.
 pub struct Departures {
@@ -43,11 +41,13 @@ impl Departures {
     /// # Errors
     /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
-        self.skel
-            .maps
-            .data_departures
-            .update(&KEY, &Departed::cleared(), MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("clear the watch of departures", &e))
+        let map = &self.skel.maps.data_departures;
+        maps::write(
+            map,
+            0,
+            &Departed::default(),
+            "clear the watch of departures",
+        )
     }
 
     /// What has left since.
@@ -55,14 +55,10 @@ impl Departures {
     /// # Errors
     /// What the kernel said.
     pub fn read(&self) -> Result<Departed, TesterError> {
-        let value = self
-            .skel
-            .maps
-            .data_departures
-            .lookup(&KEY, MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("read the watch of departures", &e))?;
-        value
-            .and_then(|value| Departed::from_value(&value))
-            .ok_or(TesterError::Layout("departures"))
+        maps::read(
+            &self.skel.maps.data_departures,
+            0,
+            "read the watch of departures",
+        )
     }
 }

@@ -1,7 +1,7 @@
 //! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
 
 use super::path::InPath;
-use super::{TesterError, Way};
+use super::{TesterError, Way, maps};
 use crate::bed::{Bed, Side};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
@@ -100,7 +100,7 @@ impl PlantedFault {
     /// # Errors
     /// What the kernel said.
     pub fn planted(&self) -> Result<Planted, TesterError> {
-        Planted::from_cpus(&super::read_per_cpu(&self.skel.maps.counts, 0)?)
-            .ok_or(TesterError::Layout("fault counts"))
+        let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, "read the planted fault")?;
+        Ok(Planted::from_cpus(&counts))
     }
 }

@@ -1,6 +1,6 @@
 //! The ledger's tracepoints: what the sending ports and the virtual NIC's rings took and refused.
 
-use super::TesterError;
+use super::{TesterError, maps};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
@@ -66,7 +66,7 @@ impl LedgerProbe {
     /// # Errors
     /// What the kernel said.
     pub fn read(&self, way: u32) -> Result<Taken, TesterError> {
-        let value = super::read_per_cpu(&self.skel.maps.counts, way)?;
-        Taken::from_cpus(&value).ok_or(TesterError::Layout("ledger counts"))
+        let counts = maps::read_per_cpu(&self.skel.maps.counts, way, "read the ledger")?;
+        Ok(Taken::from_cpus(&counts))
     }
 }

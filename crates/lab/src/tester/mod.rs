@@ -11,6 +11,7 @@ mod fault;
 mod front;
 mod kernel_interfaces;
 mod ledger;
+mod maps;
 mod mtu;
 mod napi;
 mod nic;
@@ -55,7 +56,7 @@ pub use wire::Wire;
 
 use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
-use libbpf_rs::{Link, MapCore, MapFlags, OpenObject};
+use libbpf_rs::{Link, OpenObject};
 use mpps_ebpf::instruments::sender::Order;
 use mpps_linux::bpf::{self, LinkKind};
 use mpps_linux::netns::NetNs;
@@ -318,59 +319,7 @@ fn attach_in(
     Ok(netns.run(|| bpf::attach(program, ifindex, kind))??)
 }
 
-/// Entries of a map written in one call.
-const FILL_BATCH: usize = 65_536;
-
-/// Writes an array map from its first entry on, many entries in a call.
-fn fill<T, const N: usize>(
-    map: &libbpf_rs::MapMut<'_>,
-    values: &[T],
-    octets: impl Fn(&T) -> [u8; N],
-) -> Result<(), TesterError> {
-    for (batch, values) in values.chunks(FILL_BATCH).enumerate() {
-        let first = (batch * FILL_BATCH) as u32;
-        let count = values.len() as u32;
-        let keys: Vec<u8> = (first..first + count).flat_map(u32::to_ne_bytes).collect();
-        let values: Vec<u8> = values.iter().flat_map(&octets).collect();
-        let (each, every) = (MapFlags::ANY, MapFlags::ANY);
-        map.update_batch(&keys, &values, count, each, every)
-            .map_err(|e| TesterError::bpf("fill a map", &e))?;
-    }
-    Ok(())
-}
-
 /// Attaches a program to the tracepoint that it names.
 fn trace(program: &libbpf_rs::ProgramMut<'_>, what: &'static str) -> Result<Link, TesterError> {
     (program.attach_trace()).map_err(|e| TesterError::bpf(what, &e))
-}
-
-/// What a program of ours wrote into the ring of one CPU, whose entries stand one ring after the other: the last
-/// `size` of those it counted.
-fn kept<T>(
-    map: &libbpf_rs::MapMut<'_>,
-    (cpu, size): (usize, u32),
-    counted: u64,
-    from_value: impl Fn(&[u8]) -> Option<T>,
-) -> Result<Vec<T>, TesterError> {
-    let size = u64::from(size);
-    let entry = |number: u64| {
-        let place = cpu as u64 * size + number % size;
-        let key = u32::try_from(place).unwrap_or(u32::MAX).to_ne_bytes();
-        let value = map.lookup(&key, MapFlags::ANY);
-        let value = value.map_err(|e| TesterError::bpf("read a ring", &e))?;
-        let entry = value.and_then(|value| from_value(&value));
-        entry.ok_or(TesterError::Layout("ring of a CPU"))
-    };
-    (counted.saturating_sub(size)..counted).map(entry).collect()
-}
-
-fn possible_cpus() -> Result<usize, TesterError> {
-    libbpf_rs::num_possible_cpus().map_err(|e| TesterError::bpf("count possible CPUs", &e))
-}
-
-fn read_per_cpu(map: &impl MapCore, key: u32) -> Result<Vec<Vec<u8>>, TesterError> {
-    let value = map
-        .lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)
-        .map_err(|e| TesterError::bpf("read a map", &e))?;
-    value.ok_or(TesterError::Layout("per-CPU map"))
 }

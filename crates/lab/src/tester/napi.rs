@@ -5,6 +5,7 @@ use super::{NapiList, TesterError, skeleton_storage};
 use crate::bed::{Bed, Side};
 use libbpf_rs::Iter;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::napi::{NapiSkelBuilder, NapiThread};
 use std::io::Read;
 
@@ -48,5 +49,7 @@ fn all_threads() -> Result<Vec<NapiThread>, TesterError> {
     iterator
         .read_to_end(&mut written)
         .map_err(|e| mpps_linux::Error::from_io("read", "the list of NAPI threads", &e))?;
-    Ok(NapiThread::all_from(&written))
+    let threads = written.chunks(size_of::<NapiThread>());
+    let threads: Option<Vec<NapiThread>> = threads.map(NapiThread::from_octets).collect();
+    threads.ok_or(TesterError::Layout("list NAPI threads"))
 }

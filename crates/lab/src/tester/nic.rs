@@ -1,6 +1,6 @@
 //! The virtual NIC before the DUT: an XDP program on the DUT's port, a ring and a kthread for each queue.
 
-use super::TesterError;
+use super::{TesterError, maps};
 use crate::bed::{Front, RssKey};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
@@ -148,10 +148,11 @@ impl Nic {
     /// # Errors
     /// What the kernel said.
     pub fn received(&self) -> Result<Vec<u64>, TesterError> {
+        let map = &self.skel.maps.received;
         (0..u32::from(self.queues))
             .map(|queue| {
-                super::read_per_cpu(&self.skel.maps.received, queue)
-                    .map(|value| mpps_ebpf::sum_words(&value).first().copied().unwrap_or(0))
+                let cpus: Vec<u64> = maps::read_per_cpu(map, queue, "read the virtual NIC")?;
+                Ok(cpus.iter().sum())
             })
             .collect()
     }

@@ -1,10 +1,10 @@
 //! Who else had the bed's CPUs during a trial (see `other_tasks.bpf.c`).
 
-use super::TesterError;
+use super::{TesterError, maps};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapMut};
+use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::other_tasks::{
-    Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose,
+    Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose, types,
 };
 use mpps_ebpf::instruments::watch::Stall;
 use mpps_linux::clock::monotonic_ns;
@@ -12,6 +12,7 @@ use mpps_linux::task;
 
 /// Readings of a CPU's entry after the first.
 const READINGS_MAX: u32 = 8;
+const READ: &str = "read the watch of other tasks";
 
 /// By what the router's own tasks are known.
 #[derive(Clone, Debug, Default)]
@@ -99,12 +100,9 @@ impl OtherTasks {
     /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         for &(cpu, dut) in &self.cpus {
-            let cleared = self.skel.maps.cpu_use.update(
-                &key(cpu),
-                &CpuUse::cleared(monotonic_ns(), dut),
-                MapFlags::ANY,
-            );
-            cleared.map_err(|e| TesterError::bpf("clear the watch of other tasks", &e))?;
+            let cleared = CpuUse::cleared(monotonic_ns(), dut);
+            let map = &self.skel.maps.cpu_use;
+            maps::write(map, cpu as u32, &cleared, "clear the watch of other tasks")?;
         }
         Ok(())
     }
@@ -117,15 +115,15 @@ impl OtherTasks {
         let mut stretches = Vec::new();
         for &(cpu, _) in &self.cpus {
             let counted = self.counted(cpu)?.stretches;
-            let ring = (cpu, STRETCHES_MAX);
-            let kept = super::kept(&self.skel.maps.stretches, ring, counted, Stall::from_value)?;
-            stretches.extend(kept.into_iter().map(|stretch| (cpu, stretch)));
+            let (ring, map) = ((cpu, STRETCHES_MAX), &self.skel.maps.stretches);
+            let kept: Vec<types::stretch> = maps::read_ring(map, ring, counted, READ)?;
+            stretches.extend(kept.into_iter().map(|stretch| (cpu, stretch.into())));
         }
         Ok(stretches)
     }
 
     fn counted(&self, cpu: usize) -> Result<CpuUse, TesterError> {
-        entry(&self.skel.maps.cpu_use, cpu, CpuUse::from_value)
+        maps::read(&self.skel.maps.cpu_use, cpu as u32, READ)
     }
 
     /// What other programs had of each of the bed's CPUs since the last clear, one that has a CPU right now included.
@@ -142,7 +140,10 @@ impl OtherTasks {
 
     /// Who has a CPU, read again until no switch fell into the reading.
     fn came(&self, cpu: usize) -> Result<Came, TesterError> {
-        let read = || entry(&self.skel.maps.came, cpu, Came::from_value);
+        let read = || {
+            let came = maps::read::<types::others_came>(&self.skel.maps.came, cpu as u32, READ)?;
+            Ok::<Came, TesterError>(came.into())
+        };
         let mut came = read()?;
         for _ in 0..READINGS_MAX {
             let again = read()?;
@@ -173,21 +174,4 @@ fn with_whom_it_is_now(mut cpu_use: CpuUse, came: Came) -> CpuUse {
         }
     }
     cpu_use
-}
-
-fn key(cpu: usize) -> [u8; 4] {
-    u32::try_from(cpu).unwrap_or(u32::MAX).to_ne_bytes()
-}
-
-/// One CPU's entry of a map.
-fn entry<T>(
-    map: &MapMut<'_>,
-    cpu: usize,
-    from_value: impl Fn(&[u8]) -> Option<T>,
-) -> Result<T, TesterError> {
-    let value = map.lookup(&key(cpu), MapFlags::ANY);
-    let value = value.map_err(|e| TesterError::bpf("read the watch of other tasks", &e))?;
-    value
-        .and_then(|v| from_value(&v))
-        .ok_or(TesterError::Layout("other_tasks"))
 }

@@ -1,7 +1,7 @@
 //! The receiver: at one of the tester's ports, or at the DUT's exit.
 
-use super::TesterError;
 use super::path::InPath;
+use super::{TesterError, maps};
 use crate::bed::{Bed, Side};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags};
@@ -16,6 +16,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 const KEY: [u8; 4] = [0; 4];
+const ARM: &str = "arm the receiver";
+const READ: &str = "read the receiver";
 
 /// What the receiver must know of the traffic.
 #[derive(Clone, Debug)]
@@ -90,19 +92,11 @@ impl Receiver {
         sequences: u64,
         lengths: &[u16],
     ) -> Result<(), TesterError> {
-        let fail = |e: libbpf_rs::Error| TesterError::bpf("arm the receiver", &e);
+        let fail = |e: libbpf_rs::Error| TesterError::bpf(ARM, &e);
         let maps = &self.skel.maps;
-        maps.trial
-            .update(&KEY, &u64::from(id).to_ne_bytes(), MapFlags::ANY)
-            .map_err(fail)?;
-        maps.trial
-            .update(
-                &1u32.to_ne_bytes(),
-                &u64::from(canary_id).to_ne_bytes(),
-                MapFlags::ANY,
-            )
-            .map_err(fail)?;
-        let cpus = super::possible_cpus()?;
+        maps::write(&maps.trial, 0, &u64::from(id), ARM)?;
+        maps::write(&maps.trial, 1, &u64::from(canary_id), ARM)?;
+        let cpus = maps::possible_cpus()?;
         let empty = vec![vec![0; maps.counts.value_size() as usize]; cpus];
         maps.counts
             .update_percpu(&KEY, &empty, MapFlags::ANY)
@@ -125,8 +119,8 @@ impl Receiver {
     /// # Errors
     /// What the kernel said.
     pub fn read(&self) -> Result<Received, TesterError> {
-        Received::from_cpus(&super::read_per_cpu(&self.skel.maps.counts, 0)?)
-            .ok_or(TesterError::Layout("receiver counts"))
+        let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, READ)?;
+        Ok(Received::from_cpus(&counts))
     }
 
     /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns; the
@@ -136,12 +130,11 @@ impl Receiver {
     /// What the kernel said.
     pub fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
-        let mut cpus = vec![Vec::new(); super::possible_cpus()?];
+        let mut cpus = vec![Vec::new(); maps::possible_cpus()?];
         for window in first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last {
             let key = (window % WINDOWS_MAX) as u32;
-            let values = super::read_per_cpu(&self.skel.maps.windows, key)?;
-            for (marks, value) in cpus.iter_mut().zip(values) {
-                let mark = WindowMark::from_value(&value).ok_or(TesterError::Layout("windows"))?;
+            let windows: Vec<WindowMark> = maps::read_per_cpu(&self.skel.maps.windows, key, READ)?;
+            for (marks, mark) in cpus.iter_mut().zip(windows) {
                 // Older ones are left over from an earlier trial.
                 marks.extend(Some(mark).filter(|mark| (from_ns..=to_ns).contains(&mark.ns)));
             }
@@ -167,8 +160,9 @@ impl Receiver {
     /// # Errors
     /// What the kernel said.
     pub fn by_length(&self, length: u16) -> Result<u64, TesterError> {
-        let value = super::read_per_cpu(&self.skel.maps.received_by_length, u32::from(length))?;
-        Ok(mpps_ebpf::sum_words(&value).first().copied().unwrap_or(0))
+        let map = &self.skel.maps.received_by_length;
+        let cpus: Vec<u64> = maps::read_per_cpu(map, u32::from(length), READ)?;
+        Ok(cpus.iter().sum())
     }
 
     /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
@@ -177,24 +171,7 @@ impl Receiver {
     /// What the kernel said.
     pub fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError> {
         let count = sequences.min(self.plan.sequences_max).div_ceil(64);
-        let count = u32::try_from(count).map_err(|_| TesterError::TooManyFrames)?;
-        let mut words = Vec::with_capacity(count as usize);
-        let entries = self
-            .skel
-            .maps
-            .seen
-            .lookup_batch(count.min(65_536), MapFlags::ANY, MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("read the receiver", &e))?;
-        // An array's entries come in the order of their keys.
-        for (_, value) in entries.take(count as usize) {
-            words.extend(mpps_ebpf::to_words(&value));
-        }
-        // The iterator keeps an error to itself.
-        if words.len() == count as usize {
-            Ok(words)
-        } else {
-            Err(TesterError::ShortRead("frames seen by the receiver"))
-        }
+        maps::read_first(&self.skel.maps.seen, count as usize, "read the frames seen")
     }
 }
 
@@ -231,12 +208,12 @@ fn load(plan: &ReceiverPlan) -> Result<ReceiverSkel<'static>, TesterError> {
         .load()
         .map_err(|e| TesterError::bpf("load the receiver", &e))?;
     if let Some(flows) = &plan.place_flow {
-        super::fill(&skel.maps.place_flow, flows, |flow| flow.to_ne_bytes())?;
+        maps::fill(&skel.maps.place_flow, flows)?;
     }
     Ok(skel)
 }
 
 /// Zeroes the first `count` words of an array map, many in a call.
 fn clear(map: &libbpf_rs::MapMut<'_>, count: u32) -> Result<(), TesterError> {
-    super::fill(map, &vec![0u64; count as usize], |word| word.to_ne_bytes())
+    maps::fill(map, &vec![0u64; count as usize])
 }

@@ -1,15 +1,16 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
-use super::TesterError;
 use super::port::{GoOn, WhileSending};
 use super::template::Template;
+use super::{TesterError, maps};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
+use libbpf_rs::ProgramInput;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, MARKS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder,
-    Stopped,
+    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, Stopped,
+    types,
 };
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -19,7 +20,6 @@ use mpps_wire::template::FrameLength;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-const KEY: [u8; 4] = [0; 4];
 /// Ethernet's shortest frame without FCS, octets (IEEE 802.3).
 const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
@@ -117,10 +117,11 @@ impl Sender {
             .map_err(|e| TesterError::bpf("load the sender", &e))?;
         match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
             None => {}
-            Some(DestinationList::V4(list)) => {
-                super::fill(&skel.maps.dest_ipv4, list, |far| far.to_ne_bytes())?
+            Some(DestinationList::V4(list)) => maps::fill(&skel.maps.dest_ipv4, list)?,
+            Some(DestinationList::V6(list)) => {
+                let list: Vec<types::dest_address> = list.iter().map(dest_ipv6).collect();
+                maps::fill(&skel.maps.dest_ipv6, &list)?;
             }
-            Some(DestinationList::V6(list)) => super::fill(&skel.maps.dest_ipv6, list, dest_ipv6)?,
         }
         for (way, (netns, ifindex)) in ports.iter().enumerate() {
             // A DEVMAP takes the interface from the namespace of the thread that writes it.
@@ -219,11 +220,12 @@ impl Sender {
     }
 
     fn order(&self, order: Order) -> Result<(), TesterError> {
-        self.skel
-            .maps
-            .data_state
-            .update(&KEY, &order.to_value(), MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("order a trial", &e))
+        maps::write(
+            &self.skel.maps.data_state,
+            0,
+            &order.to_state(),
+            "order a trial",
+        )
     }
 
     /// Waits until all slots have passed, no more are wanted, the grace is over, the thread failed or Ctrl-C came. The
@@ -266,15 +268,10 @@ impl Sender {
     }
 
     fn outcome(&self) -> Result<Outcome, TesterError> {
-        let value = self
-            .skel
-            .maps
-            .data_state
-            .lookup(&KEY, MapFlags::ANY)
-            .map_err(|e| TesterError::bpf("read the sender", &e))?;
-        value
-            .and_then(|v| Outcome::from_value(&v))
-            .ok_or(TesterError::Layout("sender state"))
+        let mapped = self.skel.maps.data_state_data.as_deref();
+        let mapped = mapped.ok_or(TesterError::Layout("sender state"))?;
+        // The program writes to it while it sends.
+        Ok(Outcome::from(&mapped.state.read_volatile()))
     }
 
     /// How far the sender was at moments of the last trial, in their order.
@@ -283,21 +280,7 @@ impl Sender {
     /// What the kernel said.
     pub fn marks(&self) -> Result<Vec<Mark>, TesterError> {
         let made = self.outcome()?.marks as usize;
-        let entries =
-            self.skel
-                .maps
-                .marks
-                .lookup_batch(MARKS_MAX as u32, MapFlags::ANY, MapFlags::ANY);
-        let entries = entries.map_err(|e| TesterError::bpf("read the sender's marks", &e))?;
-        let mark = |(_, value): (_, Vec<u8>)| Mark::from_value(&value);
-        let marks: Option<Vec<Mark>> = entries.take(made).map(mark).collect();
-        let marks = marks.ok_or(TesterError::Layout("sender marks"))?;
-        // The iterator keeps an error to itself.
-        if marks.len() == made {
-            Ok(marks)
-        } else {
-            Err(TesterError::ShortRead("marks of the sender"))
-        }
+        maps::read_first(&self.skel.maps.marks, made, "read the sender's marks")
     }
 
     /// Frames handed over in the last trial by length without FCS, all directions. The schedule is passed
@@ -318,13 +301,11 @@ impl Sender {
     }
 }
 
-/// `struct dest_address`: the upper half, then the lower.
-fn dest_ipv6(address: &u128) -> [u8; 16] {
-    let mut octets = [0; 16];
-    let (high, low) = octets.split_at_mut(8);
-    high.copy_from_slice(&((address >> 64) as u64).to_ne_bytes());
-    low.copy_from_slice(&(*address as u64).to_ne_bytes());
-    octets
+fn dest_ipv6(address: &u128) -> types::dest_address {
+    types::dest_address {
+        high: (address >> 64) as u64,
+        low: *address as u64,
+    }
 }
 
 /// One live-frames call as two threads see it.

@@ -1,13 +1,13 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
 use super::{PERIOD_NS, STALL_NS};
-use crate::tester::{TesterError, kept, skeleton_storage, trace};
+use crate::tester::{TesterError, maps, skeleton_storage, trace};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput};
-use mpps_ebpf::instruments::watch::{STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched};
+use libbpf_rs::{Link, ProgramInput};
+use mpps_ebpf::instruments::watch::{
+    STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
+};
 use mpps_linux::cpu::{self, CpuSet};
-
-const KEY: [u8; 4] = [0; 4];
 
 /// Running timers; they end when this is dropped.
 pub struct Timers {
@@ -70,12 +70,7 @@ impl Timers {
     /// # Errors
     /// What the kernel said.
     pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
-        let told = self
-            .skel
-            .maps
-            .epoch
-            .update(&KEY, &epoch.to_ne_bytes(), MapFlags::ANY);
-        told.map_err(|e| TesterError::bpf("clear the machine watch", &e))
+        maps::write(&self.skel.maps.epoch, 0, &epoch, "clear the machine watch")
     }
 
     /// What each watched CPU saw in its epoch.
@@ -84,13 +79,12 @@ impl Timers {
     /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
         let read = |&cpu: &usize| {
-            let key = u32::try_from(cpu).unwrap_or(u32::MAX).to_ne_bytes();
-            let value = self.skel.maps.watched.lookup(&key, MapFlags::ANY);
-            let value = value.map_err(|e| TesterError::bpf("read the machine watch", &e))?;
-            let watched = value
-                .and_then(|v| Watched::from_value(&v))
-                .ok_or(TesterError::Layout("watch"))?;
-            Ok((cpu, watched))
+            let watched: types::watch_cpu = maps::read(
+                &self.skel.maps.watched,
+                cpu as u32,
+                "read the machine watch",
+            )?;
+            Ok((cpu, watched.into()))
         };
         self.cpus.iter().map(read).collect()
     }
@@ -102,14 +96,10 @@ impl Timers {
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stalls = Vec::new();
         for (cpu, watched) in self.read()? {
-            let ring = (cpu, STALLS_MAX);
-            let kept = kept(
-                &self.skel.maps.stalls,
-                ring,
-                watched.stalls,
-                Stall::from_value,
-            )?;
-            stalls.extend(kept.into_iter().map(|stall| (cpu, stall)));
+            let (ring, map) = ((cpu, STALLS_MAX), &self.skel.maps.stalls);
+            let kept: Vec<types::watch_stall> =
+                maps::read_ring(map, ring, watched.stalls, "read stalls of a CPU")?;
+            stalls.extend(kept.into_iter().map(|stall| (cpu, stall.into())));
         }
         Ok(stalls)
     }
