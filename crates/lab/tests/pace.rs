@@ -8,7 +8,8 @@ use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{
-    Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, WhileSending, ways,
+    Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, TrafficSender, WhileSending,
+    ways,
 };
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};

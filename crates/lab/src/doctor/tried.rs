@@ -5,7 +5,7 @@ use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
     KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, RouterTasks,
-    Sender, StallWatch, Tester, TesterError, Watch, WhileSending, ways,
+    Sender, StallWatch, Tester, TesterError, TrafficSender, Watch, WhileSending, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};

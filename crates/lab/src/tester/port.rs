@@ -2,7 +2,7 @@
 //! know what stands behind. Called a few times a trial, never once a frame.
 
 use super::sender::MINDED_NS;
-use super::{Receiver, Sender, TesterError};
+use super::{Receiver, TesterError};
 use crate::bed::{Bed, Side};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
@@ -174,12 +174,11 @@ pub trait TrafficReceiver {
     /// What the kernel said.
     fn by_length(&self, length: u16) -> Result<u64, TesterError>;
 
-    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived. `None` from
-    /// a receiver that does not keep them.
+    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
     ///
     /// # Errors
     /// What the kernel said.
-    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError>;
+    fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError>;
 
     /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns. Empty
     /// from a receiver that does not keep them.
@@ -203,63 +202,6 @@ pub trait TrafficReceiver {
     ///
     /// # Errors
     /// What the kernel said.
-    fn ring(&self) -> Result<Option<RingCount>, TesterError>;
-}
-
-impl TrafficSender for Sender {
-    fn send(
-        &self,
-        order: Order,
-        netns: &NetNs,
-        minding: &WhileSending<'_>,
-    ) -> Result<Outcome, TesterError> {
-        Self::send(self, order, netns, minding)
-    }
-
-    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
-        Self::by_length(self)
-    }
-
-    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
-        Self::marks(self)
-    }
-
-    fn distinct_lengths(&self) -> Vec<u16> {
-        Self::distinct_lengths(self)
-    }
-}
-
-impl TrafficReceiver for Receiver {
-    fn arm(
-        &self,
-        id: u16,
-        canary_id: u16,
-        sequences: u64,
-        lengths: &[u16],
-    ) -> Result<(), TesterError> {
-        Self::arm(self, id, canary_id, sequences, lengths)
-    }
-
-    fn read(&self) -> Result<Received, TesterError> {
-        Self::read(self)
-    }
-
-    fn by_length(&self, length: u16) -> Result<u64, TesterError> {
-        Self::by_length(self, length)
-    }
-
-    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
-        Self::seen(self, sequences).map(Some)
-    }
-
-    fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
-        Self::windows(self, from_ns, to_ns)
-    }
-
-    fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
-        Self::program_runs(self).map(Some)
-    }
-
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {
         Ok(None)
     }

@@ -1,6 +1,7 @@
 //! The receiver: at one of the tester's ports, or at the DUT's exit.
 
 use super::path::InPath;
+use super::port::TrafficReceiver;
 use super::{TesterError, maps};
 use crate::bed::{Bed, Side};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -80,12 +81,10 @@ impl Receiver {
             attached,
         }
     }
+}
 
-    /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn arm(
+impl TrafficReceiver for Receiver {
+    fn arm(
         &self,
         id: u16,
         canary_id: u16,
@@ -114,21 +113,12 @@ impl Receiver {
         )
     }
 
-    /// What arrived since the receiver was armed.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn read(&self) -> Result<Received, TesterError> {
+    fn read(&self) -> Result<Received, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, READ)?;
         Ok(Received::from_cpus(&counts))
     }
 
-    /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns; the
-    /// windows are [`WINDOW_SHIFT`] long, and the last [`WINDOWS_MAX`] of them are kept.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
+    fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         let (first, last) = (from_ns >> WINDOW_SHIFT, to_ns >> WINDOW_SHIFT);
         let mut cpus = vec![Vec::new(); maps::possible_cpus()?];
         for window in first.max(last.saturating_sub(WINDOWS_MAX - 1))..=last {
@@ -143,33 +133,21 @@ impl Receiver {
         Ok(cpus)
     }
 
-    /// How often the program at its place ran and for how long, while runs were timed.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn program_runs(&self) -> Result<ProgramRuns, TesterError> {
+    fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
         let program = match self.attached {
             Attached::Port { .. } => &self.skel.progs.receive,
             Attached::Exit { .. } => &self.skel.progs.leave,
         };
-        Ok(bpf::program_runs(program.as_fd())?)
+        Ok(Some(bpf::program_runs(program.as_fd())?))
     }
 
-    /// Unique frames of the trial by length without FCS.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn by_length(&self, length: u16) -> Result<u64, TesterError> {
+    fn by_length(&self, length: u16) -> Result<u64, TesterError> {
         let map = &self.skel.maps.received_by_length;
         let cpus: Vec<u64> = maps::read_per_cpu(map, u32::from(length), READ)?;
         Ok(cpus.iter().sum())
     }
 
-    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError> {
+    fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError> {
         let count = sequences.min(self.plan.sequences_max).div_ceil(64);
         maps::read_first(&self.skel.maps.seen, count as usize, "read the frames seen")
     }

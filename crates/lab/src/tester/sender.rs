@@ -1,6 +1,6 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
-use super::port::{GoOn, WhileSending};
+use super::port::{GoOn, TrafficSender, WhileSending};
 use super::template::Template;
 use super::{TesterError, maps};
 use crate::clock::wait_until;
@@ -17,7 +17,7 @@ use mpps_linux::task::{self, Signal};
 use mpps_linux::{bpf, clock, cpu};
 use mpps_method::Transport;
 use mpps_wire::template::FrameLength;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Ethernet's shortest frame without FCS, octets (IEEE 802.3).
@@ -137,58 +137,6 @@ impl Sender {
         })
     }
 
-    /// Lengths this sender sends, each once, without FCS.
-    #[must_use]
-    pub fn distinct_lengths(&self) -> Vec<u16> {
-        let mut lengths = self.plan.lengths.clone();
-        lengths.sort_unstable();
-        lengths.dedup();
-        lengths
-    }
-
-    /// Carries out the order and returns what became of it.
-    ///
-    /// # Errors
-    /// The call was refused, or Ctrl-C. A sender that did not end in time is an outcome with
-    /// `ended_ns` 0, not an error.
-    pub fn send(
-        &self,
-        order: Order,
-        netns: &NetNs,
-        minding: &WhileSending<'_>,
-    ) -> Result<Outcome, TesterError> {
-        self.order(order)?;
-        let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
-            .unwrap_or(u64::MAX);
-        let due = clock::monotonic_ns() + order.delay_ns + length_ns;
-        let call = Call {
-            tid: AtomicI32::new(0),
-            stop: AtomicBool::new(false),
-            program: self.skel.progs.send.as_fd(),
-            plan: &self.plan,
-            content: &self.first_content,
-            netns,
-        };
-        let watched = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| call.keep_running());
-            let ended = self.watch_end(due, order.gap_fp > 0, minding, || thread.is_finished());
-            call.stop.store(true, Ordering::Release);
-            while !thread.is_finished() {
-                call.wake();
-                wait_until(clock::monotonic_ns() + 200_000);
-            }
-            let ran = thread
-                .join()
-                .unwrap_or(Err(TesterError::Panicked("the sender's thread")));
-            ended.and_then(|end| ran.map(|()| end))
-        });
-        let stopped = watched?;
-        Ok(Outcome {
-            stopped,
-            ..self.outcome()?
-        })
-    }
-
     /// The first frames of a trial as the program writes them (without FCS), in order and without sending
     /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
     ///
@@ -273,22 +221,53 @@ impl Sender {
         // The program writes to it while it sends.
         Ok(Outcome::from(&mapped.state.read_volatile()))
     }
+}
 
-    /// How far the sender was at moments of the last trial, in their order.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn marks(&self) -> Result<Vec<Mark>, TesterError> {
-        let made = self.outcome()?.marks as usize;
-        maps::read_first(&self.skel.maps.marks, made, "read the sender's marks")
+impl TrafficSender for Sender {
+    fn send(
+        &self,
+        order: Order,
+        netns: &NetNs,
+        minding: &WhileSending<'_>,
+    ) -> Result<Outcome, TesterError> {
+        self.order(order)?;
+        let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
+            .unwrap_or(u64::MAX);
+        let due_ns = clock::monotonic_ns() + order.delay_ns + length_ns;
+        let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
+        let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
+        let (stopped, ran) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                netns.enter_thread()?;
+                cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
+                tid.store(task::current_tid(), Ordering::Release);
+                // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
+                // shows as unsent slots.
+                while !stop.load(Ordering::Acquire) {
+                    bpf::run_live_frames(program, &self.first_content, batch)?;
+                }
+                Ok::<_, TesterError>(())
+            });
+            let finished = || thread.is_finished();
+            let stopped = self.watch_end(due_ns, order.gap_fp > 0, minding, finished);
+            stop.store(true, Ordering::Release);
+            while !thread.is_finished() {
+                wake(tid.load(Ordering::Acquire));
+                wait_until(clock::monotonic_ns() + 200_000);
+            }
+            let panicked = Err(TesterError::Panicked("the sender's thread"));
+            (stopped, thread.join().unwrap_or(panicked))
+        });
+        let stopped = stopped?;
+        ran?;
+        Ok(Outcome {
+            stopped,
+            ..self.outcome()?
+        })
     }
 
-    /// Frames handed over in the last trial by length without FCS, all directions. The schedule is passed
-    /// in order, one place a frame: how many frames had a length follows from how many were sent.
-    ///
-    /// # Errors
-    /// What the kernel said.
-    pub fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+    // The schedule is passed in order, one place a frame: how many frames had a length follows from how many were sent.
+    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = self.outcome()?.sent;
         let schedule = &self.plan.lengths;
         let mut sums = std::collections::BTreeMap::new();
@@ -299,6 +278,17 @@ impl Sender {
         }
         Ok(sums.into_iter().collect())
     }
+    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        let made = self.outcome()?.marks as usize;
+        maps::read_first(&self.skel.maps.marks, made, "read the sender's marks")
+    }
+
+    fn distinct_lengths(&self) -> Vec<u16> {
+        let mut lengths = self.plan.lengths.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
 }
 
 fn dest_ipv6(address: &u128) -> types::dest_address {
@@ -308,35 +298,11 @@ fn dest_ipv6(address: &u128) -> types::dest_address {
     }
 }
 
-/// One live-frames call as two threads see it.
-struct Call<'a> {
-    tid: AtomicI32,
-    stop: AtomicBool,
-    program: BorrowedFd<'a>,
-    plan: &'a SenderPlan,
-    content: &'a [u8],
-    netns: &'a NetNs,
-}
-
-impl Call<'_> {
-    fn keep_running(&self) -> Result<(), TesterError> {
-        self.netns.enter_thread()?;
-        cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
-        self.tid.store(task::current_tid(), Ordering::Release);
-        // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
-        // shows as unsent slots.
-        while !self.stop.load(Ordering::Acquire) {
-            bpf::run_live_frames(self.program, self.content, self.plan.batch)?;
-        }
-        Ok(())
-    }
-
-    fn wake(&self) {
-        let tid = self.tid.load(Ordering::Acquire);
-        if tid != 0 {
-            // The thread may just have ended: nothing is left to wake then.
-            let _gone = task::tgkill(tid, WAKE);
-        }
+/// Ends the live-frames call of a thread; 0: it has not begun.
+fn wake(tid: i32) {
+    if tid != 0 {
+        // The thread may just have ended: nothing is left to wake then.
+        let _gone = task::tgkill(tid, WAKE);
     }
 }
 

@@ -143,8 +143,8 @@ impl TrafficReceiver for PacketReceiver {
         Ok(self.state()?.counter.by_length(length))
     }
 
-    fn seen(&self, sequences: u64) -> Result<Option<Vec<u64>>, TesterError> {
-        Ok(Some(self.state()?.counter.seen(sequences)))
+    fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError> {
+        Ok(self.state()?.counter.seen(sequences))
     }
 
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {
