@@ -27,7 +27,7 @@ pub enum TesterError {
     /// The kthread of a receive ring did not appear.
     NoKthread(String),
     /// The receiver cannot stand at the DUT's exit.
-    NoExit(super::NoExit),
+    NoExit(NoExit),
     /// The machine watch's timer does not tick on this CPU.
     NoTimer(usize),
     /// A port of the tester's is down.
@@ -49,6 +49,42 @@ impl TesterError {
         Self::Bpf {
             operation,
             cause: format!("{error:#}"),
+        }
+    }
+}
+
+/// Why the receiver cannot stand at the DUT's exit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoExit {
+    /// The DUT is a device of somebody else's.
+    Device,
+    /// Packet sockets receive at the tester's port only.
+    PacketSockets,
+    /// Merged frames are cut again behind the hook.
+    Merged,
+    /// The port has a queueing discipline, which comes behind the hook: its kind.
+    Queued(String, String),
+    /// The port has egress filters of somebody else's, which may let frames past.
+    Filters(String),
+}
+
+impl fmt::Display for NoExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device => write!(f, "a device between real ports has no exit of ours"),
+            Self::PacketSockets => write!(f, "--port af-packet receives at the tester's port"),
+            Self::Merged => write!(
+                f,
+                "--l4 tcp-stream lets GRO merge frames, which are cut again behind the exit"
+            ),
+            Self::Queued(port, kind) => write!(
+                f,
+                "the queueing discipline {kind} of {port} comes behind the exit and would be left out"
+            ),
+            Self::Filters(port) => write!(
+                f,
+                "{port} has egress filters of its own, which may let frames past the exit"
+            ),
         }
     }
 }
@@ -122,7 +158,7 @@ impl From<mpps_linux::Error> for TesterError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tester::sender::{Sender, SenderPlan};
+    use crate::tester::ports::sender::{Sender, SenderPlan};
     use mpps_ebpf::instruments::sender::{FRAME_OCTETS_MAX, SIZES_MAX};
     use mpps_method::Transport;
 
