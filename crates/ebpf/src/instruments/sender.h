@@ -7,7 +7,7 @@
 /* Time is kept in ns << PACE_SHIFT: an integer gap would be 0.1-0.2 % off above 3 Mpps. */
 #define PACE_SHIFT 20
 #define DIRECTIONS 2
-/* The tag id of the second direction's frames has this bit; crates/lab/src/tester/mod.rs has the same. */
+/* The tag id of the second direction's frames has this bit; crates/lab/src/tester/ways.rs has the same. */
 #define WAY_SHIFT 15
 /* A prime, so that the schedule of sizes never beats with the number of flows. */
 #define SIZES_MAX 4093
