@@ -48,7 +48,7 @@ impl KernelInterfaces {
         napi_list: NapiList::Tasks,
     };
 
-    /// The means to work with here. Tries what is newer, once; leaves nothing behind.
+    /// The interfaces to work with here. Tries what is newer, once; leaves nothing behind.
     ///
     /// # Errors
     /// A trial failed in a way that says nothing of what the kernel has: no root, no BTF.
@@ -57,11 +57,11 @@ impl KernelInterfaces {
             return Ok(Self::OLDEST);
         }
         static NEWEST: OnceLock<KernelInterfaces> = OnceLock::new();
-        if let Some(means) = NEWEST.get() {
-            return Ok(*means);
+        if let Some(newest) = NEWEST.get() {
+            return Ok(*newest);
         }
-        let means = Self::newest()?;
-        Ok(*NEWEST.get_or_init(|| means))
+        let newest = Self::newest()?;
+        Ok(*NEWEST.get_or_init(|| newest))
     }
 
     fn newest() -> Result<Self, TesterError> {

@@ -97,7 +97,7 @@ impl<'bed> Tester<'bed> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
-        let means = KernelInterfaces::of(bed.plan().interfaces)?;
+        let interfaces = KernelInterfaces::of(bed.plan().interfaces)?;
         dut_path::sweep(bed)?;
         let ways = ways(traffic.bidirectional);
         exit_place::check(bed, traffic, &ways)?;
@@ -148,7 +148,7 @@ impl<'bed> Tester<'bed> {
             nics,
             receivers,
             ledger,
-            watch: Watch::start(&cpus, means.stall_watch)?,
+            watch: Watch::start(&cpus, interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             forwards_at_most: None,
