@@ -200,15 +200,17 @@ impl Sender {
                 }
             }
             let outcome = self.outcome()?;
+            // This thread may have been kept waiting too: the grace is counted from now, not from when it was to look.
+            let now_ns = clock::monotonic_ns().max(next);
             if !paced && outcome.slots > passed {
                 passed = outcome.slots;
-                last = next + GRACE_NS + SET_UP_NS;
+                last = now_ns + GRACE_NS + SET_UP_NS;
             }
             if finished() || outcome.ended_ns > 0 || next > last {
                 return Ok(None);
             }
             // A long burst is not looked at more often than its length is worth.
-            next += LOOK_NS.max((next - due) / 64);
+            next = now_ns + LOOK_NS.max((next - due) / 64);
         }
     }
 
