@@ -1,10 +1,12 @@
 //! All eBPF programs of mpps, as triplets `NAME.{bpf.c,h,rs}`, and what user space must know to read
 //! their maps. Knows nothing of beds, trials or searches; attaches nothing.
 //!
-//! Counters cross the border as plain `u64` words: the C structs have no other members, and each
-//! triplet's Rust file names the words in the C struct's order.
+//! Values cross the border by their C types ([`Plain`]): the compiler takes them from BTF, and each
+//! triplet's Rust file asserts their sizes.
+
+#[macro_use]
+mod plain;
 
 pub mod instruments;
-mod words;
 
-pub use words::{sum_words, to_words};
+pub use plain::{Plain, octets};

@@ -2,6 +2,7 @@
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::{nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
@@ -82,7 +83,8 @@ fn received(skel: &receiver::ReceiverSkel<'_>) -> receiver::Received {
         .lookup_percpu(&ZERO, MapFlags::ANY)
         .expect("lookup")
         .expect("one entry");
-    receiver::Received::from_cpus(&value).expect("the C struct's length")
+    let counts: Option<Vec<_>> = value.iter().map(|cpu| Plain::from_octets(cpu)).collect();
+    receiver::Received::from_cpus(&counts.expect("the C struct's length"))
 }
 
 /// At the tester's port and at the DUT's exit alike.
@@ -177,7 +179,7 @@ fn ordered_sender<'a>(
     let skel = open.load().expect("load");
     skel.maps
         .data_state
-        .update(&ZERO, &order.to_value(), MapFlags::ANY)
+        .update(&ZERO, order.to_state().octets(), MapFlags::ANY)
         .expect("order");
     skel
 }
@@ -237,7 +239,10 @@ fn outcome(skel: &sender::SenderSkel<'_>) -> sender::Outcome {
         .lookup(&ZERO, MapFlags::ANY)
         .expect("lookup")
         .expect("one entry");
-    sender::Outcome::from_value(&value).expect("the C struct's length")
+    let state = sender::types::sender_state::from_octets(&value).expect("the C struct's length");
+    let mapped = skel.maps.data_state_data.as_deref().expect("mapped");
+    assert_eq!(mapped.state.read_volatile().octets(), state.octets());
+    sender::Outcome::from(&state)
 }
 
 #[test]
@@ -270,7 +275,8 @@ fn nic_counts_by_queue_of_the_toeplitz_hash() {
             .lookup_percpu(&number.to_ne_bytes(), MapFlags::ANY)
             .expect("lookup")
             .expect("entry");
-        mpps_ebpf::sum_words(&value)[0]
+        let count = |cpu: &Vec<u8>| u64::from_octets(cpu).expect("a count");
+        value.iter().map(count).sum::<u64>()
     };
     assert_eq!((queue(0), queue(1)), (1, 2));
     // Without a ring the frame is refused, not passed.

@@ -85,9 +85,7 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
         destinations: drawn(destinations)?,
         ..Traffic::default()
     };
-    let plan = traffic
-        .sender_plan(&bed, &ways(false))
-        .map_err(|e| e.to_string())?;
+    let plan = SenderPlan::new(&bed, &traffic, &ways(false)).map_err(|e| e.to_string())?;
     let plan = SenderPlan { cpu, ..plan };
     let from = (bed.netns(Side::A), bed.port(Side::A).ifindex);
     let sender = Sender::load(plan, &[from]).map_err(|e| e.to_string())?;
@@ -97,9 +95,8 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
 /// One frame at a time through the kernel's transmission, its queueing discipline aside.
 fn send_packet(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
     let bed: Bed = bed::open(name).map_err(|e| e.to_string())?;
-    let plan = Traffic::default()
-        .sender_plan(&bed, &ways(false))
-        .map_err(|e| e.to_string())?;
+    let plan =
+        SenderPlan::new(&bed, &Traffic::default(), &ways(false)).map_err(|e| e.to_string())?;
     let plan = SenderPlan { cpu, ..plan };
     let (netns, port) = (bed.netns(Side::A), bed.port(Side::A).name.as_str());
     let sender = PacketSender::open(plan, &[(netns, port)], OnRefusal::Lose);

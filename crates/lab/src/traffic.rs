@@ -1,18 +1,8 @@
-//! What is sent: frame sizes, flows, addresses, directions.
+//! What is sent: frame sizes, flows, addresses, directions, and by which ports. Knows no tester and no bed.
 
-use crate::bed::Bed;
 use crate::destinations::Destinations;
-use crate::tester::{
-    PortKind, ReceiverPlace, ReceiverPlan, SenderPlan, Template, TesterError, Varied, Way,
-};
-use mpps_ebpf::instruments::sender::SIZES_MAX;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
-use mpps_wire::ether::MacAddr;
-use mpps_wire::template::{self, Addresses, FrameTemplate};
 use std::sync::Arc;
-
-/// Hops a frame may still make; RFC 2544 names no value, 64 is the Internet's habit.
-const TTL: u8 = mpps_ebpf::instruments::receiver::SENT_TTL;
 
 /// One kind of traffic: all that stays the same over the trials of one search.
 #[derive(Clone, Debug)]
@@ -45,6 +35,48 @@ pub struct Traffic {
     pub receiver: ReceiverPlace,
 }
 
+/// What carries the frames at the tester's ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortKind {
+    /// eBPF: live XDP frames out, an XDP program in.
+    #[default]
+    Xdp,
+    /// Packet sockets with rings (packet(7)): any Ethernet port, any frame its MTU allows.
+    AfPacket,
+}
+
+impl PortKind {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Xdp => "xdp",
+            Self::AfPacket => "af-packet",
+        }
+    }
+}
+
+/// Where the tester receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReceiverPlace {
+    /// At the tester's own port, behind the cable.
+    #[default]
+    Port,
+    /// At the egress of the DUT's outgoing port, where a NIC's driver would take the frame: the tester's CPU only sends.
+    Exit,
+}
+
+impl ReceiverPlace {
+    /// The word on the command line and in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Port => "port",
+            Self::Exit => "exit",
+        }
+    }
+}
+
 impl Default for Traffic {
     /// The plainest there is: 64 octets, one flow, IPv4 and UDP, one way.
     fn default() -> Self {
@@ -65,9 +97,6 @@ impl Default for Traffic {
         }
     }
 }
-
-/// Frames sent on one reading of the clock where all of them are late anyway: it costs 30 ns.
-const CLOCK_FRAMES: u32 = 8;
 
 impl Traffic {
     /// Pages handed on at once in throughput trials. Below the 64 frames a NAPI poll takes (its weight), so
@@ -90,28 +119,6 @@ impl Traffic {
             .is_some_and(Destinations::missing)
     }
 
-    /// Header template of one direction's frames.
-    #[must_use]
-    pub fn frame_template(&self, bed: &Bed, way: Way) -> FrameTemplate {
-        let (from, to) = (bed.port(way.from), bed.port(way.to));
-        FrameTemplate {
-            src_mac: MacAddr(from.mac),
-            dst_mac: MacAddr(bed.port(way.dut_in).mac),
-            addresses: if self.ipv6 {
-                Addresses::V6(from.v6, to.v6)
-            } else {
-                Addresses::V4(from.v4, to.v4)
-            },
-            transport: if self.transport.is_tcp() {
-                template::Transport::Tcp
-            } else {
-                template::Transport::Udp
-            },
-            dscp: self.dscp,
-            ttl: TTL,
-        }
-    }
-
     /// Which flow each frame of a direction belongs to.
     #[must_use]
     pub fn flow_order(&self) -> FlowOrder {
@@ -130,53 +137,11 @@ impl Traffic {
         self.flow_length.is_none() && destinations.is_some_and(Destinations::begins_anywhere)
     }
 
-    /// The sender of this traffic along these ways.
-    ///
-    /// # Errors
-    /// A schedule of sizes that does not fit.
-    pub fn sender_plan(&self, bed: &Bed, ways: &[Way]) -> Result<SenderPlan, TesterError> {
-        let lengths = match &self.frames {
-            FrameSpec::Fixed(length) => vec![length.without_fcs()],
-            FrameSpec::Mix(_) | FrameSpec::Genome(_) => self
-                .frames
-                .schedule(self.seed, SIZES_MAX)
-                .iter()
-                .map(|length| length.without_fcs())
-                .collect(),
-        };
-        Ok(SenderPlan {
-            templates: ways
-                .iter()
-                .zip([Varied::Destination, Varied::Source])
-                .map(|(way, far)| Template::new(&self.frame_template(bed, *way), far))
-                .collect::<Result<_, _>>()?,
-            ipv6: self.ipv6,
-            transport: self.transport,
-            flows: self.flows,
-            flow_length: self.flow_length,
-            destinations: self.destinations.clone(),
-            seed: self.seed,
-            clock_frames: if self.all_timed { 1 } else { CLOCK_FRAMES },
-            lengths,
-            batch: self.batch,
-            cpu: bed.plan().cpus.sender(),
-        })
-    }
-
-    /// With a length each flow is one of its own, wherever it goes.
-    fn place_flow(&self) -> Option<Arc<Vec<u32>>> {
+    /// Which flow is at each place, where destinations come again (see [`FlowOrder::place`]). With a length each flow is
+    /// one of its own, wherever it goes.
+    #[must_use]
+    pub fn place_flow(&self) -> Option<Arc<Vec<u32>>> {
         let repeats = self.destinations.as_ref()?.place_flow.clone();
         repeats.filter(|_| self.flow_length.is_none())
-    }
-
-    pub(crate) fn receiver_plan(&self, frames_max: u64) -> ReceiverPlan {
-        ReceiverPlan {
-            order: self.flow_order(),
-            tcp: self.transport.is_tcp(),
-            place_flow: self.place_flow(),
-            sequences_max: frames_max,
-            all_timed: self.all_timed,
-            pass_foreign: false,
-        }
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::destinations::{DestinationList, Destinations};
-use mpps_lab::tester::{Sender, ways};
+use mpps_lab::tester::{Sender, SenderPlan, frame_template, ways};
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_method::{FlowPlan, FrameSpec, Transport};
@@ -17,7 +17,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The first frames of this traffic on the bed.
 fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec<u8>> {
     let ways = ways(traffic.bidirectional);
-    let plan = traffic.sender_plan(bed, &ways).expect("a plan");
+    let plan = SenderPlan::new(bed, traffic, &ways).expect("a plan");
     let ports: Vec<_> = ways
         .iter()
         .map(|way| (bed.netns(way.from), bed.port(way.from).ifindex))
@@ -67,7 +67,7 @@ fn every_frame_is_right_whatever_its_family_transport_size_and_direction() {
             for (number, frame) in preview(&bed, &traffic, order, 200).iter().enumerate() {
                 let parsed = parse(frame);
                 let (way, sequence) = (ways[number % ways.len()], (number / ways.len()) as u64);
-                let template = traffic.frame_template(&bed, way);
+                let template = frame_template(&bed, &traffic, way);
                 assert_eq!(parsed.template, template, "{traffic:?} {number}");
                 assert_eq!((parsed.tag.id, parsed.tag.sequence), (0xbeef, sequence));
                 assert!(parsed.tag.time_ns > 0);
@@ -224,7 +224,7 @@ fn each_frame_goes_to_the_next_destination_of_the_list() {
             ..Order::default()
         };
         for (number, frame) in preview(&bed, &traffic, plain, 4).iter().enumerate() {
-            let template = traffic.frame_template(&bed, ways[number % ways.len()]);
+            let template = frame_template(&bed, &traffic, ways[number % ways.len()]);
             assert_eq!(parse(frame).template, template);
         }
     }

@@ -8,7 +8,8 @@ use mpps_ebpf::instruments::departures::Departed;
 use mpps_ebpf::instruments::sender::{Order, Outcome, PACE_SHIFT};
 use mpps_lab::bed::{Bed, Side};
 use mpps_lab::tester::{
-    Departures, PlantedPauses, ReceiverMode, Sender, Sink, Tester, WhileSending, ways,
+    Departures, PlantedPauses, ReceiverMode, Sender, SenderPlan, Sink, Tester, TrafficSender,
+    WhileSending, ways,
 };
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
@@ -29,7 +30,7 @@ struct Alone<'a> {
 impl<'a> Alone<'a> {
     fn on(bed: &'a Bed) -> Self {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set()).expect("pin");
-        let plan = support::traffic().sender_plan(bed, &ways(false));
+        let plan = SenderPlan::new(bed, &support::traffic(), &ways(false));
         let port = (bed.netns(Side::A), bed.port(Side::A).ifindex);
         let sink = Sink::attach(bed.netns(Side::B), bed.port(Side::B).ifindex);
         Self {

@@ -4,7 +4,9 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, BedPlan, Front, Side};
-use mpps_lab::tester::{Fault, PacketSender, PlantedFault, PortKind, Sender, Tester, ways};
+use mpps_lab::tester::{
+    Fault, PacketSender, PlantedFault, PortKind, Sender, SenderPlan, Tester, ways,
+};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
 use mpps_linux::{links, sysctl};
@@ -112,7 +114,7 @@ fn both_ports_send_the_same_frames() {
                 ..traffic("mix:90=2,91-200=3,1518=1,3400=1")
             };
             let ways = ways(bidirectional);
-            let plan = traffic.sender_plan(&bed, &ways).expect("a plan");
+            let plan = SenderPlan::new(&bed, &traffic, &ways).expect("a plan");
             let order = Order {
                 id: 0xbeef,
                 // The source address moves within these frames.

@@ -16,7 +16,7 @@
 const volatile u32 port_netns;
 const volatile u32 port_ifindex;
 
-/* All members u64; the order is fixed by departures.rs. One port is fed from one CPU: no locks. */
+/* One port is fed from one CPU: no locks. */
 struct departures {
 	u64 frames;    /* that the port took */
 	u64 first_ns;  /* when the first bulk went */

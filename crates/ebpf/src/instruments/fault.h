@@ -4,7 +4,7 @@
 
 #include "../base.h"
 
-/* What the planted faults did. All members u64; the order is fixed by fault.rs. */
+/* What the planted faults did. */
 struct fault_counts {
 	u64 seen;	/* frames with a tag that came by */
 	u64 dropped;

@@ -16,7 +16,7 @@
 const volatile u32 port_netns[DIRECTIONS];
 const volatile u32 port_ifindex[DIRECTIONS];
 
-/* One CPU's counts of one direction. All members u64; the order is fixed by ledger.rs. */
+/* One CPU's counts of one direction. */
 struct ledger_counts {
 	u64 port_taken;
 	u64 port_refused;

@@ -1,43 +1,25 @@
 //! Reads `ledger.bpf.c`: what the port and the virtual NIC's rings took and refused.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/ledger.skel.rs"));
-}
-pub use skeleton::{LedgerSkel, LedgerSkelBuilder, OpenLedgerSkel};
+skeleton!("ledger");
 
-/// One direction's counts, over all CPUs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
-    /// Frames the sending port took.
-    pub port_taken: u64,
-    /// Frames the sending port refused.
-    pub port_refused: u64,
-    /// Frames the virtual NIC's rings took.
-    pub ring_taken: u64,
-    /// Frames that found their ring full.
-    pub ring_refused: u64,
+plain! {
+    ledger_counts: 32 { port_taken, port_refused, ring_taken, ring_refused }
 }
+
+/// One direction's counts.
+pub use types::ledger_counts as Taken;
 
 impl Taken {
-    /// Adds up the CPUs' values; `None` when one has another length than the C struct.
+    /// Adds up the CPUs' counts.
     #[must_use]
-    pub fn from_cpus(per_cpu: &[Vec<u8>]) -> Option<Self> {
-        let &[port_taken, port_refused, ring_taken, ring_refused] =
-            crate::sum_words(per_cpu).as_slice()
-        else {
-            return None;
-        };
-        Some(Self {
-            port_taken,
-            port_refused,
-            ring_taken,
-            ring_refused,
-        })
+    pub fn from_cpus(per_cpu: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for cpu in per_cpu {
+            sum.port_taken += cpu.port_taken;
+            sum.port_refused += cpu.port_refused;
+            sum.ring_taken += cpu.ring_taken;
+            sum.ring_refused += cpu.ring_refused;
+        }
+        sum
     }
 }

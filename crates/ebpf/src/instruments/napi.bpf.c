@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Which kernel threads poll which link? Four numbers a thread: task id, interface, namespace (inode
- * number), NAPI id. For kernels before 6.8, which do not say so by netlink: a thread's name,
+ * Which kernel threads poll which link? For kernels before 6.8, which do not say so by netlink: a thread's name,
  * napi/mD-8193, does not tell in which namespace mD is, but what the thread was given to work on does.
  *
  * The kernel's own structures are read by name from its types (BTF); a kernel that has renamed one
@@ -49,6 +48,19 @@ static __always_inline int is_napi_name(const char *comm)
 	return comm[0] == 'n' && comm[1] == 'a' && comm[2] == 'p' && comm[3] == 'i' && comm[4] == '/';
 }
 
+struct napi_thread {
+	int tid;
+	u32 ifindex;
+	u32 netns; /* inode number of the namespace */
+	u32 napi_id;
+};
+
+/* Not inlined: BTF has the types of parameters, and user space reads by them. */
+static __noinline void write_thread(struct seq_file *seq, const struct napi_thread *thread)
+{
+	bpf_seq_write(seq, thread, sizeof(*thread));
+}
+
 SEC("iter/task")
 int napi_threads(struct bpf_iter__task *ctx)
 {
@@ -56,8 +68,7 @@ int napi_threads(struct bpf_iter__task *ctx)
 	struct kthread *kthread;
 	struct napi_struct *napi;
 	struct net_device *dev;
-	/* The order is fixed by napi.rs. */
-	u32 words[4];
+	struct napi_thread thread;
 
 	if (!task || !(task->flags & PF_KTHREAD) || !is_napi_name(task->comm))
 		return 0;
@@ -67,11 +78,11 @@ int napi_threads(struct bpf_iter__task *ctx)
 	if (!napi || BPF_CORE_READ(napi, thread) != task)
 		return 0;
 	dev = BPF_CORE_READ(napi, dev);
-	words[0] = task->pid;
-	words[1] = BPF_CORE_READ(dev, ifindex);
-	words[2] = BPF_CORE_READ(dev, nd_net.net, ns.inum);
-	words[3] = BPF_CORE_READ(napi, napi_id);
-	bpf_seq_write(ctx->meta->seq, words, sizeof(words));
+	thread.tid = task->pid;
+	thread.ifindex = BPF_CORE_READ(dev, ifindex);
+	thread.netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
+	thread.napi_id = BPF_CORE_READ(napi, napi_id);
+	write_thread(ctx->meta->seq, &thread);
 	return 0;
 }
 

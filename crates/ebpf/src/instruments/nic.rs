@@ -1,15 +1,6 @@
 //! Reads `nic.bpf.c`: the virtual NIC before the DUT.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/nic.skel.rs"));
-}
-pub use skeleton::{NicSkel, NicSkelBuilder, OpenNicSkel};
+skeleton!("nic");
 
 /// Most receive queues.
 pub const QUEUES_MAX: usize = 64;

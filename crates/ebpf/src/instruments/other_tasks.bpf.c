@@ -50,10 +50,10 @@ struct task_struct {
 struct had {
 	u64 longest_ns;
 	u64 total_ns;
-	char longest_comm[COMM_OCTETS]; /* whose the longest was */
+	u8 longest_comm[COMM_OCTETS]; /* whose the longest was */
 };
 
-/* Counts of one CPU. Read as u64 words; the order is fixed by other_tasks.rs. */
+/* Counts of one CPU. */
 struct others_cpu {
 	u64 watched;    /* written by user space: WATCHED, DUT */
 	u64 cleared_ns; /* written by user space: what was before does not count */

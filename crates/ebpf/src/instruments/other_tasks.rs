@@ -1,15 +1,8 @@
 //! Reads `other_tasks.bpf.c`: what other programs had of the bed's CPUs.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/other_tasks.skel.rs"));
-}
-pub use skeleton::{OpenOtherTasksSkel, OtherTasksSkel, OtherTasksSkelBuilder};
+use super::watch::Stall;
+
+skeleton!("other_tasks");
 
 /// Whose a task is, as the program counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,59 +15,35 @@ pub enum Whose {
     Routers,
 }
 
-/// What some tasks had of a CPU since it was last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Had {
-    /// Longest time one of them ran without a break, ns.
-    pub longest_ns: u64,
-    /// All their time, ns.
-    pub total_ns: u64,
-    /// Name of the task that ran longest, as the kernel keeps it (zero-padded).
-    pub longest_comm: [u8; 16],
+plain! {
+    had: 32 { longest_ns, total_ns, longest_comm }
+    others_cpu: 88 { watched, cleared_ns, others, router, stretches }
+    others_came: 48 { pid, ns, whose, seen_ns, comm }
+    stretch: 16 { from_ns, to_ns }
 }
 
+/// What some tasks had of a CPU since it was last cleared, ns; the name is zero-padded, as the kernel keeps it.
+pub use types::had as Had;
+
 /// One CPU since it was last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CpuUse {
-    /// When it was, ns (CLOCK_MONOTONIC).
-    pub cleared_ns: u64,
-    /// What tasks had that are neither the tester's nor the router's.
-    pub others: Had,
-    /// What the router's own tasks had.
-    pub router: Had,
-    /// Long times of others'; the last [`STRETCHES_MAX`] are kept.
-    pub stretches: u64,
-}
+pub use types::others_cpu as CpuUse;
 
 /// Long times of others' kept of each CPU.
 pub const STRETCHES_MAX: u32 = 4096;
 
+/// Bits of `watched`: a CPU of the bed; one of the DUT's (`other_tasks.bpf.c` has the same).
+const WATCHED: u64 = 1;
+const DUT: u64 = 2;
+
 impl CpuUse {
     /// A watched CPU (the DUT's, or another of the bed) with nothing seen yet, from now on (ns, CLOCK_MONOTONIC).
     #[must_use]
-    pub fn cleared(now_ns: u64, dut: bool) -> Vec<u8> {
-        [1 | u64::from(dut) << 1, now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-            .iter()
-            .flat_map(|word: &u64| word.to_ne_bytes())
-            .collect()
-    }
-
-    /// Reads one CPU's entry; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        let words: [u64; 11] = crate::to_words(value).try_into().ok()?;
-        let [_watched, cleared_ns, had @ .., stretches] = words;
-        let [others, router] = [0, 4].map(|first| Had {
-            longest_ns: had[first],
-            total_ns: had[first + 1],
-            longest_comm: comm(had[first + 2], had[first + 3]),
-        });
-        Some(Self {
-            cleared_ns,
-            others,
-            router,
-            stretches,
-        })
+    pub fn cleared(now_ns: u64, dut: bool) -> Self {
+        Self {
+            watched: WATCHED | if dut { DUT } else { 0 },
+            cleared_ns: now_ns,
+            ..Self::default()
+        }
     }
 
     /// The tally of these tasks; `None` for the tester's.
@@ -85,13 +54,6 @@ impl CpuUse {
             Whose::Routers => Some(&mut self.router),
         }
     }
-}
-
-fn comm(first: u64, second: u64) -> [u8; 16] {
-    let mut octets = [0; 16];
-    octets[..8].copy_from_slice(&first.to_ne_bytes());
-    octets[8..].copy_from_slice(&second.to_ne_bytes());
-    octets
 }
 
 /// Who came to a CPU at the last switch seen, and by all that was seen has it still.
@@ -105,18 +67,23 @@ pub struct Came {
     pub whose: Whose,
 }
 
-impl Came {
-    /// Reads one CPU's entry; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        let &[pid, ns, whose, ..] = crate::to_words(value).as_slice() else {
-            return None;
-        };
-        let whose = match whose {
+impl From<types::others_came> for Came {
+    fn from(came: types::others_came) -> Self {
+        let whose = match came.whose {
             1 => Whose::Others,
             2 => Whose::Routers,
             _ => Whose::Testers,
         };
-        Some(Self { pid, ns, whose })
+        Self {
+            pid: came.pid,
+            ns: came.ns,
+            whose,
+        }
+    }
+}
+
+impl From<types::stretch> for Stall {
+    fn from(types::stretch { from_ns, to_ns }: types::stretch) -> Self {
+        Self { from_ns, to_ns }
     }
 }

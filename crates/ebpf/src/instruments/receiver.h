@@ -11,7 +11,7 @@
 /* TTL and hop limit of the sender's frames; receiver.rs has the same. */
 #define SENT_TTL 64
 
-/* One CPU's counts. All members u64; the order is fixed by receiver.rs. */
+/* One CPU's counts. */
 struct receiver_counts {
 	u64 tagged;	/* frames of this trial, duplicates included */
 	u64 duplicated; /* of these: sequence seen before */

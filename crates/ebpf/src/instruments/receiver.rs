@@ -1,15 +1,6 @@
 //! Reads `receiver.bpf.c`: what reached the tester's port.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/receiver.skel.rs"));
-}
-pub use skeleton::{OpenReceiverSkel, ReceiverSkel, ReceiverSkelBuilder};
+skeleton!("receiver");
 
 /// Buckets of the latency histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
@@ -17,7 +8,14 @@ pub const BUCKETS: usize = 1152;
 /// TTL and hop limit of the sender's frames; `receiver.h` has the same.
 pub const SENT_TTL: u8 = 64;
 
-const FIXED_WORDS: usize = 12;
+plain! {
+    receiver_counts: 9312 {
+        tagged, duplicated, reordered, foreign, late, canary, beyond, first_ns, last_ns, merged, window, not_lowered,
+        latency
+    }
+    receiver_window: 16 { ns, tagged }
+}
+
 /// A window of time is 2 to this power, ns: 8.4 ms.
 pub const WINDOW_SHIFT: u32 = 23;
 /// Windows kept: 34 s of them.
@@ -53,51 +51,34 @@ pub struct Received {
 }
 
 impl Received {
-    /// Adds up the CPUs' values; `None` when one has another length than the C struct.
+    /// Adds up the CPUs' counts.
     #[must_use]
-    pub fn from_cpus(per_cpu: &[Vec<u8>]) -> Option<Self> {
-        let sum = crate::sum_words(per_cpu);
-        if sum.len() != FIXED_WORDS + BUCKETS {
-            return None;
-        }
-        let times = |word: usize| {
-            per_cpu
-                .iter()
-                .filter_map(move |value| crate::to_words(value).get(word).copied())
+    pub fn from_cpus(per_cpu: &[types::receiver_counts]) -> Self {
+        let mut sum = Self {
+            latency: vec![0; BUCKETS],
+            ..Self::default()
         };
-        Some(Self {
-            tagged: sum[0],
-            duplicated: sum[1],
-            reordered: sum[2],
-            foreign: sum[3],
-            late: sum[4],
-            canary: sum[5],
-            beyond: sum[6],
-            first_ns: times(7).filter(|&ns| ns > 0).min().unwrap_or(0),
-            last_ns: times(8).max().unwrap_or(0),
-            not_lowered: sum[11],
-            merged: sum[9],
-            latency: sum[FIXED_WORDS..].to_vec(),
-        })
-    }
-}
-
-/// When a window's first timed frame came, and how many frames of the trial one CPU had counted by then.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowMark {
-    /// Monotonic ns.
-    pub ns: u64,
-    /// Frames, duplicates included.
-    pub tagged: u64,
-}
-
-impl WindowMark {
-    /// Reads one CPU's value; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        match crate::to_words(value)[..] {
-            [ns, tagged] => Some(Self { ns, tagged }),
-            _ => None,
+        for cpu in per_cpu {
+            sum.tagged += cpu.tagged;
+            sum.duplicated += cpu.duplicated;
+            sum.reordered += cpu.reordered;
+            sum.foreign += cpu.foreign;
+            sum.late += cpu.late;
+            sum.canary += cpu.canary;
+            sum.beyond += cpu.beyond;
+            sum.not_lowered += cpu.not_lowered;
+            sum.merged += cpu.merged;
+            for (total, bucket) in sum.latency.iter_mut().zip(cpu.latency) {
+                *total += bucket;
+            }
         }
+        let first = per_cpu.iter().map(|cpu| cpu.first_ns).filter(|&ns| ns > 0);
+        sum.first_ns = first.min().unwrap_or(0);
+        sum.last_ns = per_cpu.iter().map(|cpu| cpu.last_ns).max().unwrap_or(0);
+        sum
     }
 }
+
+/// When a window's first timed frame came (monotonic ns), and how many frames of the trial one CPU had counted by
+/// then, duplicates included.
+pub use types::receiver_window as WindowMark;

@@ -7,7 +7,7 @@
 /* Time is kept in ns << PACE_SHIFT: an integer gap would be 0.1-0.2 % off above 3 Mpps. */
 #define PACE_SHIFT 20
 #define DIRECTIONS 2
-/* The tag id of the second direction's frames has this bit; crates/lab/src/tester/mod.rs has the same. */
+/* The tag id of the second direction's frames has this bit; crates/lab/src/tester/ways.rs has the same. */
 #define WAY_SHIFT 15
 /* A prime, so that the schedule of sizes never beats with the number of flows. */
 #define SIZES_MAX 4093
@@ -19,7 +19,7 @@
 #define HEADER_OCTETS_MAX 80
 #define TCP_OCTETS 20
 
-/* Where one direction stands. All members u64: user space reads the state as words. */
+/* Where one direction stands. */
 struct sender_direction {
 	u64 sequence;	 /* frames handed to redirect so far = next sequence number */
 	u64 unsent;	 /* slots passed without a frame */
@@ -36,7 +36,7 @@ struct sender_direction {
 	u64 lap_first;
 };
 
-/* The order of one trial, then what became of it. The words' order is fixed by sender.rs. */
+/* The order of one trial, then what became of it. */
 struct sender_state {
 	/* order: written by user space before the call */
 	u64 gap_fp;	 /* time between slots, ns << PACE_SHIFT; 0: back-to-back */

@@ -1,15 +1,6 @@
 //! Reads `sender.bpf.c`: one trial's order to the sender and what became of it.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/sender.skel.rs"));
-}
-pub use skeleton::{OpenSenderSkel, SenderSkel, SenderSkelBuilder};
+skeleton!("sender");
 
 /// Fixed-point shift of the pace: time is in ns << 20.
 pub const PACE_SHIFT: u32 = 20;
@@ -24,9 +15,18 @@ pub const TEMPLATE_OCTETS: usize = 80;
 /// Buckets of the lateness histogram (the scheme of `mpps_method::histogram`).
 pub const BUCKETS: usize = 1152;
 
-const FIXED_WORDS: usize = 21;
-const DIRECTION_WORDS: usize = 13;
-const WORDS: usize = FIXED_WORDS + DIRECTIONS * DIRECTION_WORDS + BUCKETS;
+plain! {
+    sender_direction: 104 {
+        sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
+    }
+    sender_state: 9592 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, direction,
+        lateness
+    }
+    sender_mark: 24 { ns, sequence }
+    dest_address: 16 { high, low }
+}
 
 /// Marks kept of a trial: the first so many.
 pub const MARKS_MAX: u64 = 65_536;
@@ -37,18 +37,6 @@ const MARK_GAP_MIN_NS: u64 = 1_000_000;
 
 /// Ports of flows, from 1024 on.
 const PORT_COUNT: u32 = 64_512;
-/// Words of `struct sender_direction`.
-const SEQUENCE: usize = 0;
-const UNSENT: usize = 1;
-const PORT: usize = 3;
-const HOST: usize = 4;
-const PORT_FIRST: usize = 7;
-const HOST_FIRST: usize = 8;
-const FAR_AT: usize = 9;
-const LAP: usize = 10;
-const FAR_FIRST: usize = 11;
-const LAP_FIRST: usize = 12;
-
 /// What the sender is to do in one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Order {
@@ -75,35 +63,32 @@ pub struct Order {
 impl Order {
     /// The state before the trial: the order, all outcomes zero.
     #[must_use]
-    pub fn to_value(self) -> Vec<u8> {
-        let order = [
-            self.gap_fp,
-            self.slots,
-            self.late_max_ns,
-            u64::from(self.id),
-            self.delay_ns,
-            u64::from(self.plain),
-            self.mark_gap_ns(),
-        ];
-        let mut words = vec![0u64; WORDS];
-        words[..order.len()].copy_from_slice(&order);
-        let (port, host) = (self.flow_first % PORT_COUNT, self.flow_first / PORT_COUNT);
-        for way in 0..DIRECTIONS {
-            let direction = &mut words[FIXED_WORDS + way * DIRECTION_WORDS..];
-            for (place, value) in [
-                (PORT, port),
-                (HOST, host),
-                (PORT_FIRST, port),
-                (HOST_FIRST, host),
-                (FAR_AT, self.entry_first),
-                (LAP, self.lap_first),
-                (FAR_FIRST, self.entry_first),
-                (LAP_FIRST, self.lap_first),
-            ] {
-                direction[place] = u64::from(value);
-            }
+    pub fn to_state(self) -> types::sender_state {
+        let port = u64::from(self.flow_first % PORT_COUNT);
+        let host = u64::from(self.flow_first / PORT_COUNT);
+        let (entry, lap) = (u64::from(self.entry_first), u64::from(self.lap_first));
+        let direction = types::sender_direction {
+            port,
+            host,
+            port_first: port,
+            host_first: host,
+            dest_at: entry,
+            lap,
+            dest_first: entry,
+            lap_first: lap,
+            ..types::sender_direction::default()
+        };
+        types::sender_state {
+            gap_fp: self.gap_fp,
+            slots: self.slots,
+            late_max_ns: self.late_max_ns,
+            id: u64::from(self.id),
+            delay_ns: self.delay_ns,
+            plain: u64::from(self.plain),
+            mark_gap_ns: self.mark_gap_ns(),
+            direction: [direction; DIRECTIONS],
+            ..types::sender_state::default()
         }
-        words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
     /// From one [`Mark`] to the next at least, ns: there is room for those of the whole order.
@@ -117,23 +102,8 @@ impl Order {
     }
 }
 
-/// How far the sender was at a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    /// When, monotonic ns.
-    pub ns: u64,
-    /// The next frame's sequence number, by direction.
-    pub sequence: [u64; DIRECTIONS],
-}
-
-impl Mark {
-    /// Reads an entry of the map of marks; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        let [ns, sequence @ ..]: [u64; 1 + DIRECTIONS] = crate::to_words(value).try_into().ok()?;
-        Some(Self { ns, sequence })
-    }
-}
+/// How far the sender was at a moment (monotonic ns): the next frame's sequence number, by direction.
+pub use types::sender_mark as Mark;
 
 /// Why a sender was stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,30 +145,22 @@ pub struct Outcome {
     pub lateness: Vec<u64>,
 }
 
-impl Outcome {
-    /// Reads the state map's value; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        let words = crate::to_words(value);
-        if words.len() != WORDS {
-            return None;
-        }
-        let of = |way: usize, place: usize| words[FIXED_WORDS + way * DIRECTION_WORDS + place];
-        let by_way = |place: usize| std::array::from_fn(|way| of(way, place));
-        Some(Self {
-            started_ns: words[7],
-            slots: words[8],
-            first_ns: words[10],
-            last_ns: words[11],
-            ended_ns: words[12],
+impl From<&types::sender_state> for Outcome {
+    fn from(state: &types::sender_state) -> Self {
+        Self {
+            started_ns: state.started_ns,
+            slots: state.slot,
+            unsent: state.direction.map(|direction| direction.unsent),
+            first_ns: state.first_ns,
+            last_ns: state.last_ns,
+            ended_ns: state.ended_ns,
             stopped: None,
-            marks: words[20],
-            burst_largest: words[14],
-            refused: words[15],
-            late_largest_ns: words[16],
-            unsent: by_way(UNSENT),
-            sent: by_way(SEQUENCE),
-            lateness: words[WORDS - BUCKETS..].to_vec(),
-        })
+            marks: state.marks,
+            burst_largest: state.burst_largest,
+            refused: state.refused,
+            late_largest_ns: state.late_largest_ns,
+            sent: state.direction.map(|direction| direction.sequence),
+            lateness: state.lateness.to_vec(),
+        }
     }
 }

@@ -21,7 +21,7 @@
 /* Stalls kept of each CPU since the watch was cleared: the last so many. */
 #define STALLS_MAX 4096
 
-/* One CPU. After the timer all members are u64; their order is fixed by watch.rs. */
+/* One CPU. */
 struct watch_cpu {
 	struct bpf_timer timer;
 	u64 last_ns;

@@ -1,18 +1,15 @@
 //! Reads `watch.bpf.c`: the longest time each CPU stood still.
 
-#[allow(
-    missing_docs,
-    clippy::all,
-    clippy::pedantic,
-    clippy::undocumented_unsafe_blocks
-)]
-mod skeleton {
-    include!(concat!(env!("OUT_DIR"), "/watch.skel.rs"));
-}
-pub use skeleton::{OpenWatchSkel, WatchSkel, WatchSkelBuilder};
+skeleton!("watch");
 
-/// Octets of the kernel's timer at the head of each entry.
-const TIMER_WORDS: usize = 2;
+plain! {
+    watch_cpu: 56 { timer, last_ns, longest_ns, ticks, epoch, stalls }
+    watch_stall: 16 { from_ns, to_ns }
+}
+
+const _: () = assert!(size_of::<types::bpf_timer>() == 16);
+// SAFETY: 16 octets of the kernel's own; their members' names differ with the age of its headers.
+unsafe impl crate::Plain for types::bpf_timer {}
 
 /// One CPU's standing still since the watch was last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,30 +36,19 @@ pub struct Stall {
     pub to_ns: u64,
 }
 
-impl Stall {
-    /// Reads one entry; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        match crate::to_words(value)[..] {
-            [from_ns, to_ns] => Some(Self { from_ns, to_ns }),
-            _ => None,
-        }
+impl From<types::watch_stall> for Stall {
+    fn from(types::watch_stall { from_ns, to_ns }: types::watch_stall) -> Self {
+        Self { from_ns, to_ns }
     }
 }
 
-impl Watched {
-    /// Reads one CPU's entry; `None` when it has another length than the C struct.
-    #[must_use]
-    pub fn from_value(value: &[u8]) -> Option<Self> {
-        let words = crate::to_words(value);
-        let &[_last_ns, longest_ns, ticks, epoch, stalls] = words.get(TIMER_WORDS..)? else {
-            return None;
-        };
-        Some(Self {
-            longest_ns,
-            ticks,
-            epoch,
-            stalls,
-        })
+impl From<types::watch_cpu> for Watched {
+    fn from(cpu: types::watch_cpu) -> Self {
+        Self {
+            longest_ns: cpu.longest_ns,
+            ticks: cpu.ticks,
+            epoch: cpu.epoch,
+            stalls: cpu.stalls,
+        }
     }
 }

@@ -4,8 +4,9 @@ use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
-    KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, RouterTasks,
-    Sender, StallWatch, Tester, TesterError, Watch, WhileSending, ways,
+    KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, ReceiverPlan,
+    RouterTasks, Sender, SenderPlan, StallWatch, Tester, TesterError, TrafficSender, Watch,
+    WhileSending, ways,
 };
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
@@ -100,7 +101,7 @@ fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedErr
 }
 
 fn native_xdp(bed: &Bed) -> Result<String, TesterError> {
-    let plan = Traffic::default().receiver_plan(FRAMES_MAX);
+    let plan = ReceiverPlan::new(&Traffic::default(), FRAMES_MAX);
     let port = bed.port(Side::D);
     Receiver::attach(plan, bed.netns(Side::D), port.ifindex)
         .map(|_| "on veth, in its driver".to_owned())
@@ -125,7 +126,7 @@ fn timers(bed: &Bed) -> Result<String, TesterError> {
 }
 
 fn live_frames(bed: &Bed) -> Result<String, TesterError> {
-    let plan = Traffic::default().sender_plan(bed, &ways(false))?;
+    let plan = SenderPlan::new(bed, &Traffic::default(), &ways(false))?;
     let netns = bed.netns(Side::A);
     let sender = Sender::load(plan, &[(netns, bed.port(Side::A).ifindex)])?;
     let order = Order {

@@ -1,36 +1,55 @@
 //! What can go wrong with the tester itself.
 
-use std::fmt;
+use thiserror::Error;
 
 /// The tester could not be set up or read: no statement about the DUT follows.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum TesterError {
     /// The kernel refused something.
-    Linux(mpps_linux::Error),
+    #[error(transparent)]
+    Linux(#[from] mpps_linux::Error),
     /// Loading or reading an eBPF program failed.
+    #[error("{operation}: {cause} ({})", remedy(cause))]
     Bpf {
         /// What was tried.
         operation: &'static str,
-        /// What libbpf said.
+        /// What libbpf said, and what the kernel said to it.
         cause: String,
     },
     /// A program's memory is not laid out as its reader expects: a fault of this build.
+    #[error("{0}: another layout than this build expects: rebuild mpps")]
     Layout(&'static str),
     /// Fewer entries of a program's map were read than it had written.
+    #[error(
+        "{0}: the kernel gave fewer entries than were written: run again; report it if it stays"
+    )]
     ShortRead(&'static str),
     /// A thread of the tester ended by a panic; its message is on stderr.
+    #[error("{0} ended by a fault of mpps itself: please report the message above")]
     Panicked(&'static str),
     /// More frame sizes in one trial than the sender's schedule holds: given, held.
+    #[error("{0} frame sizes in one mix, and the sender holds {1}: give fewer")]
     TooManySizes(usize, usize),
     /// A frame that cannot be built from the addresses and lengths given.
-    Frame(mpps_wire::template::FrameLength),
+    #[error(transparent)]
+    Frame(#[from] mpps_wire::template::FrameLength),
     /// The kthread of a receive ring did not appear.
+    #[error(
+        "kernel thread {0} did not appear: is its CPU online, and does this process namespace show \
+         kernel threads (docker: --pid host)?"
+    )]
     NoKthread(String),
     /// The receiver cannot stand at the DUT's exit.
-    NoExit(super::NoExit),
+    #[error("--receiver exit: {0}; give --receiver port")]
+    NoExit(NoExit),
     /// The machine watch's timer does not tick on this CPU.
+    #[error("the machine watch does not tick on CPU {0}: is the CPU online?")]
     NoTimer(usize),
     /// A port of the tester's is down.
+    #[error(
+        "the tester's port {port} in netns {netns} is down: nothing can be sent or received there \
+         (ip -n {netns} link set {port} up, or raise the bed anew)"
+    )]
     PortDown {
         /// Its name.
         port: String,
@@ -38,8 +57,10 @@ pub enum TesterError {
         netns: String,
     },
     /// More frames in one trial than can be told apart.
+    #[error("a trial of more than 2^38 frames: shorten --time")]
     TooManyFrames,
     /// Ctrl-C or SIGTERM.
+    #[error("interrupted")]
     Interrupted,
 }
 
@@ -53,76 +74,39 @@ impl TesterError {
     }
 }
 
-impl fmt::Display for TesterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Linux(error) => error.fmt(f),
-            // EMFILE (`errno(3)`) has nothing to do with rights or the kernel's version.
-            Self::Bpf { operation, cause } if cause.contains("(os error 24)") => {
-                write!(f, "{operation}: {cause} (raise `ulimit -n`)")
-            }
-            Self::Bpf { operation, cause } => {
-                write!(
-                    f,
-                    "{operation}: {cause} (needs root and Linux 5.18 or newer with BTF; see docs/kernels.md)"
-                )
-            }
-            Self::Layout(what) => write!(
-                f,
-                "{what} has another layout than this build expects: rebuild mpps"
-            ),
-            Self::ShortRead(what) => write!(
-                f,
-                "{what}: the kernel gave fewer entries than were written: run again; report it if it stays"
-            ),
-            Self::Panicked(what) => write!(
-                f,
-                "{what} ended by a fault of mpps itself: please report the message above"
-            ),
-            Self::TooManySizes(given, held) => write!(
-                f,
-                "{given} frame sizes in one mix, and the sender holds {held}: give fewer"
-            ),
-            Self::Frame(error) => error.fmt(f),
-            Self::NoKthread(name) => write!(
-                f,
-                "kernel thread {name} did not appear: is its CPU online, and does this process namespace show \
-                 kernel threads (docker: --pid host)?"
-            ),
-            Self::NoExit(why) => write!(f, "--receiver exit: {why}; give --receiver port"),
-            Self::NoTimer(cpu) => write!(
-                f,
-                "the machine watch does not tick on CPU {cpu}: is the CPU online?"
-            ),
-            Self::PortDown { port, netns } => write!(
-                f,
-                "the tester's port {port} in netns {netns} is down: nothing can be sent or received there \
-                 (ip -n {netns} link set {port} up, or raise the bed anew)"
-            ),
-            Self::TooManyFrames => f.write_str("a trial of more than 2^38 frames: shorten --time"),
-            Self::Interrupted => f.write_str("interrupted"),
-        }
+/// EMFILE (`errno(3)`) has nothing to do with rights or the kernel's version.
+fn remedy(cause: &str) -> &'static str {
+    if cause.contains("(os error 24)") {
+        "raise `ulimit -n`"
+    } else {
+        "needs root and Linux 5.18 or newer with BTF; see docs/kernels.md"
     }
 }
 
-impl std::error::Error for TesterError {}
-
-impl From<mpps_wire::template::FrameLength> for TesterError {
-    fn from(error: mpps_wire::template::FrameLength) -> Self {
-        Self::Frame(error)
-    }
-}
-
-impl From<mpps_linux::Error> for TesterError {
-    fn from(error: mpps_linux::Error) -> Self {
-        Self::Linux(error)
-    }
+/// Why the receiver cannot stand at the DUT's exit.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum NoExit {
+    /// The DUT is a device of somebody else's.
+    #[error("a device between real ports has no exit of ours")]
+    Device,
+    /// Packet sockets receive at the tester's port only.
+    #[error("--port af-packet receives at the tester's port")]
+    PacketSockets,
+    /// Merged frames are cut again behind the hook.
+    #[error("--l4 tcp-stream lets GRO merge frames, which are cut again behind the exit")]
+    Merged,
+    /// The port has a queueing discipline, which comes behind the hook: its kind.
+    #[error("the queueing discipline {1} of {0} comes behind the exit and would be left out")]
+    Queued(String, String),
+    /// The port has egress filters of somebody else's, which may let frames past.
+    #[error("{0} has egress filters of its own, which may let frames past the exit")]
+    Filters(String),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tester::sender::{Sender, SenderPlan};
+    use crate::tester::ports::sender::{Sender, SenderPlan};
     use mpps_ebpf::instruments::sender::{FRAME_OCTETS_MAX, SIZES_MAX};
     use mpps_method::Transport;
 
@@ -171,5 +155,15 @@ mod tests {
         };
         assert!(error(24).to_string().ends_with("(raise `ulimit -n`)"));
         assert!(error(1).to_string().contains("needs root"));
+    }
+
+    /// The command line prints an error with all its sources.
+    #[test]
+    fn a_kernel_s_refusal_is_told_once() {
+        let denied = std::io::Error::from_raw_os_error(13);
+        let linux = mpps_linux::Error::from_io("open", "a port", &denied);
+        let error = TesterError::from(linux.clone());
+        assert_eq!(error.to_string(), linux.to_string());
+        assert!(std::error::Error::source(&error).is_none());
     }
 }

@@ -1,9 +1,10 @@
 //! What the tester works with on this kernel: some things it needs have a newer way and an older one.
 //! Which of them this kernel has is tried, not read off its version: distributions add and leave out.
 
-use super::watch::Timers;
-use super::{TesterError, skeleton_storage};
 use crate::bed::Interfaces;
+use crate::tester::error::TesterError;
+use crate::tester::machine::watch::{StallWatch, Timers};
+use crate::tester::programs::skeleton_storage;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::WireSkelBuilder;
 use mpps_linux::{bpf, cpu, napi};
@@ -17,15 +18,6 @@ pub enum TrafficControl {
     Tcx,
     /// As a filter of a clsact qdisc.
     Clsact,
-}
-
-/// What ticks on each CPU, to see it stand still.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StallWatch {
-    /// eBPF timers bound to their CPU (Linux 6.7).
-    Timers,
-    /// Threads at the highest real-time priority.
-    Threads,
 }
 
 /// How the threads that poll a port are found.
@@ -56,7 +48,7 @@ impl KernelInterfaces {
         napi_list: NapiList::Tasks,
     };
 
-    /// The means to work with here. Tries what is newer, once; leaves nothing behind.
+    /// The interfaces to work with here. Tries what is newer, once; leaves nothing behind.
     ///
     /// # Errors
     /// A trial failed in a way that says nothing of what the kernel has: no root, no BTF.
@@ -65,11 +57,11 @@ impl KernelInterfaces {
             return Ok(Self::OLDEST);
         }
         static NEWEST: OnceLock<KernelInterfaces> = OnceLock::new();
-        if let Some(means) = NEWEST.get() {
-            return Ok(*means);
+        if let Some(newest) = NEWEST.get() {
+            return Ok(*newest);
         }
-        let means = Self::newest()?;
-        Ok(*NEWEST.get_or_init(|| means))
+        let newest = Self::newest()?;
+        Ok(*NEWEST.get_or_init(|| newest))
     }
 
     fn newest() -> Result<Self, TesterError> {
@@ -102,17 +94,6 @@ impl TrafficControl {
         match self {
             Self::Tcx => "tcx",
             Self::Clsact => "clsact",
-        }
-    }
-}
-
-impl StallWatch {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timers => "timers",
-            Self::Threads => "threads",
         }
     }
 }

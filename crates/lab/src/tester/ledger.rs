@@ -1,6 +1,7 @@
 //! The ledger's tracepoints: what the sending ports and the virtual NIC's rings took and refused.
 
-use super::TesterError;
+use crate::tester::error::TesterError;
+use crate::tester::programs::{maps, skeleton_storage, trace};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
@@ -21,7 +22,7 @@ impl LedgerProbe {
     /// What loading or attaching said.
     pub fn attach(ports: &[SendingPort]) -> Result<Self, TesterError> {
         let mut open = LedgerSkelBuilder::default()
-            .open(super::skeleton_storage())
+            .open(skeleton_storage())
             .map_err(|e| TesterError::bpf("open the ledger's tracepoints", &e))?;
         let rodata = open
             .maps
@@ -37,8 +38,8 @@ impl LedgerProbe {
             .map_err(|e| TesterError::bpf("load the ledger's tracepoints", &e))?;
         let attached = "attach the ledger's tracepoints";
         let links = [
-            super::trace(&skel.progs.port_transmits, attached)?,
-            super::trace(&skel.progs.ring_enqueues, attached)?,
+            trace(&skel.progs.port_transmits, attached)?,
+            trace(&skel.progs.ring_enqueues, attached)?,
         ];
         Ok(Self {
             skel,
@@ -66,7 +67,7 @@ impl LedgerProbe {
     /// # Errors
     /// What the kernel said.
     pub fn read(&self, way: u32) -> Result<Taken, TesterError> {
-        let value = super::read_per_cpu(&self.skel.maps.counts, way)?;
-        Taken::from_cpus(&value).ok_or(TesterError::Layout("ledger counts"))
+        let counts = maps::read_per_cpu(&self.skel.maps.counts, way, "read the ledger")?;
+        Ok(Taken::from_cpus(&counts))
     }
 }

@@ -3,66 +3,53 @@
 //!
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
-mod departures;
-mod ends;
 mod error;
-mod exit;
-mod fault;
-mod front;
 mod kernel_interfaces;
 mod ledger;
-mod mtu;
-mod napi;
+mod machine;
 mod nic;
-mod other_tasks;
-mod packet;
-mod path;
-mod pause;
-mod polling;
-mod port;
-mod port_up;
-mod real_time;
-mod receiver;
-mod sender;
-mod sink;
-mod template;
-pub(crate) mod watch;
+mod planted;
+mod ports;
+mod programs;
+mod ways;
 mod wire;
 
-pub use departures::Departures;
-pub(crate) use ends::is_veth;
-pub use error::TesterError;
-pub use exit::{NoExit, receiver_place, refuses as exit_refuses};
-pub use fault::{Fault, PlantedFault};
-pub use kernel_interfaces::{KernelInterfaces, NapiList, StallWatch, TrafficControl};
+pub use error::{NoExit, TesterError};
+pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
 pub use ledger::LedgerProbe;
-pub use napi::threads as napi_threads;
-pub use nic::{Nic, NicPlan, queue_of};
-pub use other_tasks::{OtherTasks, RouterTasks};
-pub use packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
-pub use pause::PlantedPauses;
-pub use polling::ReceiverMode;
-pub use port::{
-    GoOn, PortKind, ReceiverPlace, RingCount, TrafficReceiver, TrafficSender, WhileSending,
-};
-pub(crate) use port_up::down_on;
-pub use receiver::{Receiver, ReceiverPlan};
-pub use sender::{Sender, SenderPlan};
-pub use sink::Sink;
-pub use template::{Template, Varied};
-pub use watch::{PERIOD_NS as WATCH_PERIOD_NS, Watch};
+pub use machine::other_tasks::{OtherTasks, RouterTasks};
+pub(crate) use machine::watch;
+pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
+pub use nic::napi_threads::threads as napi_threads;
+pub use nic::polling::ReceiverMode;
+pub use nic::virtual_nic::{Nic, NicPlan, queue_of};
+pub use planted::departures::Departures;
+pub use planted::fault::{Fault, PlantedFault};
+pub use planted::pauses::PlantedPauses;
+pub use planted::sink::Sink;
+pub use ports::exit_place::{receiver_place, refuses as exit_refuses};
+pub(crate) use ports::link_state::down_on;
+pub(crate) use ports::open::is_veth;
+pub use ports::packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
+pub use ports::plans::frame_template;
+pub use ports::receiver::{Receiver, ReceiverPlan};
+pub use ports::sender::{Sender, SenderPlan};
+pub use ports::template::{Template, Varied};
+pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
+pub use ways::{Way, way_id, ways};
 pub use wire::Wire;
+
+pub use crate::traffic::{PortKind, ReceiverPlace};
 
 use crate::bed::{Bed, Front, Side};
 use crate::traffic::Traffic;
-use libbpf_rs::{Link, MapCore, MapFlags, OpenObject};
 use mpps_ebpf::instruments::sender::Order;
-use mpps_linux::bpf::{self, LinkKind};
-use mpps_linux::netns::NetNs;
 use mpps_method::flows::FLOWS_MAX;
 use mpps_method::{Rate, Span};
-use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use nic::{front, polling};
+use ports::{exit_place, link_state, mtu, open};
+use programs::dut_path;
+use ways::WAY_BIT;
 
 /// A tester in place: everything attached, nothing sent yet. Dropping it takes everything off.
 pub struct Tester<'bed> {
@@ -95,41 +82,6 @@ pub struct Tester<'bed> {
     flow_next: u32,
 }
 
-/// The way of one direction through the bed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// Where the tester sends.
-    pub from: Side,
-    /// Where the DUT receives.
-    pub dut_in: Side,
-    /// Where the DUT transmits.
-    pub dut_out: Side,
-    /// Where the tester receives.
-    pub to: Side,
-}
-
-/// The ways of this traffic, by direction.
-#[must_use]
-pub fn ways(bidirectional: bool) -> Vec<Way> {
-    let there = Way {
-        from: Side::A,
-        dut_in: Side::B,
-        dut_out: Side::C,
-        to: Side::D,
-    };
-    let back = Way {
-        from: Side::D,
-        dut_in: Side::C,
-        dut_out: Side::B,
-        to: Side::A,
-    };
-    if bidirectional {
-        vec![there, back]
-    } else {
-        vec![there]
-    }
-}
-
 impl<'bed> Tester<'bed> {
     /// Sets the tester up for trials of at most `frames_max` frames in one direction, and moves this
     /// process to the tester's CPUs.
@@ -145,16 +97,16 @@ impl<'bed> Tester<'bed> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
-        let means = KernelInterfaces::of(bed.plan().interfaces)?;
-        path::sweep(bed)?;
+        let interfaces = KernelInterfaces::of(bed.plan().interfaces)?;
+        dut_path::sweep(bed)?;
         let ways = ways(traffic.bidirectional);
-        exit::check(bed, traffic, &ways)?;
+        exit_place::check(bed, traffic, &ways)?;
         mtu::fit(bed, traffic.frames.max())?;
-        port_up::check(bed, &ways)?;
+        link_state::check(bed, &ways)?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(ends::receiver(bed, traffic, *way, frames_max)?);
+            receivers.push(open::receiver(bed, traffic, *way, frames_max)?);
             if !bed.plan().is_external() {
                 let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
                 nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
@@ -173,7 +125,7 @@ impl<'bed> Tester<'bed> {
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
-        let sender = ends::sender(bed, traffic, &ways)?;
+        let sender = open::sender(bed, traffic, &ways)?;
         let (polling, threads) = if bed.plan().is_external() {
             // How a real port is polled is its driver's business and the host's, whose settings they are.
             (Vec::new(), Vec::new())
@@ -196,7 +148,7 @@ impl<'bed> Tester<'bed> {
             nics,
             receivers,
             ledger,
-            watch: Watch::start(&cpus, means.stall_watch)?,
+            watch: Watch::start(&cpus, interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,
             warm_up: Span::ZERO,
             forwards_at_most: None,
@@ -284,93 +236,7 @@ fn nic_plan(bed: &Bed) -> NicPlan {
     }
 }
 
-/// Bit of the second direction's tag ids (`sender.h`).
-const WAY_BIT: u16 = 1 << 15;
-
-/// The tag id of one direction's frames: each has its own, so that what a port sends back is foreign to the other.
-pub fn way_id(id: u16, way: usize) -> u16 {
-    if way == 1 { id | WAY_BIT } else { id }
-}
-
 /// Ids begin somewhere else in each run, so that a frame left over from another run is foreign.
 fn first_id(seed: u64) -> u16 {
     (mpps_linux::clock::monotonic_ns() ^ seed) as u16 & !1 & !WAY_BIT
-}
-
-/// A skeleton keeps borrowing the place it was opened in; these few octets a load are given away.
-fn skeleton_storage() -> &'static mut MaybeUninit<OpenObject> {
-    Box::leak(Box::new(MaybeUninit::uninit()))
-}
-
-fn map_options() -> libbpf_rs::libbpf_sys::bpf_map_create_opts {
-    libbpf_rs::libbpf_sys::bpf_map_create_opts {
-        sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
-        ..Default::default()
-    }
-}
-
-fn attach_in(
-    netns: &NetNs,
-    program: BorrowedFd<'_>,
-    ifindex: u32,
-    kind: LinkKind,
-) -> Result<OwnedFd, TesterError> {
-    Ok(netns.run(|| bpf::attach(program, ifindex, kind))??)
-}
-
-/// Entries of a map written in one call.
-const FILL_BATCH: usize = 65_536;
-
-/// Writes an array map from its first entry on, many entries in a call.
-fn fill<T, const N: usize>(
-    map: &libbpf_rs::MapMut<'_>,
-    values: &[T],
-    octets: impl Fn(&T) -> [u8; N],
-) -> Result<(), TesterError> {
-    for (batch, values) in values.chunks(FILL_BATCH).enumerate() {
-        let first = (batch * FILL_BATCH) as u32;
-        let count = values.len() as u32;
-        let keys: Vec<u8> = (first..first + count).flat_map(u32::to_ne_bytes).collect();
-        let values: Vec<u8> = values.iter().flat_map(&octets).collect();
-        let (each, every) = (MapFlags::ANY, MapFlags::ANY);
-        map.update_batch(&keys, &values, count, each, every)
-            .map_err(|e| TesterError::bpf("fill a map", &e))?;
-    }
-    Ok(())
-}
-
-/// Attaches a program to the tracepoint that it names.
-fn trace(program: &libbpf_rs::ProgramMut<'_>, what: &'static str) -> Result<Link, TesterError> {
-    (program.attach_trace()).map_err(|e| TesterError::bpf(what, &e))
-}
-
-/// What a program of ours wrote into the ring of one CPU, whose entries stand one ring after the other: the last
-/// `size` of those it counted.
-fn kept<T>(
-    map: &libbpf_rs::MapMut<'_>,
-    (cpu, size): (usize, u32),
-    counted: u64,
-    from_value: impl Fn(&[u8]) -> Option<T>,
-) -> Result<Vec<T>, TesterError> {
-    let size = u64::from(size);
-    let entry = |number: u64| {
-        let place = cpu as u64 * size + number % size;
-        let key = u32::try_from(place).unwrap_or(u32::MAX).to_ne_bytes();
-        let value = map.lookup(&key, MapFlags::ANY);
-        let value = value.map_err(|e| TesterError::bpf("read a ring", &e))?;
-        let entry = value.and_then(|value| from_value(&value));
-        entry.ok_or(TesterError::Layout("ring of a CPU"))
-    };
-    (counted.saturating_sub(size)..counted).map(entry).collect()
-}
-
-fn possible_cpus() -> Result<usize, TesterError> {
-    libbpf_rs::num_possible_cpus().map_err(|e| TesterError::bpf("count possible CPUs", &e))
-}
-
-fn read_per_cpu(map: &impl MapCore, key: u32) -> Result<Vec<Vec<u8>>, TesterError> {
-    let value = map
-        .lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY)
-        .map_err(|e| TesterError::bpf("read a map", &e))?;
-    value.ok_or(TesterError::Layout("per-CPU map"))
 }

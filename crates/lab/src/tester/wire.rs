@@ -1,8 +1,10 @@
 //! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
-use super::path::InPath;
-use super::{TesterError, Way};
 use crate::bed::Bed;
+use crate::tester::error::TesterError;
+use crate::tester::programs::dut_path::InPath;
+use crate::tester::programs::skeleton_storage;
+use crate::tester::ways::Way;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
 use mpps_linux::tc::{Hook, Turn};
@@ -22,7 +24,7 @@ impl Wire {
         let mut in_path = Vec::new();
         for way in ways {
             let mut open = WireSkelBuilder::default()
-                .open(super::skeleton_storage())
+                .open(skeleton_storage())
                 .map_err(|e| TesterError::bpf("open the wire", &e))?;
             let rodata = open
                 .maps

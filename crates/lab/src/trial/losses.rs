@@ -18,14 +18,11 @@ pub fn losses(
         if lost == 0 {
             continue;
         }
-        let seen = match tester.traffic.missing() {
-            true => None,
-            false => receiver.seen(sent)?,
-        };
-        let Some(words) = seen else {
+        if tester.traffic.missing() {
             lost_then = lost_then.filter(|_| disturbances.is_empty());
             continue;
-        };
+        }
+        let words = receiver.seen(sent)?;
         let found = Losses::from_bitmap(&words, sent, length, &disturbances.sequences(at));
         let then = lost - found.as_ref().map_or(0, |losses| losses.lost).min(lost);
         lost_then = lost_then.map(|all| all + then);

@@ -56,7 +56,10 @@ const DELAY_NS: u64 = 1_000_000;
 /// # Errors
 /// The tester failed: vanished namespace, refused call, Ctrl-C. No trial came of it.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
-    run_by(tester, offer, None)
+    let begun = Begun::paced(tester, offer, offer.duration)?;
+    let netns = sending_netns(tester);
+    let sent = (tester.sender).send(begun.order, netns, &WhileSending::NOBODY)?;
+    begun.end(tester, sent)
 }
 
 /// Runs one trial that goes on until the time outside disturbances is as long as asked for, or [`longest`] is over. It
@@ -70,7 +73,34 @@ pub fn run_undisturbed(
     offer: &Offer,
     rules: &Rules,
 ) -> Result<Trial, TesterError> {
-    run_by(tester, offer, Some(rules))
+    let begun = Begun::paced(tester, offer, longest(offer.duration))?;
+    let minding = WhileSending {
+        go_on: &|started_ns, unsent| go_on(tester, offer, rules, started_ns, unsent),
+    };
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
+    begun.end(tester, sent)
+}
+
+/// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
+    let order = Order {
+        gap_fp: 0,
+        slots: frames,
+        late_max_ns: u64::MAX,
+        delay_ns: DELAY_NS,
+        ..Order::default()
+    };
+    let offer = Offer {
+        rate: Rate::default(),
+        duration: Span::ZERO,
+    };
+    let begun = Begun::new(tester, offer, order, Span::ZERO)?;
+    let netns = sending_netns(tester);
+    let sent = (tester.sender).send(begun.order, netns, &WhileSending::NOBODY)?;
+    begun.end(tester, sent)
 }
 
 /// How long a trial goes on at most for so much time outside disturbances.
@@ -78,35 +108,6 @@ pub fn run_undisturbed(
 pub fn longest(undisturbed: Span) -> Span {
     let more = undisturbed.min(LONGER_MAX);
     Span::from_nanos(undisturbed.as_nanos() + more.as_nanos())
-}
-
-fn run_by(
-    tester: &mut Tester<'_>,
-    offer: &Offer,
-    rules: Option<&Rules>,
-) -> Result<Trial, TesterError> {
-    let length = rules.map_or(offer.duration, |_| longest(offer.duration));
-    let order = paced(tester, offer.rate, offer.rate.frames_in(length));
-    send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
-    let cpus = speed::cpus(tester.bed);
-    let before = speed::read(&cpus)?;
-    let mut trial = conduct_exchanged(tester, offer, order, rules)?;
-    trial.speeds = speed::beside(&before, &speed::read(&cpus)?);
-    Ok(trial)
-}
-
-/// A trial, and how far apart the CPUs were before and after it.
-fn conduct_exchanged(
-    tester: &mut Tester<'_>,
-    offer: &Offer,
-    order: Order,
-    rules: Option<&Rules>,
-) -> Result<Trial, TesterError> {
-    let before = exchange::read(tester.bed)?;
-    let trial = conduct(tester, offer, order, rules)?;
-    let both = before.zip(exchange::read(tester.bed)?);
-    let exchange = both.map(|(before, after)| CpuExchange { before, after });
-    Ok(Trial { exchange, ..trial })
 }
 
 fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {
@@ -151,81 +152,99 @@ fn arm(tester: &Tester<'_>, id: u16, canary_id: u16, slots: u64) -> Result<(), T
     })
 }
 
-/// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
-    let order = Order {
-        gap_fp: 0,
-        slots: frames,
-        late_max_ns: u64::MAX,
-        delay_ns: DELAY_NS,
-        ..Order::default()
-    };
-    let offer = Offer {
-        rate: mpps_method::Rate::default(),
-        duration: mpps_method::Span::ZERO,
-    };
-    conduct_exchanged(tester, &offer, order, None)
+/// A trial before its load: receivers armed, counters read, opening canaries met.
+struct Begun {
+    offer: Offer,
+    order: Order,
+    length: Span,
+    canary_id: u16,
+    opening: Vec<Canaries>,
+    before: Stations,
+    exchange: Option<Span>,
+    /// How long a fixed piece of work took on each CPU; a burst times none.
+    speeds: Option<Vec<(usize, Span)>>,
 }
 
-fn conduct(
-    tester: &mut Tester<'_>,
-    offer: &Offer,
-    order: Order,
-    rules: Option<&Rules>,
-) -> Result<Trial, TesterError> {
-    let (id, canary_id) = tester.next_ids();
-    arm(tester, id, canary_id, order.slots)?;
-    let before = Stations::read(tester)?;
-    let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
-    tester.watch.clear()?;
-    tester.other_tasks.clear()?;
-    let order = tester.continued(Order { id, ..order });
-    let minding = WhileSending {
-        go_on: &|started_ns, unsent| {
-            rules.map_or(Ok(GoOn::For(u64::MAX)), |rules| {
-                go_on(tester, offer, rules, started_ns, unsent)
-            })
-        },
-    };
-    let sent = (tester.sender).send(order, sending_netns(tester), &minding)?;
-    tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
-    let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
-    let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
-    // What others had of the CPUs while frames drain spoils nothing.
-    let cpu_use = tester.other_tasks.read()?;
-    let overdue = drain(tester, &sent, &before, drain_ns)?;
-    let watched = tester.watch.read()?;
-    let stalls = tester.watch.stalls()?;
-    let stretches = tester.other_tasks.stretches()?;
-    let met: Vec<u64> = opening.iter().map(|canaries| canaries.received).collect();
-    let closing = send_canaries(tester, canary_id, &met)?;
-    let after = Stations::read(tester)?;
-    let received = read_receivers(tester)?;
-    assemble::trial(
-        tester,
-        Parts {
+impl Begun {
+    /// At the offer's rate, for this long, after the warm-up.
+    fn paced(tester: &mut Tester<'_>, offer: &Offer, length: Span) -> Result<Self, TesterError> {
+        let order = paced(tester, offer.rate, offer.rate.frames_in(length));
+        send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
+        let speeds = speed::read(&speed::cpus(tester.bed))?;
+        Ok(Self {
+            speeds: Some(speeds),
+            ..Self::new(tester, *offer, order, length)?
+        })
+    }
+
+    fn new(
+        tester: &mut Tester<'_>,
+        offer: Offer,
+        order: Order,
+        length: Span,
+    ) -> Result<Self, TesterError> {
+        let exchange = exchange::read(tester.bed)?;
+        let (id, canary_id) = tester.next_ids();
+        arm(tester, id, canary_id, order.slots)?;
+        let before = Stations::read(tester)?;
+        let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
+        tester.watch.clear()?;
+        tester.other_tasks.clear()?;
+        Ok(Self {
             offer,
-            length: rules.map_or(offer.duration, |_| longest(offer.duration)),
+            order: tester.continued(Order { id, ..order }),
+            length,
+            canary_id,
+            opening,
+            before,
+            exchange,
+            speeds: None,
+        })
+    }
+
+    /// Drains what was sent, and reads what came of it.
+    fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
+        let offer = &self.offer;
+        tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
+        let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
+        let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
+        // What others had of the CPUs while frames drain spoils nothing.
+        let cpu_use = tester.other_tasks.read()?;
+        let overdue = drain(tester, &sent, &self.before, drain_ns)?;
+        let watched = tester.watch.read()?;
+        let stalls = tester.watch.stalls()?;
+        let stretches = tester.other_tasks.stretches()?;
+        let met: Vec<u64> = self.opening.iter().map(|c| c.received).collect();
+        let closing = send_canaries(tester, self.canary_id, &met)?;
+        let after = Stations::read(tester)?;
+        let received = read_receivers(tester)?;
+        let parts = Parts {
+            offer,
+            length: self.length,
             guard: rules::of(tester, offer).guard,
-            order,
+            order: self.order,
             sent,
             sizes_sent,
             marks,
             overdue,
-            opening,
+            opening: self.opening,
             closing,
-            before,
+            before: self.before,
             after,
             received,
             watched,
             stalls,
             stretches,
             cpu_use,
-        },
-    )
+        };
+        let mut trial = assemble::trial(tester, parts)?;
+        let exchange = self.exchange.zip(exchange::read(tester.bed)?);
+        trial.exchange = exchange.map(|(before, after)| CpuExchange { before, after });
+        if let Some(before) = self.speeds {
+            trial.speeds = speed::beside(&before, &speed::read(&speed::cpus(tester.bed))?);
+        }
+        Ok(trial)
+    }
 }
 
 /// Whether a trial needs more time: it may be undisturbed for long enough by now, or not offer its load.

@@ -1,0 +1,119 @@
+//! The machine watch: how long each CPU of the bed stood still, whoever took it away (a hypervisor,
+//! firmware, code with interrupts off). Something ticks on every CPU of the bed once a millisecond; the
+//! longest time between two ticks is the longest the CPU stood still. It sees no frame, so what it says
+//! of a trial is blind to the trial's loss.
+
+mod threads;
+mod timers;
+
+use crate::clock::wait_for;
+use crate::tester::error::TesterError;
+use mpps_ebpf::instruments::watch::{Stall, Watched};
+use std::cell::Cell;
+use threads::Threads;
+pub use timers::Timers;
+
+/// Time between two ticks, ns. What it cannot see: stops shorter than this.
+pub const PERIOD_NS: u64 = 1_000_000;
+/// A longer time between two ticks is a stall, ns.
+pub const STALL_NS: u64 = 1_500_000;
+/// A tick that has not come after so long is missing, ns.
+const TICK_LIMIT_NS: u64 = 10_000_000_000;
+
+/// What ticks on each CPU, to see it stand still.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StallWatch {
+    /// eBPF timers bound to their CPU (Linux 6.7).
+    Timers,
+    /// Threads at the highest real-time priority.
+    Threads,
+}
+
+impl StallWatch {
+    /// The word in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Timers => "timers",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+/// A running watch; it ends when this is dropped.
+pub struct Watch {
+    ticks: Ticks,
+    epoch: Cell<u64>,
+}
+
+/// What ticks.
+enum Ticks {
+    Timers(Box<Timers>),
+    Threads(Threads),
+}
+
+impl Watch {
+    /// Starts to tick on these CPUs.
+    ///
+    /// # Errors
+    /// What loading, pinning or the timer said.
+    pub fn start(cpus: &[usize], by: StallWatch) -> Result<Self, TesterError> {
+        let ticks = match by {
+            StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus)?)),
+            StallWatch::Threads => Ticks::Threads(Threads::start(cpus)?),
+        };
+        Ok(Self {
+            ticks,
+            epoch: Cell::new(0),
+        })
+    }
+
+    /// Whether threads tick, for want of eBPF timers.
+    #[must_use]
+    pub fn is_by_threads(&self) -> bool {
+        matches!(self.ticks, Ticks::Threads(_))
+    }
+
+    /// Forgets what was seen, and waits until every CPU has ticked since.
+    ///
+    /// # Errors
+    /// What the kernel said; a CPU that ticks no more.
+    pub fn clear(&self) -> Result<(), TesterError> {
+        let epoch = self.epoch.get() + 1;
+        self.epoch.set(epoch);
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.begin(epoch)?,
+            Ticks::Threads(threads) => threads.begin(epoch),
+        }
+        let mut silent = None;
+        let here = || {
+            let behind = |(_, watched): &&(usize, Watched)| watched.epoch != epoch;
+            silent = self.read()?.iter().find(behind).map(|(cpu, _)| *cpu);
+            Ok::<_, TesterError>(silent.is_none())
+        };
+        wait_for(TICK_LIMIT_NS, PERIOD_NS, here)?;
+        silent.map_or(Ok(()), |cpu| Err(TesterError::NoTimer(cpu)))
+    }
+
+    /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.stalls(),
+            Ticks::Threads(threads) => Ok(threads.stalls()),
+        }
+    }
+
+    /// What each watched CPU saw since the last clear.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
+        match &self.ticks {
+            Ticks::Timers(timers) => timers.read(),
+            Ticks::Threads(threads) => Ok(threads.read()),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
+
+use super::{PERIOD_NS, STALL_NS};
+use crate::tester::error::TesterError;
+use crate::tester::programs::{maps, skeleton_storage, trace};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, ProgramInput};
+use mpps_ebpf::instruments::watch::{
+    STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
+};
+use mpps_linux::cpu::{self, CpuSet};
+
+/// Running timers; they end when this is dropped.
+pub struct Timers {
+    skel: WatchSkel<'static>,
+    cpus: Vec<usize>,
+    _links: [Link; 3],
+}
+
+impl Timers {
+    /// Starts to tick on these CPUs.
+    ///
+    /// # Errors
+    /// What loading, pinning or the timer said.
+    pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
+        let mut open = WatchSkelBuilder::default()
+            .open(skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the machine watch", &e))?;
+        let rodata = open.maps.rodata_data.as_deref_mut();
+        let rodata = rodata.ok_or(TesterError::Layout("watch rodata"))?;
+        (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
+        let highest = cpus.iter().copied().max().unwrap_or(0);
+        let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
+        (open.maps.stalls.set_max_entries(entries))
+            .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
+        let (programs, attached) = (&skel.progs, "attach the machine watch");
+        let links = [
+            trace(&programs.entered, attached)?,
+            trace(&programs.exited, attached)?,
+            trace(&programs.raised, attached)?,
+        ];
+        // A timer starts on the CPU that runs the program.
+        let home = cpu::available()?;
+        let started = cpus.iter().try_for_each(|&on| {
+            cpu::pin_current_thread(&CpuSet::single(on))?;
+            let input = ProgramInput {
+                data_in: Some(&[0; 64]),
+                repeat: 1,
+                ..ProgramInput::default()
+            };
+            match skel.progs.start.test_run(input) {
+                Ok(run) if run.return_value == 0 => Ok(()),
+                Ok(_) => Err(TesterError::NoTimer(on)),
+                Err(error) => Err(TesterError::bpf("start the machine watch", &error)),
+            }
+        });
+        cpu::pin_current_thread(&home)?;
+        started?;
+        Ok(Self {
+            skel,
+            cpus: cpus.to_vec(),
+            _links: links,
+        })
+    }
+
+    /// Has everything older than this epoch forgotten, at the next tick of each CPU.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
+        maps::write(&self.skel.maps.epoch, 0, &epoch, "clear the machine watch")
+    }
+
+    /// What each watched CPU saw in its epoch.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
+        let read = |&cpu: &usize| {
+            let watched: types::watch_cpu = maps::read(
+                &self.skel.maps.watched,
+                cpu as u32,
+                "read the machine watch",
+            )?;
+            Ok((cpu, watched.into()))
+        };
+        self.cpus.iter().map(read).collect()
+    }
+
+    /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
+        let mut stalls = Vec::new();
+        for (cpu, watched) in self.read()? {
+            let (ring, map) = ((cpu, STALLS_MAX), &self.skel.maps.stalls);
+            let kept: Vec<types::watch_stall> =
+                maps::read_ring(map, ring, watched.stalls, "read stalls of a CPU")?;
+            stalls.extend(kept.into_iter().map(|stall| (cpu, stall.into())));
+        }
+        Ok(stalls)
+    }
+}

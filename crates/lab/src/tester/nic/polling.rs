@@ -1,0 +1,148 @@
+//! How the receiving ports are served: always in a thread of its own at real-time priority, or their 256
+//! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
+
+use super::napi_threads;
+use crate::bed::{Bed, Front, Side};
+use crate::clock::wait_for;
+use crate::tester::error::TesterError;
+use crate::tester::kernel_interfaces::KernelInterfaces;
+use crate::tester::ways::Way;
+use crate::traffic::PortKind;
+use mpps_linux::cpu;
+use std::path::Path;
+
+/// SCHED_FIFO priority of the receiving threads.
+const PRIORITY: u8 = 60;
+/// A NAPI thread appears within milliseconds, ns.
+const THREAD_LIMIT_NS: u64 = 2_000_000_000;
+
+/// When the receiving thread looks at its ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiverMode {
+    /// Every 50 microseconds, by a timer: the DUT pays no wake-up. For throughput.
+    Polled,
+    /// Woken by the DUT's transmission: no wait. For latency.
+    Interrupt,
+}
+
+/// From one look at a polled port to the next, ns.
+const POLL_NS: u64 = 50_000;
+
+impl ReceiverMode {
+    /// gro_flush_timeout (ns) and napi_defer_hard_irqs: deferred for ever, only the timer polls.
+    fn settings(self) -> [(&'static str, String); 2] {
+        let (timeout_ns, deferred) = match self {
+            Self::Polled => (POLL_NS, 2_000_000_000),
+            Self::Interrupt => (0, 0),
+        };
+        [
+            ("gro_flush_timeout", timeout_ns.to_string()),
+            ("napi_defer_hard_irqs", deferred.to_string()),
+        ]
+    }
+}
+
+/// How a port's NAPI is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Served {
+    /// In a thread of its own, on the tester's CPUs.
+    Thread,
+    /// In softirq, in the context of whatever task runs.
+    Softirq,
+}
+
+/// Serves the receiving ports of these ways so and returns the threads that do it; their receivers must be
+/// attached (a veth has no NAPI before).
+///
+/// # Errors
+/// What the kernel said; a thread that did not appear.
+pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
+    let mut threads = Vec::new();
+    for way in ways {
+        threads.extend(serve_port(bed, way.to, mode, Served::Thread)?);
+    }
+    Ok(threads)
+}
+
+/// Serves the ports before the DUT as far as that is the tester's doing, and returns the tester's threads
+/// that do it; their NICs must be attached.
+///
+/// Live frames come in bulks that are polled within the sender's call. Single frames would each be an
+/// interrupt of their own and a wake-up of the DUT, which no NIC does at such rates: the timer stands in for
+/// its moderation. In a thread, for in softirq it would run in the context of any task of the
+/// machine, and some kernels (6.18 seen) call no tracepoint there: the ledger would be open by those
+/// frames. Where the DUT's own thread polls (napi) nothing is moderated: it finds more frames the busier it is.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_nics(
+    bed: &Bed,
+    ways: &[Way],
+    port: PortKind,
+    mode: ReceiverMode,
+) -> Result<Vec<i32>, TesterError> {
+    let (mode, served) = match (port, bed.plan().nic) {
+        (_, Front::Napi) => return Ok(Vec::new()),
+        (PortKind::Xdp, _) => (ReceiverMode::Interrupt, Served::Softirq),
+        (PortKind::AfPacket, Front::Cpumap) => (mode, Served::Thread),
+        (PortKind::AfPacket, Front::Softirq) => (mode, Served::Softirq),
+    };
+    let mut threads = Vec::new();
+    for way in ways {
+        threads.extend(serve_port(bed, way.dut_in, mode, served)?);
+    }
+    Ok(threads)
+}
+
+fn serve_port(
+    bed: &Bed,
+    side: Side,
+    mode: ReceiverMode,
+    served: Served,
+) -> Result<Vec<i32>, TesterError> {
+    let (port, netns) = (&bed.port(side).name, bed.netns(side));
+    let threaded = match served {
+        Served::Thread => "1",
+        Served::Softirq => "0",
+    };
+    netns.with_sysfs(|sys: &Path| {
+        let device = sys.join("class/net").join(port);
+        let threaded = ("threaded", threaded.to_owned());
+        for (file, value) in mode.settings().into_iter().chain([threaded]) {
+            // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
+            let has = std::fs::read_to_string(device.join(file));
+            if has.is_ok_and(|has| has.trim() == value) {
+                continue;
+            }
+            std::fs::write(device.join(file), value).map_err(|e| {
+                mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
+            })?;
+        }
+        Ok::<_, mpps_linux::Error>(())
+    })??;
+    if served == Served::Softirq {
+        return Ok(Vec::new());
+    }
+    let threads = wait_for_threads(bed, side, 1)?;
+    for &tid in &threads {
+        cpu::pin_task(tid, &bed.plan().cpus.receivers())?;
+        cpu::set_fifo(tid, PRIORITY)?;
+    }
+    Ok(threads)
+}
+
+/// The threads of a port's NAPI, at least so many, in the order of its queues.
+pub fn wait_for_threads(bed: &Bed, side: Side, least: usize) -> Result<Vec<i32>, TesterError> {
+    let list = KernelInterfaces::of(bed.plan().interfaces)?.napi_list;
+    let mut threads: Vec<i32> = Vec::new();
+    let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
+        threads = napi_threads::threads(bed, side, list)?;
+        Ok::<_, TesterError>(threads.len() >= least)
+    })?;
+    if all {
+        Ok(threads)
+    } else {
+        let port = &bed.port(side).name;
+        Err(TesterError::NoKthread(format!("napi/{port}-*")))
+    }
+}

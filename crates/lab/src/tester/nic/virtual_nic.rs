@@ -1,0 +1,185 @@
+//! The virtual NIC before the DUT: an XDP program on the DUT's port, a ring and a kthread for each queue.
+
+use crate::bed::{Front, RssKey};
+use crate::tester::error::TesterError;
+use crate::tester::programs::{attach_in, map_options, maps, skeleton_storage};
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use mpps_ebpf::instruments::nic::{
+    HASH_INPUT_MAX, INDIRECTION_ENTRIES, NicSkel, NicSkelBuilder, QUEUES_MAX,
+};
+use mpps_linux::bpf::LinkKind;
+use mpps_linux::netns::NetNs;
+use mpps_linux::task;
+use mpps_wire::toeplitz;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// What the NIC is to be: the front, its queues and the CPUs they are served on, round robin.
+#[derive(Clone, Debug)]
+pub struct NicPlan {
+    /// Which part of the kernel receives.
+    pub front: Front,
+    /// Receive queues, 1 to 64.
+    pub queues: u16,
+    /// Frames a ring holds (the cpumap front; the others have the kernel's own rings).
+    pub rx_ring: u32,
+    /// RSS key.
+    pub rss: RssKey,
+    /// The DUT's CPUs.
+    pub dut_cpus: Vec<usize>,
+}
+
+/// An attached virtual NIC; it is gone when this is dropped.
+pub struct Nic {
+    skel: NicSkel<'static>,
+    rings: Vec<MapHandle>,
+    queues: u16,
+    kthreads: Vec<(i32, usize)>,
+    _link: OwnedFd,
+}
+
+impl Nic {
+    /// Puts the NIC on the port `ifindex` of namespace `dut`.
+    ///
+    /// # Errors
+    /// What loading, the rings, or attaching said.
+    pub fn attach(plan: &NicPlan, dut: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
+        let mut open = NicSkelBuilder::default()
+            .open(skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the virtual NIC", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("nic rodata"))?;
+        rodata.queues = u32::from(plan.queues);
+        let key = match plan.rss {
+            RssKey::Default => &toeplitz::DEFAULT_KEY,
+            RssKey::Symmetric => &toeplitz::SYMMETRIC_KEY,
+        };
+        rodata
+            .toeplitz
+            .copy_from_slice(&toeplitz::table(key)[..HASH_INPUT_MAX]);
+        for (entry, queue) in rodata.indirection.iter_mut().zip((0..plan.queues).cycle()) {
+            *entry = u8::try_from(queue).unwrap_or(0);
+        }
+        for (queue, cpu) in rodata.queue_cpu.iter_mut().zip(queue_cpus(plan)) {
+            *queue = u32::try_from(cpu).unwrap_or(0);
+        }
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the virtual NIC", &e))?;
+        let mut nic = Self {
+            rings: Vec::new(),
+            queues: plan.queues,
+            kthreads: Vec::new(),
+            _link: attach_in(
+                dut,
+                match plan.front {
+                    Front::Cpumap => skel.progs.nic.as_fd(),
+                    Front::Napi | Front::Softirq => skel.progs.pass.as_fd(),
+                },
+                ifindex,
+                LinkKind::Xdp,
+            )?,
+            skel,
+        };
+        if plan.front == Front::Cpumap {
+            nic.make_rings(plan)?;
+        }
+        Ok(nic)
+    }
+
+    /// A map of its own for each queue: a CPUMAP's key is a CPU number.
+    fn make_rings(&mut self, plan: &NicPlan) -> Result<(), TesterError> {
+        for (queue, cpu) in (0..u32::from(plan.queues)).zip(queue_cpus(plan)) {
+            let entries = u32::try_from(cpu + 1).unwrap_or(u32::MAX);
+            let ring = MapHandle::create(
+                MapType::Cpumap,
+                Some("mpps_ring"),
+                4,
+                8,
+                entries,
+                &map_options(),
+            )
+            .map_err(|e| TesterError::bpf("make a receive ring", &e))?;
+            let mut value = plan.rx_ring.to_ne_bytes().to_vec();
+            value.extend([0; 4]);
+            let key = (entries - 1).to_ne_bytes();
+            ring.update(&key, &value, MapFlags::ANY)
+                .map_err(|e| TesterError::bpf("size a receive ring", &e))?;
+            let id = ring
+                .info()
+                .map_err(|e| TesterError::bpf("ask a ring's id", &e))?
+                .info
+                .id;
+            self.kthreads.push((ring_kthread(id, cpu)?, cpu));
+            let ring_fd = std::os::fd::AsRawFd::as_raw_fd(&ring.as_fd()).cast_unsigned();
+            self.skel
+                .maps
+                .rings
+                .update(&queue.to_ne_bytes(), &ring_fd.to_ne_bytes(), MapFlags::ANY)
+                .map_err(|e| TesterError::bpf("hang a ring into the NIC", &e))?;
+            self.rings.push(ring);
+        }
+        Ok(())
+    }
+
+    /// Map ids of the rings, for the ledger.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn ring_ids(&self) -> Result<Vec<u32>, TesterError> {
+        let id = |ring: &MapHandle| ring.info().map(|info| info.info.id);
+        self.rings
+            .iter()
+            .map(id)
+            .collect::<Result<_, _>>()
+            .map_err(|e| TesterError::bpf("ask a ring's id", &e))
+    }
+
+    /// The kthreads that serve the rings, with their CPUs.
+    #[must_use]
+    pub fn kthreads(&self) -> &[(i32, usize)] {
+        &self.kthreads
+    }
+
+    /// Frames received so far, by queue.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn received(&self) -> Result<Vec<u64>, TesterError> {
+        let map = &self.skel.maps.received;
+        (0..u32::from(self.queues))
+            .map(|queue| {
+                let cpus: Vec<u64> = maps::read_per_cpu(map, queue, "read the virtual NIC")?;
+                Ok(cpus.iter().sum())
+            })
+            .collect()
+    }
+}
+
+fn queue_cpus(plan: &NicPlan) -> impl Iterator<Item = usize> + '_ {
+    plan.dut_cpus
+        .iter()
+        .copied()
+        .cycle()
+        .take(usize::from(plan.queues).min(QUEUES_MAX))
+}
+
+/// The kthread is named after its map; older ones of closed maps may linger under other ids.
+fn ring_kthread(map_id: u32, cpu: usize) -> Result<i32, TesterError> {
+    let name = format!("cpumap/{cpu}/map:{map_id}");
+    let found = task::find_kthreads(|comm| comm == name)?;
+    found
+        .first()
+        .map(|(pid, _)| *pid)
+        .ok_or(TesterError::NoKthread(name))
+}
+
+/// How flows fall on queues: the share of `flows` on each queue, by the NIC's own hash.
+#[must_use]
+pub fn queue_of(hash: u32, queues: u16) -> u16 {
+    let entry = hash as usize & (INDIRECTION_ENTRIES - 1);
+    u16::try_from(entry % usize::from(queues.max(1))).unwrap_or(0)
+}

@@ -1,0 +1,108 @@
+//! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
+
+use crate::bed::{Bed, Side};
+use crate::tester::error::TesterError;
+use crate::tester::programs::dut_path::InPath;
+use crate::tester::programs::{maps, skeleton_storage};
+use crate::tester::ways::Way;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
+use mpps_linux::tc::{Hook, Turn};
+use std::os::fd::AsFd;
+
+/// What to plant; zero plants nothing of its kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// Drop one frame in so many.
+    pub drop_every: u64,
+    /// Send one frame in so many twice.
+    pub duplicate_every: u64,
+    /// Let one frame in so many change its tag with the next (one flow only).
+    pub swap_every: u64,
+    /// Hold every frame back so long (the DUT spins), ns.
+    pub delay_ns: u64,
+    /// Drop what exceeds this rate, frames/s.
+    pub police_fps: u64,
+    /// Frames the policer lets through at once.
+    pub police_burst: u64,
+}
+
+impl Fault {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        drop_every: 0,
+        duplicate_every: 0,
+        swap_every: 0,
+        delay_ns: 0,
+        police_fps: 0,
+        police_burst: 0,
+    };
+}
+
+/// A planted fault; it is gone when this is dropped.
+pub struct PlantedFault {
+    skel: FaultSkel<'static>,
+    _in_path: InPath,
+}
+
+impl PlantedFault {
+    /// Plants the fault where the DUT transmits.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn plant(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
+        let place = (way.dut_out, Hook::Egress, Turn::First);
+        Self::plant_at(place, fault, bed, way)
+    }
+
+    /// Plants the fault where the DUT receives, behind a wire: it costs the router's path alone. Copies go to the port where
+    /// the DUT transmits.
+    ///
+    /// # Errors
+    /// What loading or attaching said.
+    pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
+        let place = (way.dut_in, Hook::Ingress, Turn::Last);
+        Self::plant_at(place, fault, bed, way)
+    }
+
+    fn plant_at(
+        (side, hook, turn): (Side, Hook, Turn),
+        fault: Fault,
+        bed: &Bed,
+        way: Way,
+    ) -> Result<Self, TesterError> {
+        let mut open = FaultSkelBuilder::default()
+            .open(skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the planted fault", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("fault rodata"))?;
+        rodata.drop_every = fault.drop_every;
+        rodata.duplicate_every = fault.duplicate_every;
+        rodata.swap_every = fault.swap_every;
+        rodata.delay_ns = fault.delay_ns;
+        rodata.police_fps = fault.police_fps;
+        rodata.police_burst = fault.police_burst;
+        rodata.out_ifindex = bed.port(way.dut_out).ifindex;
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
+        let program = skel.progs.plant.as_fd();
+        let in_path = InPath::put(bed, side, (hook, turn), "mpps_fault", program)?;
+        Ok(Self {
+            skel,
+            _in_path: in_path,
+        })
+    }
+
+    /// The planting program's own count so far.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn planted(&self) -> Result<Planted, TesterError> {
+        let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, "read the planted fault")?;
+        Ok(Planted::from_cpus(&counts))
+    }
+}

@@ -1,0 +1,103 @@
+//! The receiver at the DUT's exit: where it can stand, and where it cannot. It sees what passes the egress hook of
+//! the outgoing port (`__dev_queue_xmit`): what goes past that hook, or is changed behind it, it cannot measure.
+
+use crate::bed::{Bed, Side};
+use crate::tester::error::{NoExit, TesterError};
+use crate::tester::ways::{Way, ways};
+use crate::traffic::{PortKind, ReceiverPlace, Traffic};
+use mpps_linux::links;
+use mpps_linux::tc::{self, Hook};
+use mpps_method::Transport;
+
+/// Where the tester receives when nobody chooses: at the exit where sender and receiver would share a CPU, and where
+/// the exit can be had.
+///
+/// # Errors
+/// What the kernel said of the DUT's ports.
+pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, TesterError> {
+    if bed.plan().cpus.tester.len() > 1 {
+        return Ok(ReceiverPlace::Port);
+    }
+    let ways = ways(traffic.bidirectional);
+    Ok(match obstacle(bed, traffic, &ways)? {
+        Some(_) => ReceiverPlace::Port,
+        None => ReceiverPlace::Exit,
+    })
+}
+
+/// Refuses an exit that would count wrongly.
+///
+/// # Errors
+/// [`TesterError::NoExit`], or what the kernel said.
+pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<(), TesterError> {
+    if traffic.receiver == ReceiverPlace::Port {
+        return Ok(());
+    }
+    match obstacle(bed, traffic, ways)? {
+        Some(why) => Err(TesterError::NoExit(why)),
+        None => Ok(()),
+    }
+}
+
+/// Why no exit can receive this traffic, whatever stands at the DUT's ports: known before any bed stands. `external`:
+/// the DUT is a device of somebody else's.
+#[must_use]
+pub fn refuses(traffic: &Traffic, external: bool) -> Option<NoExit> {
+    if external {
+        Some(NoExit::Device)
+    } else if traffic.port == PortKind::AfPacket {
+        Some(NoExit::PacketSockets)
+    } else if traffic.transport == Transport::TcpStream {
+        Some(NoExit::Merged)
+    } else {
+        None
+    }
+}
+
+fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Option<NoExit>, TesterError> {
+    let refused = refuses(traffic, bed.plan().is_external());
+    if refused.is_some() {
+        return Ok(refused);
+    }
+    for way in ways {
+        if let Some(why) = behind_hook(bed, way.dut_out)? {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
+}
+
+/// What stands at the port's egress that a frame dropped there would not meet, or would miss.
+fn behind_hook(bed: &Bed, side: Side) -> Result<Option<NoExit>, TesterError> {
+    let (name, ifindex) = (&bed.port(side).name, bed.port(side).ifindex);
+    let (qdisc, filters) = bed.netns(side).run(|| {
+        let link = links::get(name)?;
+        Ok::<_, mpps_linux::Error>((link.qdisc, tc::filters(ifindex, Hook::Egress)?))
+    })??;
+    if let Some(kind) = qdisc.filter(|kind| kind != "noqueue") {
+        return Ok(Some(NoExit::Queued(name.clone(), kind)));
+    }
+    Ok((filters.others > 0).then(|| NoExit::Filters(name.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffic_that_no_exit_can_receive_is_refused() {
+        let usual = Traffic::default();
+        assert_eq!(refuses(&usual, false), None);
+        assert_eq!(refuses(&usual, true), Some(NoExit::Device));
+        let sockets = Traffic {
+            port: PortKind::AfPacket,
+            ..Traffic::default()
+        };
+        assert_eq!(refuses(&sockets, false), Some(NoExit::PacketSockets));
+        let stream = Traffic {
+            transport: Transport::TcpStream,
+            ..Traffic::default()
+        };
+        assert_eq!(refuses(&stream, false), Some(NoExit::Merged));
+    }
+}

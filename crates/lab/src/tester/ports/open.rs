@@ -1,0 +1,133 @@
+//! Opens the tester's ports: sender and receiver of the kind asked for, on a bed of ours or around a device of
+//! somebody else's.
+
+use super::packet::{OnRefusal, PacketReceiver, PacketSender, Tap, TapEnds};
+use super::receiver::{Receiver, ReceiverPlan};
+use super::sender::{Sender, SenderPlan};
+use super::{TrafficReceiver, TrafficSender};
+use crate::bed::{Bed, Side};
+use crate::tester::error::TesterError;
+use crate::tester::ways::Way;
+use crate::traffic::{PortKind, ReceiverPlace, Traffic};
+use mpps_ebpf::instruments::sender::FRAME_OCTETS_MAX;
+use mpps_linux::{links, xdp};
+use mpps_method::FrameSpec;
+
+impl PortKind {
+    /// The faster kind that both of the tester's ports, and all these frames, allow.
+    ///
+    /// # Errors
+    /// A port is gone.
+    pub fn for_ports_of(bed: &Bed, sizes: &[FrameSpec]) -> Result<Self, TesterError> {
+        let fits = |frames: &FrameSpec| usize::from(frames.max().without_fcs()) <= FRAME_OCTETS_MAX;
+        for side in [Side::A, Side::D] {
+            let name = &bed.port(side).name;
+            let can = bed.netns(side).run(|| match xdp::features(name) {
+                Ok(can) => Ok(can.basic && can.transmit),
+                // A kernel that does not say: the way that always works.
+                Err(error) => mpps_linux::links::index(name).map_or(Err(error), |_| Ok(false)),
+            })??;
+            // What a driver says it can, it may still refuse: for its MTU, or for a program that is there.
+            if !can || !takes_program(bed, side) {
+                return Ok(Self::AfPacket);
+            }
+        }
+        Ok(if sizes.iter().all(fits) {
+            Self::Xdp
+        } else {
+            Self::AfPacket
+        })
+    }
+}
+
+fn takes_program(bed: &Bed, side: Side) -> bool {
+    let plan = ReceiverPlan::new(&Traffic::default(), 1);
+    Receiver::attach(plan, bed.netns(side), bed.port(side).ifindex).is_ok()
+}
+
+/// The receiver at the end of a way.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn receiver(
+    bed: &Bed,
+    traffic: &Traffic,
+    way: Way,
+    frames_max: u64,
+) -> Result<Box<dyn TrafficReceiver>, TesterError> {
+    let mut plan = ReceiverPlan::new(traffic, frames_max);
+    let (netns, port) = (bed.netns(way.to), bed.port(way.to));
+    let external = bed.plan().is_external();
+    // A device asks who has the tester's addresses, and gets its answer from behind the receiver.
+    plan.pass_foreign = external;
+    if traffic.receiver == ReceiverPlace::Exit {
+        return Ok(Box::new(Receiver::attach_at_exit(plan, bed, way.dut_out)?));
+    }
+    Ok(match traffic.port {
+        PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
+        PortKind::AfPacket => {
+            let tap = if external {
+                // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
+                Tap::attach(bed, way.to, TapEnds::Behind).ok()
+            } else {
+                Some(Tap::attach(bed, way.to, TapEnds::Both)?)
+            };
+            let cpus = bed.plan().cpus.receivers();
+            let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, tap)?;
+            Box::new(receiver)
+        }
+    })
+}
+
+/// The sender of all ways.
+///
+/// # Errors
+/// What the kernel refused.
+pub fn sender(
+    bed: &Bed,
+    traffic: &Traffic,
+    ways: &[Way],
+) -> Result<Box<dyn TrafficSender>, TesterError> {
+    let plan = SenderPlan::new(bed, traffic, ways)?;
+    let ports = || {
+        ways.iter()
+            .map(|way| (bed.netns(way.from), bed.port(way.from)))
+    };
+    Ok(match traffic.port {
+        PortKind::Xdp => {
+            let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
+            Box::new(Sender::load(plan, &ports)?)
+        }
+        PortKind::AfPacket => {
+            let on_refusal = on_refusal(bed, ways)?;
+            let ports: Vec<_> = ports()
+                .map(|(netns, port)| (netns, port.name.as_str()))
+                .collect();
+            Box::new(PacketSender::open(plan, &ports, on_refusal)?)
+        }
+    })
+}
+
+/// A veth's queue is the ring of its other end, where a NIC would lose the frame; a NIC's queue is the
+/// tester's own.
+fn on_refusal(bed: &Bed, ways: &[Way]) -> Result<OnRefusal, TesterError> {
+    let mut all_veth = true;
+    for way in ways {
+        all_veth &= !bed.plan().is_external() || is_veth(bed, way.from)?;
+    }
+    Ok(if all_veth {
+        OnRefusal::Lose
+    } else {
+        OnRefusal::Retry
+    })
+}
+
+/// Whether a port of the tester's is one end of a veth.
+///
+/// # Errors
+/// The port is gone.
+pub fn is_veth(bed: &Bed, side: Side) -> Result<bool, TesterError> {
+    let name = &bed.port(side).name;
+    let link = bed.netns(side).run(|| links::get(name))??;
+    Ok(link.kind.as_deref() == Some("veth"))
+}

@@ -1,0 +1,363 @@
+//! The sender: a thread on the tester's CPU writes the frames that are due into the ring and hands them to
+//! the driver, direction by direction.
+
+use super::frames::Frames;
+use super::pace::{Due, Pace};
+use crate::clock::wait_until;
+use crate::tester::error::TesterError;
+use crate::tester::ports::sender::SenderPlan;
+use crate::tester::ports::{GoOn, MINDED_NS, TrafficSender, WhileSending};
+use mpps_ebpf::instruments::sender::{
+    BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome, Stopped,
+};
+use mpps_linux::netns::NetNs;
+use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
+use mpps_linux::{clock, cpu};
+use mpps_method::histogram;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Slots of a ring at least: what a driver may have under way.
+const SLOTS: usize = 4096;
+/// A sender that has not passed all its slots this long after the last was due is given up, ns.
+const GRACE_NS: u64 = 500_000_000;
+/// From its end on, the last slot being due, the thread is looked at so often, ns.
+const END_LOOK_NS: u64 = 1_000_000;
+
+/// What becomes of a frame that the port refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRefusal {
+    /// It is lost, like one that finds a NIC's ring full: where the port's queue is the DUT's own ring.
+    Lose,
+    /// It is offered again until its slot is too late: where the port's queue is the tester's.
+    Retry,
+}
+
+/// Sending ports, ready.
+pub struct PacketSender {
+    plan: SenderPlan,
+    on_refusal: OnRefusal,
+    rings: Mutex<Vec<TxRing>>,
+    by_length: Mutex<BTreeMap<u16, u64>>,
+    marks: Mutex<Vec<Mark>>,
+}
+
+impl PacketSender {
+    /// Makes the rings of the ports: namespace and interface name, by direction.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn open(
+        plan: SenderPlan,
+        ports: &[(&NetNs, &str)],
+        on_refusal: OnRefusal,
+    ) -> Result<Self, TesterError> {
+        let largest = plan.lengths.iter().copied().max().unwrap_or(60);
+        let spec = TxSpec {
+            slots: SLOTS,
+            frame_max: usize::from(largest),
+        };
+        let open = |(netns, port): &(&NetNs, &str)| {
+            Ok::<_, TesterError>(netns.run(|| TxRing::open(port, spec))??)
+        };
+        Ok(Self {
+            rings: Mutex::new(ports.iter().map(open).collect::<Result<_, _>>()?),
+            plan,
+            on_refusal,
+            by_length: Mutex::default(),
+            marks: Mutex::default(),
+        })
+    }
+
+    /// The first frames this sender would write for an order, directions taking turns; sends nothing.
+    #[must_use]
+    pub fn preview(plan: &SenderPlan, order: &Order, frames: usize) -> Vec<Vec<u8>> {
+        let ways: Vec<Frames> = (0..plan.templates.len())
+            .map(|way| Frames::new(plan, way, order))
+            .collect();
+        let write = |number: usize| {
+            let (way, sequence) = (&ways[number % ways.len()], (number / ways.len()) as u64);
+            let mut frame = vec![0; usize::from(way.length(sequence))];
+            way.write(sequence, clock::monotonic_ns(), &mut frame);
+            frame
+        };
+        (0..frames).map(write).collect()
+    }
+
+    /// Waits until the thread has ended, no more is wanted, the grace is over, or Ctrl-C came.
+    fn watch_end(
+        due_ns: u64,
+        go_on: impl Fn() -> Result<GoOn, TesterError>,
+        finished: impl Fn() -> bool,
+    ) -> Result<Option<Stopped>, TesterError> {
+        let mut pause_ns = MINDED_NS;
+        while !finished() && clock::monotonic_ns() < due_ns + GRACE_NS {
+            let now = clock::monotonic_ns();
+            let step = if now < due_ns { pause_ns } else { END_LOOK_NS };
+            wait_until(now + step.min(due_ns.saturating_sub(now)).max(END_LOOK_NS));
+            if mpps_linux::interrupt::requested() {
+                return Err(TesterError::Interrupted);
+            }
+            if clock::monotonic_ns() < due_ns {
+                match go_on()? {
+                    GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
+                    GoOn::Stop(why) => return Ok(Some(why)),
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl TrafficSender for PacketSender {
+    fn send(
+        &self,
+        order: Order,
+        _: &NetNs,
+        minding: &WhileSending<'_>,
+    ) -> Result<Outcome, TesterError> {
+        let length_ns = (u128::from(order.slots) * u128::from(order.gap_fp)) >> 20;
+        let due_ns = clock::monotonic_ns()
+            + order.delay_ns
+            + u64::try_from(length_ns).unwrap_or(u64::MAX / 2);
+        let stop = AtomicBool::new(false);
+        let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
+        let started_ns = AtomicU64::new(0);
+        let go_on = || {
+            let unsent = unsent.each_ref().map(|way| way.load(Ordering::Relaxed));
+            (minding.go_on)(started_ns.load(Ordering::Relaxed), unsent)
+        };
+        let (ran, watched) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
+                let mut rings = lock(&self.rings);
+                let mut run = Run::new(self, &order, &mut rings);
+                started_ns.store(run.outcome.started_ns, Ordering::Relaxed);
+                run.carry_out(&stop, &unsent)?;
+                Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
+            });
+            let watched = Self::watch_end(due_ns, go_on, || thread.is_finished());
+            stop.store(true, Ordering::Release);
+            let ran = thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (ran, watched)
+        });
+        let stopped = watched?;
+        let (outcome, by_length, marks) = ran?;
+        *lock(&self.by_length) = by_length;
+        *lock(&self.marks) = marks;
+        Ok(Outcome { stopped, ..outcome })
+    }
+
+    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+        let sent = lock(&self.by_length);
+        let of = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
+        Ok(self.distinct_lengths().into_iter().map(of).collect())
+    }
+
+    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        Ok(lock(&self.marks).clone())
+    }
+
+    fn distinct_lengths(&self) -> Vec<u16> {
+        let mut lengths = self.plan.lengths.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+}
+
+/// A frame in the ring that the driver has not taken yet: how to go back to it.
+#[derive(Clone, Copy)]
+struct Staged {
+    pace: Pace,
+    sequence: u64,
+    length: u16,
+    late_ns: u64,
+}
+
+/// One direction of one run.
+struct Way<'a> {
+    ring: &'a mut TxRing,
+    frames: Frames,
+    pace: Pace,
+    /// Next frame's sequence number: frames handed over so far, and those staged.
+    sequence: u64,
+    staged: Vec<Staged>,
+    /// Frames staged at once now: few after a refusal, for what stands behind the refused one was written
+    /// in vain.
+    some: usize,
+    ended: bool,
+}
+
+/// One order being carried out.
+struct Run<'a> {
+    ways: Vec<Way<'a>>,
+    batch: usize,
+    on_refusal: OnRefusal,
+    burst: u64,
+    mark_gap_ns: u64,
+    /// When it last came by.
+    looked_ns: u64,
+    marks: Vec<Mark>,
+    outcome: Outcome,
+    by_length: BTreeMap<u16, u64>,
+}
+
+impl<'a> Run<'a> {
+    fn new(sender: &PacketSender, order: &Order, rings: &'a mut [TxRing]) -> Self {
+        let started_ns = clock::monotonic_ns() + order.delay_ns;
+        let directions = rings.len();
+        let of_way = |(way, ring): (usize, &'a mut TxRing)| Way {
+            ring,
+            frames: Frames::new(&sender.plan, way, order),
+            pace: Pace::new(order, way as u64, directions as u64, started_ns),
+            sequence: 0,
+            staged: Vec::with_capacity(sender.plan.batch as usize),
+            some: 1,
+            ended: false,
+        };
+        Self {
+            ways: rings.iter_mut().enumerate().map(of_way).collect(),
+            batch: (sender.plan.batch as usize).max(1),
+            on_refusal: sender.on_refusal,
+            burst: 0,
+            mark_gap_ns: order.mark_gap_ns(),
+            looked_ns: 0,
+            marks: Vec::new(),
+            outcome: Outcome {
+                started_ns,
+                lateness: vec![0; BUCKETS],
+                ..Outcome::default()
+            },
+            by_length: BTreeMap::new(),
+        }
+    }
+
+    /// Sends until all slots have passed or it is stopped, and tells what it left unsent by then.
+    fn carry_out(
+        &mut self,
+        stop: &AtomicBool,
+        unsent: &[AtomicU64; DIRECTIONS],
+    ) -> Result<(), TesterError> {
+        while !stop.load(Ordering::Acquire) {
+            let now_ns = clock::monotonic_ns();
+            self.mark(now_ns);
+            let mut idle = true;
+            for (at, told) in unsent.iter().enumerate().take(self.ways.len()) {
+                let way = &mut self.ways[at];
+                way.stage(now_ns);
+                told.store(way.pace.unsent(), Ordering::Relaxed);
+                if !way.staged.is_empty() {
+                    idle = false;
+                    self.hand_over(at)?;
+                }
+            }
+            if self.ways.iter().all(|way| way.ended) {
+                self.outcome.ended_ns = clock::monotonic_ns();
+                break;
+            }
+            if idle {
+                self.burst = 0;
+                std::hint::spin_loop();
+            }
+        }
+        for (at, way) in self.ways.iter().enumerate().take(DIRECTIONS) {
+            self.outcome.slots += way.pace.passed();
+            self.outcome.unsent[at] = way.pace.unsent();
+            self.outcome.sent[at] = way.sequence;
+        }
+        Ok(())
+    }
+
+    /// Notes how far it is, where that is due, and at both ends of a pause. Nothing is staged here.
+    fn mark(&mut self, ns: u64) {
+        let before_ns = std::mem::replace(&mut self.looked_ns, ns);
+        let paused = before_ns > 0 && ns - before_ns > MARK_PAUSE_NS;
+        let due = |mark: &Mark| ns >= mark.ns + self.mark_gap_ns;
+        if !paused && !self.marks.last().is_none_or(due) {
+            return;
+        }
+        let mut sequence = [0; DIRECTIONS];
+        for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
+            *of_way = way.sequence;
+        }
+        let ends = [Some(before_ns + 1).filter(|_| paused), Some(ns)];
+        let marks = ends.into_iter().flatten();
+        self.marks.extend(marks.map(|ns| Mark { ns, sequence }));
+    }
+
+    /// Hands the staged frames of one direction to the driver and counts what became of them.
+    fn hand_over(&mut self, at: usize) -> Result<(), TesterError> {
+        let way = &mut self.ways[at];
+        let flushed = way.ring.flush()?;
+        let mut handed = flushed.taken;
+        way.some = match flushed.end {
+            FlushEnd::Done => (2 * way.some).min(self.batch),
+            FlushEnd::Refused | FlushEnd::Busy => 1,
+        };
+        if flushed.end == FlushEnd::Refused && self.on_refusal == OnRefusal::Lose {
+            handed += 1;
+        }
+        way.ring.recall();
+        if let Some(back) = way.staged.get(handed) {
+            (way.pace, way.sequence) = (back.pace, back.sequence);
+            way.ended = false;
+        }
+        let now_ns = clock::monotonic_ns();
+        for frame in self.ways[at].staged.drain(..).take(handed) {
+            self.outcome.lateness[histogram::index(frame.late_ns)] += 1;
+            self.outcome.late_largest_ns = self.outcome.late_largest_ns.max(frame.late_ns);
+            *self.by_length.entry(frame.length).or_default() += 1;
+        }
+        if handed > 0 {
+            if self.outcome.first_ns == 0 {
+                self.outcome.first_ns = now_ns;
+            }
+            self.outcome.last_ns = now_ns;
+            self.burst += handed as u64;
+            self.outcome.burst_largest = self.outcome.burst_largest.max(self.burst);
+        }
+        Ok(())
+    }
+}
+
+impl Way<'_> {
+    /// Writes some of the frames that are due into the ring.
+    fn stage(&mut self, now_ns: u64) {
+        while self.staged.len() < self.some {
+            let late_ns = match self.pace.due(now_ns) {
+                Due::Frame(late_ns) => late_ns,
+                Due::Wait => return,
+                Due::Ended => {
+                    self.ended = true;
+                    return;
+                }
+            };
+            let (frames, sequence) = (&self.frames, self.sequence);
+            let length = frames.length(sequence);
+            let written = self.ring.stage(usize::from(length), |slot| {
+                frames.write(sequence, now_ns, slot);
+            });
+            if !written {
+                return;
+            }
+            self.staged.push(Staged {
+                pace: self.pace,
+                sequence,
+                length,
+                late_ns,
+            });
+            self.pace.pass();
+            self.sequence += 1;
+        }
+    }
+}

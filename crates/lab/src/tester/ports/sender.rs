@@ -1,0 +1,322 @@
+//! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
+
+use super::template::Template;
+use super::{GoOn, MINDED_NS, TrafficSender, WhileSending};
+use crate::clock::wait_until;
+use crate::destinations::{DestinationList, Destinations};
+use crate::tester::error::TesterError;
+use crate::tester::programs::{maps, skeleton_storage};
+use libbpf_rs::ProgramInput;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use mpps_ebpf::Plain;
+use mpps_ebpf::instruments::sender::{
+    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, Stopped,
+    types,
+};
+use mpps_linux::netns::NetNs;
+use mpps_linux::task::{self, Signal};
+use mpps_linux::{bpf, clock, cpu};
+use mpps_method::Transport;
+use mpps_wire::template::FrameLength;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+/// Ethernet's shortest frame without FCS, octets (IEEE 802.3).
+const SHORTEST: u16 = 60;
+/// Ends a live-frames call; its handler does nothing.
+const WAKE: Signal = Signal::SIGUSR1;
+/// A call that has not passed all its slots this long after the last was due is given up.
+const GRACE_NS: u64 = 500_000_000;
+/// A live-frames call needs about 20 ms to set up.
+const SET_UP_NS: u64 = 100_000_000;
+
+/// Between two looks at a sender that should have ended, ns.
+const LOOK_NS: u64 = 1_000_000;
+/// What is the same for all trials of one sender.
+#[derive(Clone, Debug)]
+pub struct SenderPlan {
+    /// Headers, by direction.
+    pub templates: Vec<Template>,
+    /// IPv6 instead of IPv4.
+    pub ipv6: bool,
+    /// What the frames look like behind their IP header.
+    pub transport: Transport,
+    /// Flows, sent round robin.
+    pub flows: u32,
+    /// Frames a flow lives before a new one takes its place.
+    pub flow_length: Option<u32>,
+    /// Destinations that take turns; `None`: the template's alone.
+    pub destinations: Option<Destinations>,
+    /// Seed of the order of addresses within blocks.
+    pub seed: u64,
+    /// Frame lengths without FCS in the order they are sent; one entry: all alike.
+    pub lengths: Vec<u16>,
+    /// Pages handed on at once, 1 to 256: few for latency, many for rate.
+    pub batch: u32,
+    /// Frames sent on one reading of the clock at most, where it says that all are due: 1 for latency.
+    pub clock_frames: u32,
+    /// The sender's CPU.
+    pub cpu: usize,
+}
+
+/// A loaded sender.
+pub struct Sender {
+    skel: SenderSkel<'static>,
+    plan: SenderPlan,
+    first_content: Vec<u8>,
+}
+
+impl Sender {
+    /// Loads the sender and gives it its ports: namespace and interface, by direction.
+    ///
+    /// # Errors
+    /// What loading or the ports said; a schedule of sizes that does not fit.
+    pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
+        let largest = largest(&plan.lengths)?;
+        let mut open = SenderSkelBuilder::default()
+            .open(skeleton_storage())
+            .map_err(|e| TesterError::bpf("open the sender", &e))?;
+        let rodata = open
+            .maps
+            .rodata_data
+            .as_deref_mut()
+            .ok_or(TesterError::Layout("sender rodata"))?;
+        rodata.directions = u32::try_from(plan.templates.len()).unwrap_or(1);
+        rodata.ipv6 = u32::from(plan.ipv6);
+        rodata.flows = plan.flows;
+        rodata.sizes_count = u32::try_from(plan.lengths.len()).unwrap_or(1);
+        rodata.size_largest = u32::from(largest);
+        rodata.tcp = u32::from(plan.transport != Transport::Udp);
+        rodata.tcp_stream = u32::from(plan.transport == Transport::TcpStream);
+        rodata.flow_length = plan.flow_length.unwrap_or(0);
+        rodata.clock_frames = plan.clock_frames;
+        rodata.sizes[..plan.lengths.len()].copy_from_slice(&plan.lengths);
+        for (to, from) in rodata.templates.iter_mut().zip(&plan.templates) {
+            to.header = from.header;
+            to.source = from.source;
+            to.ip_sum = from.ip_sum;
+            to.l4_sum = from.l4_sum;
+            to.dest_sum = from.dest_sum;
+        }
+        if let Some(far) = &plan.destinations {
+            let entries = u32::try_from(far.list.len()).unwrap_or(u32::MAX);
+            rodata.dest_count = entries;
+            rodata.dest_bits = far.block_bits;
+            rodata.dest_seed = plan.seed as u32;
+            let sized = match far.list.as_ref() {
+                DestinationList::V4(_) => open.maps.dest_ipv4.set_max_entries(entries),
+                DestinationList::V6(_) => open.maps.dest_ipv6.set_max_entries(entries),
+            };
+            sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
+        }
+        let skel = open
+            .load()
+            .map_err(|e| TesterError::bpf("load the sender", &e))?;
+        match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
+            None => {}
+            Some(DestinationList::V4(list)) => maps::fill(&skel.maps.dest_ipv4, list)?,
+            Some(DestinationList::V6(list)) => {
+                let list: Vec<types::dest_address> = list.iter().map(dest_ipv6).collect();
+                maps::fill(&skel.maps.dest_ipv6, &list)?;
+            }
+        }
+        for (way, (netns, ifindex)) in ports.iter().enumerate() {
+            // A DEVMAP takes the interface from the namespace of the thread that writes it.
+            let map = skel.maps.ports.as_fd();
+            let key = u32::try_from(way).unwrap_or(0).to_ne_bytes();
+            netns.run(|| bpf::update_map(map, &key, &ifindex.to_ne_bytes()))??;
+        }
+        task::on_signal_do_nothing(WAKE)?;
+        Ok(Self {
+            skel,
+            plan,
+            first_content: vec![0; usize::from(largest)],
+        })
+    }
+
+    /// The first frames of a trial as the program writes them (without FCS), in order and without sending
+    /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
+        let order = Order {
+            gap_fp: 0,
+            slots: u64::MAX,
+            late_max_ns: u64::MAX,
+            ..order
+        };
+        self.order(order)?;
+        let one = || {
+            let mut written = vec![0; FRAME_OCTETS_MAX];
+            let input = ProgramInput {
+                data_in: Some(&self.first_content),
+                data_out: Some(&mut written),
+                repeat: 1,
+                ..ProgramInput::default()
+            };
+            let run = self.skel.progs.send.test_run(input);
+            let run = run.map_err(|e| TesterError::bpf("preview frames", &e))?;
+            let length = run.data.map_or(0, |data| data.len());
+            written.truncate(length);
+            Ok(written)
+        };
+        (0..frames).map(|_| one()).collect()
+    }
+
+    fn order(&self, order: Order) -> Result<(), TesterError> {
+        maps::write(
+            &self.skel.maps.data_state,
+            0,
+            &order.to_state(),
+            "order a trial",
+        )
+    }
+
+    /// Waits until all slots have passed, no more are wanted, the grace is over, the thread failed or Ctrl-C came. The
+    /// grace begins when the last slot was due; without a pace nobody knows when that is, and it begins anew with
+    /// every slot that passes.
+    fn watch_end(
+        &self,
+        due: u64,
+        paced: bool,
+        minding: &WhileSending<'_>,
+        finished: impl Fn() -> bool,
+    ) -> Result<Option<Stopped>, TesterError> {
+        let mut last = due + GRACE_NS + SET_UP_NS;
+        let (mut next, mut passed, mut pause_ns) = (due, 0, MINDED_NS);
+        loop {
+            while clock::monotonic_ns() < next && !finished() {
+                wait_until(next.min(clock::monotonic_ns() + pause_ns));
+                if mpps_linux::interrupt::requested() {
+                    return Err(TesterError::Interrupted);
+                }
+                if clock::monotonic_ns() < next {
+                    let outcome = self.outcome()?;
+                    match (minding.go_on)(outcome.started_ns, outcome.unsent)? {
+                        GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
+                        GoOn::Stop(why) => return Ok(Some(why)),
+                    }
+                }
+            }
+            let outcome = self.outcome()?;
+            // This thread may have been kept waiting too: the grace is counted from now, not from when it was to look.
+            let now_ns = clock::monotonic_ns().max(next);
+            if !paced && outcome.slots > passed {
+                passed = outcome.slots;
+                last = now_ns + GRACE_NS + SET_UP_NS;
+            }
+            if finished() || outcome.ended_ns > 0 || next > last {
+                return Ok(None);
+            }
+            // A long burst is not looked at more often than its length is worth.
+            next = now_ns + LOOK_NS.max((next - due) / 64);
+        }
+    }
+
+    fn outcome(&self) -> Result<Outcome, TesterError> {
+        let mapped = self.skel.maps.data_state_data.as_deref();
+        let mapped = mapped.ok_or(TesterError::Layout("sender state"))?;
+        // The program writes to it while it sends.
+        Ok(Outcome::from(&mapped.state.read_volatile()))
+    }
+}
+
+impl TrafficSender for Sender {
+    fn send(
+        &self,
+        order: Order,
+        netns: &NetNs,
+        minding: &WhileSending<'_>,
+    ) -> Result<Outcome, TesterError> {
+        self.order(order)?;
+        let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
+            .unwrap_or(u64::MAX);
+        let due_ns = clock::monotonic_ns() + order.delay_ns + length_ns;
+        let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
+        let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
+        let (stopped, ran) = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                netns.enter_thread()?;
+                cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
+                tid.store(task::current_tid(), Ordering::Release);
+                // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
+                // shows as unsent slots.
+                while !stop.load(Ordering::Acquire) {
+                    bpf::run_live_frames(program, &self.first_content, batch)?;
+                }
+                Ok::<_, TesterError>(())
+            });
+            let finished = || thread.is_finished();
+            let stopped = self.watch_end(due_ns, order.gap_fp > 0, minding, finished);
+            stop.store(true, Ordering::Release);
+            while !thread.is_finished() {
+                wake(tid.load(Ordering::Acquire));
+                wait_until(clock::monotonic_ns() + 200_000);
+            }
+            let panicked = Err(TesterError::Panicked("the sender's thread"));
+            (stopped, thread.join().unwrap_or(panicked))
+        });
+        let stopped = stopped?;
+        ran?;
+        Ok(Outcome {
+            stopped,
+            ..self.outcome()?
+        })
+    }
+
+    // The schedule is passed in order, one place a frame: how many frames had a length follows from how many were sent.
+    fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
+        let sent = self.outcome()?.sent;
+        let schedule = &self.plan.lengths;
+        let mut sums = std::collections::BTreeMap::new();
+        for (place, length) in (0..).zip(schedule) {
+            let passed =
+                |sent: &u64| (sent + schedule.len() as u64 - 1 - place) / schedule.len() as u64;
+            *sums.entry(*length).or_insert(0) += sent.iter().map(passed).sum::<u64>();
+        }
+        Ok(sums.into_iter().collect())
+    }
+    fn marks(&self) -> Result<Vec<Mark>, TesterError> {
+        let made = self.outcome()?.marks as usize;
+        maps::read_first(&self.skel.maps.marks, made, "read the sender's marks")
+    }
+
+    fn distinct_lengths(&self) -> Vec<u16> {
+        let mut lengths = self.plan.lengths.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+}
+
+fn dest_ipv6(address: &u128) -> types::dest_address {
+    types::dest_address {
+        high: (address >> 64) as u64,
+        low: *address as u64,
+    }
+}
+
+/// Ends the live-frames call of a thread; 0: it has not begun.
+fn wake(tid: i32) {
+    if tid != 0 {
+        // The thread may just have ended: nothing is left to wake then.
+        let _gone = task::tgkill(tid, WAKE);
+    }
+}
+
+/// Length of the longest frame, where the sender has room for all of them.
+fn largest(lengths: &[u16]) -> Result<u16, TesterError> {
+    let largest = lengths.iter().copied().max().unwrap_or(SHORTEST);
+    if lengths.len() > SIZES_MAX {
+        return Err(TesterError::TooManySizes(lengths.len(), SIZES_MAX));
+    }
+    if usize::from(largest) > FRAME_OCTETS_MAX {
+        return Err(TesterError::Frame(FrameLength {
+            length: largest.into(),
+            min: SHORTEST.into(),
+            max: FRAME_OCTETS_MAX,
+        }));
+    }
+    Ok(largest)
+}

@@ -1,0 +1,122 @@
+//! Programs in the DUT's path: where it receives, before any routing, or where it transmits; and behind a packet
+//! socket at the tester's port.
+
+use crate::bed::{Bed, Side};
+use crate::tester::error::TesterError;
+use crate::tester::kernel_interfaces::{KernelInterfaces, TrafficControl};
+use mpps_linux::bpf::{self, LinkKind};
+use mpps_linux::netns::NetNs;
+use mpps_linux::tc::{self, Hook, Turn};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// A program in the path; it is taken off when this is dropped.
+pub enum InPath {
+    /// Goes with its descriptor, however the process ends.
+    Link { _link: OwnedFd },
+    /// Stays until taken off: see [`sweep`].
+    Filter { _filter: Filter },
+}
+
+/// A filter of ours on a port.
+pub struct Filter {
+    netns: NetNs,
+    ifindex: u32,
+    hook: Hook,
+    turn: Turn,
+    /// The qdisc is ours too.
+    made_qdisc: bool,
+}
+
+impl InPath {
+    /// Puts the program, which has this name, on a port of the bed, to run in its turn among those of others.
+    ///
+    /// # Errors
+    /// What the kernel said.
+    pub fn put(
+        bed: &Bed,
+        side: Side,
+        (hook, turn): (Hook, Turn),
+        name: &str,
+        program: BorrowedFd<'_>,
+    ) -> Result<Self, TesterError> {
+        let ifindex = bed.port(side).ifindex;
+        match KernelInterfaces::of(bed.plan().interfaces)?.traffic_control {
+            TrafficControl::Tcx => {
+                let kind = match hook {
+                    Hook::Ingress => LinkKind::TcxIngress,
+                    Hook::Egress => LinkKind::TcxEgress,
+                };
+                let attach = match turn {
+                    Turn::First => bpf::attach_first,
+                    Turn::Last => bpf::attach,
+                };
+                let link = bed.netns(side).run(|| attach(program, ifindex, kind))??;
+                Ok(Self::Link { _link: link })
+            }
+            TrafficControl::Clsact => {
+                let netns = NetNs::open(bed.netns(side).name())?;
+                let made_qdisc = netns.run(|| tc::add_clsact(ifindex))??;
+                // From here on a failure takes the qdisc off again.
+                let filter = Filter {
+                    netns,
+                    ifindex,
+                    hook,
+                    turn,
+                    made_qdisc,
+                };
+                filter
+                    .netns
+                    .run(|| tc::add_filter(ifindex, hook, turn, name, program))??;
+                Ok(Self::Filter { _filter: filter })
+            }
+        }
+    }
+}
+
+impl Drop for Filter {
+    fn drop(&mut self) {
+        let (ifindex, made_qdisc) = (self.ifindex, self.made_qdisc);
+        // A port that is gone has no filters; what else fails, the next tester's sweep finds.
+        let _gone = self.netns.run(|| {
+            let removed = tc::delete_filter(ifindex, self.hook, self.turn);
+            if made_qdisc && is_empty(ifindex)? {
+                return tc::delete_clsact(ifindex);
+            }
+            removed
+        });
+    }
+}
+
+/// Takes off what a killed process left at the ports of a kept bed: else the next one would measure the wire.
+///
+/// # Errors
+/// What the kernel said.
+pub fn sweep(bed: &Bed) -> Result<(), TesterError> {
+    for side in [Side::A, Side::B, Side::C, Side::D] {
+        let ifindex = bed.port(side).ifindex;
+        bed.netns(side).run(|| {
+            let mut found = false;
+            for hook in Hook::BOTH {
+                let filters = tc::filters(ifindex, hook)?;
+                for turn in Turn::BOTH.into_iter().filter(|&turn| filters.ours(turn)) {
+                    tc::delete_filter(ifindex, hook, turn)?;
+                    found = true;
+                }
+            }
+            if found && is_empty(ifindex)? {
+                tc::delete_clsact(ifindex)?;
+            }
+            Ok::<_, mpps_linux::Error>(())
+        })??;
+    }
+    Ok(())
+}
+
+fn is_empty(ifindex: u32) -> mpps_linux::Result<bool> {
+    for hook in Hook::BOTH {
+        if tc::filters(ifindex, hook)? != tc::Filters::default() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

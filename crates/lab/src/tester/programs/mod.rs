@@ -1,0 +1,37 @@
+//! eBPF programs and their maps: loaded, attached, read and written.
+
+pub mod dut_path;
+pub mod maps;
+
+use crate::tester::error::TesterError;
+use libbpf_rs::{Link, OpenObject};
+use mpps_linux::bpf::{self, LinkKind};
+use mpps_linux::netns::NetNs;
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+/// A skeleton keeps borrowing the place it was opened in; these few octets a load are given away.
+pub fn skeleton_storage() -> &'static mut MaybeUninit<OpenObject> {
+    Box::leak(Box::new(MaybeUninit::uninit()))
+}
+
+pub fn map_options() -> libbpf_rs::libbpf_sys::bpf_map_create_opts {
+    libbpf_rs::libbpf_sys::bpf_map_create_opts {
+        sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as _,
+        ..Default::default()
+    }
+}
+
+pub fn attach_in(
+    netns: &NetNs,
+    program: BorrowedFd<'_>,
+    ifindex: u32,
+    kind: LinkKind,
+) -> Result<OwnedFd, TesterError> {
+    Ok(netns.run(|| bpf::attach(program, ifindex, kind))??)
+}
+
+/// Attaches a program to the tracepoint that it names.
+pub fn trace(program: &libbpf_rs::ProgramMut<'_>, what: &'static str) -> Result<Link, TesterError> {
+    (program.attach_trace()).map_err(|e| TesterError::bpf(what, &e))
+}
