@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mpps_linux::links::{self, VethSpec};
-use mpps_linux::{ethtool, sysctl, xdp};
+use mpps_linux::{ethtool, setting::Setting, xdp};
 use scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 
 fn ip(text: &str) -> IpAddr {
@@ -222,14 +222,20 @@ fn ipv6_addresses_are_usable_at_once_and_nothing_strays() {
         return;
     }
     let (c, d) = (Scratch::new(), Scratch::new());
-    if !c.run(|| sysctl::exists("net.ipv6.conf.default.disable_ipv6")) {
+    if !c.run(|| Setting::sysctl("net.ipv6.conf.default.disable_ipv6").exists()) {
         skip("IPv6");
         return;
     }
-    d.run(|| sysctl::write("net.ipv6.conf.default.disable_ipv6", "1").unwrap());
+    d.run(|| {
+        Setting::sysctl("net.ipv6.conf.default.disable_ipv6")
+            .write("1")
+            .unwrap()
+    });
     c.run(|| {
         // A group report (MLD) would go out even without any address of our own.
-        sysctl::write("net.ipv6.conf.default.accept_ra", "0").unwrap();
+        Setting::sysctl("net.ipv6.conf.default.accept_ra")
+            .write("0")
+            .unwrap();
         links::create_veth(&VethSpec {
             name: "mC",
             mac: MAC_C,
@@ -242,7 +248,12 @@ fn ipv6_addresses_are_usable_at_once_and_nothing_strays() {
         .unwrap();
         links::set_multicast("mC", false).unwrap();
         links::set_addr_gen_mode_none("mC").unwrap();
-        assert_eq!(sysctl::read("net.ipv6.conf.mC.addr_gen_mode").unwrap(), "1");
+        assert_eq!(
+            Setting::sysctl("net.ipv6.conf.mC.addr_gen_mode")
+                .read()
+                .unwrap(),
+            "1"
+        );
         links::set_up("mC").unwrap();
     });
     d.run(|| links::set_up("mD").unwrap());
@@ -370,7 +381,11 @@ fn addresses_are_listed_with_their_networks() {
         return;
     }
     let (c, _d) = joined(1);
-    c.run(|| sysctl::write("net.ipv6.conf.all.disable_ipv6", "0").unwrap());
+    c.run(|| {
+        Setting::sysctl("net.ipv6.conf.all.disable_ipv6")
+            .write("0")
+            .unwrap()
+    });
     c.run(|| {
         links::add_address("mC", ip("192.0.2.1"), 24).unwrap();
         links::add_address("mC", ip("2001:db8::1"), 64).unwrap();

@@ -4,7 +4,7 @@ mod scratch;
 
 use mpps_linux::links::{self, Configuration};
 use mpps_linux::netns::NetNs;
-use mpps_linux::sysctl;
+use mpps_linux::setting::Setting;
 use scratch::{Scratch, joined, privileged, wait_for};
 use std::process::Command;
 
@@ -18,7 +18,11 @@ fn ip(netns: &Scratch, words: &str) -> String {
 }
 
 fn look(netns: &Scratch) -> Vec<String> {
-    let setting = |name: &str| netns.run(|| sysctl::read(name)).expect("a setting");
+    let setting = |name: &str| {
+        netns
+            .run(|| Setting::sysctl(name).read())
+            .expect("a setting")
+    };
     [
         ip(netns, "-4 addr show dev mC"),
         ip(netns, "-6 addr show dev mC"),
@@ -54,10 +58,18 @@ fn without_states(text: &str) -> String {
 
 fn configure(home: &Scratch) {
     home.run(|| {
-        sysctl::write("net.ipv6.conf.mC.disable_ipv6", "0").expect("IPv6");
-        sysctl::write("net.ipv4.conf.mC.rp_filter", "2").expect("rp_filter");
-        sysctl::write("net.ipv6.conf.mC.accept_ra", "0").expect("accept_ra");
-        sysctl::write("net.ipv4.neigh.mC.base_reachable_time_ms", "12000").expect("neigh");
+        Setting::sysctl("net.ipv6.conf.mC.disable_ipv6")
+            .write("0")
+            .expect("IPv6");
+        Setting::sysctl("net.ipv4.conf.mC.rp_filter")
+            .write("2")
+            .expect("rp_filter");
+        Setting::sysctl("net.ipv6.conf.mC.accept_ra")
+            .write("0")
+            .expect("accept_ra");
+        Setting::sysctl("net.ipv4.neigh.mC.base_reachable_time_ms")
+            .write("12000")
+            .expect("neigh");
         links::set_mtu("mC", 1400).expect("MTU");
         links::set_promiscuous("mC", true).expect("promiscuous");
     });

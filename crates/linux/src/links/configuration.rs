@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{index, object};
 use crate::error::{Error, Result};
 use crate::netlink::transact_raw;
-use crate::netns;
+use crate::setting::Setting;
 
 /// `struct ifaddrmsg`: family, prefix length, flags, scope, index.
 const ADDRESS_INDEX: usize = 4;
@@ -115,14 +115,12 @@ impl Configuration {
     pub fn put_settings(&self, link: &str) -> Result<()> {
         let mut first = Ok(());
         for (name, value) in &self.settings {
-            let path = Path::new("/proc/sys").join(name.replace('*', link));
-            let now = std::fs::read_to_string(&path);
-            if now.is_ok_and(|now| now.trim_end() != value) {
-                let wrote = std::fs::write(&path, value).map_err(|e| {
-                    let what = format!("{}={value}{}", path.display(), netns::place());
-                    Error::from_io("write sysctl", what, &e)
-                });
-                first = first.and(wrote);
+            let setting = Setting {
+                interface: Some(link.to_owned()),
+                ..Setting::sysctl(name)
+            };
+            if setting.exists() {
+                first = first.and(setting.ensure(value));
             }
         }
         first
