@@ -1,7 +1,9 @@
 //! After a crash: puts the host back for every bed whose owner is dead.
 
+use crate::bed;
 use crate::clock::wait_for;
-use crate::journal::{self, Claim, Journal, Reverted, is_kept, maker_lives};
+use crate::journal::{self, Change, Claim, Journal, Reverted, is_kept, maker_lives};
+use crate::tables::fib;
 use std::io;
 
 /// Another recovery is done within this time, ns: a bed goes in well under a second.
@@ -40,7 +42,12 @@ pub fn recover() -> io::Result<Recovery> {
         _ => {}
     }
     for name in journal::names()? {
-        match recover_one(&name) {
+        let recovered = if fib::is_journal(&name) {
+            recover_one::<fib::HostChange>(&name)
+        } else {
+            recover_one::<bed::Change>(&name)
+        };
+        match recovered {
             Ok(One::Reverted(reverted)) => recovery.reverted.push((name, reverted)),
             Ok(One::InUse) => recovery.in_use.push(name),
             Ok(One::Kept) => recovery.kept.push(name),
@@ -59,16 +66,18 @@ enum One {
     Gone,
 }
 
-fn recover_one(name: &str) -> io::Result<One> {
+fn recover_one<C: Change>(name: &str) -> io::Result<One> {
     let mut outcome = One::Gone;
-    let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || match attempt(name) {
-        Ok(Some(one)) => {
-            outcome = one;
-            Ok(true)
+    let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || {
+        match attempt::<C>(name) {
+            Ok(Some(one)) => {
+                outcome = one;
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(error),
         }
-        Ok(None) => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
     })?;
     if settled {
         return Ok(outcome);
@@ -79,9 +88,9 @@ fn recover_one(name: &str) -> io::Result<One> {
 }
 
 /// What there is to do for one bed, done; `None` while another process puts it back.
-fn attempt(name: &str) -> io::Result<Option<One>> {
+fn attempt<C: Change>(name: &str) -> io::Result<Option<One>> {
     // Looked at first without a claim: a kept bed shall not seem in use because we looked.
-    let entries = journal::peek(name)?;
+    let entries = journal::peek::<C>(name)?;
     if is_kept(&entries) {
         return Ok(Some(One::Kept));
     }
@@ -90,8 +99,8 @@ fn attempt(name: &str) -> io::Result<Option<One>> {
         Claim::InUse if maker_lives(&entries) => return Ok(Some(One::InUse)),
         Claim::InUse => return Ok(None),
     };
-    if is_kept(&journal.entries()?) {
+    if is_kept(&journal.entries::<C>()?) {
         return Ok(Some(One::Kept));
     }
-    journal::revert(journal).map(|reverted| Some(One::Reverted(reverted)))
+    journal::revert::<C>(journal).map(|reverted| Some(One::Reverted(reverted)))
 }

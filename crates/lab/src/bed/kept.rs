@@ -1,8 +1,8 @@
 //! Beds that stay: raised once, measured on many times, taken down by name.
 
-use super::{Bed, BedError, BedPlan, Port, Side, names, ports};
+use super::{Bed, BedError, BedPlan, Change, Port, Side, names, ports};
 use crate::clock::wait_for;
-use crate::journal::{self, Claim, Entry, Journal, is_kept};
+use crate::journal::{self, Claim, Journal, Mark, is_kept};
 use crate::tables::fib;
 use mpps_linux::netns::NetNs;
 use std::io;
@@ -34,7 +34,7 @@ pub fn keep(mut bed: Bed) -> Result<(), BedError> {
     if let Some(journal) = &mut bed.journal {
         let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other);
         plan.and_then(|plan| journal.put(PLAN_FILE, &plan))
-            .and_then(|()| journal.record(&Entry::Kept))
+            .and_then(|()| journal.mark(&Mark::Kept))
             .map_err(BedError::Journal)?;
         bed.kept = true;
     }
@@ -47,7 +47,8 @@ pub fn keep(mut bed: Bed) -> Result<(), BedError> {
 /// No such bed, in use, or not whole any more.
 pub fn open(name: &str) -> Result<Bed, BedError> {
     let mut journal = claim(name)?;
-    if !is_kept(&journal.entries().map_err(BedError::Journal)?) {
+    let entries = journal.entries::<Change>();
+    if !is_kept(&entries.map_err(BedError::Journal)?) {
         return Err(BedError::NoSuchBed(name.to_owned()));
     }
     let plan = read_plan(name).map_err(BedError::Journal)?;
@@ -82,8 +83,8 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
 pub fn down(name: &str) -> Result<(), BedError> {
     let mut journal = claim(name)?;
     // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
-    let _noted = journal.record(&Entry::Lowering);
-    journal::revert(journal)
+    let _noted = journal.mark(&Mark::Lowering);
+    journal::revert::<Change>(journal)
         .map(drop)
         .map_err(|e| BedError::NotRestored(name.to_owned(), e))
 }
@@ -99,7 +100,7 @@ pub fn list() -> Result<Vec<BedState>, BedError> {
             continue;
         }
         let plan = read_plan(&name).ok();
-        let kept = journal::peek(&name).map(|entries| is_kept(&entries));
+        let kept = journal::peek::<Change>(&name).map(|entries| is_kept(&entries));
         let looked = kept.and_then(|kept| Ok((kept, journal::is_in_use(&name)?)));
         let (kept, in_use) = match looked {
             Ok(looked) => looked,

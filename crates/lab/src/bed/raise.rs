@@ -1,7 +1,7 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
 use super::external::{self, Built};
-use super::{Bed, BedError, BedPlan, names, ports, setup};
+use super::{Bed, BedError, BedPlan, Change, names, ports, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
@@ -34,7 +34,7 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
             }
         }
         Err(error) => {
-            let reverted = journal::revert(journal)
+            let reverted = journal::revert::<Change>(journal)
                 .map(drop)
                 .map_err(|e| BedError::NotRestored(name, e));
             Err(in_spite_of(error, reverted))
@@ -80,7 +80,7 @@ fn drawn() -> Result<(String, Journal), BedError> {
 fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
-        let made = journal.change(&Entry::Folder { path }, netns::make_directory);
+        let made = journal.change(&Change::Folder { path }, netns::make_directory);
         made.map_err(BedError::Journal)??;
     }
     if let Some(external) = &plan.external {
@@ -105,7 +105,7 @@ fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
     if NetNs::exists(&name) {
         return Err(BedError::NetNsExists(name));
     }
-    let made = journal.change(&Entry::NetNs { name: name.clone() }, || create(&name));
+    let made = journal.change(&Change::NetNs { name: name.clone() }, || create(&name));
     made.map_err(BedError::Journal)?
 }
 
@@ -114,7 +114,7 @@ fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
     if !Path::new(folder).exists() {
         return Ok(true);
     }
-    let makes = |entry: &Entry| matches!(entry, Entry::Folder { path } if path == folder);
+    let makes = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Folder { path }) if path == folder);
     // A bed that goes while we look took the folder along or left it to others.
     let names = journal::names().map_err(BedError::Journal)?;
     Ok(names

@@ -6,23 +6,29 @@
 //! "can the file be locked?", with no process id that could be another's by now.
 //!
 //! Only what outlives our processes is journalled: namespaces (their interfaces, routes, sysctls and
-//! attached programs go with them), folders, ports of the host that we adopt, and routes in namespaces that are none of ours.
-//! eBPF objects are held by file descriptors alone.
+//! attached programs go with them), folders, ports of the host that we adopt, settings of the host, and routes in
+//! namespaces that mpps did not make. eBPF objects are held by file descriptors alone.
+//!
+//! A line is a mark of the run, or a change. The journal knows no kind of change: each is a [`Change`], implemented by
+//! whoever makes it.
 
+mod change;
 mod entry;
 pub mod fault;
 mod folder;
-mod port;
 mod revert;
 mod trust;
 
+pub(crate) use change::not_of_this_journal;
+pub use change::{Change, Reverted};
 pub(crate) use entry::maker_lives;
-pub use entry::{Entry, is_kept};
+pub use entry::{Entry, Mark, is_kept};
 pub use folder::sweep;
-pub use port::AdoptedPort;
-pub use revert::{Reverted, revert};
-pub use trust::{check_root, netns_names};
+pub use revert::revert;
+pub use trust::check_root;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -63,7 +69,7 @@ impl Journal {
     pub fn begin(name: &str) -> io::Result<Option<Self>> {
         let unnamed = folder::unnamed()?;
         let begun = Self::in_folder(&unnamed).and_then(|mut journal| {
-            journal.record(&Entry::run())?;
+            journal.mark(&Mark::run())?;
             let folder = folder::give_name(&unnamed, name)?;
             Ok(folder.map(|folder| Self { folder, ..journal }))
         });
@@ -118,10 +124,10 @@ impl Journal {
     /// The entry could not be synced: the change was not made then.
     pub fn change<T, E>(
         &mut self,
-        entry: &Entry,
+        change: &impl Change,
         make: impl FnOnce() -> Result<T, E>,
     ) -> io::Result<Result<T, E>> {
-        self.record(entry)?;
+        self.announce(change)?;
         let made = make();
         if made.is_ok() {
             fault::kill_if(fault::KILL_AFTER_CHANGE, self.written);
@@ -129,11 +135,23 @@ impl Journal {
         Ok(made)
     }
 
-    /// Writes an entry to disk.
+    /// Announces a change that others make.
     ///
     /// # Errors
-    /// It could not be written or synced.
-    pub fn record(&mut self, entry: &Entry) -> io::Result<()> {
+    /// The entry could not be synced.
+    pub fn announce(&mut self, change: &impl Change) -> io::Result<()> {
+        self.record(change)
+    }
+
+    /// Writes down that this state is reached.
+    ///
+    /// # Errors
+    /// The entry could not be synced.
+    pub fn mark(&mut self, mark: &Mark) -> io::Result<()> {
+        self.record(mark)
+    }
+
+    fn record(&mut self, entry: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
         if let Err(error) = self.file.write_all(line.as_bytes()) {
@@ -170,7 +188,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file could not be read, or a line is none of ours (`InvalidData`).
-    pub fn entries(&mut self) -> io::Result<Vec<Entry>> {
+    pub fn entries<C: Change>(&mut self) -> io::Result<Vec<Entry<C>>> {
         let text = self.text()?;
         parse(&text).map_err(|why| trust::not_ours(self.name(), &why))
     }
@@ -233,7 +251,7 @@ pub fn explain(error: &io::Error) -> String {
 ///
 /// # Errors
 /// No such journal (`NotFound`), another user may write to it, or as [`Journal::entries`].
-pub fn peek(name: &str) -> io::Result<Vec<Entry>> {
+pub fn peek<C: Change>(name: &str) -> io::Result<Vec<Entry<C>>> {
     parse(&read(name, FILE)?).map_err(|why| trust::not_ours(name, &why))
 }
 
@@ -260,7 +278,7 @@ pub fn is_in_use(name: &str) -> io::Result<bool> {
 }
 
 /// All whole lines. What is not understood is not skipped: it may announce a change.
-fn parse(text: &[u8]) -> Result<Vec<Entry>, String> {
+fn parse<C: DeserializeOwned>(text: &[u8]) -> Result<Vec<Entry<C>>, String> {
     let entry = |(number, line): (usize, &[u8])| {
         serde_json::from_slice(line)
             .map_err(|_| format!("line {} of {FILE} is not understood", number + 1))
@@ -304,16 +322,19 @@ mod tests {
 
     #[test]
     fn a_torn_last_line_was_never_synced_and_does_not_count() {
-        let parse = |text: &str| parse(text.as_bytes()).unwrap();
+        let parse = |text: &str| parse::<()>(text.as_bytes()).unwrap();
         let kept = "{\"entry\":\"kept\"}\n";
         assert_eq!(parse(""), []);
         assert_eq!(parse("{\"entry\":\"ke"), []);
-        assert_eq!(parse(&format!("{kept}{{\"entry\":\"low")), [Entry::Kept]);
+        assert_eq!(
+            parse(&format!("{kept}{{\"entry\":\"low")),
+            [Entry::Mark(Mark::Kept)]
+        );
     }
 
     #[test]
     fn a_line_of_another_version_is_an_error_that_names_it() {
-        let error = parse(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
+        let error = parse::<()>(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
         assert!(error.starts_with("line 2 of journal.jsonl"), "{error}");
     }
 }

@@ -1,8 +1,6 @@
 //! Which journals are believed. Recovery does as root what a journal says, so nobody else may have written it.
 
-use super::{Entry, FILE, ROOT};
-use crate::tables::fib;
-use mpps_linux::netns::{self, NetNs};
+use super::{FILE, ROOT};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -14,12 +12,6 @@ const FOLDER_MODE: u32 = 0o755;
 const FILE_MODE: u32 = 0o600;
 /// Write permission for the group and for others.
 const WRITABLE: u32 = 0o022;
-
-/// Names of a bed's three namespaces: tester out, DUT, tester in.
-#[must_use]
-pub fn netns_names(bed: &str) -> [String; 3] {
-    ["out", "dut", "in"].map(|role| format!("mpps-{bed}-{role}"))
-}
 
 /// Makes the root of all journals if it is missing.
 ///
@@ -88,32 +80,6 @@ fn check_owner(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!(
         "{path} {why}, so it is not believed (look at it, then remove it, or: chown root {path}; chmod go-w {path})"
     )))
-}
-
-/// Refuses entries that no mpps writes under this name, and the namespace in which this process runs.
-pub(super) fn check_entries(name: &str, entries: &[Entry]) -> io::Result<()> {
-    let own = netns::own_inode().map_err(io::Error::other)?;
-    for entry in entries {
-        let foreign = match entry {
-            Entry::NetNs { name: netns } if !netns_names(name).contains(netns) => netns.clone(),
-            Entry::Folder { path } if path != netns::DIRECTORY => path.clone(),
-            Entry::Routes { netns } if fib::journal_of(*netns) != name => format!("netns {netns}"),
-            Entry::NetNs { name } => {
-                if NetNs::open(name).is_ok_and(|netns| netns.inode() == own) {
-                    return Err(io::Error::other(format!(
-                        "mpps itself runs in netns {name} (leave its shell, then try again)"
-                    )));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        return Err(not_ours(
-            name,
-            &format!("it names {foreign}, which is not this bed's"),
-        ));
-    }
-    Ok(())
 }
 
 /// A journal that mpps does not act on.

@@ -7,15 +7,17 @@
 
 mod cable;
 mod neighbours;
+mod port;
 mod refusal;
 
 pub use cable::Cable;
 pub use neighbours::Neighbours;
+pub use port::AdoptedPort;
 pub use refusal::check as check_ports;
 
-use super::{BedError, BedPlan, Port, names, ports};
+use super::{BedError, BedPlan, Change, Port, names, ports};
 use crate::clock::wait_for;
-use crate::journal::{AdoptedPort, Entry, Journal};
+use crate::journal::Journal;
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use serde::{Deserialize, Serialize};
@@ -150,10 +152,10 @@ pub(super) fn adopt(
 /// Moves a port over and sets it up.
 fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError> {
     let port = AdoptedPort::of(name)?;
-    let entry = Entry::Port {
+    let change = Change::Port {
         port: Box::new(port.clone()),
     };
-    let taken = journal.change(&entry, || {
+    let taken = journal.change(&change, || {
         links::move_to(name, netns)?;
         netns.run(|| {
             port.stop_merging()?;

@@ -5,9 +5,10 @@
 //! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
 
 use super::{Cleared, FibError, LoadPlan, Loaded, clear, contents, load};
-use crate::journal::{Claim, Entry, Journal, is_kept};
+use crate::journal::{self, Claim, Journal, Mark, Reverted, is_kept, not_of_this_journal};
 use crate::tables::Table;
 use mpps_linux::netns::{NetNs, own_inode};
+use serde::{Deserialize, Serialize};
 use std::io;
 
 const PREFIX: &str = "routes_";
@@ -19,7 +20,7 @@ pub fn is_journal(name: &str) -> bool {
 }
 
 /// Name of the journal for routes in this namespace.
-pub(crate) fn journal_of(netns: u64) -> String {
+fn journal_of(netns: u64) -> String {
     format!("{PREFIX}{netns}")
 }
 
@@ -41,8 +42,8 @@ impl HostRoutes {
         let name = journal_of(netns);
         let journal = match Journal::begin(&name).map_err(FibError::Journal)? {
             Some(mut journal) => {
-                let entry = Entry::Routes { netns };
-                journal.record(&entry).map_err(FibError::Journal)?;
+                let announced = journal.announce(&HostChange::Routes { netns });
+                announced.map_err(FibError::Journal)?;
                 journal
             }
             None => again(&name)?,
@@ -59,7 +60,7 @@ impl HostRoutes {
         if contents(None)?.total() == 0 {
             return self.journal.end().map_err(FibError::Journal);
         }
-        let kept = self.journal.record(&Entry::Kept);
+        let kept = self.journal.mark(&Mark::Kept);
         kept.map_err(FibError::Journal)
     }
 
@@ -98,12 +99,13 @@ fn again(name: &str) -> Result<Journal, FibError> {
     let Claim::Ours(mut journal) = Journal::claim(name).map_err(FibError::Journal)? else {
         return Err(FibError::InUse);
     };
-    if !is_kept(&journal.entries().map_err(FibError::Journal)?) {
+    let entries = journal.entries::<HostChange>();
+    if !is_kept(&entries.map_err(FibError::Journal)?) {
         return Err(FibError::LeftBehind);
     }
-    let recorded = journal.record(&Entry::run());
+    let recorded = journal.mark(&Mark::run());
     recorded
-        .and_then(|()| journal.record(&Entry::Lowering))
+        .and_then(|()| journal.mark(&Mark::Lowering))
         .map_err(FibError::Journal)?;
     Ok(journal)
 }
@@ -116,7 +118,7 @@ pub fn clear_host() -> Result<Cleared, FibError> {
     match Journal::claim(&journal_of(own_inode()?)) {
         Ok(Claim::Ours(mut journal)) => {
             // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
-            let _noted = journal.record(&Entry::Lowering);
+            let _noted = journal.mark(&Mark::Lowering);
             HostRoutes { journal }.clear()
         }
         Ok(Claim::InUse) => Err(FibError::InUse),
@@ -126,9 +128,35 @@ pub fn clear_host() -> Result<Cleared, FibError> {
     }
 }
 
-/// Takes back what [`Entry::Routes`] announced; how many routes that was. A namespace that is gone took
-/// its routes along.
-pub(crate) fn put_back(netns: u64) -> io::Result<u64> {
+/// A change that such a journal announces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum HostChange {
+    /// Routes are loaded into a network namespace that mpps did not make.
+    Routes {
+        /// Its inode number.
+        netns: u64,
+    },
+}
+
+impl journal::Change for HostChange {
+    fn check(&self, journal: &str) -> io::Result<()> {
+        let Self::Routes { netns } = self;
+        if journal_of(*netns) == journal {
+            return Ok(());
+        }
+        Err(not_of_this_journal(journal, &format!("netns {netns}")))
+    }
+
+    fn revert(&self, _: &str, reverted: &mut Reverted) -> io::Result<()> {
+        let Self::Routes { netns } = self;
+        reverted.routes += put_back(*netns)?;
+        Ok(())
+    }
+}
+
+/// Clears a namespace; how many routes that were. A namespace that is gone took its routes along.
+fn put_back(netns: u64) -> io::Result<u64> {
     let Some(netns) = NetNs::find(netns).map_err(io::Error::other)? else {
         return Ok(0);
     };

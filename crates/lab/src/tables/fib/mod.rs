@@ -23,8 +23,7 @@ pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;
 pub use gateway::{Gateway, Spread};
-pub use host::{HostRoutes, clear_host, is_journal, load_host};
-pub(crate) use host::{journal_of, put_back};
+pub use host::{HostChange, HostRoutes, clear_host, is_journal, load_host};
 pub use load::{FamilyLoad, LoadPlan, Loaded, Pointing, load};
 pub use stats::{FibStats, routes_in_fib, stats};
 

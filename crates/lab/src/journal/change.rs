@@ -1,0 +1,43 @@
+//! What a journal announces: changes that know their own way back.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+
+/// A kind of change of the host, as one line of a journal tells it.
+///
+/// The journal knows no port, route or namespace: whoever makes a change implements its way back.
+pub trait Change: Serialize + DeserializeOwned {
+    /// Refuses a change that no mpps announces in the journal of this name.
+    ///
+    /// # Errors
+    /// One line that says why, best by [`not_of_this_journal`].
+    fn check(&self, journal: &str) -> io::Result<()>;
+
+    /// Takes the change back. A second call does no harm, nor does a change that was announced and not made.
+    ///
+    /// # Errors
+    /// The reason why it could not be taken back; the journal stays then.
+    fn revert(&self, journal: &str, reverted: &mut Reverted) -> io::Result<()>;
+}
+
+/// What was put back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reverted {
+    /// Namespaces removed.
+    pub netns: Vec<String>,
+    /// Processes killed in them.
+    pub processes: usize,
+    /// Routes taken out of namespaces that mpps did not make.
+    pub routes: u64,
+    /// Ports given back to the host; those that were unplugged meanwhile are not among them.
+    pub ports: Vec<String>,
+    /// Settings of the kernel that have their value before again.
+    pub settings: usize,
+}
+
+/// The refusal of a change that names what the owner of this journal cannot have made.
+pub(crate) fn not_of_this_journal(journal: &str, named: &str) -> io::Error {
+    let why = format!("it names {named}, which is not this bed's");
+    super::trust::not_ours(journal, &why)
+}
