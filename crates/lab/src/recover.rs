@@ -2,9 +2,8 @@
 
 use crate::bed;
 use crate::clock::wait_for;
-use crate::journal::{self, Change, Claim, Journal, Reverted, is_kept, maker_lives};
+use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, is_kept, maker_lives};
 use crate::tables::fib;
-use std::io;
 
 /// Another recovery is done within this time, ns: a bed goes in well under a second.
 const OTHERS_LIMIT_NS: u64 = 30_000_000_000;
@@ -30,10 +29,10 @@ pub struct Recovery {
 ///
 /// # Errors
 /// The journals could not be listed.
-pub fn recover() -> io::Result<Recovery> {
+pub fn recover() -> Result<Recovery, JournalError> {
     let mut recovery = Recovery::default();
     match journal::check_root() {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+        Err(error) if !error.is_missing() => {
             // Any journal in it may be another user's, so none is put back.
             let refused = (journal::ROOT.to_owned(), error.to_string());
             recovery.failed.push(refused);
@@ -66,7 +65,7 @@ enum One {
     Gone,
 }
 
-fn recover_one<C: Change>(name: &str) -> io::Result<One> {
+fn recover_one<C: Change>(name: &str) -> Result<One, JournalError> {
     let mut outcome = One::Gone;
     let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || {
         match attempt::<C>(name) {
@@ -75,20 +74,18 @@ fn recover_one<C: Change>(name: &str) -> io::Result<One> {
                 Ok(true)
             }
             Ok(None) => Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            Err(error) if error.is_missing() => Ok(true),
             Err(error) => Err(error),
         }
     })?;
     if settled {
         return Ok(outcome);
     }
-    Err(io::Error::other(
-        "another process holds its journal (end it, then run mpps recover again)",
-    ))
+    Err(JournalError::Held)
 }
 
 /// What there is to do for one bed, done; `None` while another process puts it back.
-fn attempt<C: Change>(name: &str) -> io::Result<Option<One>> {
+fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
     // Looked at first without a claim: a kept bed shall not seem in use because we looked.
     let entries = journal::peek::<C>(name)?;
     if is_kept(&entries) {

@@ -2,11 +2,10 @@
 
 use super::external::AdoptedPort;
 use super::{names, namespace};
-use crate::journal::{self, Reverted, not_of_this_journal};
+use crate::journal::{self, JournalError, RevertError, Reverted};
 use mpps_linux::netns;
 use mpps_linux::setting::SettingChange;
 use serde::{Deserialize, Serialize};
-use std::io;
 
 /// A change that a bed's journal announces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,30 +34,28 @@ pub enum Change {
 }
 
 impl journal::Change for Change {
-    fn check(&self, bed: &str) -> io::Result<()> {
+    fn check(&self, bed: &str) -> Result<(), JournalError> {
         match self {
             Self::NetNs { name } => namespace::check(name, bed),
             Self::Folder { path } if path != netns::DIRECTORY => {
-                Err(not_of_this_journal(bed, path))
+                Err(JournalError::names_foreign(bed, path))
             }
             Self::Folder { .. } | Self::Port { .. } | Self::Setting { .. } => Ok(()),
         }
     }
 
-    fn revert(&self, bed: &str, reverted: &mut Reverted) -> io::Result<()> {
+    fn revert(&self, bed: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
         match self {
             Self::NetNs { name } => namespace::remove(name, reverted)?,
             // Others may use it by now: only an empty one goes.
             Self::Folder { path } => drop(std::fs::remove_dir(path)),
             Self::Port { port } => {
-                let given = port.give_back(&names::netns(bed));
-                if given.map_err(io::Error::other)? {
+                if port.give_back(&names::netns(bed))? {
                     reverted.ports.push(port.name.clone());
                 }
             }
             Self::Setting { change } => {
-                let written = change.revert().map_err(io::Error::other)?;
-                reverted.settings += usize::from(written);
+                reverted.settings += usize::from(change.revert()?);
             }
         }
         Ok(())

@@ -164,7 +164,7 @@ impl Bed {
         match self.journal.take() {
             Some(journal) if !self.kept => journal::revert::<Change>(journal)
                 .map(drop)
-                .map_err(|e| BedError::NotRestored(self.name.clone(), e)),
+                .map_err(|e| BedError::NotRestored(self.name.clone(), e.into())),
             _ => Ok(()),
         }
     }

@@ -2,10 +2,9 @@
 
 use super::names;
 use crate::clock::wait_for;
-use crate::journal::{Reverted, not_of_this_journal};
+use crate::journal::{JournalError, RevertError, Reverted};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task::{self, Signal};
-use std::io;
 
 /// A killed process is gone within milliseconds; one in the kernel may take longer, ns.
 const DEATH_LIMIT_NS: u64 = 5_000_000_000;
@@ -14,21 +13,20 @@ const DEATH_LIMIT_NS: u64 = 5_000_000_000;
 const EMPTY_LOOKS: u32 = 3;
 
 /// Refuses a namespace that is not this bed's, and the one in which this process runs.
-pub(super) fn check(name: &str, bed: &str) -> io::Result<()> {
+pub(super) fn check(name: &str, bed: &str) -> Result<(), JournalError> {
     if !names::netns(bed).iter().any(|ours| ours == name) {
-        return Err(not_of_this_journal(bed, name));
+        return Err(JournalError::names_foreign(bed, name));
     }
-    let own = netns::own_inode().map_err(io::Error::other)?;
+    let own = netns::own_inode().map_err(|error| JournalError::Change(error.into()))?;
     if NetNs::open(name).is_ok_and(|netns| netns.inode() == own) {
-        return Err(io::Error::other(format!(
-            "mpps itself runs in netns {name} (leave its shell, then try again)"
-        )));
+        let why = format!("mpps itself runs in netns {name} (leave its shell, then try again)");
+        return Err(JournalError::Change(why.into()));
     }
     Ok(())
 }
 
 /// Ends the processes of a namespace and removes it. One that is not there is removed already.
-pub(super) fn remove(name: &str, reverted: &mut Reverted) -> io::Result<()> {
+pub(super) fn remove(name: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
     if !NetNs::exists(name) {
         return Ok(());
     }
@@ -36,33 +34,34 @@ pub(super) fn remove(name: &str, reverted: &mut Reverted) -> io::Result<()> {
     if let Ok(netns) = NetNs::open(name) {
         reverted.processes += kill_all(&netns)?;
     }
-    NetNs::delete(name).map_err(io::Error::other)?;
+    NetNs::delete(name)?;
     reverted.netns.push(name.to_owned());
     Ok(())
 }
 
 /// Kills every process living in the namespace, those that are born meanwhile too; not this one, which
 /// a user may have started from in there.
-fn kill_all(netns: &NetNs) -> io::Result<usize> {
+fn kill_all(netns: &NetNs) -> Result<usize, RevertError> {
     let mut killed = std::collections::BTreeSet::new();
     let mut empty_looks = 0;
     let gone = wait_for(DEATH_LIMIT_NS, 1_000_000, || {
-        let mut pids = netns.pids().map_err(io::Error::other)?;
+        let mut pids = netns.pids()?;
         pids.retain(|&pid| pid != task::current_pid());
         for &pid in &pids {
             let started = task::start_time(pid).unwrap_or(0);
-            if task::kill_exact(pid, started, Signal::SIGKILL).map_err(io::Error::other)? {
+            if task::kill_exact(pid, started, Signal::SIGKILL)? {
                 killed.insert((pid, started));
             }
         }
         empty_looks = if pids.is_empty() { empty_looks + 1 } else { 0 };
-        Ok::<_, io::Error>(empty_looks == EMPTY_LOOKS)
+        Ok::<_, mpps_linux::Error>(empty_looks == EMPTY_LOOKS)
     })?;
     if gone {
         return Ok(killed.len());
     }
-    Err(io::Error::other(format!(
+    Err(format!(
         "processes in netns {} do not die (end them, then run mpps recover again)",
         netns.name()
-    )))
+    )
+    .into())
 }

@@ -1,8 +1,8 @@
 //! What a journal announces: changes that know their own way back.
 
+use super::{JournalError, RevertError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io;
 
 /// A kind of change of the host, as one line of a journal tells it.
 ///
@@ -11,14 +11,14 @@ pub trait Change: Serialize + DeserializeOwned {
     /// Refuses a change that no mpps announces in the journal of this name.
     ///
     /// # Errors
-    /// One line that says why, best by [`not_of_this_journal`].
-    fn check(&self, journal: &str) -> io::Result<()>;
+    /// One line that says why.
+    fn check(&self, journal: &str) -> Result<(), JournalError>;
 
     /// Takes the change back. A second call does no harm, nor does a change that was announced and not made.
     ///
     /// # Errors
     /// The reason why it could not be taken back; the journal stays then.
-    fn revert(&self, journal: &str, reverted: &mut Reverted) -> io::Result<()>;
+    fn revert(&self, journal: &str, reverted: &mut Reverted) -> Result<(), RevertError>;
 }
 
 /// What was put back.
@@ -34,10 +34,4 @@ pub struct Reverted {
     pub ports: Vec<String>,
     /// Settings of the kernel that have their value before again.
     pub settings: usize,
-}
-
-/// The refusal of a change that names what the owner of this journal cannot have made.
-pub(crate) fn not_of_this_journal(journal: &str, named: &str) -> io::Error {
-    let why = format!("it names {named}, which is not this bed's");
-    super::trust::not_ours(journal, &why)
 }

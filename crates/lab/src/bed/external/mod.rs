@@ -163,7 +163,7 @@ fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError
         })??;
         Ok(())
     });
-    taken.map_err(BedError::Journal)?
+    taken?
 }
 
 fn wait_for_carrier(name: &str, netns: &NetNs) -> Result<(), BedError> {

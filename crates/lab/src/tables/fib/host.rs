@@ -5,11 +5,10 @@
 //! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
 
 use super::{Cleared, FibError, LoadPlan, Loaded, clear, contents, load};
-use crate::journal::{self, Claim, Journal, Mark, Reverted, is_kept, not_of_this_journal};
+use crate::journal::{self, Claim, Journal, JournalError, Mark, RevertError, Reverted, is_kept};
 use crate::tables::Table;
 use mpps_linux::netns::{NetNs, own_inode};
 use serde::{Deserialize, Serialize};
-use std::io;
 
 const PREFIX: &str = "routes_";
 
@@ -40,10 +39,9 @@ impl HostRoutes {
     pub fn begin() -> Result<Self, FibError> {
         let netns = own_inode()?;
         let name = journal_of(netns);
-        let journal = match Journal::begin(&name).map_err(FibError::Journal)? {
+        let journal = match Journal::begin(&name)? {
             Some(mut journal) => {
-                let announced = journal.announce(&HostChange::Routes { netns });
-                announced.map_err(FibError::Journal)?;
+                journal.announce(&HostChange::Routes { netns })?;
                 journal
             }
             None => again(&name)?,
@@ -58,10 +56,11 @@ impl HostRoutes {
     /// It could not be written down.
     pub fn settle(mut self) -> Result<(), FibError> {
         if contents(None)?.total() == 0 {
-            return self.journal.end().map_err(FibError::Journal);
+            self.journal.end()?;
+        } else {
+            self.journal.mark(&Mark::Kept)?;
         }
-        let kept = self.journal.mark(&Mark::Kept);
-        kept.map_err(FibError::Journal)
+        Ok(())
     }
 
     /// Takes everything of ours away again and ends the journal.
@@ -70,7 +69,7 @@ impl HostRoutes {
     /// Something could not be taken away; the journal stays then.
     pub fn clear(self) -> Result<Cleared, FibError> {
         let cleared = clear()?;
-        self.journal.end().map_err(FibError::Journal)?;
+        self.journal.end()?;
         Ok(cleared)
     }
 }
@@ -96,17 +95,14 @@ pub fn load_host(
 
 /// One more load where one is kept: until it is whole, recovery takes away both.
 fn again(name: &str) -> Result<Journal, FibError> {
-    let Claim::Ours(mut journal) = Journal::claim(name).map_err(FibError::Journal)? else {
+    let Claim::Ours(mut journal) = Journal::claim(name)? else {
         return Err(FibError::InUse);
     };
-    let entries = journal.entries::<HostChange>();
-    if !is_kept(&entries.map_err(FibError::Journal)?) {
+    if !is_kept(&journal.entries::<HostChange>()?) {
         return Err(FibError::LeftBehind);
     }
-    let recorded = journal.mark(&Mark::run());
-    recorded
-        .and_then(|()| journal.mark(&Mark::Lowering))
-        .map_err(FibError::Journal)?;
+    journal.mark(&Mark::run())?;
+    journal.mark(&Mark::Lowering)?;
     Ok(journal)
 }
 
@@ -123,8 +119,8 @@ pub fn clear_host() -> Result<Cleared, FibError> {
         }
         Ok(Claim::InUse) => Err(FibError::InUse),
         // Nothing announced: what is ours all the same, of a journal that was lost, goes too.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => clear(),
-        Err(error) => Err(FibError::Journal(error)),
+        Err(error) if error.is_missing() => clear(),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -140,15 +136,16 @@ pub enum HostChange {
 }
 
 impl journal::Change for HostChange {
-    fn check(&self, journal: &str) -> io::Result<()> {
+    fn check(&self, journal: &str) -> Result<(), JournalError> {
         let Self::Routes { netns } = self;
         if journal_of(*netns) == journal {
             return Ok(());
         }
-        Err(not_of_this_journal(journal, &format!("netns {netns}")))
+        let named = format!("netns {netns}");
+        Err(JournalError::names_foreign(journal, &named))
     }
 
-    fn revert(&self, _: &str, reverted: &mut Reverted) -> io::Result<()> {
+    fn revert(&self, _: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
         let Self::Routes { netns } = self;
         reverted.routes += put_back(*netns)?;
         Ok(())
@@ -156,11 +153,10 @@ impl journal::Change for HostChange {
 }
 
 /// Clears a namespace; how many routes that were. A namespace that is gone took its routes along.
-fn put_back(netns: u64) -> io::Result<u64> {
-    let Some(netns) = NetNs::find(netns).map_err(io::Error::other)? else {
+fn put_back(netns: u64) -> Result<u64, RevertError> {
+    let Some(netns) = NetNs::find(netns)? else {
         return Ok(0);
     };
-    let cleared = netns.run(clear).map_err(io::Error::other)?;
-    let cleared = cleared.map_err(io::Error::other)?;
+    let cleared = netns.run(clear)??;
     Ok(cleared.v4 + cleared.v6)
 }
