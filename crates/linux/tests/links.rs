@@ -15,7 +15,7 @@ fn ip(text: &str) -> IpAddr {
 }
 
 #[test]
-fn a_veth_has_the_names_addresses_and_queues_asked_for() {
+fn a_veth_has_names_addresses_and_queues_asked_for() {
     if !privileged() {
         return;
     }
@@ -147,7 +147,7 @@ fn neighbours_are_listed_by_who_added_them() {
 }
 
 #[test]
-fn addresses_neighbours_and_routes_carry_a_datagram_without_arp() {
+fn a_datagram_arrives_without_arp() {
     if !privileged() {
         return;
     }
@@ -217,7 +217,7 @@ fn icmp6_sent() -> (u64, u64) {
 }
 
 #[test]
-fn ipv6_addresses_are_usable_at_once_and_nothing_strays() {
+fn ipv6_addresses_are_usable_at_once() {
     if !privileged() {
         return;
     }

@@ -89,7 +89,7 @@ fn configure(home: &Scratch) {
 }
 
 #[test]
-fn a_link_comes_back_with_addresses_routes_and_settings() {
+fn a_link_comes_back_with_its_layer_3() {
     if !privileged() {
         return;
     }
@@ -100,7 +100,9 @@ fn a_link_comes_back_with_addresses_routes_and_settings() {
     wait_for("duplicate address detection", || settled().then_some(()));
     let (before, about) = (look(&home), home.run(|| links::get("mC")).expect("mC"));
     assert!(about.promiscuous && about.mtu == 1400 && about.kind.as_deref() == Some("veth"));
-    let kept = home.run(|| Configuration::of("mC")).expect("configuration");
+    let kept = home
+        .run(|| Configuration::read("mC"))
+        .expect("configuration");
     assert_eq!(
         (kept.addresses.len(), kept.routes.len()),
         (5, 5),
@@ -151,10 +153,12 @@ fn what_cannot_be_put_on_again_is_refused_and_named() {
         &home,
         "route add 203.0.113.0/24 nexthop via 192.0.2.8 dev mC nexthop via 192.0.2.9 dev mC",
     );
-    let error = home.run(|| Configuration::of("mC")).expect_err("two ways");
+    let error = home
+        .run(|| Configuration::read("mC"))
+        .expect_err("two ways");
     assert!(error.to_string().contains("several ways"), "{error}");
     assert!(
-        home.run(|| Configuration::of("none"))
+        home.run(|| Configuration::read("none"))
             .expect_err("none")
             .is_missing()
     );

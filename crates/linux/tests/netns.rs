@@ -91,7 +91,7 @@ fn iproute2_sees_our_namespaces_and_we_see_its() {
 }
 
 #[test]
-fn a_covered_name_is_deleted_under_any_number_of_covers() {
+fn a_covered_name_is_deleted_under_all_its_covers() {
     if !privileged() {
         return;
     }
@@ -121,7 +121,7 @@ fn a_covered_name_is_deleted_under_any_number_of_covers() {
 }
 
 #[test]
-fn a_stale_name_is_told_from_a_namespace_and_can_be_deleted() {
+fn a_stale_name_is_no_namespace_and_can_be_deleted() {
     if !privileged() {
         return;
     }
@@ -221,7 +221,7 @@ fn processes_living_in_a_namespace_are_found() {
 }
 
 #[test]
-fn a_sysfs_shows_the_namespaces_devices_and_changes_no_mount() {
+fn a_sysfs_of_a_namespace_changes_no_mount() {
     if !privileged() {
         return;
     }

@@ -385,7 +385,7 @@ fn the_kernels_answer_is_the_longest_match() {
 }
 
 #[test]
-fn nexthop_objects_are_made_listed_and_removed_with_their_routes() {
+fn nexthop_objects_go_with_their_routes() {
     if !privileged() {
         return;
     }

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_last_line_was_never_synced_and_does_not_count() {
+    fn a_torn_last_line_does_not_count() {
         let parse = |text: &str| parse::<()>(text.as_bytes()).unwrap();
         let kept = "{\"entry\":\"kept\"}\n";
         assert_eq!(parse(""), []);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_another_version_is_an_error_that_names_it() {
+    fn a_line_of_another_version_is_named() {
         let error = parse::<()>(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
         assert!(error.starts_with("line 2 of journal.jsonl"), "{error}");
     }

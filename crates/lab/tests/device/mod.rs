@@ -71,7 +71,7 @@ impl Lab {
         let look = |name: &str| {
             let seen = self.host.run(|| {
                 let link = links::get(name)?;
-                let configuration = Configuration::of(name)?;
+                let configuration = Configuration::read(name)?;
                 let state = (link.mtu, link.up, link.promiscuous, link.mac);
                 Ok::<_, mpps_linux::Error>((state, configuration.routes, configuration.settings))
             });

@@ -46,10 +46,10 @@ impl Configuration {
     /// # Errors
     /// No such link (ENODEV); a route of several ways or over a nexthop object leads over it, which cannot
     /// be put on again.
-    pub fn of(link: &str) -> Result<Self> {
+    pub fn read(link: &str) -> Result<Self> {
         let index = index(link)?;
         let fail = |what: &'static str| {
-            move |refusal: crate::netlink::Refusal| refusal.of(what, object(link))
+            move |refusal: crate::netlink::Refusal| refusal.into_error(what, object(link))
         };
         let dump = libc::NLM_F_DUMP as u16;
         let addresses =
@@ -101,7 +101,7 @@ impl Configuration {
             let put = transact_raw(kind, body, EXCHANGE).map(drop);
             let put = put.or_else(|refusal| match refusal.errno() {
                 Some(libc::EEXIST) => Ok(()),
-                _ => Err(refusal.of(what, object(link))),
+                _ => Err(refusal.into_error(what, object(link))),
             });
             first = first.and(put);
         }

@@ -40,7 +40,7 @@ pub struct Dual {
 impl Dual {
     /// The one of this family.
     #[must_use]
-    pub fn of(&self, ipv6: bool) -> IpAddr {
+    pub fn address(&self, ipv6: bool) -> IpAddr {
         if ipv6 {
             IpAddr::V6(self.v6)
         } else {
@@ -115,7 +115,7 @@ pub(super) fn adopt(
         wait_for_carrier(&end.port, netns)?;
     }
     let mut tester = Vec::new();
-    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::of(netns, &end.port);
+    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::read(netns, &end.port);
     let cables = ends
         .iter()
         .zip(&netns)
@@ -129,7 +129,7 @@ pub(super) fn adopt(
         let mut at = Neighbours::new(netns, &end.port, us)?;
         let mac = match end.device_mac {
             Some(mac) => mac,
-            None if asks => at.ask(end.device.of(plan.ipv6), plan.ipv6)?,
+            None if asks => at.ask(end.device.address(plan.ipv6), plan.ipv6)?,
             None => [0; 6],
         };
         at.start()?;
@@ -151,7 +151,7 @@ pub(super) fn adopt(
 
 /// Moves a port over and sets it up.
 fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError> {
-    let port = AdoptedPort::of(name)?;
+    let port = AdoptedPort::read(name)?;
     let change = Change::Port {
         port: Box::new(port.clone()),
     };

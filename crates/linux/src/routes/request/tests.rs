@@ -96,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn only_the_last_message_of_a_batch_asks_for_an_answer() {
+fn only_the_last_message_of_a_batch_asks_for_answers() {
     let stamp = Stamp {
         table: 254,
         protocol: 109,
