@@ -15,9 +15,9 @@ const OTHERS_STEP_NS: u64 = 5_000_000;
 pub struct Recovery {
     /// Beds put back, with what was removed.
     pub reverted: Vec<(String, Reverted)>,
-    /// Beds left alone, for somebody alive uses them.
+    /// Beds left alone because a living process uses them.
     pub in_use: Vec<String>,
-    /// Beds left alone, for they were kept on purpose.
+    /// Beds left alone because they were kept on purpose.
     pub kept: Vec<String>,
     /// Beds that could not be put back, with the reason and what to do; the root of all journals where another
     /// user may write to it.
@@ -86,7 +86,7 @@ fn recover_one<C: Change>(name: &str) -> Result<One, JournalError> {
 
 /// What there is to do for one bed, done; `None` while another process puts it back.
 fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
-    // Looked at first without a claim: a kept bed shall not seem in use because we looked.
+    // The first look makes no claim, because a claim would make a kept bed seem in use.
     let entries = journal::peek::<C>(name)?;
     if is_kept(&entries) {
         return Ok(Some(One::Kept));

@@ -1,4 +1,4 @@
-//! A bed's network namespaces: which of them a bed can have made, and how one goes.
+//! A bed's network namespaces: which of them a bed can have made, and how one is removed.
 
 use super::names;
 use crate::clock::wait_for;
@@ -8,8 +8,8 @@ use mpps_linux::task::{self, Signal};
 
 /// A killed process is gone within milliseconds; one in the kernel may take longer, ns.
 const DEATH_LIMIT_NS: u64 = 5_000_000_000;
-/// How often in a row nobody must be seen. One look is not enough: a process that hands over to its child
-/// and ends while /proc is read (every daemon does) is no more there, and its child not yet.
+/// Looks in a row that must find no process. One look is not enough: a daemon starts a child and ends. While /proc is
+/// read, the parent may be gone already and the child not yet be listed.
 const EMPTY_LOOKS: u32 = 3;
 
 /// Refuses a namespace that is not this bed's, and the one in which this process runs.
@@ -39,8 +39,8 @@ pub(super) fn remove(name: &str, reverted: &mut Reverted) -> Result<(), RevertEr
     Ok(())
 }
 
-/// Kills every process living in the namespace, those that are born meanwhile too; not this one, which
-/// a user may have started from in there.
+/// Kills every process in the namespace, and those that are started meanwhile. It spares this process, which a user may
+/// have started in there.
 fn kill_all(netns: &NetNs) -> Result<usize, RevertError> {
     let mut killed = std::collections::BTreeSet::new();
     let mut empty_looks = 0;

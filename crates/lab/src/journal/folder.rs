@@ -1,4 +1,4 @@
-//! The folders of journals: they get and lose their names in one step, so that nobody ever sees half a one.
+//! The folders of journals. Each gets and loses its name in one step, so no other process sees an incomplete one.
 
 use super::{JournalError, ROOT, trust};
 use mpps_linux::task;
@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a folder is called before it has its name, and after it lost it.
+/// Begin of a folder's name before it has its own, and after it lost that.
 const PASSING: [&str; 2] = [".new-", ".old-"];
-/// The root may vanish between two calls of ours, with the last bed of others; as often at most.
+/// Most attempts: the root may vanish between two calls, with the last bed of another process.
 const TRIES: u32 = 100;
 
 /// A new folder under a passing name.
@@ -63,7 +63,7 @@ pub(super) fn remove(folder: &Path) -> Result<(), JournalError> {
     fs::rename(folder, &passing).map_err(JournalError::io("rename", folder))?;
     sync(Path::new(ROOT))?;
     remove_all(&passing)?;
-    // Not empty: others are there. Gone: others were faster.
+    // It fails where other beds are there, or another process removed it first.
     let _others = fs::remove_dir(ROOT);
     Ok(())
 }
@@ -94,7 +94,7 @@ pub fn sweep() -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Two recoveries may remove the same.
+/// Removes a folder. Another recovery may remove the same one.
 fn remove_all(path: &Path) -> Result<(), JournalError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -55,7 +55,7 @@ pub struct Journal {
 pub enum Claim {
     /// It is ours now.
     Ours(Journal),
-    /// Somebody alive owns it.
+    /// A living process owns it.
     InUse,
 }
 
@@ -63,7 +63,7 @@ impl Journal {
     /// Begins a journal under this name; `None` when the name is taken.
     ///
     /// The folder is made under another name, with the locked file and its first entry in it, and then
-    /// renamed: nobody ever sees a folder whose owner seems dead or is not known.
+    /// renamed: no other process sees a folder whose owner seems dead or is not known.
     ///
     /// # Errors
     /// The folder could not be made or synced.
@@ -108,8 +108,8 @@ impl Journal {
                     return Err(JournalError::io("lock", &path)(error));
                 }
             }
-            // Between opening and locking the bed may have ended, and another of its name begun: then
-            // we hold the lock of a file that is nobody's, and must look again.
+            // Between opening and locking the bed may have ended, and another of its name begun. Then
+            // this is the lock of a removed file, and the path has to be opened again.
             let named = fs::metadata(&path).map_err(JournalError::io("examine", &path))?;
             let locked = file
                 .metadata()
@@ -271,7 +271,7 @@ pub fn read(name: &str, file: &str) -> Result<Vec<u8>> {
     fs::read(&path).map_err(JournalError::io("read", &path))
 }
 
-/// Whether somebody alive owns the journal of this name.
+/// Whether a living process owns the journal of this name.
 ///
 /// # Errors
 /// No such journal (`NotFound`), or it could not be opened.
@@ -293,7 +293,7 @@ fn not_ours(name: &str, why: String) -> JournalError {
     }
 }
 
-/// All whole lines. What is not understood is not skipped: it may announce a change.
+/// All whole lines. A line that is not understood is an error, because it may announce a change.
 fn parse<C: DeserializeOwned>(text: &[u8]) -> std::result::Result<Vec<Entry<C>>, String> {
     let entry = |(number, line): (usize, &[u8])| {
         serde_json::from_slice(line)

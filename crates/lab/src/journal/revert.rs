@@ -2,7 +2,7 @@
 
 use super::{Change, Entry, Journal, JournalError, Reverted, fault};
 
-/// Puts everything back and ends the journal. Done again it does no harm.
+/// Puts everything back and ends the journal. A second call does no harm.
 ///
 /// # Errors
 /// A change that could not be taken back, or none that this journal can announce; the journal stays then.

@@ -1,4 +1,4 @@
-//! Which journals are believed. Recovery does as root what a journal says, so nobody else may have written it.
+//! Which journals are believed. Recovery does as root what a journal says, so only root may have written it.
 
 use super::{JournalError, ROOT};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
