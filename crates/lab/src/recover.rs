@@ -1,8 +1,9 @@
 //! After a crash: puts the host back for every bed whose owner is dead.
 
+use crate::bed;
 use crate::clock::wait_for;
-use crate::journal::{self, Claim, Journal, Reverted, is_kept, maker_lives};
-use std::io;
+use crate::fib;
+use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, is_kept, maker_lives};
 
 /// Another recovery is done within this time, ns: a bed goes in well under a second.
 const OTHERS_LIMIT_NS: u64 = 30_000_000_000;
@@ -14,9 +15,9 @@ const OTHERS_STEP_NS: u64 = 5_000_000;
 pub struct Recovery {
     /// Beds put back, with what was removed.
     pub reverted: Vec<(String, Reverted)>,
-    /// Beds left alone, for somebody alive uses them.
+    /// Beds left alone because a living process uses them.
     pub in_use: Vec<String>,
-    /// Beds left alone, for they were kept on purpose.
+    /// Beds left alone because they were kept on purpose.
     pub kept: Vec<String>,
     /// Beds that could not be put back, with the reason and what to do; the root of all journals where another
     /// user may write to it.
@@ -28,10 +29,10 @@ pub struct Recovery {
 ///
 /// # Errors
 /// The journals could not be listed.
-pub fn recover() -> io::Result<Recovery> {
+pub fn recover() -> Result<Recovery, JournalError> {
     let mut recovery = Recovery::default();
     match journal::check_root() {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+        Err(error) if !error.is_missing() => {
             // Any journal in it may be another user's, so none is put back.
             let refused = (journal::ROOT.to_owned(), error.to_string());
             recovery.failed.push(refused);
@@ -40,7 +41,12 @@ pub fn recover() -> io::Result<Recovery> {
         _ => {}
     }
     for name in journal::names()? {
-        match recover_one(&name) {
+        let recovered = if fib::is_journal(&name) {
+            recover_one::<fib::HostChange>(&name)
+        } else {
+            recover_one::<bed::Change>(&name)
+        };
+        match recovered {
             Ok(One::Reverted(reverted)) => recovery.reverted.push((name, reverted)),
             Ok(One::InUse) => recovery.in_use.push(name),
             Ok(One::Kept) => recovery.kept.push(name),
@@ -59,29 +65,29 @@ enum One {
     Gone,
 }
 
-fn recover_one(name: &str) -> io::Result<One> {
+fn recover_one<C: Change>(name: &str) -> Result<One, JournalError> {
     let mut outcome = One::Gone;
-    let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || match attempt(name) {
-        Ok(Some(one)) => {
-            outcome = one;
-            Ok(true)
+    let settled = wait_for(OTHERS_LIMIT_NS, OTHERS_STEP_NS, || {
+        match attempt::<C>(name) {
+            Ok(Some(one)) => {
+                outcome = one;
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(error) if error.is_missing() => Ok(true),
+            Err(error) => Err(error),
         }
-        Ok(None) => Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
     })?;
     if settled {
         return Ok(outcome);
     }
-    Err(io::Error::other(
-        "another process holds its journal (end it, then run mpps recover again)",
-    ))
+    Err(JournalError::Held)
 }
 
 /// What there is to do for one bed, done; `None` while another process puts it back.
-fn attempt(name: &str) -> io::Result<Option<One>> {
-    // Looked at first without a claim: a kept bed shall not seem in use because we looked.
-    let entries = journal::peek(name)?;
+fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
+    // The first look makes no claim, because a claim would make a kept bed seem in use.
+    let entries = journal::peek::<C>(name)?;
     if is_kept(&entries) {
         return Ok(Some(One::Kept));
     }
@@ -90,8 +96,8 @@ fn attempt(name: &str) -> io::Result<Option<One>> {
         Claim::InUse if maker_lives(&entries) => return Ok(Some(One::InUse)),
         Claim::InUse => return Ok(None),
     };
-    if is_kept(&journal.entries()?) {
+    if is_kept(&journal.entries::<C>()?) {
         return Ok(Some(One::Kept));
     }
-    journal::revert(journal).map(|reverted| Some(One::Reverted(reverted)))
+    journal::revert::<C>(journal).map(|reverted| Some(One::Reverted(reverted)))
 }

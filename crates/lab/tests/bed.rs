@@ -9,7 +9,7 @@ use mpps_lab::clock::wait_for;
 use mpps_lab::facts::Nic;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::netns::NetNs;
-use mpps_linux::{sysctl, task};
+use mpps_linux::{setting::Setting, task};
 use std::convert::Infallible;
 use std::fs;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -134,7 +134,7 @@ fn ports_and_settings_are_as_the_plan_and_the_house_say() {
     }
     let read = |side: Side, name: &str| {
         bed.netns(side)
-            .run(|| sysctl::read(name).expect("setting"))
+            .run(|| Setting::sysctl(name).read().expect("setting"))
             .expect("namespace")
     };
     assert_eq!(read(Side::B, "net.ipv4.ip_forward"), "1");
@@ -278,7 +278,11 @@ fn the_set_up_script_configures_the_dut() {
         let bed = raised_with(&script).expect("raise");
         let value = |port: &str| {
             bed.netns(Side::B)
-                .run(|| sysctl::read(&format!("net.ipv4.conf.{port}.rp_filter")).expect("setting"))
+                .run(|| {
+                    Setting::sysctl(format!("net.ipv4.conf.{port}.rp_filter"))
+                        .read()
+                        .expect("setting")
+                })
                 .expect("namespace")
         };
         assert_eq!((value("mB").as_str(), value("mC").as_str()), ("1", "2"));

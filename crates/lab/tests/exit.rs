@@ -23,7 +23,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::tc::{self, Hook};
-use mpps_linux::{cpu, ethtool, sysctl};
+use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -434,7 +434,7 @@ fn a_router_past_the_exit_is_measured_at_the_port() {
     }
     let bed = raised(&plan());
     // The router is a program of its own: it forwards by packet sockets.
-    let off = || sysctl::write("net.ipv4.ip_forward", "0");
+    let off = || Setting::sysctl("net.ipv4.ip_forward").write("0");
     bed.netns(Side::B)
         .run(off)
         .expect("namespace")

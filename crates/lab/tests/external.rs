@@ -17,7 +17,7 @@ use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
 use mpps_linux::links;
-use mpps_linux::{ethtool, sysctl};
+use mpps_linux::{ethtool, setting::Setting};
 use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -219,7 +219,9 @@ fn a_device_that_does_not_answer_is_named_with_what_to_do() {
     ip(&lab.device, "addr add 198.18.0.1/16 dev d1");
     // A device that does not forward: the probe says so, and the ports come back.
     let before = lab.ports();
-    let off = lab.device.run(|| sysctl::write("net.ipv4.ip_forward", "0"));
+    let off = lab
+        .device
+        .run(|| Setting::sysctl("net.ipv4.ip_forward").write("0"));
     off.expect("device").expect("sysctl");
     let done = lab.host.run(|| {
         let bed = raised(&plan("x1", "x2", false, false));

@@ -10,7 +10,7 @@ use mpps_lab::fib::{
     Spread,
 };
 use mpps_linux::routes::{self, Filter, Route, nexthops};
-use mpps_linux::{links, netns::NetNs, sysctl};
+use mpps_linux::{links, netns::NetNs, setting::Setting};
 use mpps_method::random::Random;
 use mpps_tables::{ReadOptions, Source, Table};
 use std::collections::{HashMap, HashSet};
@@ -447,7 +447,9 @@ fn the_bound_on_ipv6_routes_that_is_none_is_none() {
     }
     let (bed, table) = (support::bed(), drawn(0, 2000, 12));
     in_dut(&bed, || {
-        sysctl::write("net.ipv6.route.max_size", "9").expect("setting");
+        Setting::sysctl("net.ipv6.route.max_size")
+            .write("9")
+            .expect("setting");
         for pointing in [Pointing::Objects, Pointing::Plain] {
             assert!(loaded(&table, &plan(pointing)).is_whole());
             cleared();

@@ -8,7 +8,7 @@ use mpps_lab::bed::Side;
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
-use mpps_linux::sysctl;
+use mpps_linux::setting::Setting;
 use mpps_method::{Offer, Rate, Span};
 
 /// A rule that looks at a connection's state makes the kernel track connections.
@@ -22,7 +22,7 @@ const TRACKED: &str = "table ip t {
 /// Connections the DUT knows. One whose answer never comes is kept for 30 s.
 fn known(tester: &Tester<'_>) -> u64 {
     let dut = tester.bed.netns(Side::B);
-    let count = dut.run(|| sysctl::read("net.netfilter.nf_conntrack_count"));
+    let count = dut.run(|| Setting::sysctl("net.netfilter.nf_conntrack_count").read());
     let count = count.expect("DUT").expect("connections are tracked");
     count.trim().parse().expect("a number")
 }

@@ -12,7 +12,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::tc::{self, Filters, Hook};
-use mpps_linux::{clock, kernel, sysctl, task};
+use mpps_linux::{clock, kernel, setting::Setting, task};
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::process::Command;
 
@@ -153,7 +153,7 @@ fn a_wire_carries_where_the_router_does_not_by_either_way_into_the_path() {
         let ways = tester.ways();
         let off = bed
             .netns(Side::B)
-            .run(|| sysctl::write("net.ipv4.ip_forward", "0"));
+            .run(|| Setting::sysctl("net.ipv4.ip_forward").write("0"));
         off.expect("namespace").expect("no router");
         let wire = Wire::lay(&bed, &ways).expect("wire");
         let trial = closed_trial(&mut tester);

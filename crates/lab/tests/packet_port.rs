@@ -9,7 +9,7 @@ use mpps_lab::tester::{
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::{clock, probe, trial};
-use mpps_linux::{links, sysctl};
+use mpps_linux::{links, setting::Setting};
 use mpps_method::destinations::Draw;
 use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
 use mpps_wire::TestFrame;
@@ -233,7 +233,7 @@ fn a_dut_that_drops_is_lossy_and_a_dead_one_is_named() {
     let mut tester = tester(&bed, &traffic("64"));
     let netns = bed.netns(Side::B);
     let forward = |value: &str| {
-        let wrote = netns.run(|| sysctl::write("net.ipv4.ip_forward", value));
+        let wrote = netns.run(|| Setting::sysctl("net.ipv4.ip_forward").write(value));
         wrote.expect("netns").expect("sysctl");
     };
     forward("0");

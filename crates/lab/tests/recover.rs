@@ -317,7 +317,7 @@ fn a_kept_bed_is_kept_until_its_lowering_is_announced() {
         journal::Claim::Ours(journal) => journal,
         journal::Claim::InUse => panic!("in use"),
     };
-    journal.record(&journal::Entry::Lowering).expect("record");
+    journal.mark(&journal::Mark::Lowering).expect("record");
     drop(journal);
     let recovery = recovered();
     assert_eq!(recovery.kept, [""; 0]);

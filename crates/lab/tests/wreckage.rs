@@ -7,6 +7,7 @@ use host::{Host, alone};
 use mpps_lab::bed::{self, Bed, BedPlan};
 use mpps_lab::recover::{Recovery, recover};
 use mpps_linux::netns::NetNs;
+use mpps_linux::setting::Setting;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
@@ -146,6 +147,33 @@ fn journals_of_others_are_refused() {
     let listed = bed::list().expect("beds");
     assert_eq!(listed.len(), 5, "{listed:?}");
     assert!(listed.iter().all(|bed| !bed.kept), "{listed:?}");
+}
+
+/// A run that was killed after it changed a setting of the host: recovery writes the value before.
+#[test]
+fn a_changed_setting_gets_its_value_back() {
+    if !support::can_run() || !alone("a_changed_setting_gets_its_value_back") {
+        return;
+    }
+    let host = NetNs::create("mpps-tuned").expect("namespace");
+    let setting = Setting::sysctl("net.ipv4.conf.lo.rp_filter");
+    let read = || host.run(|| setting.read()).expect("inside").expect("value");
+    let change = || setting.clone().change_to("2");
+    let change = host.run(change).expect("inside").expect("value before");
+    assert_ne!(change.before, "2");
+    let line = bed::Change::Setting {
+        change: change.clone(),
+    };
+    let line = serde_json::to_string(&line).expect("a line");
+    lay("tuned", &format!("{line}\n"));
+    let applied = host.run(|| change.apply()).expect("inside");
+    applied.expect("a new value");
+    assert_eq!(read(), "2");
+    let recovery = recover().expect("recover");
+    assert_eq!(recovery.failed, []);
+    assert_eq!(recovery.reverted[0].1.settings, 1);
+    assert_eq!(read(), change.before);
+    NetNs::delete("mpps-tuned").expect("namespace");
 }
 
 /// Where others may write to the root itself, anything in it may be theirs.

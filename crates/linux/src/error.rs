@@ -1,6 +1,5 @@
 //! The one error of this crate: operation, object, cause, remedy.
 
-use std::fmt;
 use std::io;
 
 use nix::errno::Errno;
@@ -12,7 +11,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// Displays as one line, for instance
 /// `set link up mB in netns mpps-3f2a-dut: EPERM (needs CAP_NET_ADMIN; run as root)`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{operation} {object}: {cause}{}", in_brackets(remedy.as_deref()))]
 pub struct Error {
     /// What was asked, as a verb phrase: `set link up`.
     pub operation: String,
@@ -25,10 +25,11 @@ pub struct Error {
 }
 
 /// Why an operation failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
     /// The kernel's error number (`errno(3)`), positive, and its own words where it gave any
     /// (netlink extended acknowledgement).
+    #[error("{}{}", symbol(*number), after_comma(kernel_says.as_deref()))]
     Errno {
         /// Positive error number.
         number: i32,
@@ -36,6 +37,7 @@ pub enum Cause {
         kernel_says: Option<String>,
     },
     /// Anything that has no error number, such as text that could not be parsed.
+    #[error("{0}")]
     Text(String),
 }
 
@@ -139,39 +141,21 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.operation, self.object, self.cause)?;
-        match &self.remedy {
-            Some(remedy) => write!(f, " ({remedy})"),
-            None => Ok(()),
-        }
+fn in_brackets(remedy: Option<&str>) -> String {
+    remedy.map_or_else(String::new, |remedy| format!(" ({remedy})"))
+}
+
+/// The symbolic name of an error number (EPERM): what a reader can search for.
+fn symbol(number: i32) -> String {
+    match Errno::from_raw(number) {
+        Errno::UnknownErrno => format!("errno {number}"),
+        known => format!("{known:?}"),
     }
 }
 
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Errno {
-                number,
-                kernel_says,
-            } => {
-                match Errno::from_raw(*number) {
-                    Errno::UnknownErrno => write!(f, "errno {number}")?,
-                    // The symbolic name (EPERM): what a reader can search for.
-                    known => write!(f, "{known:?}")?,
-                }
-                match kernel_says {
-                    Some(words) => write!(f, ", the kernel says: {words}"),
-                    None => Ok(()),
-                }
-            }
-            Self::Text(text) => f.write_str(text),
-        }
-    }
+fn after_comma(words: Option<&str>) -> String {
+    words.map_or_else(String::new, |words| format!(", the kernel says: {words}"))
 }
-
-impl std::error::Error for Error {}
 
 /// What almost always helps against this error number, whatever was asked.
 fn default_remedy(number: i32) -> Option<&'static str> {

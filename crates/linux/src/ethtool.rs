@@ -2,9 +2,11 @@
 //! `include/uapi/linux/ethtool.h`).
 
 mod device;
+mod parameter;
 mod request;
 
 pub use device::{Channels, Coalescing, Driver, Rings, channels, coalescing, driver, rings};
+pub use parameter::{parameter, set_parameter};
 
 use crate::error::{Error, Result};
 use crate::netns;

@@ -48,7 +48,7 @@ pub fn release() -> Result<Release> {
 /// # Errors
 /// /proc not mounted.
 pub fn boot_id() -> Result<String> {
-    crate::sysctl::read("kernel.random.boot_id")
+    crate::setting::Setting::sysctl("kernel.random.boot_id").read()
 }
 
 /// Home of a user as the system's user database has it, whatever `$HOME` says; `None` for an unknown user.

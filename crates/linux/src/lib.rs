@@ -5,7 +5,7 @@
 //! priorities are right is for the caller to know.
 //!
 //! The thread rule: a network namespace belongs to a *thread*. [`links`], [`routes`], [`napi`],
-//! [`packet`], [`sysctl`] and [`ethtool`] act in the namespace of the calling thread; use [`netns::NetNs::run`] (one closure
+//! [`packet`], [`setting`] and [`ethtool`] act in the namespace of the calling thread; use [`netns::NetNs::run`] (one closure
 //! in a thread of its own) or [`netns::NetNs::enter_thread`] (for good) to choose it.
 //!
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
@@ -28,9 +28,10 @@ pub mod packet;
 pub mod perf;
 pub mod procstat;
 pub mod routes;
+pub mod setting;
 mod socket_option;
 pub mod spawn;
-pub mod sysctl;
+
 mod sysfs;
 pub mod task;
 pub mod tc;

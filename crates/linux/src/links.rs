@@ -112,7 +112,7 @@ pub fn create_veth(spec: &VethSpec<'_>) -> Result<()> {
     )
     .map(drop)
     .map_err(|refusal| {
-        refusal.of(
+        refusal.into_error(
             "create veth",
             format!(
                 "{}{} to {} in netns {}",
@@ -132,7 +132,7 @@ pub fn create_veth(spec: &VethSpec<'_>) -> Result<()> {
 pub fn delete(name: &str) -> Result<()> {
     transact(RouteNetlinkMessage::DelLink(named(name)), 0)
         .map(drop)
-        .map_err(|refusal| refusal.of("delete link", object(name)))
+        .map_err(|refusal| refusal.into_error("delete link", object(name)))
 }
 
 /// The link of this name.
@@ -152,7 +152,7 @@ pub fn list() -> Result<Vec<Link>> {
         RouteNetlinkMessage::GetLink(LinkMessage::default()),
         NLM_F_DUMP,
     )
-    .map_err(|refusal| refusal.of("list", format!("links{}", netns::place())))?;
+    .map_err(|refusal| refusal.into_error("list", format!("links{}", netns::place())))?;
     let mut links: Vec<Link> = answers
         .iter()
         .filter_map(|answer| match answer {
@@ -279,7 +279,7 @@ fn set_flag(name: &str, operation: &str, flag: LinkFlags, on: bool) -> Result<()
 fn change(link: LinkMessage, operation: &str, name: &str) -> Result<()> {
     transact(RouteNetlinkMessage::SetLink(link), 0)
         .map(drop)
-        .map_err(|refusal| refusal.of(operation, object(name)))
+        .map_err(|refusal| refusal.into_error(operation, object(name)))
 }
 
 fn named(name: &str) -> LinkMessage {
@@ -294,7 +294,7 @@ fn object(name: &str) -> String {
 }
 
 fn fetch(name: &str) -> Result<LinkMessage> {
-    let fail = |refusal: Refusal| refusal.of("find link", object(name));
+    let fail = |refusal: Refusal| refusal.into_error("find link", object(name));
     let answers = transact(RouteNetlinkMessage::GetLink(named(name)), 0).map_err(fail)?;
     answers
         .into_iter()

@@ -44,7 +44,7 @@ pub fn list(link: &str) -> Result<Vec<Napi>> {
     let ifindex = links::index(link)?;
     let fail = |refusal: Refusal| {
         refusal
-            .of("list NAPI of", format!("{link}{}", netns::place()))
+            .into_error("list NAPI of", format!("{link}{}", netns::place()))
             .with_remedy("needs Linux 6.8")
     };
     let family = family_id("netdev").map_err(fail)?;
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_links_own_instances_count_and_a_thread_may_be_missing() {
+    fn instances_of_other_links_do_not_count() {
         let threaded = answer(&[(2, 8193), (1, 7), (4, 4242)]);
         let bare = answer(&[(1, 7), (2, 8194)]);
         let other = answer(&[(1, 8), (2, 8195), (4, 4243)]);

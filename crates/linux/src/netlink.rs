@@ -22,7 +22,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// The crate's error for this operation on this object.
-    pub(crate) fn of(self, operation: &str, object: String) -> Error {
+    pub(crate) fn into_error(self, operation: &str, object: String) -> Error {
         match self.errno {
             Some(number) => {
                 Error::from_errno(operation, object, number).with_kernel_words(self.words)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_words_are_found_behind_other_attributes() {
+    fn kernel_words_are_found_behind_other_attributes() {
         let mut bytes = vec![0; 16];
         bytes.extend(attribute(2, &7u32.to_ne_bytes()));
         bytes.extend(attribute(1, b"Nexthop has invalid gateway\0"));

@@ -79,7 +79,7 @@ pub fn add_clsact(ifindex: u32) -> Result<bool> {
         Ok(_) => Ok(true),
         Err(refusal) if refusal.errno() == Some(libc::EEXIST) => Ok(false),
         Err(refusal) => Err(refusal
-            .of("add qdisc clsact to", object(ifindex))
+            .into_error("add qdisc clsact to", object(ifindex))
             .with_remedy("needs root and CONFIG_NET_SCH_INGRESS (module sch_ingress)")),
     }
 }
@@ -91,7 +91,7 @@ pub fn add_clsact(ifindex: u32) -> Result<bool> {
 pub fn delete_clsact(ifindex: u32) -> Result<()> {
     transact(RouteNetlinkMessage::DelQueueDiscipline(clsact(ifindex)), 0)
         .map(drop)
-        .map_err(|refusal| refusal.of("delete qdisc clsact of", object(ifindex)))
+        .map_err(|refusal| refusal.into_error("delete qdisc clsact of", object(ifindex)))
 }
 
 /// Runs the program, whose verdict is final, in its turn at this hook. The link must have a clsact qdisc.
@@ -124,7 +124,7 @@ pub fn add_filter(
     .map(drop)
     .map_err(|refusal| {
         refusal
-            .of(&format!("add filter {name} to the {hook:?} of"), object(ifindex))
+            .into_error(&format!("add filter {name} to the {hook:?} of"), object(ifindex))
             .with_remedy(
                 "needs root, CONFIG_NET_CLS_BPF (module cls_bpf), and no filter of another kind at its priority",
             )
@@ -141,7 +141,7 @@ pub fn delete_filter(ifindex: u32, hook: Hook, turn: Turn) -> Result<()> {
     transact(RouteNetlinkMessage::DelTrafficFilter(filter), 0)
         .map(drop)
         .map_err(|refusal| {
-            refusal.of(
+            refusal.into_error(
                 &format!("delete filter of the {hook:?} of"),
                 object(ifindex),
             )
@@ -182,7 +182,7 @@ pub fn filters(ifindex: u32, hook: Hook) -> Result<Filters> {
         // No qdisc there; kernels differ in saying so or giving an empty answer.
         Err(refusal) if matches!(refusal.errno(), Some(libc::ENOENT | libc::EINVAL)) => Vec::new(),
         Err(refusal) => {
-            return Err(refusal.of("list filters of", object(ifindex)));
+            return Err(refusal.into_error("list filters of", object(ifindex)));
         }
     };
     let handles = answers.iter().filter_map(|answer| match answer {

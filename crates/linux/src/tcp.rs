@@ -66,7 +66,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn connections_of_this_process_are_found_until_they_end() {
+    fn connections_are_found_until_they_end() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let about = listener.local_addr().unwrap();
         let _one = TcpStream::connect(about).unwrap();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_established_ones_count_and_mapped_addresses_are_ipv4() {
+    fn only_established_connections_count() {
         if u32::from_ne_bytes([1, 0, 0, 0]) != 1 {
             return;
         }

@@ -27,7 +27,7 @@ pub struct XdpFeatures {
 }
 
 impl XdpFeatures {
-    fn of(bits: u64) -> Self {
+    fn from_bits(bits: u64) -> Self {
         let bit = |number: u32| bits >> number & 1 == 1;
         Self {
             basic: bit(0),
@@ -47,7 +47,7 @@ pub fn features(link: &str) -> Result<XdpFeatures> {
     let ifindex = links::index(link)?;
     let fail = |refusal: Refusal| {
         refusal
-            .of("read XDP features of", format!("{link}{}", netns::place()))
+            .into_error("read XDP features of", format!("{link}{}", netns::place()))
             .with_remedy("needs Linux 6.3")
     };
     let request = GenericRequest {
@@ -64,7 +64,9 @@ pub fn features(link: &str) -> Result<XdpFeatures> {
         .iter()
         .find_map(|answer| {
             let octets = value_of(answer, NETDEV_A_DEV_XDP_FEATURES)?;
-            Some(XdpFeatures::of(u64::from_ne_bytes(octets.try_into().ok()?)))
+            Some(XdpFeatures::from_bits(u64::from_ne_bytes(
+                octets.try_into().ok()?,
+            )))
         })
         .ok_or_else(|| fail(Refusal::number(libc::ENOENT)))
 }
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn bits_are_as_the_kernel_has_them() {
-        let driver = XdpFeatures::of(0b10_1011);
+        let driver = XdpFeatures::from_bits(0b10_1011);
         assert!(driver.basic && driver.redirect && driver.zero_copy && driver.receive_fragments);
         assert!(!driver.transmit);
     }

@@ -10,7 +10,7 @@ use mpps_linux::{ethtool, kernel, napi, procstat, task};
 use scratch::{joined, last_cpu, privileged, skip, wait_for};
 
 #[test]
-fn a_veths_napi_thread_is_found_pinned_and_made_real_time() {
+fn a_veths_napi_thread_is_pinned_and_real_time() {
     if !privileged() {
         return;
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mpps_linux::links::{self, VethSpec};
-use mpps_linux::{ethtool, sysctl, xdp};
+use mpps_linux::{ethtool, setting::Setting, xdp};
 use scratch::{MAC_C, MAC_D, Scratch, joined, privileged, skip, wait_for};
 
 fn ip(text: &str) -> IpAddr {
@@ -15,7 +15,7 @@ fn ip(text: &str) -> IpAddr {
 }
 
 #[test]
-fn a_veth_has_the_names_addresses_and_queues_asked_for() {
+fn a_veth_has_names_addresses_and_queues_asked_for() {
     if !privileged() {
         return;
     }
@@ -147,7 +147,7 @@ fn neighbours_are_listed_by_who_added_them() {
 }
 
 #[test]
-fn addresses_neighbours_and_routes_carry_a_datagram_without_arp() {
+fn a_datagram_arrives_without_arp() {
     if !privileged() {
         return;
     }
@@ -217,19 +217,25 @@ fn icmp6_sent() -> (u64, u64) {
 }
 
 #[test]
-fn ipv6_addresses_are_usable_at_once_and_nothing_strays() {
+fn ipv6_addresses_are_usable_at_once() {
     if !privileged() {
         return;
     }
     let (c, d) = (Scratch::new(), Scratch::new());
-    if !c.run(|| sysctl::exists("net.ipv6.conf.default.disable_ipv6")) {
+    if !c.run(|| Setting::sysctl("net.ipv6.conf.default.disable_ipv6").exists()) {
         skip("IPv6");
         return;
     }
-    d.run(|| sysctl::write("net.ipv6.conf.default.disable_ipv6", "1").unwrap());
+    d.run(|| {
+        Setting::sysctl("net.ipv6.conf.default.disable_ipv6")
+            .write("1")
+            .unwrap()
+    });
     c.run(|| {
         // A group report (MLD) would go out even without any address of our own.
-        sysctl::write("net.ipv6.conf.default.accept_ra", "0").unwrap();
+        Setting::sysctl("net.ipv6.conf.default.accept_ra")
+            .write("0")
+            .unwrap();
         links::create_veth(&VethSpec {
             name: "mC",
             mac: MAC_C,
@@ -242,7 +248,12 @@ fn ipv6_addresses_are_usable_at_once_and_nothing_strays() {
         .unwrap();
         links::set_multicast("mC", false).unwrap();
         links::set_addr_gen_mode_none("mC").unwrap();
-        assert_eq!(sysctl::read("net.ipv6.conf.mC.addr_gen_mode").unwrap(), "1");
+        assert_eq!(
+            Setting::sysctl("net.ipv6.conf.mC.addr_gen_mode")
+                .read()
+                .unwrap(),
+            "1"
+        );
         links::set_up("mC").unwrap();
     });
     d.run(|| links::set_up("mD").unwrap());
@@ -370,7 +381,11 @@ fn addresses_are_listed_with_their_networks() {
         return;
     }
     let (c, _d) = joined(1);
-    c.run(|| sysctl::write("net.ipv6.conf.all.disable_ipv6", "0").unwrap());
+    c.run(|| {
+        Setting::sysctl("net.ipv6.conf.all.disable_ipv6")
+            .write("0")
+            .unwrap()
+    });
     c.run(|| {
         links::add_address("mC", ip("192.0.2.1"), 24).unwrap();
         links::add_address("mC", ip("2001:db8::1"), 64).unwrap();

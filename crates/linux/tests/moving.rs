@@ -4,7 +4,7 @@ mod scratch;
 
 use mpps_linux::links::{self, Configuration};
 use mpps_linux::netns::NetNs;
-use mpps_linux::sysctl;
+use mpps_linux::setting::Setting;
 use scratch::{Scratch, joined, privileged, wait_for};
 use std::process::Command;
 
@@ -18,7 +18,11 @@ fn ip(netns: &Scratch, words: &str) -> String {
 }
 
 fn look(netns: &Scratch) -> Vec<String> {
-    let setting = |name: &str| netns.run(|| sysctl::read(name)).expect("a setting");
+    let setting = |name: &str| {
+        netns
+            .run(|| Setting::sysctl(name).read())
+            .expect("a setting")
+    };
     [
         ip(netns, "-4 addr show dev mC"),
         ip(netns, "-6 addr show dev mC"),
@@ -54,10 +58,18 @@ fn without_states(text: &str) -> String {
 
 fn configure(home: &Scratch) {
     home.run(|| {
-        sysctl::write("net.ipv6.conf.mC.disable_ipv6", "0").expect("IPv6");
-        sysctl::write("net.ipv4.conf.mC.rp_filter", "2").expect("rp_filter");
-        sysctl::write("net.ipv6.conf.mC.accept_ra", "0").expect("accept_ra");
-        sysctl::write("net.ipv4.neigh.mC.base_reachable_time_ms", "12000").expect("neigh");
+        Setting::sysctl("net.ipv6.conf.mC.disable_ipv6")
+            .write("0")
+            .expect("IPv6");
+        Setting::sysctl("net.ipv4.conf.mC.rp_filter")
+            .write("2")
+            .expect("rp_filter");
+        Setting::sysctl("net.ipv6.conf.mC.accept_ra")
+            .write("0")
+            .expect("accept_ra");
+        Setting::sysctl("net.ipv4.neigh.mC.base_reachable_time_ms")
+            .write("12000")
+            .expect("neigh");
         links::set_mtu("mC", 1400).expect("MTU");
         links::set_promiscuous("mC", true).expect("promiscuous");
     });
@@ -77,7 +89,7 @@ fn configure(home: &Scratch) {
 }
 
 #[test]
-fn a_link_comes_back_with_addresses_routes_and_settings() {
+fn a_link_comes_back_with_its_layer_3() {
     if !privileged() {
         return;
     }
@@ -88,7 +100,9 @@ fn a_link_comes_back_with_addresses_routes_and_settings() {
     wait_for("duplicate address detection", || settled().then_some(()));
     let (before, about) = (look(&home), home.run(|| links::get("mC")).expect("mC"));
     assert!(about.promiscuous && about.mtu == 1400 && about.kind.as_deref() == Some("veth"));
-    let kept = home.run(|| Configuration::of("mC")).expect("configuration");
+    let kept = home
+        .run(|| Configuration::read("mC"))
+        .expect("configuration");
     assert_eq!(
         (kept.addresses.len(), kept.routes.len()),
         (5, 5),
@@ -139,10 +153,12 @@ fn what_cannot_be_put_on_again_is_refused_and_named() {
         &home,
         "route add 203.0.113.0/24 nexthop via 192.0.2.8 dev mC nexthop via 192.0.2.9 dev mC",
     );
-    let error = home.run(|| Configuration::of("mC")).expect_err("two ways");
+    let error = home
+        .run(|| Configuration::read("mC"))
+        .expect_err("two ways");
     assert!(error.to_string().contains("several ways"), "{error}");
     assert!(
-        home.run(|| Configuration::of("none"))
+        home.run(|| Configuration::read("none"))
             .expect_err("none")
             .is_missing()
     );

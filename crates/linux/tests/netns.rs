@@ -6,7 +6,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use mpps_linux::netns::{self, DIRECTORY, NetNs};
-use mpps_linux::{links, sysctl};
+use mpps_linux::{links, setting::Setting};
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use scratch::{Scratch, privileged, skip, unique_name, wait_for};
@@ -91,7 +91,7 @@ fn iproute2_sees_our_namespaces_and_we_see_its() {
 }
 
 #[test]
-fn a_covered_name_is_deleted_under_any_number_of_covers() {
+fn a_covered_name_is_deleted_under_all_its_covers() {
     if !privileged() {
         return;
     }
@@ -121,7 +121,7 @@ fn a_covered_name_is_deleted_under_any_number_of_covers() {
 }
 
 #[test]
-fn a_stale_name_is_told_from_a_namespace_and_can_be_deleted() {
+fn a_stale_name_is_no_namespace_and_can_be_deleted() {
     if !privileged() {
         return;
     }
@@ -178,18 +178,20 @@ fn sysctls_are_those_of_the_threads_namespace() {
     }
     let scratch = Scratch::new();
     let name = "net.ipv4.ip_forward";
-    let host = sysctl::read(name).unwrap();
+    let host = Setting::sysctl(name).read().unwrap();
     let other = if host == "0" { "1" } else { "0" };
     scratch.run(|| {
-        sysctl::write(name, other).unwrap();
-        assert_eq!(sysctl::read(name).unwrap(), other);
-        let error = sysctl::read("net.ipv4.conf.mB.forwarding").unwrap_err();
+        Setting::sysctl(name).write(other).unwrap();
+        assert_eq!(Setting::sysctl(name).read().unwrap(), other);
+        let error = Setting::sysctl("net.ipv4.conf.mB.forwarding")
+            .read()
+            .unwrap_err();
         assert!(
             error.to_string().contains(" in netns mpps-linux-"),
             "{error}"
         );
     });
-    assert_eq!(sysctl::read(name).unwrap(), host);
+    assert_eq!(Setting::sysctl(name).read().unwrap(), host);
 }
 
 #[test]
@@ -219,7 +221,7 @@ fn processes_living_in_a_namespace_are_found() {
 }
 
 #[test]
-fn a_sysfs_shows_the_namespaces_devices_and_changes_no_mount() {
+fn a_sysfs_of_a_namespace_changes_no_mount() {
     if !privileged() {
         return;
     }

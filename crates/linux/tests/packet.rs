@@ -36,7 +36,7 @@ fn send_all(ring: &mut TxRing, frames: &[Vec<u8>]) {
 }
 
 #[test]
-fn frames_arrive_as_they_were_sent_in_order_and_stamped() {
+fn frames_arrive_unchanged_in_order_and_stamped() {
     if !privileged() {
         return;
     }
@@ -82,7 +82,7 @@ fn frames_arrive_as_they_were_sent_in_order_and_stamped() {
 }
 
 #[test]
-fn only_the_first_octets_are_kept_where_no_more_are_wanted() {
+fn only_as_many_octets_as_wanted_are_kept() {
     if !privileged() {
         return;
     }
@@ -214,7 +214,7 @@ fn spec_of_one() -> RxSpec {
 }
 
 #[test]
-fn a_socket_without_a_ring_gets_what_its_filter_lets_through() {
+fn a_socket_without_ring_gets_what_its_filter_passes() {
     use mpps_linux::packet::Instruction::{Keep, LoadHalf, SkipIfEqual};
     if !privileged() {
         return;

@@ -10,7 +10,7 @@ use ipnet::IpNet;
 use mpps_linux::routes::{
     self, Bulk, Family, Filter, Refusals, Request, Route, Stamp, Via, nexthops,
 };
-use mpps_linux::{links, sysctl};
+use mpps_linux::{links, setting::Setting};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use scratch::{Scratch, joined, privileged};
@@ -40,8 +40,12 @@ fn router() -> (Scratch, Scratch) {
     let (router, peer) = joined(1);
     router.run(|| {
         // No address of its own making: it would come some time later, with a route.
-        sysctl::write("net.ipv6.conf.mC.addr_gen_mode", "1").unwrap();
-        sysctl::write("net.ipv6.conf.mC.disable_ipv6", "0").unwrap();
+        Setting::sysctl("net.ipv6.conf.mC.addr_gen_mode")
+            .write("1")
+            .unwrap();
+        Setting::sysctl("net.ipv6.conf.mC.disable_ipv6")
+            .write("0")
+            .unwrap();
         links::add_address("mC", ip("198.19.0.1"), 16).unwrap();
         links::add_address("mC", ip("2001:2:0:2::1"), 64).unwrap();
         // A worker of the kernel's adds the route to the address itself.
@@ -381,7 +385,7 @@ fn the_kernels_answer_is_the_longest_match() {
 }
 
 #[test]
-fn nexthop_objects_are_made_listed_and_removed_with_their_routes() {
+fn nexthop_objects_go_with_their_routes() {
     if !privileged() {
         return;
     }

@@ -81,7 +81,7 @@ fn pinned_objects_below_sys_fs_bpf_stay_visible() {
 }
 
 #[test]
-fn a_failing_program_is_not_an_error_but_one_that_cannot_start_is() {
+fn a_program_that_cannot_start_is_an_error() {
     if !privileged() {
         return;
     }

@@ -28,7 +28,7 @@ pub fn bed(plan: &BedPlan) -> String {
     if let Some(external) = &plan.external {
         let (out, back) = (&external.out, &external.back);
         let tester = list(&plan.cpus.tester);
-        let address = |of: &mpps_lab::bed::Dual| of.of(external.ipv6);
+        let address = |dual: &mpps_lab::bed::Dual| dual.address(external.ipv6);
         let _ = writeln!(
             text,
             "bed          a device between {} (tester {}, device {}) and {} (tester {}, device {})\n\

@@ -19,9 +19,13 @@ pub fn recovery(recovery: &Recovery) -> String {
             [] => String::new(),
             ports => format!(", given back: {}", ports.join(", ")),
         };
+        let settings = match reverted.settings {
+            0 => String::new(),
+            settings => format!(", settings put back: {settings}"),
+        };
         let _ = writeln!(
             text,
-            "{bed}: put back ({netns} namespaces removed, {processes} processes ended{ports})"
+            "{bed}: put back ({netns} namespaces removed, {processes} processes ended{ports}{settings})"
         );
     }
     for bed in &recovery.in_use {

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn each_error_has_its_exit_code() {
-        let not_restored = || BedError::NotRestored("x".to_owned(), std::io::Error::other("why"));
+        let not_restored = || BedError::NotRestored("x".to_owned(), "why".into());
         for (error, exit) in [
             (Error::from(not_restored()), Exit::NotRestored),
             (JobError::Bed(not_restored()).into(), Exit::NotRestored),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_lists_win_and_the_other_side_takes_the_rest() {
+    fn the_users_lists_win() {
         assert_eq!(choose("0-3", Some("0"), None).tester, [1, 2]);
         assert_eq!(choose("0-3", None, Some("0-2")).dut, [3]);
         assert!(choose("0-1", Some("0-1"), None).shared());

@@ -1,9 +1,9 @@
 //! Beds that stay: raised once, measured on many times, taken down by name.
 
-use super::{Bed, BedError, BedPlan, Port, Side, names, ports};
+use super::{Bed, BedError, BedPlan, Change, Port, Side, names, ports};
 use crate::clock::wait_for;
 use crate::fib;
-use crate::journal::{self, Claim, Entry, Journal, is_kept};
+use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
 use mpps_linux::netns::NetNs;
 use std::io;
 
@@ -32,10 +32,10 @@ pub struct BedState {
 /// It could not be written down; the bed is lowered then.
 pub fn keep(mut bed: Bed) -> Result<(), BedError> {
     if let Some(journal) = &mut bed.journal {
-        let plan = serde_json::to_string(&bed.plan).map_err(io::Error::other);
-        plan.and_then(|plan| journal.put(PLAN_FILE, &plan))
-            .and_then(|()| journal.record(&Entry::Kept))
-            .map_err(BedError::Journal)?;
+        let plan = serde_json::to_string(&bed.plan).map_err(io::Error::from);
+        let plan = plan.map_err(BedError::io(format!("write {PLAN_FILE}")))?;
+        journal.put(PLAN_FILE, &plan)?;
+        journal.mark(&Mark::Kept)?;
         bed.kept = true;
     }
     Ok(())
@@ -47,10 +47,10 @@ pub fn keep(mut bed: Bed) -> Result<(), BedError> {
 /// No such bed, in use, or not whole any more.
 pub fn open(name: &str) -> Result<Bed, BedError> {
     let mut journal = claim(name)?;
-    if !is_kept(&journal.entries().map_err(BedError::Journal)?) {
+    if !is_kept(&journal.entries::<Change>()?) {
         return Err(BedError::NoSuchBed(name.to_owned()));
     }
-    let plan = read_plan(name).map_err(BedError::Journal)?;
+    let plan = read_plan(name)?;
     let [out, dut, tester_in] = names::netns(name);
     let netns = vec![
         NetNs::open(&out)?,
@@ -82,10 +82,10 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
 pub fn down(name: &str) -> Result<(), BedError> {
     let mut journal = claim(name)?;
     // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
-    let _noted = journal.record(&Entry::Lowering);
-    journal::revert(journal)
+    let _noted = journal.mark(&Mark::Lowering);
+    journal::revert::<Change>(journal)
         .map(drop)
-        .map_err(|e| BedError::NotRestored(name.to_owned(), e))
+        .map_err(|e| BedError::NotRestored(name.to_owned(), e.into()))
 }
 
 /// All beds there are.
@@ -94,17 +94,17 @@ pub fn down(name: &str) -> Result<(), BedError> {
 /// The journals could not be read.
 pub fn list() -> Result<Vec<BedState>, BedError> {
     let mut beds = Vec::new();
-    for name in journal::names().map_err(BedError::Journal)? {
+    for name in journal::names()? {
         if fib::is_journal(&name) {
             continue;
         }
         let plan = read_plan(&name).ok();
-        let kept = journal::peek(&name).map(|entries| is_kept(&entries));
+        let kept = journal::peek::<Change>(&name).map(|entries| is_kept(&entries));
         let looked = kept.and_then(|kept| Ok((kept, journal::is_in_use(&name)?)));
         let (kept, in_use) = match looked {
             Ok(looked) => looked,
             // It went while we looked.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) if error.is_missing() => continue,
             // Not understood or not believed: still there, and for `mpps recover` to explain.
             Err(_) => (false, false),
         };
@@ -125,20 +125,18 @@ fn claim(name: &str) -> Result<Journal, BedError> {
         if let Claim::Ours(journal) = Journal::claim(name)? {
             claimed = Some(journal);
         }
-        Ok::<_, io::Error>(claimed.is_some())
+        Ok::<_, JournalError>(claimed.is_some())
     });
     match (asked, claimed) {
         (Ok(_), Some(journal)) => Ok(journal),
         (Ok(_), None) => Err(BedError::InUse(name.to_owned())),
-        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => {
-            Err(BedError::NoSuchBed(name.to_owned()))
-        }
-        (Err(error), _) => Err(BedError::Journal(error)),
+        (Err(error), _) if error.is_missing() => Err(BedError::NoSuchBed(name.to_owned())),
+        (Err(error), _) => Err(error.into()),
     }
 }
 
-fn read_plan(name: &str) -> io::Result<BedPlan> {
+fn read_plan(name: &str) -> Result<BedPlan, BedError> {
     let text = journal::read(name, PLAN_FILE)?;
-    serde_json::from_slice(&text)
-        .map_err(|error| io::Error::other(format!("{PLAN_FILE} of bed {name}: {error}")))
+    let plan = serde_json::from_slice(&text).map_err(io::Error::from);
+    plan.map_err(BedError::io(format!("read {PLAN_FILE} of bed {name}")))
 }

@@ -7,24 +7,29 @@
 //! sender and receiver are put on by `tester` for as long as it lives. A bed goes when it is dropped,
 //! unless it was kept.
 
+mod change;
 mod cpus;
 mod error;
 mod external;
 mod kept;
 mod names;
+mod namespace;
 mod plan;
 mod ports;
 mod raise;
 mod setup;
 
+pub use change::Change;
 pub use cpus::CpuSplit;
 pub use error::BedError;
-pub use external::{Cable, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses};
+pub use external::{
+    AdoptedPort, Cable, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses,
+};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
 pub use setup::{SetUpOutput, check as check_set_up, shell};
 
-use crate::journal::{self, Entry, Journal};
+use crate::journal::{self, Journal, Mark};
 use external::Neighbours;
 use mpps_linux::netns::NetNs;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -141,7 +146,7 @@ impl Bed {
         self.kept = false;
         if let Some(journal) = &mut self.journal {
             // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
-            let _noted = journal.record(&Entry::Lowering);
+            let _noted = journal.mark(&Mark::Lowering);
         }
         self.put_back()
     }
@@ -157,9 +162,9 @@ impl Bed {
     fn put_back(&mut self) -> Result<(), BedError> {
         self.neighbours.clear();
         match self.journal.take() {
-            Some(journal) if !self.kept => journal::revert(journal)
+            Some(journal) if !self.kept => journal::revert::<Change>(journal)
                 .map(drop)
-                .map_err(|e| BedError::NotRestored(self.name.clone(), e)),
+                .map_err(|e| BedError::NotRestored(self.name.clone(), e.into())),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,6 @@
 //! Names, MAC and IP addresses of the bed: fixed, so that a reader of a dump knows where she is.
 
 use super::{BedError, Side};
-pub use crate::journal::netns_names as netns;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Longest bed name: it is part of namespace names.
@@ -18,6 +17,11 @@ pub fn check(name: &str) -> Result<(), BedError> {
         return Ok(());
     }
     Err(BedError::BadName(name.to_owned()))
+}
+
+/// Names of a bed's three namespaces: tester out, DUT, tester in.
+pub fn netns(bed: &str) -> [String; 3] {
+    ["out", "dut", "in"].map(|role| format!("mpps-{bed}-{role}"))
 }
 
 /// Interface name.

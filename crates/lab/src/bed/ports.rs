@@ -13,16 +13,16 @@ use crate::clock::wait_for;
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
-use mpps_linux::sysctl;
+use mpps_linux::setting::Setting;
 use std::net::{IpAddr, Ipv6Addr};
-use std::path::Path;
 
 /// The kernel joins groups and reports them in workers of its own, within milliseconds, ns.
 const WORKER_LIMIT_NS: u64 = 2_000_000_000;
 /// How often to look whether it has, ns.
 const WORKER_STEP_NS: u64 = 500_000;
-/// Longest interval the kernel takes, ms: 24 days.
-const NEVER_MS: &str = "2147483647";
+/// About the longest interval the kernel takes, ms: 24 days. A whole number of ticks at any CONFIG_HZ, so that it is
+/// read back as it was written.
+const NEVER_MS: &str = "2147483000";
 
 /// Cables and configures the ports of three empty namespaces; they are up when this returns.
 pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<[Port; 4], BedError> {
@@ -78,7 +78,7 @@ pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
 /// The tester's ports shall never speak for themselves: no IPv6 at all.
 pub(super) fn silence_tester() -> Result<(), mpps_linux::Error> {
     for scope in ["all", "default"] {
-        write_if_there(&format!("net.ipv6.conf.{scope}.disable_ipv6"), "1")?;
+        write_if_there(&ipv6(scope, "disable_ipv6"), "1")?;
     }
     Ok(())
 }
@@ -86,8 +86,8 @@ pub(super) fn silence_tester() -> Result<(), mpps_linux::Error> {
 /// A router for both families that neither solicits nor autoconfigures. Everything else is as this
 /// machine has it.
 fn make_router() -> Result<(), mpps_linux::Error> {
-    sysctl::write("net.ipv4.ip_forward", "1")?;
-    write_if_there("net.ipv6.conf.all.forwarding", "1")?;
+    Setting::sysctl("net.ipv4.ip_forward").write("1")?;
+    write_if_there(&ipv6("all", "forwarding"), "1")?;
     for (name, value) in [
         ("accept_ra", "0"),
         ("autoconf", "0"),
@@ -97,15 +97,19 @@ fn make_router() -> Result<(), mpps_linux::Error> {
         ("mldv1_unsolicited_report_interval", NEVER_MS),
         ("mldv2_unsolicited_report_interval", NEVER_MS),
     ] {
-        write_if_there(&format!("net.ipv6.conf.default.{name}"), value)?;
+        write_if_there(&ipv6("default", name), value)?;
     }
     Ok(())
 }
 
-/// A kernel without IPv6 has no such setting.
-fn write_if_there(name: &str, value: &str) -> Result<(), mpps_linux::Error> {
-    if sysctl::exists(name) {
-        sysctl::write(name, value)
+fn ipv6(scope: &str, name: &str) -> Setting {
+    Setting::sysctl(format!("net.ipv6.conf.{scope}.{name}"))
+}
+
+/// A kernel without IPv6, or without XPS, has no such setting.
+fn write_if_there(setting: &Setting, value: &str) -> Result<(), mpps_linux::Error> {
+    if setting.exists() {
+        setting.write(value)
     } else {
         Ok(())
     }
@@ -115,21 +119,18 @@ fn write_if_there(name: &str, value: &str) -> Result<(), mpps_linux::Error> {
 /// The kernel's way without is the flow's hash: CPUs then meet at a queue, wait for each other's lock, and share
 /// the 256 slots behind it. A kernel without XPS keeps that way.
 fn spread_transmission(plan: &BedPlan, dut: &NetNs) -> Result<(), BedError> {
-    for port in [Side::B, Side::C].map(names::interface) {
-        dut.with_sysfs(|sys: &Path| {
+    dut.run(|| {
+        for port in [Side::B, Side::C].map(names::interface) {
             for (queue, &cpu) in plan.cpus.dut.iter().enumerate() {
-                let file = format!("class/net/{port}/queues/tx-{queue}/xps_cpus");
-                let path = sys.join(&file);
-                if path.exists() {
-                    let mask = CpuSet::single(cpu).mask();
-                    std::fs::write(&path, mask)
-                        .map_err(|e| mpps_linux::Error::from_io("write", file, &e))?;
-                }
+                let file = format!("queues/tx-{queue}/xps_cpus");
+                write_if_there(
+                    &Setting::device_file(port, &file),
+                    &CpuSet::single(cpu).mask(),
+                )?;
             }
-            Ok::<_, mpps_linux::Error>(())
-        })??;
-    }
-    Ok(())
+        }
+        Ok(())
+    })?
 }
 
 /// Both cables, their ends still down.
@@ -213,7 +214,7 @@ fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
 }
 
 fn has_ipv6() -> bool {
-    sysctl::exists("net.ipv6.conf.all.forwarding")
+    ipv6("all", "forwarding").exists()
 }
 
 /// The tester's addresses as static neighbours: the DUT shall never have to ask.

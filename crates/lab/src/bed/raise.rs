@@ -1,11 +1,10 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
 use super::external::{self, Built};
-use super::{Bed, BedError, BedPlan, names, ports, setup};
+use super::{Bed, BedError, BedPlan, Change, names, ports, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
-use std::io;
 use std::path::Path;
 
 /// A run's id is drawn so often at most: 16 bits, few beds at a time.
@@ -34,9 +33,9 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
             }
         }
         Err(error) => {
-            let reverted = journal::revert(journal)
+            let reverted = journal::revert::<Change>(journal)
                 .map(drop)
-                .map_err(|e| BedError::NotRestored(name, e));
+                .map_err(|e| BedError::NotRestored(name, e.into()));
             Err(in_spite_of(error, reverted))
         }
     }
@@ -45,10 +44,9 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
 /// The first error is the one to tell, unless the host could not be put back after it.
 fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
     match put_back {
-        Err(BedError::NotRestored(name, why)) => BedError::NotRestored(
-            name,
-            io::Error::new(why.kind(), format!("{why}; before that: {first}")),
-        ),
+        Err(BedError::NotRestored(name, why)) => {
+            BedError::NotRestored(name, format!("{why}; before that: {first}").into())
+        }
         _ => first,
     }
 }
@@ -56,7 +54,7 @@ fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
 /// A journal under the user's name, or under an id nobody has.
 fn begin(plan: &BedPlan) -> Result<(String, Journal), BedError> {
     match &plan.name {
-        Some(name) => match Journal::begin(name).map_err(BedError::Journal)? {
+        Some(name) => match Journal::begin(name)? {
             Some(journal) => Ok((name.clone(), journal)),
             None => Err(BedError::NameInUse(name.clone())),
         },
@@ -70,7 +68,7 @@ fn drawn() -> Result<(String, Journal), BedError> {
     let mut random = mpps_method::random::Random::from_seed(start);
     for _ in 0..DRAWS {
         let name = format!("{:04x}", random.next_u64() & 0xffff);
-        if let Some(journal) = Journal::begin(&name).map_err(BedError::Journal)? {
+        if let Some(journal) = Journal::begin(&name)? {
             return Ok((name, journal));
         }
     }
@@ -80,8 +78,8 @@ fn drawn() -> Result<(String, Journal), BedError> {
 fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
-        let made = journal.change(&Entry::Folder { path }, netns::make_directory);
-        made.map_err(BedError::Journal)??;
+        let made = journal.change(&Change::Folder { path }, netns::make_directory);
+        made??;
     }
     if let Some(external) = &plan.external {
         return external::adopt(external, name, journal, make);
@@ -105,8 +103,8 @@ fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
     if NetNs::exists(&name) {
         return Err(BedError::NetNsExists(name));
     }
-    let made = journal.change(&Entry::NetNs { name: name.clone() }, || create(&name));
-    made.map_err(BedError::Journal)?
+    let made = journal.change(&Change::NetNs { name: name.clone() }, || create(&name));
+    made?
 }
 
 /// Whether the folder has to be made, or another bed made it: the last of them removes it.
@@ -114,9 +112,9 @@ fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
     if !Path::new(folder).exists() {
         return Ok(true);
     }
-    let makes = |entry: &Entry| matches!(entry, Entry::Folder { path } if path == folder);
+    let makes = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Folder { path }) if path == folder);
     // A bed that goes while we look took the folder along or left it to others.
-    let names = journal::names().map_err(BedError::Journal)?;
+    let names = journal::names()?;
     Ok(names
         .iter()
         .filter_map(|name| journal::peek(name).ok())

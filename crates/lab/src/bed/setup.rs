@@ -66,8 +66,7 @@ struct Output {
 
 impl Output {
     fn new(journal: &Journal, name: &str) -> Result<Self, BedError> {
-        let tried = format!("make {}", journal.folder().join(name).display());
-        let file = journal.create(name).map_err(BedError::io(tried))?;
+        let file = journal.create(name)?;
         Ok(Self { file, freed: 0 })
     }
 

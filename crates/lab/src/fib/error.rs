@@ -1,6 +1,7 @@
 //! Why a table is not in the FIB.
 
 use super::{Family, PROTOCOL};
+use crate::journal::JournalError;
 use thiserror::Error;
 
 const MIB: u64 = 1 << 20;
@@ -74,8 +75,8 @@ pub enum FibError {
     #[error("a load that was killed left routes here: run `mpps recover` first")]
     LeftBehind,
     /// The journal could not be kept: nothing was changed without it.
-    #[error("{}", crate::journal::explain(.0))]
-    Journal(std::io::Error),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// Ctrl-C or SIGTERM; this many requests had been handled.
     #[error("interrupted after {0} routes")]
     Interrupted(u64),

@@ -5,10 +5,10 @@
 //! begins before the first route, says "kept" when a load is whole, and ends when the routes are cleared.
 
 use super::{Cleared, FibError, LoadPlan, Loaded, clear, contents, load};
-use crate::journal::{Claim, Entry, Journal, is_kept};
+use crate::journal::{self, Claim, Journal, JournalError, Mark, RevertError, Reverted, is_kept};
 use mpps_linux::netns::{NetNs, own_inode};
 use mpps_tables::Table;
-use std::io;
+use serde::{Deserialize, Serialize};
 
 const PREFIX: &str = "routes_";
 
@@ -19,7 +19,7 @@ pub fn is_journal(name: &str) -> bool {
 }
 
 /// Name of the journal for routes in this namespace.
-pub(crate) fn journal_of(netns: u64) -> String {
+fn journal_of(netns: u64) -> String {
     format!("{PREFIX}{netns}")
 }
 
@@ -39,10 +39,9 @@ impl HostRoutes {
     pub fn begin() -> Result<Self, FibError> {
         let netns = own_inode()?;
         let name = journal_of(netns);
-        let journal = match Journal::begin(&name).map_err(FibError::Journal)? {
+        let journal = match Journal::begin(&name)? {
             Some(mut journal) => {
-                let entry = Entry::Routes { netns };
-                journal.record(&entry).map_err(FibError::Journal)?;
+                journal.announce(&HostChange::Routes { netns })?;
                 journal
             }
             None => again(&name)?,
@@ -57,10 +56,11 @@ impl HostRoutes {
     /// It could not be written down.
     pub fn settle(mut self) -> Result<(), FibError> {
         if contents(None)?.total() == 0 {
-            return self.journal.end().map_err(FibError::Journal);
+            self.journal.end()?;
+        } else {
+            self.journal.mark(&Mark::Kept)?;
         }
-        let kept = self.journal.record(&Entry::Kept);
-        kept.map_err(FibError::Journal)
+        Ok(())
     }
 
     /// Takes everything of ours away again and ends the journal.
@@ -69,7 +69,7 @@ impl HostRoutes {
     /// Something could not be taken away; the journal stays then.
     pub fn clear(self) -> Result<Cleared, FibError> {
         let cleared = clear()?;
-        self.journal.end().map_err(FibError::Journal)?;
+        self.journal.end()?;
         Ok(cleared)
     }
 }
@@ -95,16 +95,14 @@ pub fn load_host(
 
 /// One more load where one is kept: until it is whole, recovery takes away both.
 fn again(name: &str) -> Result<Journal, FibError> {
-    let Claim::Ours(mut journal) = Journal::claim(name).map_err(FibError::Journal)? else {
+    let Claim::Ours(mut journal) = Journal::claim(name)? else {
         return Err(FibError::InUse);
     };
-    if !is_kept(&journal.entries().map_err(FibError::Journal)?) {
+    if !is_kept(&journal.entries::<HostChange>()?) {
         return Err(FibError::LeftBehind);
     }
-    let recorded = journal.record(&Entry::run());
-    recorded
-        .and_then(|()| journal.record(&Entry::Lowering))
-        .map_err(FibError::Journal)?;
+    journal.mark(&Mark::run())?;
+    journal.mark(&Mark::Lowering)?;
     Ok(journal)
 }
 
@@ -116,23 +114,49 @@ pub fn clear_host() -> Result<Cleared, FibError> {
     match Journal::claim(&journal_of(own_inode()?)) {
         Ok(Claim::Ours(mut journal)) => {
             // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
-            let _noted = journal.record(&Entry::Lowering);
+            let _noted = journal.mark(&Mark::Lowering);
             HostRoutes { journal }.clear()
         }
         Ok(Claim::InUse) => Err(FibError::InUse),
-        // No journal. Routes of ours, whose journal was lost, go all the same.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => clear(),
-        Err(error) => Err(FibError::Journal(error)),
+        // Nothing announced: what is ours all the same, of a journal that was lost, goes too.
+        Err(error) if error.is_missing() => clear(),
+        Err(error) => Err(error.into()),
     }
 }
 
-/// Takes back what [`Entry::Routes`] announced; how many routes that was. A namespace that is gone took
-/// its routes along.
-pub(crate) fn put_back(netns: u64) -> io::Result<u64> {
-    let Some(netns) = NetNs::find(netns).map_err(io::Error::other)? else {
+/// A change that such a journal announces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum HostChange {
+    /// Routes are loaded into a network namespace that mpps did not make.
+    Routes {
+        /// Its inode number.
+        netns: u64,
+    },
+}
+
+impl journal::Change for HostChange {
+    fn check(&self, journal: &str) -> Result<(), JournalError> {
+        let Self::Routes { netns } = self;
+        if journal_of(*netns) == journal {
+            return Ok(());
+        }
+        let named = format!("netns {netns}");
+        Err(JournalError::names_foreign(journal, &named))
+    }
+
+    fn revert(&self, _: &str, reverted: &mut Reverted) -> Result<(), RevertError> {
+        let Self::Routes { netns } = self;
+        reverted.routes += put_back(*netns)?;
+        Ok(())
+    }
+}
+
+/// Clears a namespace; how many routes that were. A namespace that is gone took its routes along.
+fn put_back(netns: u64) -> Result<u64, RevertError> {
+    let Some(netns) = NetNs::find(netns)? else {
         return Ok(0);
     };
-    let cleared = netns.run(clear).map_err(io::Error::other)?;
-    let cleared = cleared.map_err(io::Error::other)?;
+    let cleared = netns.run(clear)??;
     Ok(cleared.v4 + cleared.v6)
 }

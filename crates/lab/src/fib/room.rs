@@ -3,7 +3,7 @@
 use super::FibError;
 use crate::facts::Reading;
 use crate::facts::{Memory, Root};
-use mpps_linux::{kernel, sysctl};
+use mpps_linux::{kernel, setting::Setting};
 
 /// Kernel memory a route takes at most, octets: seen 155 with a full IPv4 table, and 510 (760 with a next
 /// hop of its own) with an IPv6 table, on Linux 6.18; trie nodes on their way out, and kernels that take
@@ -37,7 +37,7 @@ fn max_size() -> Option<u64> {
     if release.at_least(4, 18) {
         return None;
     }
-    sysctl::read(MAX_SIZE).ok()?.parse().ok()
+    Setting::sysctl(MAX_SIZE).read().ok()?.parse().ok()
 }
 
 fn fits(

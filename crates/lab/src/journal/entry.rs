@@ -1,14 +1,23 @@
 //! What a journal line says.
 
-use super::AdoptedPort;
 use mpps_linux::{kernel, task};
 use serde::{Deserialize, Serialize};
 
-/// One line of a journal: a change announced, or a state reached.
+/// One line of a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Entry<C> {
+    /// A state reached.
+    Mark(Mark),
+    /// A change announced.
+    Change(C),
+}
+
+/// A state that a run has reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub enum Entry {
-    /// Who began.
+pub enum Mark {
+    /// A process begins.
     Run {
         /// Process id.
         pid: i32,
@@ -19,34 +28,14 @@ pub enum Entry {
         /// Kernel's boot id.
         boot_id: String,
     },
-    /// A folder of the host is made.
-    Folder {
-        /// Its path.
-        path: String,
-    },
-    /// A network namespace is made.
-    NetNs {
-        /// Its name.
-        name: String,
-    },
-    /// A port of the host is moved into one of our namespaces.
-    Port {
-        /// What it was like before.
-        port: Box<AdoptedPort>,
-    },
-    /// Routes are loaded into a network namespace that is none of ours.
-    Routes {
-        /// Its inode number.
-        netns: u64,
-    },
     /// The bed stands and shall stay when its maker ends.
     Kept,
     /// The bed is being taken down: no longer kept.
     Lowering,
 }
 
-impl Entry {
-    /// Who begins: this process.
+impl Mark {
+    /// This process begins.
     pub(crate) fn run() -> Self {
         let pid = task::current_pid();
         Self::Run {
@@ -58,28 +47,31 @@ impl Entry {
     }
 }
 
+fn marks<C>(entries: &[Entry<C>]) -> impl DoubleEndedIterator<Item = &Mark> {
+    entries.iter().filter_map(|entry| match entry {
+        Entry::Mark(mark) => Some(mark),
+        Entry::Change(_) => None,
+    })
+}
+
 /// Whether the bed was raised to stay, nobody has begun to lower it, and the machine runs since: no
 /// namespace outlives a reboot, but a journal does where /run is on a disk.
 #[must_use]
-pub fn is_kept(entries: &[Entry]) -> bool {
-    let last = entries
-        .iter()
-        .rev()
-        .find(|entry| matches!(entry, Entry::Kept | Entry::Lowering));
-    matches!(last, Some(Entry::Kept)) && is_of_this_boot(entries)
+pub fn is_kept<C>(entries: &[Entry<C>]) -> bool {
+    let mut states = marks(entries).rev();
+    let last = states.find(|mark| matches!(mark, Mark::Kept | Mark::Lowering));
+    last == Some(&Mark::Kept) && is_of_this_boot(entries)
 }
 
-fn is_of_this_boot(entries: &[Entry]) -> bool {
+fn is_of_this_boot<C>(entries: &[Entry<C>]) -> bool {
     let now = kernel::boot_id().unwrap_or_default();
-    entries
-        .iter()
-        .all(|entry| !matches!(entry, Entry::Run { boot_id, .. } if *boot_id != now))
+    marks(entries).all(|mark| !matches!(mark, Mark::Run { boot_id, .. } if *boot_id != now))
 }
 
 /// Whether the process that raised the bed still lives.
-pub(crate) fn maker_lives(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| match entry {
-        Entry::Run { pid, started, .. } => task::lives(*pid, *started) && is_of_this_boot(entries),
+pub(crate) fn maker_lives<C>(entries: &[Entry<C>]) -> bool {
+    marks(entries).any(|mark| match mark {
+        Mark::Run { pid, started, .. } => task::lives(*pid, *started) && is_of_this_boot(entries),
         _ => false,
     })
 }
@@ -88,50 +80,44 @@ pub(crate) fn maker_lives(entries: &[Entry]) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_bed_is_kept_from_keeping_to_lowering_and_not_beyond_a_reboot() {
-        let run = Entry::run();
-        assert!(!is_kept(std::slice::from_ref(&run)));
-        assert!(is_kept(&[run.clone(), Entry::Kept]));
-        assert!(!is_kept(&[run, Entry::Kept, Entry::Lowering]));
-        let Entry::Run {
+    fn entries(marks: &[Mark]) -> Vec<Entry<()>> {
+        marks.iter().cloned().map(Entry::Mark).collect()
+    }
+
+    /// A run of this process, but with this start and on this boot.
+    fn run_with(begun: Option<u64>, boot: Option<&str>) -> Mark {
+        let Mark::Run {
             pid,
             started,
             version,
-            ..
-        } = Entry::run()
+            boot_id,
+        } = Mark::run()
         else {
             panic!("not a run");
         };
-        let before = Entry::Run {
+        Mark::Run {
             pid,
-            started,
+            started: begun.unwrap_or(started),
             version,
-            boot_id: "another boot".to_owned(),
-        };
-        assert!(!is_kept(&[before.clone(), Entry::Kept]));
-        assert!(!maker_lives(&[before]));
+            boot_id: boot.map_or(boot_id, str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_bed_is_kept_until_lowering_or_reboot() {
+        assert!(!is_kept(&entries(&[Mark::run()])));
+        assert!(is_kept(&entries(&[Mark::run(), Mark::Kept])));
+        let lowering = [Mark::run(), Mark::Kept, Mark::Lowering];
+        assert!(!is_kept(&entries(&lowering)));
+        let before = run_with(None, Some("another boot"));
+        assert!(!is_kept(&entries(&[before.clone(), Mark::Kept])));
+        assert!(!maker_lives(&entries(&[before])));
     }
 
     #[test]
     fn a_maker_is_its_number_and_its_start() {
-        assert!(maker_lives(&[Entry::run()]));
-        let Entry::Run {
-            pid,
-            version,
-            boot_id,
-            ..
-        } = Entry::run()
-        else {
-            panic!("not a run");
-        };
-        let other = Entry::Run {
-            pid,
-            started: 1,
-            version,
-            boot_id,
-        };
-        assert!(!maker_lives(&[other]));
-        assert!(!maker_lives(&[]));
+        assert!(maker_lives(&entries(&[Mark::run()])));
+        assert!(!maker_lives(&entries(&[run_with(Some(1), None)])));
+        assert!(!maker_lives(&entries(&[])));
     }
 }

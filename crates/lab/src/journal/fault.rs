@@ -1,4 +1,4 @@
-//! Dying on purpose: the tests kill a run at each journal entry, before and after its change, and at
+//! Planted deaths: the tests kill a run at each journal entry, before and after its change, and at
 //! each step of putting back.
 
 use mpps_linux::task;

@@ -1,19 +1,19 @@
-//! The folders of journals: they get and lose their names in one step, so that nobody ever sees half a one.
+//! The folders of journals. Each gets and loses its name in one step, so no other process sees an incomplete one.
 
-use super::{ROOT, trust};
+use super::{JournalError, ROOT, trust};
 use mpps_linux::task;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a folder is called before it has its name, and after it lost it.
+/// Begin of a folder's name before it has its own, and after it lost that.
 const PASSING: [&str; 2] = [".new-", ".old-"];
-/// The root may vanish between two calls of ours, with the last bed of others; as often at most.
+/// Most attempts: the root may vanish between two calls, with the last bed of another process.
 const TRIES: u32 = 100;
 
 /// A new folder under a passing name.
-pub(super) fn unnamed() -> io::Result<PathBuf> {
+pub(super) fn unnamed() -> Result<PathBuf, JournalError> {
     let path = passing(PASSING[0]);
     let make = || trust::make_root().and_then(|()| trust::make_folder(&path));
     let mut made = make();
@@ -26,38 +26,44 @@ pub(super) fn unnamed() -> io::Result<PathBuf> {
     made.map(|()| path)
 }
 
-fn is_race(error: &io::Error) -> bool {
+fn is_race(error: &JournalError) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists
+        Some(io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
     )
 }
 
 /// Gives a folder its name; `None` when the name is taken.
-pub(super) fn give_name(unnamed: &Path, name: &str) -> io::Result<Option<PathBuf>> {
+pub(super) fn give_name(unnamed: &Path, name: &str) -> Result<Option<PathBuf>, JournalError> {
     let folder = Path::new(ROOT).join(name);
-    File::open(unnamed)?.sync_all()?;
+    sync(unnamed)?;
     // An empty folder of that name would be replaced; one with a journal in it is not.
     match fs::rename(unnamed, &folder) {
         Ok(()) => {
-            File::open(ROOT)?.sync_all()?;
+            sync(Path::new(ROOT))?;
             Ok(Some(folder))
         }
         Err(error) => match error.kind() {
             io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => Ok(None),
-            _ => Err(error),
+            _ => Err(JournalError::io("rename to", &folder)(error)),
         },
     }
 }
 
+/// Has the kernel write the names in a folder to disk.
+pub(super) fn sync(folder: &Path) -> Result<(), JournalError> {
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(JournalError::io("sync", folder))
+}
+
 /// Removes a folder: first its name, so that a bed of this name may begin at once. The last one takes
 /// the root with it.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
+pub(super) fn remove(folder: &Path) -> Result<(), JournalError> {
     let passing = passing(PASSING[1]);
-    fs::rename(folder, &passing)?;
-    File::open(ROOT)?.sync_all()?;
+    fs::rename(folder, &passing).map_err(JournalError::io("rename", folder))?;
+    sync(Path::new(ROOT))?;
     remove_all(&passing)?;
-    // Not empty: others are there. Gone: others were faster.
+    // It fails where other beds are there, or another process removed it first.
     let _others = fs::remove_dir(ROOT);
     Ok(())
 }
@@ -67,12 +73,12 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// One could not be removed.
-pub fn sweep() -> io::Result<()> {
+pub fn sweep() -> Result<(), JournalError> {
     let Ok(entries) = fs::read_dir(ROOT) else {
         return Ok(());
     };
     for entry in entries {
-        let entry = entry?;
+        let entry = entry.map_err(JournalError::io("list", Path::new(ROOT)))?;
         let name = entry.file_name();
         let Some(owner) = name
             .to_str()
@@ -88,10 +94,12 @@ pub fn sweep() -> io::Result<()> {
     Ok(())
 }
 
-/// Two recoveries may remove the same.
-fn remove_all(path: &Path) -> io::Result<()> {
+/// Removes a folder. Another recovery may remove the same one.
+fn remove_all(path: &Path) -> Result<(), JournalError> {
     match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(JournalError::io("remove", path)(error))
+        }
         _ => Ok(()),
     }
 }

@@ -6,34 +6,41 @@
 //! "can the file be locked?", with no process id that could be another's by now.
 //!
 //! Only what outlives our processes is journalled: namespaces (their interfaces, routes, sysctls and
-//! attached programs go with them), folders, ports of the host that we adopt, and routes in namespaces that are none of ours.
-//! eBPF objects are held by file descriptors alone.
+//! attached programs go with them), folders, ports of the host that we adopt, settings of the host, and routes in
+//! namespaces that mpps did not make. eBPF objects are held by file descriptors alone.
+//!
+//! A line is a mark of the run, or a change. The journal knows no kind of change: each is a [`Change`], implemented by
+//! whoever makes it.
 
+mod change;
 mod entry;
+mod error;
 pub mod fault;
 mod folder;
-mod port;
 mod revert;
 mod trust;
 
+pub use change::{Change, Reverted};
 pub(crate) use entry::maker_lives;
-pub use entry::{Entry, is_kept};
+pub use entry::{Entry, Mark, is_kept};
+pub use error::{JournalError, RevertError};
 pub use folder::sweep;
-pub use port::AdoptedPort;
-pub use revert::{Reverted, revert};
-pub use trust::{check_root, netns_names};
+pub use revert::revert;
+pub use trust::check_root;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where the journals lie. It goes with the last of them.
 pub const ROOT: &str = "/run/mpps";
 const FILE: &str = "journal.jsonl";
-/// EMFILE (`errno(3)`), which the standard library has no kind for.
-const TOO_MANY_OPEN_FILES: i32 = 24;
+
+type Result<T> = std::result::Result<T, JournalError>;
 
 /// An open journal whose owner we are.
 #[derive(Debug)]
@@ -48,7 +55,7 @@ pub struct Journal {
 pub enum Claim {
     /// It is ours now.
     Ours(Journal),
-    /// Somebody alive owns it.
+    /// A living process owns it.
     InUse,
 }
 
@@ -56,14 +63,14 @@ impl Journal {
     /// Begins a journal under this name; `None` when the name is taken.
     ///
     /// The folder is made under another name, with the locked file and its first entry in it, and then
-    /// renamed: nobody ever sees a folder whose owner seems dead or is not known.
+    /// renamed: no other process sees a folder whose owner seems dead or is not known.
     ///
     /// # Errors
     /// The folder could not be made or synced.
-    pub fn begin(name: &str) -> io::Result<Option<Self>> {
+    pub fn begin(name: &str) -> Result<Option<Self>> {
         let unnamed = folder::unnamed()?;
         let begun = Self::in_folder(&unnamed).and_then(|mut journal| {
-            journal.record(&Entry::run())?;
+            journal.mark(&Mark::run())?;
             let folder = folder::give_name(&unnamed, name)?;
             Ok(folder.map(|folder| Self { folder, ..journal }))
         });
@@ -74,9 +81,9 @@ impl Journal {
         begun
     }
 
-    fn in_folder(folder: &Path) -> io::Result<Self> {
+    fn in_folder(folder: &Path) -> Result<Self> {
         let file = trust::make_file(&folder.join(FILE))?;
-        file.lock()?;
+        file.lock().map_err(JournalError::io("lock", folder))?;
         Ok(Self {
             folder: folder.to_path_buf(),
             file,
@@ -88,19 +95,26 @@ impl Journal {
     ///
     /// # Errors
     /// No such journal (`NotFound`), another user may write to it, or it could not be opened.
-    pub fn claim(name: &str) -> io::Result<Claim> {
+    pub fn claim(name: &str) -> Result<Claim> {
         let folder = Path::new(ROOT).join(name);
         loop {
             let path = trust::path(name, FILE)?;
-            let file = OpenOptions::new().read(true).append(true).open(&path)?;
+            let open = OpenOptions::new().read(true).append(true).open(&path);
+            let file = open.map_err(JournalError::io("open", &path))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(Claim::InUse),
-                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::Error(error)) => {
+                    return Err(JournalError::io("lock", &path)(error));
+                }
             }
-            // Between opening and locking the bed may have ended, and another of its name begun: then
-            // we hold the lock of a file that is nobody's, and must look again.
-            if fs::metadata(&path)?.ino() == file.metadata()?.ino() {
+            // Between opening and locking the bed may have ended, and another of its name begun. Then
+            // this is the lock of a removed file, and the path has to be opened again.
+            let named = fs::metadata(&path).map_err(JournalError::io("examine", &path))?;
+            let locked = file
+                .metadata()
+                .map_err(JournalError::io("examine", &path))?;
+            if named.ino() == locked.ino() {
                 let mut journal = Self {
                     folder,
                     file,
@@ -118,10 +132,10 @@ impl Journal {
     /// The entry could not be synced: the change was not made then.
     pub fn change<T, E>(
         &mut self,
-        entry: &Entry,
-        make: impl FnOnce() -> Result<T, E>,
-    ) -> io::Result<Result<T, E>> {
-        self.record(entry)?;
+        change: &impl Change,
+        make: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> Result<std::result::Result<T, E>> {
+        self.announce(change)?;
         let made = make();
         if made.is_ok() {
             fault::kill_if(fault::KILL_AFTER_CHANGE, self.written);
@@ -129,19 +143,32 @@ impl Journal {
         Ok(made)
     }
 
-    /// Writes an entry to disk.
+    /// Announces a change that others make.
     ///
     /// # Errors
-    /// It could not be written or synced.
-    pub fn record(&mut self, entry: &Entry) -> io::Result<()> {
-        let mut line = serde_json::to_string(entry)?;
+    /// The entry could not be synced.
+    pub fn announce(&mut self, change: &impl Change) -> Result<()> {
+        self.record(change)
+    }
+
+    /// Writes down that this state is reached.
+    ///
+    /// # Errors
+    /// The entry could not be synced.
+    pub fn mark(&mut self, mark: &Mark) -> Result<()> {
+        self.record(mark)
+    }
+
+    fn record(&mut self, entry: &impl Serialize) -> Result<()> {
+        let line = serde_json::to_string(entry);
+        let mut line = line.map_err(|error| self.failed("write")(error.into()))?;
         line.push('\n');
         if let Err(error) = self.file.write_all(line.as_bytes()) {
             // A full disk may have taken half of it. The first error is the one to tell.
             let _half = self.cut_torn_line();
-            return Err(error);
+            return Err(self.failed("write")(error));
         }
-        self.file.sync_all()?;
+        self.file.sync_all().map_err(self.failed("sync"))?;
         self.written += 1;
         fault::kill_if(fault::KILL_AT_JOURNAL, self.written);
         Ok(())
@@ -149,30 +176,39 @@ impl Journal {
 
     /// A last line without its end was never synced, so its change was not made; the next entry shall
     /// not be glued to it.
-    fn cut_torn_line(&mut self) -> io::Result<()> {
+    fn cut_torn_line(&mut self) -> Result<()> {
         let text = self.text()?;
         let whole = whole(&text).len();
         if whole < text.len() {
-            self.file.set_len(u64::try_from(whole).unwrap_or(0))?;
-            self.file.sync_all()?;
+            let length = u64::try_from(whole).unwrap_or(0);
+            self.file.set_len(length).map_err(self.failed("cut"))?;
+            self.file.sync_all().map_err(self.failed("sync"))?;
         }
         Ok(())
     }
 
-    fn text(&mut self) -> io::Result<Vec<u8>> {
+    fn text(&mut self) -> Result<Vec<u8>> {
         let mut text = Vec::new();
-        self.file.rewind()?;
-        self.file.read_to_end(&mut text)?;
+        let read = self
+            .file
+            .rewind()
+            .and_then(|()| self.file.read_to_end(&mut text));
+        read.map_err(self.failed("read"))?;
         Ok(text)
+    }
+
+    fn failed(&self, tried: &'static str) -> impl FnOnce(std::io::Error) -> JournalError + use<> {
+        let path = self.folder.join(FILE);
+        move |error| JournalError::io(tried, &path)(error)
     }
 
     /// All entries.
     ///
     /// # Errors
     /// The file could not be read, or a line is none of ours (`InvalidData`).
-    pub fn entries(&mut self) -> io::Result<Vec<Entry>> {
+    pub fn entries<C: Change>(&mut self) -> Result<Vec<Entry<C>>> {
         let text = self.text()?;
-        parse(&text).map_err(|why| trust::not_ours(self.name(), &why))
+        parse(&text).map_err(|why| not_ours(self.name(), why))
     }
 
     /// Its name: the bed's.
@@ -192,7 +228,7 @@ impl Journal {
     ///
     /// # Errors
     /// It is there already, or the kernel refused it.
-    pub fn create(&self, name: &str) -> io::Result<File> {
+    pub fn create(&self, name: &str) -> Result<File> {
         trust::make_file(&self.folder.join(name))
     }
 
@@ -200,67 +236,65 @@ impl Journal {
     ///
     /// # Errors
     /// It is there already, or could not be written or synced.
-    pub fn put(&self, name: &str, text: &str) -> io::Result<()> {
+    pub fn put(&self, name: &str, text: &str) -> Result<()> {
         let mut file = self.create(name)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        File::open(&self.folder)?.sync_all()
+        let path = self.folder.join(name);
+        let written = file.write_all(text.as_bytes());
+        written.map_err(JournalError::io("write", &path))?;
+        file.sync_all().map_err(JournalError::io("sync", &path))?;
+        folder::sync(&self.folder)
     }
 
     /// Ends the journal: everything in it has been put back.
     ///
     /// # Errors
     /// The folder could not be removed.
-    pub fn end(self) -> io::Result<()> {
+    pub fn end(self) -> Result<()> {
         folder::remove(&self.folder)
     }
-}
-
-/// An error of a journal in one line, with what helps.
-#[must_use]
-pub fn explain(error: &io::Error) -> String {
-    let remedy = match error.kind() {
-        io::ErrorKind::PermissionDenied => " (run as root)",
-        io::ErrorKind::ReadOnlyFilesystem => " (mount /run so that it can be written to)",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => " (free some space in /run)",
-        _ if error.raw_os_error() == Some(TOO_MANY_OPEN_FILES) => " (raise `ulimit -n`)",
-        _ => "",
-    };
-    format!("journal below {ROOT}: {error}{remedy}")
 }
 
 /// Reads a journal without owning it.
 ///
 /// # Errors
 /// No such journal (`NotFound`), another user may write to it, or as [`Journal::entries`].
-pub fn peek(name: &str) -> io::Result<Vec<Entry>> {
-    parse(&read(name, FILE)?).map_err(|why| trust::not_ours(name, &why))
+pub fn peek<C: Change>(name: &str) -> Result<Vec<Entry<C>>> {
+    parse(&read(name, FILE)?).map_err(|why| not_ours(name, why))
 }
 
 /// Text of a file beside the journal of this name.
 ///
 /// # Errors
 /// No such file (`NotFound`), or another user may write to it.
-pub fn read(name: &str, file: &str) -> io::Result<Vec<u8>> {
-    fs::read(trust::path(name, file)?)
+pub fn read(name: &str, file: &str) -> Result<Vec<u8>> {
+    let path = trust::path(name, file)?;
+    fs::read(&path).map_err(JournalError::io("read", &path))
 }
 
-/// Whether somebody alive owns the journal of this name.
+/// Whether a living process owns the journal of this name.
 ///
 /// # Errors
 /// No such journal (`NotFound`), or it could not be opened.
-pub fn is_in_use(name: &str) -> io::Result<bool> {
-    let file = File::open(trust::path(name, FILE)?)?;
+pub fn is_in_use(name: &str) -> Result<bool> {
+    let path = trust::path(name, FILE)?;
+    let file = File::open(&path).map_err(JournalError::io("open", &path))?;
     // Shared: many may look at once.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
-        Err(TryLockError::Error(error)) => Err(error),
+        Err(TryLockError::Error(error)) => Err(JournalError::io("lock", &path)(error)),
     }
 }
 
-/// All whole lines. What is not understood is not skipped: it may announce a change.
-fn parse(text: &[u8]) -> Result<Vec<Entry>, String> {
+fn not_ours(name: &str, why: String) -> JournalError {
+    JournalError::NotOurs {
+        name: name.to_owned(),
+        why,
+    }
+}
+
+/// All whole lines. A line that is not understood is an error, because it may announce a change.
+fn parse<C: DeserializeOwned>(text: &[u8]) -> std::result::Result<Vec<Entry<C>>, String> {
     let entry = |(number, line): (usize, &[u8])| {
         serde_json::from_slice(line)
             .map_err(|_| format!("line {} of {FILE} is not understood", number + 1))
@@ -279,15 +313,15 @@ fn whole(text: &[u8]) -> &[u8] {
 ///
 /// # Errors
 /// The folder could not be read; that it is not there is an empty list.
-pub fn names() -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(ROOT) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
+pub fn names() -> Result<Vec<String>> {
+    let failed = || JournalError::io("list", Path::new(ROOT));
+    let entries = match fs::read_dir(ROOT).map_err(failed()) {
+        Err(error) if error.is_missing() => return Ok(Vec::new()),
+        entries => entries?,
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry?;
+        let entry = entry.map_err(failed())?;
         let name = entry.file_name().into_string().ok();
         // An entry that went meanwhile has no type any more.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -303,17 +337,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_last_line_was_never_synced_and_does_not_count() {
-        let parse = |text: &str| parse(text.as_bytes()).unwrap();
+    fn a_torn_last_line_does_not_count() {
+        let parse = |text: &str| parse::<()>(text.as_bytes()).unwrap();
         let kept = "{\"entry\":\"kept\"}\n";
         assert_eq!(parse(""), []);
         assert_eq!(parse("{\"entry\":\"ke"), []);
-        assert_eq!(parse(&format!("{kept}{{\"entry\":\"low")), [Entry::Kept]);
+        assert_eq!(
+            parse(&format!("{kept}{{\"entry\":\"low")),
+            [Entry::Mark(Mark::Kept)]
+        );
     }
 
     #[test]
-    fn a_line_of_another_version_is_an_error_that_names_it() {
-        let error = parse(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
+    fn a_line_of_another_version_is_named() {
+        let error = parse::<()>(b"{\"entry\":\"kept\"}\n{\"entry\":\"moon_moved\"}\n").unwrap_err();
         assert!(error.starts_with("line 2 of journal.jsonl"), "{error}");
     }
 }

@@ -1,10 +1,7 @@
-//! Which journals are believed. Recovery does as root what a journal says, so nobody else may have written it.
+//! Which journals are believed. Recovery does as root what a journal says, so only root may have written it.
 
-use super::{Entry, FILE, ROOT};
-use crate::fib;
-use mpps_linux::netns::{self, NetNs};
+use super::{JournalError, ROOT};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -15,38 +12,40 @@ const FILE_MODE: u32 = 0o600;
 /// Write permission for the group and for others.
 const WRITABLE: u32 = 0o022;
 
-/// Names of a bed's three namespaces: tester out, DUT, tester in.
-#[must_use]
-pub fn netns_names(bed: &str) -> [String; 3] {
-    ["out", "dut", "in"].map(|role| format!("mpps-{bed}-{role}"))
-}
-
 /// Makes the root of all journals if it is missing.
 ///
 /// # Errors
 /// It cannot be made, or [`check_root`] refuses the one that is there.
-pub(super) fn make_root() -> io::Result<()> {
+pub(super) fn make_root() -> Result<(), JournalError> {
     let root = Path::new(ROOT);
     if !root.exists() {
         let mut make = DirBuilder::new();
-        make.recursive(true).mode(FOLDER_MODE).create(root)?;
-        fs::set_permissions(root, Permissions::from_mode(FOLDER_MODE))?;
+        let made = make.recursive(true).mode(FOLDER_MODE).create(root);
+        made.map_err(JournalError::io("make folder", root))?;
+        set_mode(root, FOLDER_MODE)?;
     }
     check_root()
 }
 
 /// Makes a folder for a journal.
-pub(super) fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(FOLDER_MODE).create(path)?;
-    fs::set_permissions(path, Permissions::from_mode(FOLDER_MODE))
+pub(super) fn make_folder(path: &Path) -> Result<(), JournalError> {
+    let made = DirBuilder::new().mode(FOLDER_MODE).create(path);
+    made.map_err(JournalError::io("make folder", path))?;
+    set_mode(path, FOLDER_MODE)
+}
+
+fn set_mode(path: &Path, mode: u32) -> Result<(), JournalError> {
+    let set = fs::set_permissions(path, Permissions::from_mode(mode));
+    set.map_err(JournalError::io("set the mode of", path))
 }
 
 /// Makes a file of ours, to read and to append to.
-pub(super) fn make_file(path: &Path) -> io::Result<File> {
+pub(super) fn make_file(path: &Path) -> Result<File, JournalError> {
     let mut open = OpenOptions::new();
     let open = open.create_new(true).read(true).append(true);
-    let file = open.mode(FILE_MODE).open(path)?;
-    file.set_permissions(Permissions::from_mode(FILE_MODE))?;
+    let file = open.mode(FILE_MODE).open(path);
+    let file = file.map_err(JournalError::io("make", path))?;
+    set_mode(path, FILE_MODE)?;
     Ok(file)
 }
 
@@ -54,7 +53,7 @@ pub(super) fn make_file(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// One line that names the remedy; `NotFound` where there is no root folder.
-pub fn check_root() -> io::Result<()> {
+pub fn check_root() -> Result<(), JournalError> {
     check_owner(Path::new(ROOT))
 }
 
@@ -63,7 +62,7 @@ pub fn check_root() -> io::Result<()> {
 /// # Errors
 /// Root folder, folder or file belongs to another user, or another user may write to it; `NotFound` where one
 /// of them is missing.
-pub(super) fn path(name: &str, file: &str) -> io::Result<PathBuf> {
+pub(super) fn path(name: &str, file: &str) -> Result<PathBuf, JournalError> {
     check_root()?;
     let folder = Path::new(ROOT).join(name);
     check_owner(&folder)?;
@@ -72,8 +71,8 @@ pub(super) fn path(name: &str, file: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn check_owner(path: &Path) -> io::Result<()> {
-    let data = fs::symlink_metadata(path)?;
+fn check_owner(path: &Path) -> Result<(), JournalError> {
+    let data = fs::symlink_metadata(path).map_err(JournalError::io("examine", path))?;
     let (owner, mode) = (data.uid(), data.mode() & 0o7777);
     let why = if data.is_symlink() {
         "is a symbolic link".to_owned()
@@ -84,44 +83,8 @@ fn check_owner(path: &Path) -> io::Result<()> {
     } else {
         return Ok(());
     };
-    let path = path.display();
-    Err(io::Error::other(format!(
-        "{path} {why}, so it is not believed (look at it, then remove it, or: chown root {path}; chmod go-w {path})"
-    )))
-}
-
-/// Refuses entries that no mpps writes under this name, and the namespace in which this process runs.
-pub(super) fn check_entries(name: &str, entries: &[Entry]) -> io::Result<()> {
-    let own = netns::own_inode().map_err(io::Error::other)?;
-    for entry in entries {
-        let foreign = match entry {
-            Entry::NetNs { name: netns } if !netns_names(name).contains(netns) => netns.clone(),
-            Entry::Folder { path } if path != netns::DIRECTORY => path.clone(),
-            Entry::Routes { netns } if fib::journal_of(*netns) != name => format!("netns {netns}"),
-            Entry::NetNs { name } => {
-                if NetNs::open(name).is_ok_and(|netns| netns.inode() == own) {
-                    return Err(io::Error::other(format!(
-                        "mpps itself runs in netns {name} (leave its shell, then try again)"
-                    )));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        return Err(not_ours(
-            name,
-            &format!("it names {foreign}, which is not this bed's"),
-        ));
-    }
-    Ok(())
-}
-
-/// A journal that mpps does not act on.
-pub(super) fn not_ours(name: &str, why: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!(
-            "{why} (see {ROOT}/{name}/{FILE}: use the mpps that wrote it, or remove {ROOT}/{name} if nothing of it is left)"
-        ),
-    )
+    Err(JournalError::NotBelieved {
+        path: path.to_path_buf(),
+        why,
+    })
 }

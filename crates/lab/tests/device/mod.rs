@@ -7,7 +7,7 @@ use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::links::{self, Configuration};
 use mpps_linux::netns::NetNs;
-use mpps_linux::sysctl;
+use mpps_linux::setting::Setting;
 use mpps_method::FrameSpec;
 use std::process::{Command, Stdio};
 
@@ -55,8 +55,8 @@ impl Lab {
             ip(&lab.device, words);
         }
         let forward = lab.device.run(|| {
-            sysctl::write("net.ipv4.ip_forward", "1")?;
-            sysctl::write("net.ipv6.conf.all.forwarding", "1")
+            Setting::sysctl("net.ipv4.ip_forward").write("1")?;
+            Setting::sysctl("net.ipv6.conf.all.forwarding").write("1")
         });
         forward.expect("device").expect("a router");
         lab
@@ -71,7 +71,7 @@ impl Lab {
         let look = |name: &str| {
             let seen = self.host.run(|| {
                 let link = links::get(name)?;
-                let configuration = Configuration::of(name)?;
+                let configuration = Configuration::read(name)?;
                 let state = (link.mtu, link.up, link.promiscuous, link.mac);
                 Ok::<_, mpps_linux::Error>((state, configuration.routes, configuration.settings))
             });

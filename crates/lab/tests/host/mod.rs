@@ -3,7 +3,7 @@
 
 use mpps_lab::journal;
 use mpps_linux::netns::NetNs;
-use mpps_linux::{links, sysctl};
+use mpps_linux::{links, setting::Setting};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -122,7 +122,7 @@ fn sysctls() -> Vec<(String, String)> {
     names
         .into_iter()
         .map(|name| {
-            let value = sysctl::read(&name).unwrap_or_default();
+            let value = Setting::sysctl(&name).read().unwrap_or_default();
             (name, value)
         })
         .collect()

@@ -135,7 +135,7 @@ fn numbers<const N: usize>(operation: &str, link: &str, command: u32) -> Result<
     Ok(std::array::from_fn(|place| request.u32_at(4 * place)))
 }
 
-fn ask(operation: &str, link: &str, command: u32, len: usize) -> Result<Buffer> {
+pub(super) fn ask(operation: &str, link: &str, command: u32, len: usize) -> Result<Buffer> {
     let mut request = Buffer::new(command, len);
     match Control::open()?.ask(link, &mut request) {
         Ok(_) => Ok(request),

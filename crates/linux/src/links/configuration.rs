@@ -9,7 +9,7 @@ use std::path::Path;
 use super::{index, object};
 use crate::error::{Error, Result};
 use crate::netlink::transact_raw;
-use crate::netns;
+use crate::setting::Setting;
 
 /// `struct ifaddrmsg`: family, prefix length, flags, scope, index.
 const ADDRESS_INDEX: usize = 4;
@@ -46,10 +46,10 @@ impl Configuration {
     /// # Errors
     /// No such link (ENODEV); a route of several ways or over a nexthop object leads over it, which cannot
     /// be put on again.
-    pub fn of(link: &str) -> Result<Self> {
+    pub fn read(link: &str) -> Result<Self> {
         let index = index(link)?;
         let fail = |what: &'static str| {
-            move |refusal: crate::netlink::Refusal| refusal.of(what, object(link))
+            move |refusal: crate::netlink::Refusal| refusal.into_error(what, object(link))
         };
         let dump = libc::NLM_F_DUMP as u16;
         let addresses =
@@ -101,7 +101,7 @@ impl Configuration {
             let put = transact_raw(kind, body, EXCHANGE).map(drop);
             let put = put.or_else(|refusal| match refusal.errno() {
                 Some(libc::EEXIST) => Ok(()),
-                _ => Err(refusal.of(what, object(link))),
+                _ => Err(refusal.into_error(what, object(link))),
             });
             first = first.and(put);
         }
@@ -115,14 +115,12 @@ impl Configuration {
     pub fn put_settings(&self, link: &str) -> Result<()> {
         let mut first = Ok(());
         for (name, value) in &self.settings {
-            let path = Path::new("/proc/sys").join(name.replace('*', link));
-            let now = std::fs::read_to_string(&path);
-            if now.is_ok_and(|now| now.trim_end() != value) {
-                let wrote = std::fs::write(&path, value).map_err(|e| {
-                    let what = format!("{}={value}{}", path.display(), netns::place());
-                    Error::from_io("write sysctl", what, &e)
-                });
-                first = first.and(wrote);
+            let setting = Setting {
+                interface: Some(link.to_owned()),
+                ..Setting::sysctl(name)
+            };
+            if setting.exists() {
+                first = first.and(setting.ensure(value));
             }
         }
         first

@@ -48,7 +48,7 @@ pub fn add_address(link: &str, address: IpAddr, prefix_len: u8) -> Result<()> {
     )
     .map(drop)
     .map_err(|refusal| {
-        let error = refusal.of("add address", what());
+        let error = refusal.into_error("add address", what());
         match error.errno() {
             Some(libc::EACCES) if address.is_ipv6() => {
                 error.with_remedy("IPv6 is disabled here; set net.ipv6.conf.all.disable_ipv6=0")
@@ -78,7 +78,7 @@ pub struct Address {
 pub fn addresses() -> Result<Vec<Address>> {
     let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
     let answers = transact(request, NLM_F_DUMP)
-        .map_err(|refusal| refusal.of("list", format!("addresses{}", netns::place())))?;
+        .map_err(|refusal| refusal.into_error("list", format!("addresses{}", netns::place())))?;
     let described = answers.iter().filter_map(|answer| match answer {
         RouteNetlinkMessage::NewAddress(message) => describe(message),
         _ => None,
@@ -134,7 +134,9 @@ fn add(link: &str, address: IpAddr, mac: [u8; 6], protocol: Option<u8>) -> Resul
         NLM_F_CREATE | NLM_F_REPLACE,
     )
     .map(drop)
-    .map_err(|refusal| refusal.of("add neighbour", format!("{address} on {}", object(link))))
+    .map_err(|refusal| {
+        refusal.into_error("add neighbour", format!("{address} on {}", object(link)))
+    })
 }
 
 /// A neighbour that the kernel knows.
@@ -155,7 +157,7 @@ pub struct Neighbour {
 pub fn neighbours() -> Result<Vec<Neighbour>> {
     let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
     let answers = transact(request, NLM_F_DUMP)
-        .map_err(|refusal| refusal.of("list", format!("neighbours{}", netns::place())))?;
+        .map_err(|refusal| refusal.into_error("list", format!("neighbours{}", netns::place())))?;
     let described = answers.iter().filter_map(|answer| match answer {
         RouteNetlinkMessage::NewNeighbour(message) => describe_neighbour(message),
         _ => None,
@@ -194,7 +196,7 @@ pub fn remove_neighbour(known: &Neighbour) -> Result<()> {
         .map(drop)
         .map_err(|refusal| {
             let what = format!("{} of link {}{}", known.address, known.link, netns::place());
-            refusal.of("remove neighbour", what)
+            refusal.into_error("remove neighbour", what)
         })
 }
 
@@ -251,7 +253,7 @@ pub fn add_route(
     .map(drop)
     .map_err(|refusal| {
         let via = gateway.map_or_else(String::new, |g| format!(" via {g}"));
-        refusal.of(
+        refusal.into_error(
             "add route",
             format!(
                 "{destination}/{prefix_len}{via} dev {link}{}",
@@ -285,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prefix_longer_than_the_address_is_refused_before_the_kernel_is_asked() {
+    fn a_prefix_longer_than_its_address_is_refused() {
         let v4 = "10.0.0.1".parse().unwrap();
         let v6 = "2001:2::1".parse().unwrap();
         assert!(check_prefix(v4, 32, "add route").is_ok());

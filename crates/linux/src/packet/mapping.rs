@@ -17,7 +17,7 @@ unsafe impl Send for Mapping {}
 
 impl Mapping {
     /// Maps the ring of a packet socket, whose length must be what the socket was set up with.
-    pub(super) fn of(socket: &OwnedFd, octets: usize) -> Result<Self> {
+    pub(super) fn new(socket: &OwnedFd, octets: usize) -> Result<Self> {
         // SAFETY: a new mapping at an address of the kernel's choice; nothing existing is replaced.
         let start = unsafe {
             libc::mmap(

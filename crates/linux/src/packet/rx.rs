@@ -94,7 +94,7 @@ impl RxRing {
         socket_option::set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request).map_err(
             |number| Error::from_errno("make receive ring of", socket::object(link), number),
         )?;
-        let mapping = Mapping::of(&socket, spec.blocks * spec.block_octets)?;
+        let mapping = Mapping::new(&socket, spec.blocks * spec.block_octets)?;
         Filter::first_octets(spec.snap_octets).attach(&socket)?;
         socket::bind(&socket, index, libc::ETH_P_ALL as u16, link)?;
         Ok(Self {

@@ -101,7 +101,7 @@ impl TxRing {
         let buffer = (blocks * per_block * (spec.frame_max + OVERHEAD)).min(1 << 30) as libc::c_int;
         socket_option::set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &buffer)
             .map_err(|number| fail("size send buffer of", number))?;
-        let mapping = Mapping::of(&socket, blocks * BLOCK)?;
+        let mapping = Mapping::new(&socket, blocks * BLOCK)?;
         // Protocol 0: this socket receives nothing.
         socket::bind(&socket, index, 0, link)?;
         Ok(Self {

@@ -38,7 +38,7 @@ pub fn answer(destination: IpAddr) -> Result<Option<Route>> {
         },
         Err(refusal) => match refusal.errno() {
             Some(libc::ENETUNREACH | libc::EHOSTUNREACH) => Ok(None),
-            _ => Err(refusal.of("look up", object())),
+            _ => Err(refusal.into_error("look up", object())),
         },
     }
 }

@@ -67,7 +67,7 @@ pub fn add(id: u32, gateway: IpAddr, interface: u32, protocol: u8) -> Result<()>
         .map(drop)
         .map_err(|refusal| {
             let object = format!("{id} via {gateway}{}", netns::place());
-            refusal.of("add nexthop object", object)
+            refusal.into_error("add nexthop object", object)
         })
 }
 
@@ -81,7 +81,7 @@ pub fn delete(id: u32) -> Result<()> {
     put(&mut body, NHA_ID, &id.to_ne_bytes());
     match transact_raw(RTM_DELNEXTHOP, body, 0) {
         Err(refusal) if refusal.errno() != Some(libc::ENOENT) => {
-            Err(refusal.of("delete nexthop object", format!("{id}{}", netns::place())))
+            Err(refusal.into_error("delete nexthop object", format!("{id}{}", netns::place())))
         }
         _ => Ok(()),
     }
@@ -92,8 +92,9 @@ pub fn delete(id: u32) -> Result<()> {
 /// # Errors
 /// A kernel without them (EOPNOTSUPP), or its answer could not be read.
 pub fn list() -> Result<Vec<Nexthop>> {
-    let answers = transact_raw(RTM_GETNEXTHOP, vec![0; NHMSG], flag(libc::NLM_F_DUMP))
-        .map_err(|refusal| refusal.of("list", format!("nexthop objects{}", netns::place())))?;
+    let answers = transact_raw(RTM_GETNEXTHOP, vec![0; NHMSG], flag(libc::NLM_F_DUMP)).map_err(
+        |refusal| refusal.into_error("list", format!("nexthop objects{}", netns::place())),
+    )?;
     Ok(answers.iter().filter_map(|body| read(body)).collect())
 }
 

@@ -30,7 +30,7 @@ fn our_own_run_time_grows_while_we_run() {
 }
 
 #[test]
-fn a_name_with_blanks_and_parentheses_does_not_shift_the_fields() {
+fn blanks_and_parentheses_in_a_name_shift_no_field() {
     let text = "42 (tricky) name (x) S 1 42 42 0 -1 4194560 rest";
     assert_eq!(field_of(text, 3), Some("S"));
     assert_eq!(field_of(text, 9), Some("4194560"));
@@ -56,7 +56,7 @@ fn no_user_task_passes_for_a_kernel_thread() {
 }
 
 #[test]
-fn kill_exact_spares_a_process_that_only_inherited_the_id() {
+fn kill_exact_spares_a_process_that_reuses_the_id() {
     let mut child = std::process::Command::new("cat")
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
-use mpps_linux::{cpu, kernel, sysctl};
+use mpps_linux::{cpu, kernel, setting::Setting};
 
 /// Whether tests that change the kernel can run here; says what is needed if not.
 #[must_use]
@@ -70,8 +70,8 @@ pub fn joined(queues: u32) -> (Scratch, Scratch) {
     for side in [&c, &d] {
         side.run(|| {
             let disable = "net.ipv6.conf.default.disable_ipv6";
-            if sysctl::exists(disable) {
-                sysctl::write(disable, "1").expect("disable IPv6");
+            if Setting::sysctl(disable).exists() {
+                Setting::sysctl(disable).write("1").expect("disable IPv6");
             }
         });
     }

@@ -7,15 +7,17 @@
 
 mod cable;
 mod neighbours;
+mod port;
 mod refusal;
 
 pub use cable::Cable;
 pub use neighbours::Neighbours;
+pub use port::AdoptedPort;
 pub use refusal::check as check_ports;
 
-use super::{BedError, BedPlan, Port, names, ports};
+use super::{BedError, BedPlan, Change, Port, names, ports};
 use crate::clock::wait_for;
-use crate::journal::{AdoptedPort, Entry, Journal};
+use crate::journal::Journal;
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use serde::{Deserialize, Serialize};
@@ -38,7 +40,7 @@ pub struct Dual {
 impl Dual {
     /// The one of this family.
     #[must_use]
-    pub fn of(&self, ipv6: bool) -> IpAddr {
+    pub fn address(&self, ipv6: bool) -> IpAddr {
         if ipv6 {
             IpAddr::V6(self.v6)
         } else {
@@ -113,7 +115,7 @@ pub(super) fn adopt(
         wait_for_carrier(&end.port, netns)?;
     }
     let mut tester = Vec::new();
-    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::of(netns, &end.port);
+    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::read(netns, &end.port);
     let cables = ends
         .iter()
         .zip(&netns)
@@ -127,7 +129,7 @@ pub(super) fn adopt(
         let mut at = Neighbours::new(netns, &end.port, us)?;
         let mac = match end.device_mac {
             Some(mac) => mac,
-            None if asks => at.ask(end.device.of(plan.ipv6), plan.ipv6)?,
+            None if asks => at.ask(end.device.address(plan.ipv6), plan.ipv6)?,
             None => [0; 6],
         };
         at.start()?;
@@ -149,11 +151,11 @@ pub(super) fn adopt(
 
 /// Moves a port over and sets it up.
 fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError> {
-    let port = AdoptedPort::of(name)?;
-    let entry = Entry::Port {
+    let port = AdoptedPort::read(name)?;
+    let change = Change::Port {
         port: Box::new(port.clone()),
     };
-    let taken = journal.change(&entry, || {
+    let taken = journal.change(&change, || {
         links::move_to(name, netns)?;
         netns.run(|| {
             port.stop_merging()?;
@@ -161,7 +163,7 @@ fn take(name: &str, netns: &NetNs, journal: &mut Journal) -> Result<(), BedError
         })??;
         Ok(())
     });
-    taken.map_err(BedError::Journal)?
+    taken?
 }
 
 fn wait_for_carrier(name: &str, netns: &NetNs) -> Result<(), BedError> {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_part_of_something_or_carries_something_is_refused() {
+    fn a_port_in_use_by_another_link_is_refused() {
         let port = link("eth1", 3);
         let refused = |port: &Link, others: &[Link]| by_kind(port, others).unwrap_or_default();
         assert_eq!(by_kind(&port, &[]), None);

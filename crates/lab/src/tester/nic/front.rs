@@ -11,7 +11,7 @@ use crate::bed::{Bed, Front};
 use crate::tester::error::TesterError;
 use crate::tester::ways::Way;
 use mpps_linux::cpu::{self, CpuSet};
-use std::path::Path;
+use mpps_linux::setting::Setting;
 
 /// Sets the front up behind the attached NICs; returns the DUT's threads with their CPUs.
 ///
@@ -63,11 +63,7 @@ fn steer_packets(bed: &Bed, way: Way) -> Result<(), TesterError> {
 
 fn write_sysfs(bed: &Bed, way: Way, file: &str, value: &str) -> Result<(), TesterError> {
     let port = &bed.port(way.dut_in).name;
-    bed.netns(way.dut_in).with_sysfs(|sys: &Path| {
-        let path = sys.join("class/net").join(port).join(file);
-        std::fs::write(&path, value).map_err(|e| {
-            mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
-        })
-    })??;
+    let setting = Setting::device_file(port, file);
+    bed.netns(way.dut_in).run(|| setting.write(value))??;
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::tester::kernel_interfaces::KernelInterfaces;
 use crate::tester::ways::Way;
 use crate::traffic::PortKind;
 use mpps_linux::cpu;
-use std::path::Path;
+use mpps_linux::setting::Setting;
 
 /// SCHED_FIFO priority of the receiving threads.
 const PRIORITY: u8 = 60;
@@ -105,18 +105,11 @@ fn serve_port(
         Served::Thread => "1",
         Served::Softirq => "0",
     };
-    netns.with_sysfs(|sys: &Path| {
-        let device = sys.join("class/net").join(port);
+    netns.run(|| {
         let threaded = ("threaded", threaded.to_owned());
         for (file, value) in mode.settings().into_iter().chain([threaded]) {
             // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
-            let has = std::fs::read_to_string(device.join(file));
-            if has.is_ok_and(|has| has.trim() == value) {
-                continue;
-            }
-            std::fs::write(device.join(file), value).map_err(|e| {
-                mpps_linux::Error::from_io("write", format!("{file} of {port} in sysfs"), &e)
-            })?;
+            Setting::device_file(port, file).ensure(&value)?;
         }
         Ok::<_, mpps_linux::Error>(())
     })??;

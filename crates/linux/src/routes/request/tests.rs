@@ -96,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn only_the_last_message_of_a_batch_asks_for_an_answer() {
+fn only_the_last_message_of_a_batch_asks_for_answers() {
     let stamp = Stamp {
         table: 254,
         protocol: 109,
@@ -122,5 +122,5 @@ fn a_prefix_of_the_other_family_is_not_encoded() {
     let request = Request::add(Family::V4, &stamp, Via::Nexthop(7));
     let mut batch = Vec::new();
     assert!(!request.write("2001:db8::/32".parse().unwrap(), 1, &mut batch));
-    assert_eq!(batch, []);
+    assert!(batch.is_empty());
 }

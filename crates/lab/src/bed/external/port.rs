@@ -44,9 +44,9 @@ impl AdoptedPort {
     ///
     /// # Errors
     /// No such port, or a route over it that could not be put back.
-    pub fn of(name: &str) -> Result<Self, Error> {
+    pub fn read(name: &str) -> Result<Self, Error> {
         let link = links::get(name)?;
-        let configuration = Configuration::of(name)?;
+        let configuration = Configuration::read(name)?;
         let features = ethtool::features(name)?;
         let merging = features
             .iter()
