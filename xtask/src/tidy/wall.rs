@@ -4,12 +4,13 @@ use super::text::crate_of;
 use super::tree::{File, Tree};
 
 /// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 10] = [
-    ("crates/cli", &["lab", "planes", "method"]),
+const MAY_KNOW: [(&str, &[&str]); 11] = [
+    ("crates/cli", &["lab", "planes", "method", "record"]),
     ("crates/lab", &["method", "wire", "linux", "ebpf"]),
     ("crates/planes", &["wire", "linux", "ebpf"]),
     ("crates/wire", &[]),
     ("crates/method", &[]),
+    ("crates/record", &[]),
     ("crates/linux", &[]),
     ("crates/ebpf", &[]),
     ("xtask", &[]),
