@@ -56,4 +56,6 @@ pub struct LoadAboveRate {
     pub windows: u32,
     /// Windows left out because something else had a CPU of the bed in them.
     pub disturbed_windows: u32,
+    /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
+    pub only_disturbed: Option<bool>,
 }

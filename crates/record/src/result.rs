@@ -126,6 +126,9 @@ pub struct Overload {
     pub windows: Option<u32>,
     /// Windows left out.
     pub disturbed_windows: Option<u32>,
+    /// Whether it stands on disturbed windows, because too few others were there. Then it is a bound from below. Null
+    /// before schema 3.
+    pub max_forwarding_only_disturbed: Option<bool>,
     /// The round trip of a cache line between the tester's CPU and the DUT's.
     pub max_forwarding_cpu_distance_ns: Option<f64>,
     /// Trials left out because the CPUs were elsewhere in them.

@@ -144,6 +144,13 @@ pub fn doubts_in_full(findings: &[Finding]) -> String {
     text
 }
 
+/// A doubt's place among all, the gravest first, as records have it.
+#[must_use]
+pub fn doubt_weight(name: &str) -> u32 {
+    let (group, place) = weight(name);
+    (group * 100 + place) as u32
+}
+
 /// The lower, the graver.
 fn weight(name: &str) -> (usize, usize) {
     let place = |group: &&[&str]| group.iter().position(|known| *known == name);

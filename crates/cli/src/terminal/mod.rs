@@ -24,6 +24,7 @@ mod wrap;
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
 pub use doctor::{doctor, doctor_json};
+pub use doubts::doubt_weight;
 pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
     left_out, loaded, loaded_json,

@@ -2,7 +2,7 @@
 //! DUT and counted back, cleared from a bed that stays.
 
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan, Origin};
-use crate::record::RoutesEntry;
+use crate::record;
 use crate::recorder::Recorder;
 use crate::terminal::grouped;
 use crate::terminal::progress::bar;
@@ -13,6 +13,7 @@ use mpps_lab::tables::{
     self, ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose,
 };
 use mpps_lab::traffic::Traffic;
+use mpps_record::Routes;
 
 /// Routes of one family, and what was drawn from them.
 pub struct Prepared {
@@ -115,7 +116,7 @@ pub fn load(
     bed: &Bed,
     recorder: &mut Recorder,
     quiet: bool,
-) -> Result<RoutesEntry> {
+) -> Result<Routes> {
     let total = prepared.table.len() as u64;
     let bar = bar("routes", Some(total), quiet);
     let progress = |done: u64| {
@@ -130,7 +131,7 @@ pub fn load(
         grouped(loaded.counted()),
         grouped(total)
     );
-    let entry = RoutesEntry::of(&prepared.destinations, prepared.left_out.clone(), &loaded);
+    let entry = record::routes(&prepared.destinations, prepared.left_out.clone(), &loaded);
     recorder.step(&format!(
         "routes: {} of {}, loaded and counted back in {:.1} s{}",
         grouped(loaded.counted()),

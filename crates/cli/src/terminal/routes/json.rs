@@ -1,8 +1,8 @@
 //! The same as one JSON object.
 
 use super::RoutesRead;
-use crate::record::SCHEMA;
 use mpps_lab::tables::{Families, Histogram};
+use mpps_record::SCHEMA;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
