@@ -7,6 +7,8 @@
 //! A member that is missing from older schemas is an `Option`, or a list that may be empty. A member that all schemas
 //! have is required, because a count that is not there is not zero. Unknown members of a line are kept in `other`.
 
+#![forbid(unsafe_code)]
+
 mod bed;
 mod calibration;
 mod comparability;

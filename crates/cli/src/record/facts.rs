@@ -35,7 +35,7 @@ mod tests {
     /// On this machine, and where nothing can be read.
     #[test]
     fn no_fact_is_lost() {
-        let nowhere = Root::at("/nonexistent");
+        let nowhere = Root::at("/nonexistent".as_ref());
         let unreadable = || facts::Reading::unreadable("nothing");
         let bare = facts::Facts::read(&nowhere, unreadable(), None);
         for gathered in [facts::Facts::gather(), bare] {

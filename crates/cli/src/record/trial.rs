@@ -3,7 +3,8 @@
 use super::losses::losses;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuTasks, Direction, Disturbance, Histogram, Ledger, Span, Verdict, histogram,
+    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Span, Trial,
+    Verdict, histogram,
 };
 use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
@@ -12,11 +13,6 @@ use mpps_record::{Other, Quantiles, TrialLine};
 #[must_use]
 pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
     let (raw, verdict) = (report.trial, report.verdict);
-    // A CPU that did nothing is no entry.
-    let worked = raw
-        .work
-        .iter()
-        .filter(|cpu| cpu.busy_ns > 0 || cpu.stack_packets != Some(0));
     TrialLine {
         trial,
         frame: report.frames.to_string(),
@@ -35,14 +31,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
             run_ns: busy.run_ns,
             wait_ns: busy.wait_ns,
         }),
-        work: worked
-            .map(|work| record::CpuWork {
-                cpu: work.cpu,
-                busy_ns: work.busy_ns,
-                softirq_ns: work.softirq_ns,
-                stack_packets: work.stack_packets,
-            })
-            .collect(),
+        work: work(raw),
         steal: each(&raw.steal, |steal| record::CpuSteal {
             cpu: steal.cpu,
             steal_ns: steal.steal_ns,
@@ -82,6 +71,21 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         dut_no_route_packets: raw.stack.map(|stack| stack.no_route),
         other: Other::new(),
     }
+}
+
+/// Of the trial's CPUs, those that did anything.
+fn work(trial: &Trial) -> Vec<record::CpuWork> {
+    let worked = trial
+        .work
+        .iter()
+        .filter(|cpu| cpu.busy_ns > 0 || cpu.stack_packets != Some(0));
+    let entry = |work: &CpuWork| record::CpuWork {
+        cpu: work.cpu,
+        busy_ns: work.busy_ns,
+        softirq_ns: work.softirq_ns,
+        stack_packets: work.stack_packets,
+    };
+    worked.map(entry).collect()
 }
 
 fn each<T, U>(all: &[T], entry: impl Fn(&T) -> U) -> Vec<U> {
@@ -202,7 +206,7 @@ fn quantiles(counted: &Histogram) -> Quantiles {
 mod tests {
     use super::*;
     use mpps_lab::jobs::Phase;
-    use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+    use mpps_method::{FrameSpec, Offer, Rate, Span};
 
     #[test]
     fn every_count_is_in_the_line() {
