@@ -1,6 +1,6 @@
 //! Between the job and the outside: each trial goes into the record first, then to the terminal.
 
-use crate::record::{CalibrationLine, Record, Stands, TrialLine};
+use crate::record::{Record, Stands, calibration_line, trial_line};
 use crate::terminal::progress::Progress;
 use mpps_lab::jobs::calibrate::Row;
 use mpps_lab::jobs::{Observer, Phase, Report};
@@ -56,10 +56,10 @@ impl Recorder {
 
     fn remember(&mut self, report: &Report<'_>) {
         match report.phase {
-            Phase::Wire | Phase::Overload => self.stands.overload_trials.push(self.trials),
-            Phase::Gate => self.stands.gate_trials.push(self.trials),
+            Phase::Wire | Phase::Overload => self.stands.on.overload_trials.push(self.trials),
+            Phase::Gate => self.stands.on.gate_trials.push(self.trials),
             _ => {
-                self.stands.search_trials.push(self.trials);
+                self.stands.on.search_trials.push(self.trials);
                 if matches!(report.verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
                     let (trial, lost) = (report.trial, report.trial.counts().lost);
                     let judged = (self.trials, trial.offered, trial.duration, lost);
@@ -73,15 +73,14 @@ impl Recorder {
 impl Observer for Recorder {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.trials += 1;
-        self.record
-            .append("trial", &TrialLine::of(self.trials, report))?;
+        self.record.append(&trial_line(self.trials, report))?;
         self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
     }
 
     fn row(&mut self, row: &Row) -> io::Result<()> {
-        self.record.append("calibration", &CalibrationLine::of(row))
+        self.record.append(&calibration_line(row))
     }
 }
 
@@ -122,9 +121,9 @@ mod tests {
         run(Phase::Search, 5e5, Verdict::Lossless);
         run(Phase::Gate, 5e4, Verdict::Lossless);
         let stands = recorder.take_stands();
-        assert_eq!(stands.gate_trials, [6]);
-        assert_eq!(stands.overload_trials, [1]);
-        assert_eq!(stands.search_trials, [2, 3, 4, 5]);
+        assert_eq!(stands.on.gate_trials, [6]);
+        assert_eq!(stands.on.overload_trials, [1]);
+        assert_eq!(stands.on.search_trials, [2, 3, 4, 5]);
         let trial = |fps, millis| Trial {
             offered: Rate::from_fps(fps),
             duration: Span::from_millis(millis),

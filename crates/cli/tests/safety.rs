@@ -88,7 +88,7 @@ fn a_record_harms_no_other_file() {
     assert_eq!(lines.next(), Some("{\"schema\":1"));
     for line in lines {
         let line: serde_json::Value = serde_json::from_str(line).expect("a whole line");
-        assert_eq!(line["schema"], 2);
+        assert_eq!(line["schema"], mpps_record::SCHEMA);
     }
 }
 

@@ -313,3 +313,28 @@ fn progress_is_a_line_a_phase_in_a_file_and_none_when_quiet() {
     let quiet = simulated(&scratch, &format!("{router} --quiet"));
     assert_eq!(quiet.stderr, "");
 }
+
+/// Whatever the program writes, the reader reads without a problem: all goals, and sizes.
+#[test]
+fn the_record_reads_back() {
+    let scratch = Scratch::new("read-back");
+    for words in [
+        "--frame 64,imix --preset csit",
+        "--frame 64 --search bisection",
+    ] {
+        let ended = simulated(
+            &scratch,
+            &format!("{words} --simulate capacity=777k,noise=5%"),
+        );
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+    let records = mpps_record::read_file(&scratch.path("record.jsonl")).expect("a record");
+    assert_eq!(records.problems, []);
+    let results: Vec<usize> = records.runs.iter().map(|run| run.results.len()).collect();
+    assert_eq!(results, [4, 1]);
+    for run in &records.runs {
+        assert!(run.begin.is_some());
+        let trials = run.end.as_ref().map(|end| end.trials as usize);
+        assert_eq!(trials, Some(run.trials.len()));
+    }
+}

@@ -119,7 +119,7 @@ fn a_measurement_prints_json_and_records_every_trial() {
     let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert_eq!(
         (&document["schema"], &document["exit_code"]),
-        (&2.into(), &0.into())
+        (&mpps_record::SCHEMA.into(), &0.into())
     );
     assert!(document["error"].is_null(), "{document}");
     let result = &document["results"][0];
@@ -172,6 +172,12 @@ fn a_measurement_prints_json_and_records_every_trial() {
         doubts.contains(&&Value::from("short-trial"))
             && doubts.contains(&&Value::from("notional-link"))
     );
+
+    let read = mpps_record::read_file(&record).expect("a record");
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    let timed = |trial: &mpps_record::TrialLine| trial.latency.histogram_ns.clone();
+    let timed = read.runs[0].trials.iter().filter_map(timed);
+    assert!(timed.map(|all| all.frames()).max() > Some(0), "histograms");
 
     let (lines, run) = (lines(&record), &document["run"]);
     let runs = of_kind(&lines, run, "run");

@@ -62,6 +62,21 @@ pub enum Weight {
     Footnote(u8, &'static str),
 }
 
+impl Weight {
+    /// Its place among all weights, as records have it: the lower, the graver.
+    #[must_use]
+    pub const fn place(self) -> u32 {
+        let (group, place) = match self {
+            Self::Another(place) => (0, place),
+            Self::Shifted(place) => (100, place),
+            Self::Unsure(place) => (200, place),
+            Self::Unknown(place) => (300, place),
+            Self::Footnote(place, _) => (400, place),
+        };
+        group + place as u32
+    }
+}
+
 /// What the rules look at.
 struct Weighed<'a> {
     around: &'a Surroundings,

@@ -4,14 +4,18 @@ use super::text::crate_of;
 use super::tree::{File, Tree};
 
 /// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 11] = [
-    ("crates/cli", &["lab", "planes", "method", "tables"]),
+const MAY_KNOW: [(&str, &[&str]); 12] = [
+    (
+        "crates/cli",
+        &["lab", "planes", "method", "record", "tables"],
+    ),
     ("crates/lab", &["method", "tables", "wire", "linux", "ebpf"]),
     ("crates/planes", &["tables", "wire", "linux", "ebpf"]),
     // Planes and fuzz targets read tables, and build without clang and libbpf.
     ("crates/tables", &["wire"]),
     ("crates/wire", &[]),
     ("crates/method", &[]),
+    ("crates/record", &[]),
     ("crates/linux", &[]),
     ("crates/ebpf", &[]),
     ("xtask", &[]),

@@ -1,36 +1,20 @@
-//! A calibration's line: one planted fault, and what the meter made of it.
+//! A calibration's row as its line has it.
 
 use mpps_lab::jobs::calibrate::Row;
-use serde::Serialize;
+use mpps_record::{CalibrationLine, Other};
 
-/// One planted fault. The three numbers are in `unit`.
-#[derive(Clone, Debug, Serialize)]
-pub struct CalibrationLine {
-    fault: &'static str,
-    unit: &'static str,
-    /// Null: the machine disturbed every trial.
-    planted: Option<f64>,
-    /// Null: the meter had nothing to say.
-    found: Option<f64>,
-    tolerance: f64,
-    holds: bool,
-    /// Why the machine's restlessness left nothing to compare; null where it did not.
-    disturbed: Option<String>,
-}
-
-impl CalibrationLine {
-    /// The line of one row.
-    #[must_use]
-    pub fn of(row: &Row) -> Self {
-        Self {
-            fault: row.fault,
-            unit: row.unit,
-            planted: Some(row.planted).filter(|planted| planted.is_finite()),
-            found: Some(row.found).filter(|found| found.is_finite()),
-            tolerance: row.tolerance,
-            holds: row.holds(),
-            disturbed: row.disturbed.clone(),
-        }
+/// The line of one row.
+#[must_use]
+pub fn calibration_line(row: &Row) -> CalibrationLine {
+    CalibrationLine {
+        fault: row.fault.to_owned(),
+        unit: row.unit.to_owned(),
+        planted: Some(row.planted).filter(|planted| planted.is_finite()),
+        found: Some(row.found).filter(|found| found.is_finite()),
+        tolerance: row.tolerance,
+        holds: row.holds(),
+        disturbed: row.disturbed.clone(),
+        other: Other::new(),
     }
 }
 
@@ -48,7 +32,7 @@ mod tests {
             unit: "ns",
             disturbed: None,
         };
-        let line = serde_json::to_value(CalibrationLine::of(&row)).expect("serialises");
+        let line = serde_json::to_value(calibration_line(&row)).expect("serialises");
         assert_eq!(
             line,
             serde_json::json!({
@@ -61,7 +45,7 @@ mod tests {
             disturbed: Some("3 trials in a row were disturbed".to_owned()),
             ..row
         };
-        let line = serde_json::to_value(CalibrationLine::of(&row)).expect("serialises");
+        let line = serde_json::to_value(calibration_line(&row)).expect("serialises");
         assert!(line["planted"].is_null() && line["holds"] == false);
         assert_eq!(line["disturbed"], "3 trials in a row were disturbed");
     }

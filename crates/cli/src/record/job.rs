@@ -1,13 +1,13 @@
 //! The job of a run: what was asked for.
 
-use super::plan::PlanEntry;
+use super::plan::plan;
 use crate::terminal::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
-use serde::Serialize;
+use mpps_record::Plan;
 
 /// What was asked for.
 #[derive(Clone, Copy)]
@@ -53,8 +53,9 @@ impl Job<'_> {
     }
 
     /// The plan as a record's first line has it.
-    pub fn plan(self) -> impl Serialize {
-        PlanEntry::of(self)
+    #[must_use]
+    pub fn plan(self) -> Plan {
+        plan(self)
     }
 
     /// The verb.

@@ -1,13 +1,13 @@
 //! The record: one JSON object a line, appended and synced as soon as it is known, so that neither a
 //! crash nor a full disk takes a finished trial away.
 //!
-//! A line has `schema`, `kind` (run, trial, result, calibration, end) and `run`, which tells the runs in one file
-//! apart. Names of counts and rates end with their unit. `docs/records.md` lists the members.
+//! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
 
 mod bed;
 mod calibration;
 mod cause;
 mod comparability;
+mod facts;
 mod job;
 mod losses;
 mod overload;
@@ -19,26 +19,25 @@ mod run;
 mod traffic;
 mod trial;
 
-pub use calibration::CalibrationLine;
-pub use comparability::{Comparability, sha256};
+pub use calibration::calibration_line;
+pub use comparability::sha256;
+#[cfg(test)]
+pub use comparability::simulated_conditions;
 pub use job::Job;
 pub use path::Clock;
 use path::Folder;
-pub use point::PointLine;
-pub use result::{ResultLine, Stands, whole_fps};
-pub use run::{EndLine, RunLine};
-pub use traffic::{RoutesEntry, TrafficEntry};
-pub use trial::{TrialLine, verdict_name};
+pub use point::point_line;
+pub use result::{Stands, result_line, result_not_measured, whole_fps};
+pub use run::{run_line, simulated_run_line};
+pub use traffic::{routes, traffic};
+pub use trial::{trial_line, verdict_name};
 
 use anyhow::{Context, Result};
-use serde::Serialize;
+use mpps_record::Body;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-
-/// Version of the lines' shape; it rises when a member changes its meaning or goes.
-pub const SCHEMA: u32 = 2;
 
 /// Mode of new records; a stricter umask takes away from it.
 const MODE: u32 = 0o644;
@@ -52,16 +51,6 @@ pub struct Record {
     path: PathBuf,
     run: String,
     created: bool,
-}
-
-/// A line with what every line has.
-#[derive(Serialize)]
-struct Line<'a, T> {
-    schema: u32,
-    kind: &'static str,
-    run: &'a str,
-    #[serde(flatten)]
-    body: &'a T,
 }
 
 impl Record {
@@ -108,8 +97,8 @@ impl Record {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn write<T: Serialize>(&mut self, kind: &'static str, body: &T) -> Result<()> {
-        self.append(kind, body).with_context(|| {
+    pub fn write<T: Body>(&mut self, body: &T) -> Result<()> {
+        self.append(body).with_context(|| {
             let path = self.path.display();
             format!(
                 "write record {path} (free some space or name another place with --record; the trials before are kept)"
@@ -134,14 +123,8 @@ impl Record {
     ///
     /// # Errors
     /// No space, or whatever the disk says. The lines before are kept.
-    pub fn append<T: Serialize>(&mut self, kind: &'static str, body: &T) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&Line {
-            schema: SCHEMA,
-            kind,
-            run: &self.run,
-            body,
-        })?;
-        line.push(b'\n');
+    pub fn append<T: Body>(&mut self, body: &T) -> io::Result<()> {
+        let line = mpps_record::to_line(&self.run, body)?;
         self.lock()?;
         let written = self.write_line(line);
         // The lock ends with the file at the latest.
@@ -252,10 +235,16 @@ impl Drop for Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::{EndLine, Other, SCHEMA};
 
-    #[derive(Serialize)]
-    struct Body {
-        lost_frames: u64,
+    fn end(trials: u32) -> EndLine {
+        EndLine {
+            ended_utc: "then".to_owned(),
+            exit_code: 0,
+            error: None,
+            trials,
+            other: Other::new(),
+        }
     }
 
     fn scratch(name: &str) -> PathBuf {
@@ -267,14 +256,13 @@ mod tests {
         let path = scratch("lines");
         for run in ["one", "two"] {
             let mut record = Record::open(&path, run).expect("open");
-            record
-                .append("trial", &Body { lost_frames: 3 })
-                .expect("append");
+            record.append(&end(3)).expect("append");
         }
         let text = std::fs::read_to_string(&path).expect("read back");
         let expected = |run: &str| {
             format!(
-                "{{\"schema\":{SCHEMA},\"kind\":\"trial\",\"run\":\"{run}\",\"lost_frames\":3}}\n"
+                "{{\"schema\":{SCHEMA},\"kind\":\"end\",\"run\":\"{run}\",\"ended_utc\":\"then\",\"exit_code\":0,\
+                 \"error\":null,\"trials\":3}}\n"
             )
         };
         assert_eq!(
@@ -297,9 +285,7 @@ mod tests {
         let path = scratch("two.jsonl");
         let failing = Record::open(&path, "failing").expect("open");
         let mut other = Record::open(&path, "other").expect("open");
-        other
-            .append("trial", &Body { lost_frames: 1 })
-            .expect("append");
+        other.append(&end(1)).expect("append");
         drop(other);
         drop(failing);
         assert_eq!(fs::read_to_string(&path).expect("there").lines().count(), 1);
@@ -313,12 +299,8 @@ mod tests {
         let mut other = Record::open(&path, "other").expect("open");
         drop(failing);
         assert!(!path.exists());
-        other
-            .append("trial", &Body { lost_frames: 1 })
-            .expect("append");
-        other
-            .append("trial", &Body { lost_frames: 2 })
-            .expect("append");
+        other.append(&end(1)).expect("append");
+        other.append(&end(2)).expect("append");
         drop(other);
         assert_eq!(fs::read_to_string(&path).expect("there").lines().count(), 2);
         fs::remove_file(&path).expect("tidy up");
@@ -333,10 +315,10 @@ mod tests {
             let path = Path::new(&path);
             let mut long = Record::open(path, "long").expect("open");
             let mut other = Record::open(path, "other").expect("open");
-            let body = Body { lost_frames: 1 };
-            other.append("trial", &body).expect("append");
+            let body = end(1);
+            other.append(&body).expect("append");
             long.run = "x".repeat(600);
-            let error = long.append("trial", &body).expect_err("too long");
+            let error = long.append(&body).expect_err("too long");
             assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
             return;
         }
@@ -363,13 +345,11 @@ mod tests {
         let path = scratch("torn.jsonl");
         fs::write(&path, "{\"schema\":1").expect("a torn line");
         let mut record = Record::open(&path, "run").expect("open");
-        record
-            .append("trial", &Body { lost_frames: 3 })
-            .expect("append");
+        record.append(&end(3)).expect("append");
         let text = fs::read_to_string(&path).expect("read back");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
-        assert!(lines[1].ends_with("\"lost_frames\":3}"), "{text}");
+        assert!(lines[1].ends_with("\"trials\":3}"), "{text}");
         fs::remove_file(&path).expect("tidy up");
     }
 
@@ -391,9 +371,7 @@ mod tests {
     fn a_disk_that_is_full_is_said() {
         // Every write to it fails with ENOSPC.
         let mut record = Record::open(Path::new("/dev/full"), "run").expect("open");
-        let error = record
-            .append("trial", &Body { lost_frames: 0 })
-            .expect_err("full");
+        let error = record.append(&end(0)).expect_err("full");
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -1,26 +1,18 @@
-//! A result's line: what was found for one frame size, and the trials it stands on.
+//! A finding as its line has it: what was found for one frame size, and the trials it stands on.
 
-use super::cause::{EvennessEntry, HeadroomEntry, WhyLostEntry};
-use super::overload::OverloadEntry;
+use super::cause::{evenness, headroom, why_lost};
+use super::overload::overload;
 use crate::figures::{Figures, Reading};
-use mpps_lab::doubt::{Doubt, Finding};
-use mpps_lab::tester::ReceiverPlace;
-use mpps_method::{FrameSpec, Irregular, LimitedBy, Outcome, Rate, SearchGoal, Span, Trial};
-use serde::Serialize;
+use mpps_lab::doubt::{self, Finding};
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
+use mpps_record::{self as record, Doubt, LossAbove, RateIs, ResultLine, Stability, StandsOn};
 
 /// Numbers of the trials behind a result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stands {
-    /// Those at overload, through the router and through a wire in its place.
-    pub overload_trials: Vec<u32>,
-    /// Those far below any load of the search.
-    pub gate_trials: Vec<u32>,
-    /// Those of the search.
-    pub search_trials: Vec<u32>,
-    /// The one the figures come from.
-    pub stands_on_trial: Option<u32>,
+    /// As its line has them.
+    pub on: StandsOn,
     /// Those of the search that say something of the DUT: load, length, frames lost.
-    #[serde(skip)]
     pub judged: Vec<(u32, Rate, Span, u64)>,
 }
 
@@ -35,159 +27,85 @@ impl Stands {
     }
 }
 
-/// One result. Each frame size has one for each goal, whatever came of it.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct ResultLine {
-    frame: String,
-    frame_mean_octets: f64,
-    /// Goal of MLRsearch, and its dense code (RFC 9971); null for a bisection.
-    goal: Option<String>,
-    goal_code: Option<String>,
-    goal_loss_ratio: Option<f64>,
-    /// Whether tester and router were simulated: nothing was measured.
-    simulated: bool,
-    /// `found`, `none-lossless` or `not-measured`.
-    outcome: &'static str,
-    /// Why the rate was not measured.
-    why: Option<String>,
-    #[serde(flatten)]
-    overload: OverloadEntry,
-    /// Where the tester received: `exit` or `port`.
-    receiver: Option<&'static str>,
-    /// What may be claimed: Throughput, Estimate, or nothing.
-    claim: Option<&'static str>,
-    /// `=`, `>=` or `<`: how the rate is to be read.
-    rate_is: Option<&'static str>,
-    rate_fps: Option<u64>,
-    /// Of the full-length trials at that load (or at the lowest that failed) those within the goal, and those that say
-    /// something of the DUT.
-    lossless_trials: u32,
-    judged_trials: u32,
-    lossy_fps: Option<u64>,
-    conditional_throughput_fps: Option<u64>,
-    /// What a regular result (RFC 9971) would have and this one has not.
-    irregular: Option<String>,
-    limited_by: Option<&'static str>,
-    /// Of the run's link in one direction, which may be notional: `link_source` says.
-    link_share: Option<f64>,
-    rate_gbit_per_s: Option<f64>,
-    loss_ratio: Option<f64>,
-    loss_above: Option<LossAbove>,
-    dut_busy_share: Option<f64>,
-    dut_busiest_cpu_share: Option<f64>,
-    dut_busy_ns_per_frame: Option<f64>,
-    tester_ceiling_fps: u64,
-    /// Flows begun a second, where flows have a length.
-    new_flows_per_s: Option<f64>,
-    trials: u32,
-    voided_trials: u32,
-    #[serde(flatten)]
-    stands: Stands,
-    /// Why frames were lost at the lowest load that lost any.
-    why_lost: Option<WhyLostEntry>,
-    /// The forwarding rate at 80 % of the DUT's CPU.
-    headroom: Option<HeadroomEntry>,
-    /// How evenly the frames left in the trial the result stands on.
-    evenness: Option<EvennessEntry>,
-    /// Whether the DUT loses frames for no load: stable, overloaded, unstable, unknown.
-    stability: &'static str,
-    doubts: Vec<DoubtEntry>,
-}
-
-/// Loss at the lowest load that failed.
-#[derive(Clone, Debug, Serialize)]
-struct LossAbove {
-    rate_fps: u64,
-    lost_frames: u64,
-    loss_ratio: f64,
-}
-
-/// A doubt.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct DoubtEntry {
-    name: &'static str,
-    seen: String,
-    why: &'static str,
-    next: &'static str,
-}
-
-impl ResultLine {
-    /// The line of one finding.
-    #[must_use]
-    pub fn of(finding: &Finding, figures: &Figures, mut stands: Stands) -> Self {
-        let (rate_is, rate) = match figures.reading {
-            Reading::Is(rate) => (Some("="), Some(rate)),
-            Reading::AtLeast(rate) => (Some(">="), Some(rate)),
-            Reading::Below(rate) => (Some("<"), Some(rate)),
-            Reading::Nothing => (None, None),
-        };
-        let Ended {
-            outcome,
-            lossy,
-            trials,
-            voided,
-        } = ended(&finding.outcome);
-        let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
-        stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
-        Self {
-            simulated: finding.simulated,
-            outcome,
-            overload: OverloadEntry::new(&finding.saturated, figures.forwarding_limit),
-            receiver: finding.receiver.map(ReceiverPlace::name),
-            lossless_trials: finding.passes.lossless,
-            judged_trials: finding.passes.judged,
-            claim: figures.label,
-            rate_is,
-            rate_fps: rate.map(whole_fps),
-            lossy_fps: lossy.map(whole_fps),
-            conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
-            irregular: finding.irregular.as_ref().map(Irregular::to_string),
-            limited_by: figures.limited_by.map(LimitedBy::name),
-            link_share: figures.link_share,
-            rate_gbit_per_s: figures.gbit_per_s,
-            loss_ratio: figures.loss_ratio,
-            loss_above: finding.loss_above.as_ref().map(|loss| LossAbove {
-                rate_fps: whole_fps(loss.rate()),
-                lost_frames: loss.lost(),
-                loss_ratio: loss.ratio(),
-            }),
-            dut_busy_share: trial.and_then(mpps_method::Trial::busy_share),
-            dut_busiest_cpu_share: figures.busy_share,
-            dut_busy_ns_per_frame: figures.busy_ns_per_frame,
-            tester_ceiling_fps: whole_fps(figures.ceiling),
-            new_flows_per_s: figures.new_flows_per_s,
-            trials,
-            voided_trials: voided,
-            stands,
-            why_lost: finding.why_lost.as_ref().map(WhyLostEntry::of),
-            headroom: finding.headroom.as_ref().map(HeadroomEntry::of),
-            evenness: figures.evenness.as_ref().map(EvennessEntry::of),
-            stability: finding.stability.name(),
-            doubts: finding.doubts.iter().map(DoubtEntry::of).collect(),
-            ..Self::not_measured(&finding.frames, finding.goal, figures)
-        }
+/// The line of one finding.
+#[must_use]
+pub fn result_line(finding: &Finding, figures: &Figures, stands: Stands) -> ResultLine {
+    let (rate_is, rate) = match figures.reading {
+        Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),
+        Reading::AtLeast(rate) => (Some(RateIs::AtLeast), Some(rate)),
+        Reading::Below(rate) => (Some(RateIs::Below), Some(rate)),
+        Reading::Nothing => (None, None),
+    };
+    let Ended {
+        outcome,
+        lossy,
+        trials,
+        voided,
+    } = ended(&finding.outcome);
+    let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
+    let stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
+    ResultLine {
+        simulated: finding.simulated,
+        outcome,
+        overload: overload(&finding.saturated, figures.forwarding_limit),
+        receiver: finding.receiver.map(|place| place.name().into()),
+        lossless_trials: Some(finding.passes.lossless),
+        judged_trials: Some(finding.passes.judged),
+        claim: figures.label.map(Into::into),
+        rate_is,
+        rate_fps: rate.map(whole_fps),
+        lossy_fps: lossy.map(whole_fps),
+        conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
+        irregular: finding.irregular.as_ref().map(Irregular::to_string),
+        limited_by: figures.limited_by.map(|limit| limit.name().into()),
+        link_share: figures.link_share,
+        rate_gbit_per_s: figures.gbit_per_s,
+        loss_ratio: figures.loss_ratio,
+        loss_above: finding.loss_above.as_ref().map(|loss| LossAbove {
+            rate_fps: whole_fps(loss.rate()),
+            lost_frames: loss.lost(),
+            loss_ratio: loss.ratio(),
+        }),
+        dut_busy_share: trial.and_then(Trial::busy_share),
+        dut_busiest_cpu_share: figures.busy_share,
+        dut_busy_ns_per_frame: figures.busy_ns_per_frame,
+        tester_ceiling_fps: whole_fps(figures.ceiling),
+        new_flows_per_s: figures.new_flows_per_s,
+        trials,
+        voided_trials: voided,
+        stands_on: StandsOn {
+            stands_on_trial,
+            ..stands.on
+        },
+        why_lost: finding.why_lost.as_ref().map(why_lost),
+        headroom: finding.headroom.as_ref().map(headroom),
+        evenness: figures.evenness.as_ref().map(evenness),
+        stability: finding.stability.name().into(),
+        unstable: figures.unstable.map(|found| found.to_string()),
+        doubts: finding.doubts.iter().map(doubt).collect(),
+        ..result_not_measured(&finding.frames, finding.goal, figures)
     }
+}
 
-    /// The line of a frame size and goal of which nothing is known; the figures say why.
-    #[must_use]
-    pub fn not_measured(frames: &FrameSpec, goal: Option<SearchGoal>, figures: &Figures) -> Self {
-        Self {
-            frame: frames.to_string(),
-            frame_mean_octets: frames.mean_octets(),
-            goal: goal.map(|goal| goal.to_string()),
-            goal_code: goal.map(|goal| goal.code()),
-            goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
-            outcome: "not-measured",
-            why: figures.why.clone(),
-            stability: "unknown",
-            ..Self::default()
-        }
-    }
-
-    /// The same, of a simulated pair.
-    #[must_use]
-    pub fn simulated(self, simulated: bool) -> Self {
-        Self { simulated, ..self }
+/// The line of a frame size and goal of which nothing is known; the figures say why.
+#[must_use]
+pub fn result_not_measured(
+    frames: &FrameSpec,
+    goal: Option<SearchGoal>,
+    figures: &Figures,
+) -> ResultLine {
+    ResultLine {
+        frame: frames.to_string(),
+        frame_mean_octets: frames.mean_octets(),
+        goal: goal.map(|goal| goal.to_string()),
+        goal_code: goal.map(|goal| goal.code()),
+        goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
+        outcome: record::Outcome::NotMeasured,
+        why: figures.why.clone(),
+        lossless_trials: Some(0),
+        judged_trials: Some(0),
+        stability: Stability::Unknown,
+        ..ResultLine::default()
     }
 }
 
@@ -203,7 +121,7 @@ pub(super) fn whole(fps: f64) -> u64 {
 
 /// How a search ended, as members of the line.
 struct Ended {
-    outcome: &'static str,
+    outcome: record::Outcome,
     lossy: Option<Rate>,
     trials: u32,
     voided: u32,
@@ -216,13 +134,15 @@ fn ended(how: &Outcome) -> Ended {
             trials,
             voided,
             ..
-        } => ("found", lossy, trials, voided),
+        } => (record::Outcome::Found, lossy, trials, voided),
         Outcome::NoneLossless {
             lowest,
             trials,
             voided,
-        } => ("none-lossless", Some(lowest), trials, voided),
-        Outcome::CouldNotMeasure { trials, voided, .. } => ("not-measured", None, trials, voided),
+        } => (record::Outcome::NoneLossless, Some(lowest), trials, voided),
+        Outcome::CouldNotMeasure { trials, voided, .. } => {
+            (record::Outcome::NotMeasured, None, trials, voided)
+        }
     };
     Ended {
         outcome,
@@ -232,14 +152,14 @@ fn ended(how: &Outcome) -> Ended {
     }
 }
 
-impl DoubtEntry {
-    /// The entry of one doubt.
-    pub fn of(doubt: &Doubt) -> Self {
-        Self {
-            name: doubt.name,
-            seen: doubt.seen.clone(),
-            why: doubt.why,
-            next: doubt.next,
-        }
+/// The entry of one doubt.
+#[must_use]
+pub fn doubt(doubt: &doubt::Doubt) -> Doubt {
+    Doubt {
+        name: doubt.name.to_owned(),
+        seen: doubt.seen.clone(),
+        why: doubt.why.to_owned(),
+        next: doubt.next.to_owned(),
+        weight: Some(doubt.weight.place()),
     }
 }

@@ -1,114 +1,73 @@
-//! The first and the last line of a run: what was asked for, where, and how it ended.
+//! The first line of a run: what was asked for, of what, where.
 
-use super::bed::BedEntry;
-use super::comparability::Comparability;
+use super::bed::place;
+use super::comparability::{conditions, simulated_conditions};
+use super::facts::facts;
 use super::job::Job;
-use super::plan::PlanEntry;
-use super::traffic::RoutesEntry;
 use crate::record::Clock;
+use anyhow::Result;
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_method::simulate::Properties;
-use serde::Serialize;
+use mpps_record::{Comparability, Other, Place, Routes, RunLine};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
 pub(super) const METHOD_VERSION: u32 = 4;
 
-/// What was asked for, of what, where.
-#[derive(Serialize)]
-pub struct RunLine {
-    begun_utc: String,
-    job: &'static str,
-    tool_version: &'static str,
-    method_version: u32,
-    /// As typed after the program's name.
-    arguments: Vec<String>,
-    plan: PlanEntry,
-    bed: PlaceEntry,
-    /// Null: the DUT's own, or those its set-up made.
-    routes: Option<RoutesEntry>,
-    facts: Facts,
+/// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
+///
+/// # Errors
+/// None that can happen: facts are text and numbers.
+pub fn run_line(
+    begun: Clock,
+    job: Job<'_>,
+    bed: &Bed,
+    gathered: &Facts,
+    routes: Option<Routes>,
+) -> Result<RunLine> {
+    let comparability = conditions(bed, job, gathered);
+    let line = line(begun, job, place(bed)?, gathered, comparability)?;
+    Ok(RunLine { routes, ..line })
+}
+
+/// The line of a run that begins now on a simulated pair.
+///
+/// # Errors
+/// None that can happen: facts are text and numbers.
+pub fn simulated_run_line(
+    begun: Clock,
+    job: Job<'_>,
+    pair: &Properties,
+    gathered: &Facts,
+) -> Result<RunLine> {
+    let place = Place::Simulated {
+        pair: pair.to_string(),
+    };
+    line(begun, job, place, gathered, simulated_conditions(pair))
+}
+
+fn line(
+    begun: Clock,
+    job: Job<'_>,
+    bed: Place,
+    gathered: &Facts,
     comparability: Comparability,
-}
-
-/// Where it ran.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum PlaceEntry {
-    Bed(Box<BedEntry>),
-    /// Nowhere.
-    Simulated {
-        kind: &'static str,
-        pair: String,
-    },
-}
-
-/// How a run ended.
-#[derive(Serialize)]
-pub struct EndLine {
-    /// When.
-    pub ended_utc: String,
-    /// 0 to 2, as the program's.
-    pub exit_code: u8,
-    /// What ended it early.
-    pub error: Option<String>,
-    /// Trials run.
-    pub trials: u32,
-}
-
-impl RunLine {
-    /// The line of a run that begins now on `bed`.
-    #[must_use]
-    pub fn of(begun: Clock, job: Job<'_>, bed: &Bed, facts: &Facts) -> Self {
-        let comparability = Comparability::of_bed(bed, job, facts);
-        let place = PlaceEntry::Bed(Box::new(BedEntry::of(bed)));
-        Self::at(begun, job, place, facts, comparability)
-    }
-
-    /// The line of a run that begins now on a simulated pair.
-    #[must_use]
-    pub fn of_simulated(begun: Clock, job: Job<'_>, pair: &Properties, facts: &Facts) -> Self {
-        let place = PlaceEntry::Simulated {
-            kind: "simulated",
-            pair: pair.to_string(),
-        };
-        Self::at(begun, job, place, facts, Comparability::of_simulated(pair))
-    }
-
-    fn at(
-        begun: Clock,
-        job: Job<'_>,
-        bed: PlaceEntry,
-        facts: &Facts,
-        comparability: Comparability,
-    ) -> Self {
-        Self {
-            begun_utc: begun.utc(),
-            job: job.name(),
-            tool_version: env!("CARGO_PKG_VERSION"),
-            method_version: METHOD_VERSION,
-            arguments: std::env::args_os()
-                .skip(1)
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect(),
-            plan: PlanEntry::of(job),
-            bed,
-            routes: None,
-            facts: facts.clone(),
-            comparability,
-        }
-    }
-
-    /// The same with the routes that were loaded into the DUT.
-    #[must_use]
-    pub fn with_routes(self, routes: Option<RoutesEntry>) -> Self {
-        Self { routes, ..self }
-    }
-
-    /// What the run's results may be compared by.
-    #[must_use]
-    pub const fn comparability(&self) -> &Comparability {
-        &self.comparability
-    }
+) -> Result<RunLine> {
+    let arguments = std::env::args_os().skip(1);
+    Ok(RunLine {
+        begun_utc: begun.utc(),
+        job: job.name().to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        method_version: METHOD_VERSION,
+        arguments: arguments
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        plan: job.plan(),
+        bed,
+        routes: None,
+        facts: facts(gathered)?,
+        comparability,
+        other: Other::new(),
+    })
 }

@@ -1,7 +1,7 @@
 //! The beds that stand.
 
-use crate::record::SCHEMA;
 use mpps_lab::bed::BedState;
+use mpps_record::SCHEMA;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -5,11 +5,11 @@ use super::doubts::{doubts, doubts_in_full};
 use super::headline::{headline, name};
 use super::{fitted, grouped, table};
 use crate::figures::Figures;
-use crate::record::Comparability;
 use mpps_lab::doubt::Finding;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::simulate::Properties;
+use mpps_record::Comparability;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::end;
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Interrupted};
 use crate::plan::BedChoice;
-use crate::record::{Clock, Job, Record, SCHEMA, sha256};
+use crate::record::{Clock, Job, Record, sha256};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
@@ -16,6 +16,7 @@ use mpps_lab::facts::{HostSettings, Root};
 use mpps_lab::jobs::fib_scale::Point;
 use mpps_lab::one_run::{self, Holder, OnlyRun};
 use mpps_lab::{facts, interrupt};
+use mpps_record::SCHEMA;
 use serde_json::{Value, json};
 use std::path::Path;
 

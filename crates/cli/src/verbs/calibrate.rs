@@ -5,7 +5,7 @@ use super::end::{self, Head};
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, CalibrationPlan};
-use crate::record::{CalibrationLine, Job, RunLine};
+use crate::record::{Job, calibration_line, run_line};
 use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
@@ -13,6 +13,7 @@ use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::calibrate::{self, Calibrated, FaultKind, Row};
+use mpps_record::CalibrationLine;
 use serde::Serialize;
 
 /// Runs the verb.
@@ -77,8 +78,14 @@ fn calibrated(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Calibrated> {
         ..
     } = stage;
     let traffic = plan.traffic_on(bed)?;
-    let line = RunLine::of(*begun, Job::Calibrate(&traffic), bed, &Facts::gather());
-    recorder.record.write("run", &line)?;
+    let line = run_line(
+        *begun,
+        Job::Calibrate(&traffic),
+        bed,
+        &Facts::gather(),
+        None,
+    )?;
+    recorder.record.write(&line)?;
     Ok(calibrate::calibrate(
         bed,
         &traffic,
@@ -139,7 +146,7 @@ impl<'a> Document<'a> {
             head,
             disturbed: error.as_ref().is_some_and(is_disturbance)
                 || rows.iter().any(|row| row.disturbed.is_some()),
-            rows: rows.iter().map(CalibrationLine::of).collect(),
+            rows: rows.iter().map(calibration_line).collect(),
         }
     }
 }

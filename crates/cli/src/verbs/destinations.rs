@@ -2,7 +2,7 @@
 //! DUT and counted back, cleared from a bed that stays.
 
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan, Origin};
-use crate::record::RoutesEntry;
+use crate::record;
 use crate::recorder::Recorder;
 use crate::terminal::grouped;
 use crate::terminal::progress::bar;
@@ -11,6 +11,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::fib;
 use mpps_lab::traffic::Traffic;
+use mpps_record::Routes;
 use mpps_tables::{ChooseOptions, Chosen, Class, LeftOut, ReadOptions, Source, Table, choose};
 
 /// Routes of one family, and what was drawn from them.
@@ -114,7 +115,7 @@ pub fn load(
     bed: &Bed,
     recorder: &mut Recorder,
     quiet: bool,
-) -> Result<RoutesEntry> {
+) -> Result<Routes> {
     let total = prepared.table.len() as u64;
     let bar = bar("routes", Some(total), quiet);
     let progress = |done: u64| {
@@ -129,7 +130,7 @@ pub fn load(
         grouped(loaded.counted()),
         grouped(total)
     );
-    let entry = RoutesEntry::of(&prepared.destinations, prepared.left_out.clone(), &loaded);
+    let entry = record::routes(&prepared.destinations, prepared.left_out.clone(), &loaded);
     recorder.step(&format!(
         "routes: {} of {}, loaded and counted back in {:.1} s{}",
         grouped(loaded.counted()),

@@ -1,10 +1,11 @@
 //! How every measurement ends: the last line of its record, its result, the one error worth a line.
 
 use crate::exit::Exit;
-use crate::record::{Clock, EndLine, SCHEMA};
+use crate::record::Clock;
 use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
+use mpps_record::{EndLine, Other, SCHEMA};
 use serde::Serialize;
 
 /// What every result in JSON begins with.
@@ -46,8 +47,9 @@ pub fn finish(
         exit_code: exit.code(),
         error: error.map(|error| format!("{error:#}")),
         trials: recorder.trials(),
+        other: Other::new(),
     };
-    let ended = recorder.record.write("end", &line);
+    let ended = recorder.record.write(&line);
     recorder.end_progress();
     show(&recorder)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.

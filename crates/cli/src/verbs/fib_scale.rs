@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, FibScalePlan};
 use crate::plot;
-use crate::record::{Comparability, Job, PointLine, ResultLine, RunLine};
+use crate::record::{Job, point_line, result_line, run_line};
 use crate::recorder::Recorder;
 use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result, ensure};
@@ -16,6 +16,7 @@ use mpps_lab::facts::Facts;
 use mpps_lab::fib;
 use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
 use mpps_method::FrameSpec;
+use mpps_record::{Comparability, PointLine, RunLine};
 use mpps_tables::{ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let job = Job::FibScale(&plan.measurement, plan.search);
     let facts = Facts::gather();
     let machine = terminal::machine_line(&facts, *begun);
-    let line = RunLine::of(*begun, job, bed, &facts);
+    let line = run_line(*begun, job, bed, &facts, None)?;
     let measured = measure((recorder, beside), &line, bed, &scale, &points);
     let record = stage.recorder.record.path().to_owned();
     let shown = show(args, &scale, (&line, &machine), &measured, stage.recorder);
@@ -150,7 +151,7 @@ fn measure(
     let mut scale = Scale::new(bed, plan);
     measured.error = recorder
         .record
-        .write("run", line)
+        .write(line)
         .and_then(|()| all((recorder, beside), &mut scale, points, &mut measured.points))
         .err();
     measured.not_cleared = scale.clear().err().map(Error::from);
@@ -197,11 +198,11 @@ fn one(
     let results = findings
         .iter()
         .zip(&figures)
-        .map(|(finding, figures)| ResultLine::of(finding, figures, stands.clone()))
+        .map(|(finding, figures)| result_line(finding, figures, stands.clone()))
         .collect();
     let rows = ScaleRow::each(prepared, &measured, &figures);
-    let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
-    recorder.record.write("point", &line)?;
+    let line = point_line(prepared, &measured, &rows[0], stands.on, results);
+    recorder.record.write(&line)?;
     Ok(AtPoint { rows, line })
 }
 
@@ -228,7 +229,7 @@ fn show(
         if args.output.json {
             terminal::out(&end::json(&Document {
                 head: Head::of(recorder, exit, error),
-                comparability: line.comparability(),
+                comparability: &line.comparability,
                 table: &plan.from,
                 draw: plan.draw.to_string(),
                 machine,
@@ -238,7 +239,7 @@ fn show(
         } else if !rows.is_empty() {
             let table = terminal::fib_scale(&rows, plan, machine);
             let doubts = terminal::scale_doubts(&rows);
-            let key = terminal::comparability(line.comparability());
+            let key = terminal::comparability(&line.comparability);
             let (record, plot) = (recorder.record.path().display(), path.display());
             let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
             terminal::out(&terminal::fitted(&text));

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, Plan};
-use crate::record::{Comparability, Job, ResultLine, RunLine, TrafficEntry, whole_fps};
+use crate::record::{self, Job, result_line, result_not_measured, whole_fps};
 use crate::recorder::Recorder;
 use crate::terminal::{self, Place, Report, plan as words};
 use anyhow::{Error, Result};
@@ -19,6 +19,7 @@ use mpps_lab::jobs::throughput::{self, ThroughputPlan};
 use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, SearchGoal, SearchPlan};
+use mpps_record::{Comparability, ResultLine, RunLine, Traffic};
 use serde::Serialize;
 
 /// Runs the verb.
@@ -64,7 +65,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let setup = begin::setup_words(bed, &plan.bed);
     let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
     let routes = prepared.as_ref().map(load).transpose()?;
-    let line = RunLine::of(*begun, job, bed, &Facts::gather()).with_routes(routes);
+    let line = record::run_line(*begun, job, bed, &Facts::gather(), routes)?;
     let measured = measure(recorder, line, &plan, |one, recorder| {
         throughput::measure(bed, one, recorder).map(|findings| beside.doubting(findings))
     });
@@ -81,7 +82,7 @@ fn simulate(args: &ThroughputArgs, plan: &Plan, pair: Properties) -> Result<Exit
     recorder.step(&format!("record: {}", recorder.record.path().display()));
     recorder.step(&format!("simulated: {pair}"));
     let job = Job::Throughput(&plan.measurement);
-    let line = RunLine::of_simulated(begun, job, &pair, &Facts::gather());
+    let line = record::simulated_run_line(begun, job, &pair, &Facts::gather())?;
     let measured = measure(&mut recorder, line, plan, |one, recorder| {
         throughput::simulate(pair, one, recorder)
     });
@@ -115,7 +116,7 @@ fn measure(
     one_size: impl FnMut(&ThroughputPlan, &mut Recorder) -> Result<Vec<Finding>, JobError>,
 ) -> Measured {
     let mut rows = Vec::new();
-    let begun = recorder.record.write("run", &line);
+    let begun = recorder.record.write(&line);
     let ended = begun.and_then(|()| measure_all(recorder, plan, &mut rows, one_size));
     let error = ended.as_ref().err();
     // Whatever is left was not begun.
@@ -133,7 +134,7 @@ fn measure(
             .map(|row| exit(row, expected(row).is_some()))
             .fold(worst, Exit::worse),
         rows,
-        comparability: line.comparability().clone(),
+        comparability: line.comparability.clone(),
         error,
     }
 }
@@ -179,7 +180,7 @@ fn measure_all(
                 .into_iter()
                 .map(|finding| {
                     let figures = Figures::of(&finding, &plan.measurement);
-                    let line = ResultLine::of(&finding, &figures, stands.clone());
+                    let line = result_line(&finding, &figures, stands.clone());
                     Row {
                         finding: Some(finding),
                         figures,
@@ -197,7 +198,7 @@ fn measure_all(
             Err(error) => return Err(error.into()),
         };
         for row in found {
-            recorder.record.write("result", &row.line)?;
+            recorder.record.write(&row.line)?;
             rows.push(row);
         }
     }
@@ -222,7 +223,10 @@ fn not_measured(plan: &Plan, frames: &FrameSpec, why: &str) -> Vec<Row> {
         let figures = Figures::not_measured(frames, goal, search, Some(why.to_owned()));
         Row {
             finding: None,
-            line: ResultLine::not_measured(frames, goal, &figures).simulated(simulated),
+            line: ResultLine {
+                simulated,
+                ..result_not_measured(frames, goal, &figures)
+            },
             figures,
         }
     };
@@ -308,7 +312,7 @@ struct Document<'a> {
     /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
     pass_rule: String,
     comparability: &'a Comparability,
-    traffic: TrafficEntry,
+    traffic: Traffic,
     /// What `link_share` is a share of, and who says so: ports, given, or notional (nobody).
     link_bits_per_s: u64,
     link_source: &'static str,
@@ -325,7 +329,7 @@ impl<'a> Document<'a> {
             simulated: matches!(plan.bed, BedChoice::Simulated(_)),
             pass_rule: terminal::rule(&plan.measurement.search),
             comparability: &measured.comparability,
-            traffic: TrafficEntry::of(&plan.measurement.traffic),
+            traffic: record::traffic(&plan.measurement.traffic),
             link_bits_per_s: plan.measurement.link.speed.bits_per_second(),
             link_source: plan.measurement.link.source.name(),
             expected_min_fps: plan.expect_min.map(whole_fps),

@@ -6,7 +6,7 @@ use super::end::{self, Head};
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
-use crate::record::{Comparability, Job, RunLine, TrialLine};
+use crate::record::{Job, run_line, trial_line};
 use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
@@ -15,6 +15,7 @@ use mpps_lab::jobs::Phase;
 use mpps_lab::jobs::fixed_load::{self, Offered, Tried};
 use mpps_lab::tester::PortKind;
 use mpps_method::{Rate, Verdict};
+use mpps_record::Comparability;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -47,9 +48,9 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
     let load = |routes| destinations::load(routes, &bed, &mut recorder, quiet);
     let routes = prepared.as_ref().map(load).transpose()?;
     let job = Job::Trial(&plan.offer);
-    let line = RunLine::of(begun, job, &bed, &Facts::gather()).with_routes(routes);
+    let line = run_line(begun, job, &bed, &Facts::gather(), routes)?;
     let mut found = Vec::new();
-    let written = recorder.record.write("run", &line);
+    let written = recorder.record.write(&line);
     let measured = written.and_then(|()| {
         fixed_load::measure(&bed, &plan.offer, &mut recorder, &mut found).map_err(Error::from)
     });
@@ -59,7 +60,7 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
     let shown = show(
         args.output.json,
         &found,
-        line.comparability(),
+        &line.comparability,
         error,
         recorder,
     );
@@ -123,7 +124,7 @@ fn result(offered: &Offered) -> Value {
             "forwarding_fps": tried.trial.forwarding_rate().map(Rate::fps),
             "busiest_share": tried.trial.busiest_share(),
             "ns_per_frame": tried.trial.ns_per_frame(),
-            "trial": TrialLine::of(tried.number, &tried.report(&offered.frames, phase)),
+            "trial": trial_line(tried.number, &tried.report(&offered.frames, phase)),
         })
     };
     let trials = offered

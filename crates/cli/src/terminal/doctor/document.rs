@@ -1,8 +1,8 @@
 //! The examination as one JSON object.
 
-use crate::record::SCHEMA;
 use mpps_lab::doctor::{Examination, Subject};
 use mpps_lab::facts::{Facts, Nic, Reading};
+use mpps_record::SCHEMA;
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -1,10 +1,10 @@
 //! The same as one JSON object each.
 
 use super::loaded::RoutesLoaded;
-use crate::record::SCHEMA;
 use mpps_lab::fib::{
     Cleared, Contents, Family, FamilyLoad, FibStats, LookupCounters, Rt6Stats, TrieStats,
 };
+use mpps_record::SCHEMA;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! The budgets as one JSON object.
 
 use crate::plan::LimitsPlan;
-use crate::record::SCHEMA;
 use mpps_lab::memory::MemoryMeasured;
 use mpps_method::limits::{Budget, MemoryBandwidth, octet_ns};
+use mpps_record::SCHEMA;
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -79,7 +79,8 @@ fn restless(size: u32) -> Vec<Doubt> {
 
 fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool) -> String {
     let plan = plan("").measurement;
-    let comparability = Comparability::of_simulated(&Properties::ideal(Rate::from_fps(1e6)));
+    let comparability =
+        crate::record::simulated_conditions(&Properties::ideal(Rate::from_fps(1e6)));
     let report = Report {
         rows,
         findings,

@@ -1,6 +1,6 @@
 //! The same as one JSON object.
 
-use crate::record::SCHEMA;
+use mpps_record::SCHEMA;
 use mpps_tables::{Families, Histogram, Routes};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,0 +1,93 @@
+//! Where a run measured.
+
+use crate::nic::Nic;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where it ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Place {
+    /// Network namespaces joined by veth.
+    Namespaces(Box<Bed>),
+    /// Real ports around an external device.
+    External(Box<Bed>),
+    /// A simulated pair: nothing was measured.
+    Simulated {
+        /// Its properties in words.
+        pair: String,
+    },
+    /// Of another schema.
+    #[serde(untagged)]
+    Other(Value),
+}
+
+impl Place {
+    /// The bed; `None` where there was none, or where it is of another schema.
+    #[must_use]
+    pub const fn bed(&self) -> Option<&Bed> {
+        match self {
+            Self::Namespaces(bed) | Self::External(bed) => Some(bed),
+            Self::Simulated { .. } | Self::Other(_) => None,
+        }
+    }
+}
+
+/// A bed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bed {
+    /// Its name.
+    pub name: String,
+    /// How the DUT receives.
+    pub nic: String,
+    /// Its receive queues.
+    pub queues: u16,
+    /// Frames of one receive ring; 0 where nobody knows.
+    pub rx_ring_frames: u32,
+    /// Of all rings together.
+    pub rings_together_frames: u32,
+    /// Key of receive side scaling.
+    pub rss: String,
+    /// As asked for: newest, or oldest.
+    pub kernel_interfaces: String,
+    /// The interfaces that this gave the tester; null where it could not be tried.
+    #[serde(alias = "tester_means")]
+    pub tester_interfaces: Option<KernelInterfaces>,
+    /// CPUs of the DUT.
+    pub dut_cpus: Vec<usize>,
+    /// CPUs of the tester.
+    pub tester_cpus: Vec<usize>,
+    /// Whether they have one in common.
+    pub cpus_shared: bool,
+    /// Path of the set-up script.
+    pub dut_setup: Option<String>,
+    /// The script, and its output. Null in schema 1.
+    pub dut_setup_script: Option<SetUpScript>,
+    /// Where the tester sends and receives around an external device.
+    pub external_ports: Option<Vec<String>>,
+    /// Their NICs and links.
+    #[serde(default)]
+    pub external_nics: Vec<Nic>,
+}
+
+/// A set-up script.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetUpScript {
+    /// SHA-256 of the text.
+    pub sha256: String,
+    /// Its first 64 KiB; null where it could not be read.
+    pub text: Option<String>,
+    /// The end of its output and its errors, 4 KiB of each; null where that is gone.
+    pub output: Option<String>,
+}
+
+/// The kernel's interfaces that the tester works with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelInterfaces {
+    /// How programs are attached at ports.
+    pub traffic_control: String,
+    /// How stalls are watched.
+    pub stall_watch: String,
+    /// How NAPI threads are found.
+    pub napi_list: String,
+}

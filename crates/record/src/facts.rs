@@ -1,0 +1,200 @@
+//! Facts of the machine: what a reader needs to believe the numbers. `mpps doctor --json` shows the same.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A fact, or the reason why it is not known: nothing is guessed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Reading<T> {
+    /// Not known.
+    Unreadable {
+        /// What stood in the way, with the place.
+        unreadable: String,
+    },
+    /// What was read.
+    Known(T),
+}
+
+impl<T> Reading<T> {
+    /// The fact, where it is known.
+    pub const fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(fact) => Some(fact),
+            Self::Unreadable { .. } => None,
+        }
+    }
+}
+
+/// A machine. Texts are as the kernel writes them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// As `uname -r`.
+    pub kernel_release: Reading<String>,
+    /// Boot parameters that bear on packet rates.
+    pub kernel_parameters: Reading<Vec<String>>,
+    /// Model of the first CPU.
+    pub cpu_model: Reading<String>,
+    /// CPUs online.
+    pub cpus_online: Reading<usize>,
+    /// CPUs that the program could use.
+    pub cpus_available: Reading<usize>,
+    /// Whether the CPU says that a hypervisor runs below.
+    pub hypervisor: Reading<bool>,
+    /// Each CPU fault, with what the kernel does against it.
+    pub mitigations: Reading<Vec<Mitigation>>,
+    /// Share of all CPUs' time since boot that the hypervisor gave to others.
+    pub steal_share_since_boot: Reading<f64>,
+    /// The CPUs, in full.
+    pub cpu: Cpu,
+    /// The kernel, in full.
+    pub kernel: Kernel,
+    /// Memory.
+    pub memory: Memory,
+    /// Make and hypervisor.
+    pub platform: Platform,
+}
+
+/// A CPU fault and what is done against it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mitigation {
+    /// `spectre_v2`.
+    pub fault: String,
+    /// `Mitigation: ...` or `Vulnerable...`.
+    pub state: String,
+}
+
+/// The CPUs; where they could differ from each other, CPU 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Microcode revision.
+    pub microcode: Reading<String>,
+    /// Clock as the kernel sees it.
+    pub clock_mhz: Reading<f64>,
+    /// Highest clock that its frequency driver sets.
+    pub frequency_max_khz: Reading<u64>,
+    /// Its frequency driver.
+    pub frequency_driver: Reading<String>,
+    /// Governor, with the CPUs that have it ("0-3,5").
+    pub governors: Reading<BTreeMap<String, String>>,
+    /// Whether it may go above its nominal clock.
+    pub turbo: Reading<bool>,
+    /// How it idles.
+    pub idle: Idle,
+    /// Its caches, level 1 first.
+    pub caches: Reading<Vec<Cache>>,
+    /// Threads of a core.
+    pub threads_per_core: Reading<usize>,
+    /// `on`, `off`, `notsupported`...
+    pub smt: Reading<String>,
+    /// Sockets.
+    pub packages: Reading<usize>,
+    /// CPUs taken from the scheduler (`isolcpus`).
+    pub isolated: Reading<String>,
+    /// Memory nodes.
+    pub numa_nodes: Reading<Vec<Node>>,
+}
+
+/// Idle states.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Idle {
+    /// `intel_idle`, `acpi_idle`, `haltpoll`, `none`.
+    pub driver: Reading<String>,
+    /// Its governor.
+    pub governor: Reading<String>,
+    /// Shallow ones first.
+    pub states: Reading<Vec<IdleState>>,
+}
+
+/// One idle state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IdleState {
+    /// `C1E`.
+    pub name: String,
+    /// Time to leave it.
+    pub exit_latency_us: Reading<u64>,
+    /// Whether it is switched off.
+    pub disabled: Reading<bool>,
+}
+
+/// One cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cache {
+    /// 1, 2, 3.
+    pub level: Reading<u32>,
+    /// `Data`, `Instruction`, `Unified`.
+    pub kind: Reading<String>,
+    /// Size.
+    pub size_octets: Reading<u64>,
+    /// Line.
+    pub line_octets: Reading<u64>,
+    /// CPUs that share it ("0-3").
+    pub shared_cpus: Reading<String>,
+}
+
+/// One memory node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its number.
+    pub node: usize,
+    /// Its CPUs ("0-3").
+    pub cpus: Reading<String>,
+    /// Its memory.
+    pub memory_octets: Reading<u64>,
+}
+
+/// The running kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// As `uname -v`.
+    pub version: Reading<String>,
+    /// Compiler and linker.
+    pub compiler: Reading<String>,
+    /// Options that bear on forwarding.
+    pub configuration: Reading<Configuration>,
+    /// `none`, `voluntary`, `full`, `lazy`.
+    pub preemption: Reading<String>,
+    /// What it tells the time by.
+    pub clocksource: Reading<String>,
+    /// Settings of the whole machine, by their dotted names (sysctl(8)).
+    pub settings: BTreeMap<String, Reading<String>>,
+    /// Transparent huge pages: `always`, `madvise`, `never`.
+    pub transparent_hugepages: Reading<String>,
+}
+
+/// The kernel's configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// The file it was read from.
+    pub source: String,
+    /// Option and value; those not set are `n`.
+    pub options: BTreeMap<String, String>,
+}
+
+/// Memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// All of it.
+    pub total_octets: Reading<u64>,
+    /// What programs could have.
+    pub available_octets: Reading<u64>,
+    /// Size of a huge page.
+    pub hugepage_octets: Reading<u64>,
+    /// Huge pages.
+    pub hugepages: Reading<u64>,
+    /// Free ones.
+    pub hugepages_free: Reading<u64>,
+}
+
+/// Make and hypervisor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Platform {
+    /// Its name.
+    pub hypervisor: Reading<String>,
+    /// Who made the machine.
+    pub vendor: Reading<String>,
+    /// Its model.
+    pub product: Reading<String>,
+    /// Its firmware.
+    pub firmware: Reading<String>,
+}

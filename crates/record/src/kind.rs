@@ -1,0 +1,89 @@
+//! The kinds of lines, and what every line has.
+
+use crate::{CalibrationLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Members of a line that this version does not know: those of another schema, or those that a bench put in front.
+pub type Other = Map<String, Value>;
+
+/// A line by its kind. Those of other kinds are no lines of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Line {
+    /// First.
+    Run(Box<RunLine>),
+    /// After each trial.
+    Trial(Box<TrialLine>),
+    /// After each frame size, one a goal.
+    Result(Box<ResultLine>),
+    /// `mpps fib-scale`: after each point and frame size.
+    Point(Box<PointLine>),
+    /// `mpps calibrate`: one a planted fault.
+    Calibration(CalibrationLine),
+    /// Last.
+    End(EndLine),
+}
+
+impl Line {
+    /// Every kind, as lines have it.
+    pub const KINDS: [&str; 6] = [
+        RunLine::KIND,
+        TrialLine::KIND,
+        ResultLine::KIND,
+        PointLine::KIND,
+        CalibrationLine::KIND,
+        EndLine::KIND,
+    ];
+}
+
+/// The members of one kind of line.
+pub trait Body: Serialize {
+    /// The word for the kind.
+    const KIND: &'static str;
+}
+
+impl Body for RunLine {
+    const KIND: &'static str = "run";
+}
+impl Body for TrialLine {
+    const KIND: &'static str = "trial";
+}
+impl Body for ResultLine {
+    const KIND: &'static str = "result";
+}
+impl Body for PointLine {
+    const KIND: &'static str = "point";
+}
+impl Body for CalibrationLine {
+    const KIND: &'static str = "calibration";
+}
+impl Body for EndLine {
+    const KIND: &'static str = "end";
+}
+
+/// A line with what every line has.
+#[derive(Serialize)]
+struct Whole<'a, T> {
+    schema: u32,
+    kind: &'static str,
+    /// The runs of one file differ by it.
+    run: &'a str,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// A line of the run `run` as the file has it, its newline included.
+///
+/// # Errors
+/// None that can happen: all of it is text and numbers.
+pub fn to_line<T: Body>(run: &str, body: &T) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Whole {
+        schema: SCHEMA,
+        kind: T::KIND,
+        run,
+        body,
+    })?;
+    line.push(b'\n');
+    Ok(line)
+}

@@ -1,0 +1,55 @@
+//! The record: one JSON object a line. Every kind of line is a type here, and [`read`] reads files of them.
+//!
+//! This crate knows none of ours, so a report or a comparison builds without clang, libbpf, root or Linux. It fixes
+//! words for years, while the types of the method and the lab may change: the program converts theirs to these.
+//! `docs/records.md` lists the members.
+//!
+//! A member that is missing from older schemas is an `Option`, or a list that may be empty. A member that all schemas
+//! have is required, because a count that is not there is not zero. Unknown members of a line are kept in `other`.
+
+#![forbid(unsafe_code)]
+
+mod bed;
+mod calibration;
+mod comparability;
+pub mod facts;
+mod histogram;
+mod kind;
+mod losses;
+mod nic;
+mod plan;
+mod point;
+mod problem;
+mod read;
+mod result;
+mod run;
+mod trial;
+mod whole;
+mod words;
+
+pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
+pub use calibration::CalibrationLine;
+pub use comparability::Comparability;
+pub use histogram::{Histogram, Quantiles};
+pub use kind::{Body, Line, Other, to_line};
+pub use losses::{LengthCount, Losses, LostRun};
+pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
+pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Search, Traffic};
+pub use point::{LoadAboveRate, PointLine};
+pub use problem::{Problem, ReadError, What};
+pub use read::{Records, Run, read, read_file};
+pub use result::{
+    BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
+    StandsOn, WhyLost,
+};
+pub use run::{EndLine, RunLine};
+pub use trial::{
+    Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
+    Disturbed, Ledger, SizeCount, TrialLine,
+};
+pub use words::{
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, Stability, Verdict,
+};
+
+/// Version of the lines' shape. It rises when a member changes its meaning or goes.
+pub const SCHEMA: u32 = 3;

@@ -1,0 +1,61 @@
+//! A point of `mpps fib-scale`: routes, destinations, and what was measured there.
+
+use crate::kind::Other;
+use crate::plan::{Routes, Traffic};
+use crate::result::{Doubt, FrameCost, Interval, ResultLine};
+use serde::{Deserialize, Serialize};
+
+/// One point with one frame size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointLine {
+    /// What changes in the series: `routes`, `destinations` or `coupled`.
+    pub series: String,
+    /// Routes as asked for.
+    pub asked_routes: u64,
+    /// Destinations as asked for.
+    pub asked_destinations: u64,
+    /// As counted back in the DUT's FIB; null where none were asked for.
+    pub routes: Option<Routes>,
+    /// What was sent, with the destinations as drawn and how.
+    pub traffic: Traffic,
+    /// Frame size in octets, FCS included, or the name of a mix. Null in schema 1: `results` has it.
+    pub frame: Option<String>,
+    /// What a frame costs at overload.
+    pub cost: Option<FrameCost>,
+    /// RFC 2285 3.6.3: the higher of the two that follow.
+    pub max_forwarding_fps: Option<Interval<u64>>,
+    /// At the highest load the tester offers (RFC 2285 3.6.2).
+    pub at_most: Option<LoadAboveRate>,
+    /// At little more than the DUT forwards.
+    pub at_little_more: Option<LoadAboveRate>,
+    /// What limits the maximum forwarding rate: `DUT`, `tester`, `disturbed`, or `-`. Null in schema 1.
+    pub limited_by: Option<String>,
+    /// Numbers of the trials at overload, through the router and through a wire in its place.
+    #[serde(default)]
+    pub overload_trials: Vec<u32>,
+    /// What to doubt.
+    #[serde(default)]
+    pub doubts: Vec<Doubt>,
+    /// What the search found, one a goal; none without a search.
+    pub results: Vec<ResultLine>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// One load above what the DUT forwards.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadAboveRate {
+    /// The load really sent.
+    pub offered_fps: Interval<u64>,
+    /// What the DUT forwarded.
+    pub forwarding_fps: Interval<u64>,
+    /// Busy share of its busiest CPU.
+    pub dut_busiest_cpu_share: Option<f64>,
+    /// Windows it stands on.
+    pub windows: u32,
+    /// Windows left out because something else had a CPU of the bed in them.
+    pub disturbed_windows: u32,
+    /// Whether it stands on disturbed windows. Then it is a bound from below. Null before schema 3.
+    pub only_disturbed: Option<bool>,
+}

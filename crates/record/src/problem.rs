@@ -1,0 +1,132 @@
+//! What a reader could not read, and why.
+
+use crate::SCHEMA;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why nothing of a file could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is a directory.
+    #[error("read record {0}: it is a directory: name one of the files in it (RUN.jsonl)")]
+    Directory(PathBuf),
+    /// It has no octet.
+    #[error("read record {0}: it is empty: no run has written to it")]
+    Empty(PathBuf),
+    /// It is packed.
+    #[error("read record {path}: it is packed ({how}): unpack it first")]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// The format's name.
+        how: &'static str,
+    },
+    /// It is no text.
+    #[error("read record {0}: it is a binary file: a record is text, one JSON object a line")]
+    Binary(PathBuf),
+    /// It is text, but no line is one of a record.
+    #[error(
+        "read record {path}: no line of a record in it ({first}): name a file that `mpps` wrote with --record"
+    )]
+    NoLine {
+        /// The file.
+        path: PathBuf,
+        /// The first problem.
+        first: String,
+    },
+    /// The system refused.
+    #[error("read record {path}: {error} (name a file that exists and that this user may read)")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Its reason.
+        #[source]
+        error: io::Error,
+    },
+}
+
+/// Lines, or a whole run, of which something could not be read. All else is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What it is.
+    pub what: What,
+    /// Numbers of the lines it was seen at, from 1.
+    pub lines: Vec<u64>,
+}
+
+/// What could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The last line has no end.
+    Torn,
+    /// A line is no JSON.
+    NoJson(String),
+    /// A line is longer than any of a record.
+    TooLong,
+    /// A line is JSON, but lacks what every line of a record has.
+    NoLine,
+    /// A line is of a kind that is none of a record's.
+    Kind(String),
+    /// A line lacks a member, or has one of another type.
+    Member {
+        /// Kind of the line.
+        kind: String,
+        /// Its schema.
+        schema: u32,
+        /// What about it.
+        why: String,
+    },
+    /// A run was written by a newer version.
+    Newer {
+        /// The run's name.
+        run: String,
+        /// Its schema.
+        schema: u32,
+    },
+    /// The first line of a run is missing.
+    NoFirst(String),
+}
+
+/// One clear line: the place, what it is, what to do.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lines.as_slice() {
+            [] => {}
+            [line] => write!(f, "line {line}: ")?,
+            [first, .., last] => write!(f, "{} lines, {first} to {last}: ", self.lines.len())?,
+        }
+        match &self.what {
+            What::Torn => f.write_str(
+                "torn: its run was killed or is still writing it; all whole lines are read",
+            ),
+            What::NoJson(why) => write!(f, "no JSON ({why}): left out; all other lines are read"),
+            What::TooLong => f.write_str("longer than any line of a record: left out"),
+            What::NoLine => f.write_str(
+                "no line of a record (without schema, kind and run): left out; another program wrote it",
+            ),
+            What::Kind(kind) => write!(
+                f,
+                "of kind \"{kind}\", which is none of schema {SCHEMA}: left out; a bench or a newer mpps wrote it"
+            ),
+            What::Member { kind, schema, why } => write!(
+                f,
+                "kind \"{kind}\" of schema {schema} cannot be read ({why}): left out; {}",
+                if *schema > SCHEMA {
+                    "a newer mpps reads it"
+                } else {
+                    "the line was changed or damaged"
+                }
+            ),
+            What::Newer { run, schema } => write!(
+                f,
+                "run {run} has schema {schema}, newer than {SCHEMA}: members that are new are not shown; a newer mpps \
+                 shows them"
+            ),
+            What::NoFirst(run) => write!(
+                f,
+                "run {run} has no first line (kind \"run\"): its plan, bed and facts are unknown"
+            ),
+        }
+    }
+}

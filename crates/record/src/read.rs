@@ -1,0 +1,208 @@
+//! Reads files of records: torn, old, new and mixed ones. One problem never hides what can be read.
+
+use crate::kind::Line;
+use crate::problem::{Problem, ReadError, What};
+use crate::{CalibrationLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// No line of a record is as long as this, octets.
+const LINE_MAX: u64 = 64 << 20;
+/// A file that is no text shows it in these first octets.
+const HEAD: usize = 8 << 10;
+/// How packed files begin.
+const PACKED: [(&[u8], &str); 4] = [
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bzip2"),
+];
+
+/// A file of records.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// Its runs, in the order they begin.
+    pub runs: Vec<Run>,
+    /// What could not be read, in the order it was met.
+    pub problems: Vec<Problem>,
+}
+
+/// The lines of one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// Highest schema of its lines.
+    pub schema: u32,
+    /// Its first line. `None` where that cannot be read.
+    pub begin: Option<RunLine>,
+    /// Its trials.
+    pub trials: Vec<TrialLine>,
+    /// Its results: one a frame size and goal.
+    pub results: Vec<ResultLine>,
+    /// Points of `mpps fib-scale`.
+    pub points: Vec<PointLine>,
+    /// Planted faults of `mpps calibrate`.
+    pub calibrations: Vec<CalibrationLine>,
+    /// Its last line. `None` where the run was killed, or is under way.
+    pub end: Option<EndLine>,
+}
+
+impl Run {
+    fn add(&mut self, line: Line) {
+        match line {
+            Line::Run(line) => self.begin = Some(*line),
+            Line::Trial(line) => self.trials.push(*line),
+            Line::Result(line) => self.results.push(*line),
+            Line::Point(line) => self.points.push(*line),
+            Line::Calibration(line) => self.calibrations.push(line),
+            Line::End(line) => self.end = Some(line),
+        }
+    }
+}
+
+/// Reads the file at `path`.
+///
+/// # Errors
+/// Nothing of it can be read. Whatever else is wrong is among the problems.
+pub fn read_file(path: &Path) -> Result<Records, ReadError> {
+    let failed = |error| ReadError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(ReadError::Directory(path.to_owned()));
+    }
+    let mut reader = BufReader::with_capacity(HEAD, file);
+    let head = reader.fill_buf().map_err(failed)?.to_vec();
+    if head.is_empty() {
+        return Err(ReadError::Empty(path.to_owned()));
+    }
+    if let Some((_, how)) = PACKED.iter().find(|(magic, _)| head.starts_with(magic)) {
+        let path = path.to_owned();
+        return Err(ReadError::Packed { path, how });
+    }
+    let records = read(reader).map_err(failed)?;
+    if !records.runs.is_empty() {
+        return Ok(records);
+    }
+    if head.contains(&0) {
+        return Err(ReadError::Binary(path.to_owned()));
+    }
+    let first = records.problems.first();
+    Err(ReadError::NoLine {
+        path: path.to_owned(),
+        first: first.map_or("blank lines".to_owned(), Problem::to_string),
+    })
+}
+
+/// Reads all runs of a file. Where no line is one of a record, there are no runs.
+///
+/// # Errors
+/// The reader's own.
+pub fn read(mut reader: impl BufRead) -> io::Result<Records> {
+    let mut records = Records::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let length = (&mut reader).take(LINE_MAX).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            break;
+        }
+        let whole = line.last() == Some(&b'\n');
+        if !whole && length as u64 == LINE_MAX {
+            reader.skip_until(b'\n')?;
+            records.note(What::TooLong, number);
+        } else if !line.trim_ascii().is_empty() {
+            match parse(&line, whole) {
+                Ok(entry) => records.add(entry, number),
+                Err(what) => records.note(what, number),
+            }
+        }
+    }
+    for run in &records.runs {
+        if run.begin.is_none() {
+            records.problems.push(Problem {
+                what: What::NoFirst(run.name.clone()),
+                lines: Vec::new(),
+            });
+        }
+    }
+    Ok(records)
+}
+
+/// A line with what every line has.
+struct Entry {
+    schema: u32,
+    run: String,
+    line: Line,
+}
+
+/// Reads one line; `whole` says whether it has its end.
+fn parse(line: &[u8], whole: bool) -> Result<Entry, What> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        if whole {
+            What::NoJson(error.to_string())
+        } else {
+            What::Torn
+        }
+    })?;
+    let Value::Object(mut members) = value else {
+        return Err(What::NoLine);
+    };
+    let schema = members.remove("schema");
+    let schema = schema.as_ref().and_then(Value::as_u64);
+    let schema = schema.and_then(|schema| u32::try_from(schema).ok());
+    let (Some(schema), Some(Value::String(run))) = (schema, members.remove("run")) else {
+        return Err(What::NoLine);
+    };
+    let kind = members.get("kind").and_then(Value::as_str);
+    let kind = kind.ok_or(What::NoLine)?.to_owned();
+    if !Line::KINDS.contains(&kind.as_str()) {
+        return Err(What::Kind(kind));
+    }
+    match serde_json::from_value(members.into()) {
+        Ok(line) => Ok(Entry { schema, run, line }),
+        Err(error) => Err(What::Member {
+            kind,
+            schema,
+            why: error.to_string(),
+        }),
+    }
+}
+
+impl Records {
+    fn add(&mut self, entry: Entry, number: u64) {
+        let Entry { schema, run, line } = entry;
+        if schema > SCHEMA {
+            let run = run.clone();
+            self.note(What::Newer { run, schema }, number);
+        }
+        // Lines of one run follow each other, as a rule.
+        let place = self.runs.iter().rposition(|known| known.name == run);
+        let place = place.unwrap_or_else(|| {
+            self.runs.push(Run {
+                name: run,
+                ..Run::default()
+            });
+            self.runs.len() - 1
+        });
+        let run = &mut self.runs[place];
+        run.schema = run.schema.max(schema);
+        run.add(line);
+    }
+
+    /// The same problem of several lines is one.
+    fn note(&mut self, what: What, line: u64) {
+        match self.problems.iter_mut().find(|known| known.what == what) {
+            Some(known) => known.lines.push(line),
+            None => self.problems.push(Problem {
+                what,
+                lines: vec![line],
+            }),
+        }
+    }
+}

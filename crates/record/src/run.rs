@@ -1,0 +1,52 @@
+//! The first and the last line of a run: what was asked for, where, and how it ended.
+
+use crate::Place;
+use crate::comparability::Comparability;
+use crate::facts::Facts;
+use crate::kind::Other;
+use crate::plan::{Plan, Routes};
+use serde::{Deserialize, Serialize};
+
+/// What was asked for, of what, where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// When it began.
+    pub begun_utc: String,
+    /// The verb: `throughput`, `trial`, `fib-scale`, `calibrate`.
+    pub job: String,
+    /// Version of the program.
+    pub tool_version: String,
+    /// Version of the rules by which trials are judged and rates searched ("Measurement changes" in CHANGELOG.md).
+    pub method_version: u32,
+    /// As typed after the program's name.
+    pub arguments: Vec<String>,
+    /// What is sent, and how it is searched.
+    pub plan: Plan,
+    /// Where.
+    pub bed: Place,
+    /// Routes loaded into the DUT; null: its own, or those of its set-up script.
+    pub routes: Option<Routes>,
+    /// The machine.
+    pub facts: Facts,
+    /// What results may be compared by.
+    pub comparability: Comparability,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndLine {
+    /// When.
+    pub ended_utc: String,
+    /// The program's (docs/records.md, "Exit codes").
+    pub exit_code: u8,
+    /// What ended it early.
+    pub error: Option<String>,
+    /// Trials run.
+    pub trials: u32,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}

@@ -1,0 +1,81 @@
+//! One committed run: `mpps throughput --frame 64 --simulate capacity=1.2M,ring=512,noise=2% --record run.jsonl`.
+
+use mpps_record::{
+    Body, Claim, LimitedBy, Line, Outcome, Place, RateIs, SCHEMA, Stability, read_file, to_line,
+};
+use std::path::Path;
+
+fn path() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.jsonl")
+}
+
+/// A run of today's schema: what a person would be told is there.
+#[test]
+fn the_golden_run_reads_back() {
+    let records = read_file(&path()).expect("a record");
+    assert_eq!((records.runs.len(), records.problems.len()), (1, 0));
+    let run = &records.runs[0];
+    assert_eq!((run.schema, run.trials.len()), (SCHEMA, 15));
+    let begin = run.begin.as_ref().expect("a first line");
+    assert!(matches!(begin.bed, Place::Simulated { .. }));
+    assert_eq!(begin.comparability, begin.comparability.clone().keyed());
+    let search = begin.plan.search.as_ref().expect("a search");
+    assert!(search.pass_rule.is_some() && search.goals.len() == 1);
+    let [result] = run.results.as_slice() else {
+        panic!("one result");
+    };
+    assert_eq!(result.outcome, Outcome::Found);
+    assert_eq!(
+        (&result.rate_is, result.rate_fps),
+        (&Some(RateIs::Equal), Some(1_164_240))
+    );
+    assert_eq!(result.claim, Some(Claim::Estimate));
+    assert_eq!(result.limited_by, Some(LimitedBy::Dut));
+    assert_eq!(result.stability, Stability::Stable);
+    let maximum = result.overload.max_forwarding_fps.expect("a rate");
+    assert_eq!((maximum.low, maximum.high), (1_176_000, 1_200_000));
+    assert!(result.doubts.iter().all(|doubt| doubt.weight.is_some()));
+    let stands_on = result.stands_on.stands_on_trial.expect("a trial");
+    let trial = &run.trials[stands_on as usize - 1];
+    assert_eq!(
+        (trial.trial, trial.offered_fps.round()),
+        (stands_on, 1_164_240.0)
+    );
+    assert_eq!(
+        trial.lateness.histogram_ns.as_ref().map(|all| all.0.len()),
+        Some(0)
+    );
+    assert_eq!(
+        run.end.as_ref().map(|end| (end.trials, end.exit_code)),
+        Some((15, 0))
+    );
+}
+
+/// Every line is written as it was read, to the octet.
+#[test]
+fn the_golden_run_is_written_as_it_was_read() {
+    let text = std::fs::read_to_string(path()).expect("a file");
+    let run = read_file(&path()).expect("a record").runs.remove(0).name;
+    for line in text.lines() {
+        let members: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let mut members = members.as_object().expect("an object").clone();
+        members.remove("schema");
+        members.remove("run");
+        let read: Line = serde_json::from_value(members.into()).expect("a line");
+        assert_eq!(written(&run, &read), format!("{line}\n"));
+    }
+}
+
+fn written(run: &str, line: &Line) -> String {
+    fn text<T: Body>(run: &str, body: &T) -> String {
+        String::from_utf8(to_line(run, body).expect("a line")).expect("text")
+    }
+    match line {
+        Line::Run(body) => text(run, &**body),
+        Line::Trial(body) => text(run, &**body),
+        Line::Result(body) => text(run, &**body),
+        Line::Point(body) => text(run, &**body),
+        Line::Calibration(body) => text(run, body),
+        Line::End(body) => text(run, body),
+    }
+}
