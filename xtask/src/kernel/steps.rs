@@ -54,7 +54,7 @@ const SLOW_PACKETS: [&str; 5] = [
 ];
 
 /// All steps, in their order: each leans on those before it. Not among them: what depends on rates (calibrations
-/// but the planted loss of `means`, loss patterns, searches), and on CPUs that never stand still (stalls).
+/// but the planted loss of `kernel_interfaces`, loss patterns, searches), and on CPUs that never stand still (stalls).
 pub const STEPS: [Step; 20] = [
     step("mpps-ebpf", "programs", ANY, &[]),
     step("mpps-linux", "netns", ANY, &[]),
@@ -68,7 +68,7 @@ pub const STEPS: [Step; 20] = [
     step("mpps-lab", "bed", ANY, &[]),
     step("mpps-lab", "probe", ANY, &[]),
     step("mpps-lab", "frames", ANY, &[]),
-    step("mpps-lab", "means", TWO_OR_MORE, &[]),
+    step("mpps-lab", "kernel_interfaces", TWO_OR_MORE, &[]),
     step("mpps-lab", "trial", TWO_OR_MORE, &SLOW_TRIALS),
     step("mpps-lab", "packet_port", TWO_OR_MORE, &SLOW_PACKETS),
     step("mpps-lab", "fib", ANY, &[]),
