@@ -68,8 +68,7 @@ fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
         };
         println!("{row:?}");
         if let Some(why) = &row.disturbed {
-            println!("SKIP: {} needs a quieter machine: {why}", row.fault);
-            return;
+            support::skip!("a quieter machine to find {}: {why}", row.fault);
         }
         if is_found(fault, row) {
             return;

@@ -108,8 +108,7 @@ fn the_routers_own_soft_interrupts_are_no_stall() {
     .expect("bed");
     let mut tester = tester(&bed);
     if tester.watch.is_by_threads() {
-        println!("SKIP: needs eBPF timers bound to a CPU (Linux 6.7)");
-        return;
+        support::skip!("eBPF timers bound to a CPU (Linux 6.7)");
     }
     let slow = Fault {
         delay_ns: 8_000,

@@ -191,8 +191,7 @@ fn another_program_on_the_duts_cpu_disturbs_and_is_no_loss() {
     }
     let bed = support::bed();
     if bed.plan().cpus.shared() {
-        println!("SKIP: needs two CPUs");
-        return;
+        support::skip!("two CPUs");
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];
