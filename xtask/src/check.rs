@@ -1,58 +1,96 @@
 //! `cargo xtask test`: format, house rules, lints, then every test; the closing line counts them all.
 use crate::failure::Failure;
 use crate::install;
-use crate::oracle;
 use crate::privilege::{self, Privilege};
-use crate::tally::{Reader, Tally};
+use crate::programs;
+use crate::suite::{self, Failed, Group, Outcome};
+use crate::tally::Tally;
 use crate::tidy;
-use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitCode, Stdio};
-
-/// Crates whose tests need no rights. All others are tested as root.
-const UNPRIVILEGED: [&str; 3] = ["mpps-wire", "mpps-method", "xtask"];
+use std::process::ExitCode;
 
 /// How often failed tests on beds are tried again.
 const TRIES_AGAIN: u32 = 2;
 /// More failures than this are not tried again.
 const DISTURBED_MOST: usize = 12;
 
-/// Runs everything even when something fails, so that one run shows all there is to mend.
-pub fn test() -> Result<ExitCode, Failure> {
-    install::everything()?;
-    oracle::ready();
-    let mut tally = Tally::default();
-    tally.add(tool("fmt", "fmt", &["fmt", "--all", "--check"])?);
-    tally.add(house_rules());
-    // Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
-    tally.add(tool(
-        "clippy",
-        "clippy",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    )?);
-
-    let mut plain = vec!["test", "--no-fail-fast"];
-    plain.extend(UNPRIVILEGED.iter().flat_map(|name| ["--package", name]));
-    tally.add(tests(&plain, &[], &[])?.tally);
-
-    let mut rooted = vec!["test", "--no-fail-fast", "--workspace"];
-    rooted.extend(UNPRIVILEGED.iter().flat_map(|name| ["--exclude", name]));
-    tally.add(disturbed(|names| {
-        tests(&rooted, &environment_of_rooted_tests(), names)
-    })?);
-
+/// Runs everything, or with `--quick` what needs no rights and no bed.
+pub fn test(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let tally = match words[..] {
+        [] => whole()?,
+        ["--quick"] => quick()?,
+        _ => {
+            return Err(Failure::new(
+                "test takes --quick or nothing (`cargo xtask help`)",
+            ));
+        }
+    };
     println!("{tally}");
+    if !words.is_empty() {
+        println!("left out: lints, and all tests outside the crates' own code (cargo xtask test)");
+    }
     Ok(if tally.failed == 0 {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(1)
     })
+}
+
+/// Installs nothing and asks for no rights.
+fn quick() -> Result<Tally, Failure> {
+    let mut tally = format()?;
+    tally.add(house_rules());
+    let programs = programs::build(&["--workspace", "--lib", "--bins"])?;
+    tally.add(suite::run_group(&programs, Group::Free, None)?.tally);
+    Ok(tally)
+}
+
+/// Everything, even when something fails, so that one run shows all there is to mend.
+fn whole() -> Result<Tally, Failure> {
+    install::everything()?;
+    let mut tally = format()?;
+    tally.add(house_rules());
+    // Warnings of the compiler are errors here and nowhere else: a new compiler must not break anybody's build.
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    tally.add(tool("clippy", "clippy", &clippy)?);
+    let programs = match programs::build(&["--workspace"]) {
+        Ok(programs) => programs,
+        Err(failure) => {
+            println!("xtask: {failure}");
+            tally.add(one("build", false));
+            return Ok(tally);
+        }
+    };
+    let able = rights();
+    tally.add(suite::run_group(&programs, Group::Free, None)?.tally);
+    let mut on_beds = Outcome::default();
+    for group in [Group::Beside, Group::Alone] {
+        let ended = suite::run_group(&programs, group, able)?;
+        on_beds.tally.add(ended.tally);
+        on_beds.failed.extend(ended.failed);
+    }
+    tally.add(disturbed(on_beds, |failed| {
+        let named = failed
+            .iter()
+            .map(|one| format!("{} {}", programs[one.program].name, one.test));
+        println!(
+            "\nxtask: tried again, alone: {}",
+            named.collect::<Vec<_>>().join(", ")
+        );
+        suite::run_again(&programs, failed, able)
+    })?);
+    Ok(tally)
+}
+
+fn format() -> Result<Tally, Failure> {
+    tool("fmt", "fmt", &["fmt", "--all", "--check"])
 }
 
 fn house_rules() -> Tally {
@@ -72,8 +110,7 @@ fn tool(name: &str, verb: &str, arguments: &[&str]) -> Result<Tally, Failure> {
             ..Tally::default()
         });
     }
-    let status = cargo(arguments).status().map_err(not_started)?;
-    Ok(one(name, status.success()))
+    Ok(one(name, programs::cargo(arguments)?))
 }
 
 fn one(name: &str, held: bool) -> Tally {
@@ -85,54 +122,45 @@ fn one(name: &str, held: bool) -> Tally {
     }
 }
 
-/// Variables for the tests that raise beds. One at a time: a bed claims CPUs, and two that measure at once void each other.
-/// Without root and without a sudo that runs unasked, the tests start as we are; each says `SKIP:` and why.
-fn environment_of_rooted_tests() -> Vec<(String, String)> {
-    let mut environment = Vec::new();
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        environment.push(("RUST_TEST_THREADS".to_owned(), "1".to_owned()));
+/// How root's rights are had here. Without root and without a sudo that runs unasked, the tests start as we are; each
+/// says `SKIP:` and why.
+fn rights() -> Option<Privilege> {
+    match Privilege::here() {
+        Privilege::Sudo if privilege::sudo_is_silent() => Some(Privilege::Sudo),
+        Privilege::Root => Some(Privilege::Root),
+        _ => {
+            println!(
+                "xtask: not root and no sudo that runs unasked: tests that need root will be skipped (as root: cargo xtask test)"
+            );
+            None
+        }
     }
-    if Privilege::here() == Privilege::Sudo && privilege::sudo_is_silent() {
-        environment.push((runner_variable(), "sudo -E".to_owned()));
-    } else if !privilege::is_root() {
-        println!(
-            "xtask: not root and no sudo that runs unasked: tests that need root will be skipped (as root: cargo xtask test)"
-        );
-    }
-    environment
-}
-
-/// Cargo's variable that names the program every test binary is started through, for the machine we are on.
-fn runner_variable() -> String {
-    let arch = std::env::consts::ARCH.to_uppercase();
-    let libc = if cfg!(target_env = "musl") {
-        "MUSL"
-    } else {
-        "GNU"
-    };
-    format!("CARGO_TARGET_{arch}_UNKNOWN_LINUX_{libc}_RUNNER")
 }
 
 /// Tests on a bed judge the machine too: what another guest of the host takes from it can fail one that is right.
 /// Those that failed are tried again after all others, alone, and the closing line says so. A test that is wrong
 /// fails each time; failures in number are no passing disturbance.
-fn disturbed(mut run: impl FnMut(&[String]) -> Result<Outcome, Failure>) -> Result<Tally, Failure> {
+fn disturbed(
+    first: Outcome,
+    mut run: impl FnMut(&[Failed]) -> Result<Outcome, Failure>,
+) -> Result<Tally, Failure> {
     let Outcome {
         mut tally,
         failed: mut left,
-    } = run(&[])?;
+    } = first;
     for _ in 0..TRIES_AGAIN {
         if left.is_empty() || left.len() as u64 != tally.failed || left.len() > DISTURBED_MOST {
             break;
         }
-        println!("\nxtask: tried again, alone: {}", left.join(", "));
         let again = run(&left)?;
         if again.tally.failed != again.failed.len() as u64 {
             break;
         }
-        let held = left.iter().filter(|name| !again.failed.contains(name));
-        for name in held {
-            println!("xtask: {name} failed at first and held when tried again");
+        for held in left.iter().filter(|one| !again.failed.contains(one)) {
+            println!(
+                "xtask: {} failed at first and held when tried again",
+                held.test
+            );
             tally.failed -= 1;
             tally.passed += 1;
             tally.held_later += 1;
@@ -142,167 +170,67 @@ fn disturbed(mut run: impl FnMut(&[String]) -> Result<Outcome, Failure>) -> Resu
     Ok(tally)
 }
 
-/// What came of a run of tests.
-#[derive(Debug, Default)]
-struct Outcome {
-    tally: Tally,
-    /// By name.
-    failed: Vec<String>,
-}
-
-/// Runs the tests with these names; all where none is named.
-fn tests(
-    arguments: &[&str],
-    environment: &[(String, String)],
-    names: &[String],
-) -> Result<Outcome, Failure> {
-    let mut command = cargo(arguments);
-    command
-        .args(["--", "--show-output"])
-        .envs(environment.iter().cloned());
-    if !names.is_empty() {
-        command.arg("--exact").args(names);
-    }
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(not_started)?;
-    let mut reader = Reader::default();
-    if let Some(output) = child.stdout.take() {
-        for line in BufReader::new(output).split(b'\n') {
-            let line = line
-                .map_err(|error| Failure::new(format!("read the output of cargo test: {error}")))?;
-            let line = String::from_utf8_lossy(&line);
-            if reader.take(&line) {
-                println!("{line}");
-            }
-        }
-    }
-    let status = child.wait().map_err(not_started)?;
-    Ok(Outcome {
-        tally: judge(reader.tally(), status.success()),
-        failed: reader.failed(),
-    })
-}
-
-/// A run that ended badly without a failed test did not compile or was killed: that is a failure too.
-fn judge(counted: Tally, ended_well: bool) -> Tally {
-    let mut tally = counted;
-    if !ended_well && tally.failed == 0 {
-        println!(
-            "xtask: cargo test ended badly without a failed test (did not compile, or a test binary died)"
-        );
-        tally.failed = 1;
-    }
-    tally
-}
-
-fn cargo(arguments: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
-    command.args(arguments).current_dir(crate::root());
-    command
-}
-
-fn not_started(error: std::io::Error) -> Failure {
-    Failure::new(format!(
-        "run cargo: {error} (is the Rust toolchain on PATH?)"
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_did_not_compile_is_not_green() {
-        assert_eq!(judge(Tally::default(), false).failed, 1);
-        assert_eq!(
-            judge(
-                Tally {
-                    passed: 3,
-                    failed: 2,
-                    ..Tally::default()
-                },
-                false
-            )
-            .failed,
-            2
-        );
-        assert_eq!(
-            judge(
-                Tally {
-                    passed: 3,
-                    failed: 0,
-                    ..Tally::default()
-                },
-                true
-            )
-            .failed,
-            0
-        );
+    fn a_failed_check_counts_as_failed() {
+        let held = one("x", true);
+        assert_eq!((held.passed, held.failed), (1, 0));
+        let failed = one("x", false);
+        assert_eq!((failed.passed, failed.failed), (0, 1));
     }
 
     #[test]
-    fn a_failed_check_counts_as_failed() {
-        assert_eq!(
-            one("x", false),
-            Tally {
-                passed: 0,
-                failed: 1,
-                ..Tally::default()
-            }
-        );
-        assert_eq!(
-            one("x", true),
-            Tally {
-                passed: 1,
-                failed: 0,
-                ..Tally::default()
-            }
-        );
+    fn an_unknown_word_runs_nothing() {
+        assert!(test(&["--fast".to_owned()]).is_err());
     }
 
-    /// A machine whose tests fail as told, one list of names a run.
-    fn machine(runs: &[&[&str]]) -> (Tally, Vec<Vec<String>>) {
-        let mut asked = Vec::new();
-        let tally = disturbed(|names| {
-            let failed: Vec<String> = runs[asked.len()].iter().map(ToString::to_string).collect();
-            asked.push(names.to_vec());
-            Ok(Outcome {
-                tally: Tally {
-                    passed: 20 - failed.len() as u64,
-                    failed: failed.len() as u64,
-                    ..Tally::default()
-                },
-                failed,
-            })
+    fn outcome(names: &[&str]) -> Outcome {
+        let failed = names.iter().map(|name| Failed {
+            program: 0,
+            test: (*name).to_owned(),
         });
-        (tally.unwrap_or_default(), asked)
+        Outcome {
+            tally: Tally {
+                passed: 20 - names.len() as u64,
+                failed: names.len() as u64,
+                ..Tally::default()
+            },
+            failed: failed.collect(),
+        }
+    }
+
+    /// A machine whose tests fail as told, one list of names a run; the tally, and what was run again.
+    fn machine(runs: &[&[&str]]) -> (Tally, Vec<Vec<String>>) {
+        let mut again = Vec::new();
+        let tally = disturbed(outcome(runs[0]), |failed| {
+            again.push(failed.iter().map(|one| one.test.clone()).collect());
+            Ok(outcome(runs[again.len()]))
+        });
+        (tally.unwrap_or_default(), again)
     }
 
     #[test]
     fn a_disturbed_test_is_tried_again_and_that_is_said() {
-        let (tally, asked) = machine(&[&["a", "b"], &["b"], &["b"]]);
+        let (tally, again) = machine(&[&["a", "b"], &["b"], &["b"]]);
         assert_eq!((tally.passed, tally.failed, tally.held_later), (19, 1, 1));
         assert_eq!(
-            asked,
-            [
-                vec![],
-                vec!["a".to_owned(), "b".to_owned()],
-                vec!["b".to_owned()]
-            ]
+            again,
+            [vec!["a".to_owned(), "b".to_owned()], vec!["b".to_owned()]]
         );
         assert_eq!(
             tally.to_string(),
             "19 passed, 1 failed, 0 skipped, 1 only when tried again"
         );
-        let (tally, asked) = machine(&[&[]]);
-        assert_eq!((tally.failed, tally.held_later, asked.len()), (0, 0, 1));
+        let (tally, again) = machine(&[&[]]);
+        assert_eq!((tally.failed, tally.held_later, again.len()), (0, 0, 0));
     }
 
     #[test]
     fn many_failures_are_no_disturbance() {
-        let (tally, asked) = machine(&[&["x"; 13]]);
-        assert_eq!((tally.failed, asked.len()), (13, 1));
+        let (tally, again) = machine(&[&["x"; 13]]);
+        assert_eq!((tally.failed, again.len()), (13, 0));
     }
 }

@@ -19,7 +19,7 @@ const CPUS_MAX: usize = 16;
 
 /// What is wanted: a kernel, a machine, which of the steps, and commands instead of them.
 #[derive(Debug, PartialEq, Eq)]
-struct DrawPlan {
+struct Request {
     word: &'static str,
     suite: &'static str,
     cpus: usize,
@@ -30,21 +30,21 @@ struct DrawPlan {
 
 /// Fetches the kernel, packs the machine's memory, boots it, and reads what it says.
 pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
-    let wish = DrawPlan::read(arguments)?;
-    let steps = wish.steps();
+    let request = Request::read(arguments)?;
+    let steps = request.steps();
     install::for_emulation()?;
-    let folder = crate::root().join("target/kernel").join(wish.word);
-    let kernel = package::fetch(wish.suite, &folder)?;
+    let folder = crate::root().join("target/kernel").join(request.word);
+    let kernel = package::fetch(request.suite, &folder)?;
     eprintln!(
         "xtask: Linux {} on {} emulated CPUs; minutes to half an hour, and no rate here is a rate",
-        kernel.release, wish.cpus
+        kernel.release, request.cpus
     );
     let built = programs::build(&steps)?;
     let (mut steps, mut said, mut lost) = (&steps[..], boot::Said::default(), None);
     loop {
-        let script = steps::script(steps, &wish.commands);
+        let script = steps::script(steps, &request.commands);
         let memory = guest::pack(&kernel, &built, &script, &folder)?;
-        let step = match boot::boot(&kernel.image, &memory, wish.cpus, &mut said)? {
+        let step = match boot::boot(&kernel.image, &memory, request.cpus, &mut said)? {
             boot::End::Over => return said.judge(),
             boot::End::Silent(step) => step.unwrap_or_default(),
         };
@@ -63,8 +63,8 @@ pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     }
 }
 
-impl DrawPlan {
-    fn read(arguments: &[String]) -> Result<DrawPlan, Failure> {
+impl Request {
+    fn read(arguments: &[String]) -> Result<Request, Failure> {
         let split = arguments.iter().position(|word| word == "--");
         let (own, tests) = match split {
             Some(at) => (&arguments[..at], &arguments[at + 1..]),
@@ -80,15 +80,15 @@ impl DrawPlan {
             }
         }
         let (word, suite) = release;
-        let wish = DrawPlan {
+        let request = Request {
             word,
             suite,
             cpus,
             tests: tests.to_vec(),
             commands,
         };
-        wish.check()?;
-        Ok(wish)
+        request.check()?;
+        Ok(request)
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -174,16 +174,16 @@ fn make_folder(path: &Path) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    fn wish(words: &[&str]) -> Result<DrawPlan, String> {
+    fn request(words: &[&str]) -> Result<Request, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        DrawPlan::read(&words).map_err(|failure| failure.to_string())
+        Request::read(&words).map_err(|failure| failure.to_string())
     }
 
     #[test]
     fn without_a_word_it_is_debian_12_on_two_cpus() {
-        let plain = wish(&[]).expect("a wish");
+        let plain = request(&[]).expect("a request");
         assert_eq!((plain.suite, plain.cpus), ("bookworm", 2));
-        let all = wish(&["debian13", "--cpus", "4", "--", "bed", "trial"]).expect("a wish");
+        let all = request(&["debian13", "--cpus", "4", "--", "bed", "trial"]).expect("a request");
         assert_eq!((all.suite, all.cpus), ("trixie", 4));
         assert_eq!(all.tests, ["bed", "trial"]);
     }
@@ -191,25 +191,26 @@ mod tests {
     #[test]
     fn commands_take_the_place_of_the_tests_unless_these_are_named_too() {
         let line = "mpps throughput --frame 64";
-        let only = wish(&["--cpus", "1", "--run", line, "--run", "mpps doctor"]).expect("a wish");
+        let only =
+            request(&["--cpus", "1", "--run", line, "--run", "mpps doctor"]).expect("a request");
         assert_eq!(only.commands, [line, "mpps doctor"]);
         assert_eq!(only.steps().len(), 0);
-        let both = wish(&["--run", line, "--", "bed"]).expect("a wish");
+        let both = request(&["--run", line, "--", "bed"]).expect("a request");
         assert_eq!((both.steps().len(), both.commands.len()), (1, 1));
         for wrong in [&["--run"][..], &["--run", " "], &["--run", "a\nb"]] {
-            let line = wish(wrong).expect_err("no line");
+            let line = request(wrong).expect_err("no line");
             assert!(line.contains("--run wants a line"), "{line}");
         }
     }
 
     #[test]
     fn what_is_not_known_is_answered_with_what_is() {
-        let line = wish(&["debian9"]).expect_err("unknown");
+        let line = request(&["debian9"]).expect_err("unknown");
         assert!(line.contains("debian12, debian13"), "{line}");
-        let line = wish(&["--", "speed"]).expect_err("unknown");
+        let line = request(&["--", "speed"]).expect_err("unknown");
         assert!(line.contains("trial"), "{line}");
         for cpus in [&["--cpus", "0"][..], &["--cpus"], &["--cpus", "many"]] {
-            assert!(wish(cpus).is_err());
+            assert!(request(cpus).is_err());
         }
     }
 }

@@ -10,6 +10,8 @@ mod measure;
 mod needs;
 mod oracle;
 mod privilege;
+mod programs;
+mod suite;
 mod tally;
 mod tidy;
 
@@ -20,9 +22,10 @@ use std::process::ExitCode;
 pub const VERBS: &str = "\
   throughput [ARGS...]   install what is missing, build, measure this machine's kernel router (mpps throughput ARGS)
   run -- ARGS...         install what is missing, build, run any verb of mpps
-  test                   install what is missing, run every check and every test
+  test [--quick]         install what is missing, run every check and every test; with --quick the format, the house
+                         rules and the unit tests alone: no rights, no bed, nothing installed, within a minute
   tidy                   check the house rules only
-  oracle                 hold our MLRsearch against its authors' package (PyPI) over random trial sets
+  oracle [SEED]          write the answers that our MLRsearch is held against anew, by its authors' package (PyPI)
   kernel [debian12|debian13] [--cpus N] [--run LINE]... [-- TEST...]
                          run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
                          with --run a command in its shell instead, as 'mpps throughput --frame 64'
@@ -48,9 +51,9 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     match verb {
         "throughput" => measure::throughput(rest),
         "run" => measure::run(rest),
-        "test" => check::test(),
+        "test" => check::test(rest),
         "tidy" => tidy::check(),
-        "oracle" => oracle::run(),
+        "oracle" => oracle::run(rest),
         "kernel" => kernel::run(rest),
         "setup" => install::everything().map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {

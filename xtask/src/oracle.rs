@@ -1,13 +1,20 @@
-//! `cargo xtask oracle`: holds our MLRsearch against the PyPI package of its authors, over fresh random trial sets. The
-//! package goes into a Python environment of its own below `target/`.
+//! `cargo xtask oracle`: writes the answers that our MLRsearch is held against, by the PyPI package of its authors over
+//! random trial sets. The package goes into a Python environment of its own below `target/`.
 use crate::failure::Failure;
 use crate::install;
 use crate::needs::{Need, Sign};
+use crate::programs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// The package, at the version the committed answers are of.
 const PACKAGE: &str = "MLRsearch==1.2.1";
+/// The trial sets of the committed answers.
+const SEED: &str = "9971";
+/// As many as the differential test asks for.
+const CASES: &str = "400";
+/// Beside the differential test.
+const FOLDER: &str = "crates/method/tests/mlrsearch";
 
 /// What makes environments on Debian.
 const VENV: Need = Need {
@@ -16,36 +23,37 @@ const VENV: Need = Need {
     why: "a Python environment for the authors' MLRsearch, which ours is held against",
 };
 
-/// Installs what is missing and runs the differential test.
-pub fn run() -> Result<ExitCode, Failure> {
+/// Installs what is missing, writes the answers over the trial sets of this seed, and runs the differential test.
+pub fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let seed = match arguments {
+        [] => SEED,
+        [seed] if seed.parse::<u64>().is_ok() => seed,
+        _ => return Err(Failure::new("oracle takes a whole number or nothing")),
+    };
     let python = python()?;
-    let status = Command::new("cargo")
-        .args([
-            "test",
-            "--package",
-            "mpps-method",
-            "--test",
-            "mlrsearch",
-            "--manifest-path",
-        ])
-        .arg(crate::root().join("Cargo.toml"))
-        .args(["--", "--show-output"])
-        .env("MPPS_MLRSEARCH_PYTHON", python)
-        .status()
-        .map_err(|error| Failure::new(format!("start cargo: {error}")))?;
-    Ok(if status.success() {
+    let folder = crate::root().join(FOLDER);
+    let output = Command::new(&python)
+        .arg(folder.join("oracle.py"))
+        .args([seed, CASES])
+        .output()
+        .map_err(|error| Failure::new(format!("start {}: {error}", python.display())))?;
+    if !output.status.success() {
+        return Err(Failure::new(format!(
+            "oracle.py ended with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        )));
+    }
+    let answers = folder.join("answers.txt");
+    std::fs::write(&answers, output.stdout)
+        .map_err(|error| Failure::new(format!("write {}: {error}", answers.display())))?;
+    println!("xtask: wrote {}, seed {seed}", answers.display());
+    let held = programs::cargo(&["test", "--package", "mpps-method", "--test", "mlrsearch"])?;
+    Ok(if held {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(1)
     })
-}
-
-/// Readies the package for `cargo xtask test`, whose differential test finds it below `target/`. Where it cannot be had the
-/// reason is told, and that test says that it is skipped.
-pub fn ready() {
-    if let Err(failure) = python() {
-        println!("xtask: no {PACKAGE}, so one test will be skipped: {failure}");
-    }
 }
 
 /// A Python that has the package.

@@ -1,5 +1,6 @@
 //! The `mpps` command: the only room that reads arguments, prints, writes records and knows exit codes.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod args;
 mod exit;

@@ -20,19 +20,50 @@ fn exit_code_of(rows: &[Value]) -> i32 {
     }
 }
 
+/// A restless machine can plant a fault of its own; one that stays is the meter's.
+const ATTEMPTS: u32 = 3;
+
+/// A row that the machine disturbed proves nothing. A machine whose CPUs wander finds a cost within its own unrest; the
+/// row itself says whether it holds.
+fn is_found(row: &Value) -> bool {
+    let share = row["found"].as_f64().zip(row["planted"].as_f64());
+    let share = share.map_or(0.0, |(found, planted)| found / planted);
+    let is_cost = row["fault"]
+        .as_str()
+        .is_some_and(|fault| fault.contains("cost"));
+    is_disturbed(row) || row["holds"] == true || (is_cost && (0.5..2.0).contains(&share))
+}
+
 #[test]
-fn every_planted_fault_is_weighed_printed_and_recorded() {
+fn every_planted_fault_is_found_printed_and_recorded() {
     if !privileged() {
         return;
     }
-    let scratch = Scratch::new("calibrate");
+    for attempt in 1..=ATTEMPTS {
+        let rows = calibrated(&format!("calibrate-{attempt}"));
+        if rows.iter().all(is_found) {
+            let disturbed = rows.iter().filter(|row| is_disturbed(row));
+            let faults: Vec<&Value> = disturbed.map(|row| &row["fault"]).collect();
+            if !faults.is_empty() {
+                println!("SKIP: needs a quieter machine: {faults:?}");
+            }
+            return;
+        }
+        assert!(attempt < ATTEMPTS, "{rows:#?}");
+    }
+}
+
+/// The rows of a run, after its output, its record and its exit code were held against each other.
+fn calibrated(name: &str) -> Vec<Value> {
+    let scratch = Scratch::new(name);
     let record = scratch.path("record.jsonl");
-    let ended = run(mpps(&["calibrate", "--json", "--record"]).arg(&record));
+    let words = ["calibrate", "--receiver", "exit", "--json", "--record"];
+    let ended = run(mpps(&words).arg(&record));
     assert_gone(ended.bed());
     let document: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
     assert!(document["error"].is_null(), "{document}");
     let rows = document["rows"].as_array().expect("rows");
-    // A disturbed row takes no other away. That every row holds is for lab's own test to assert.
+    // A disturbed row takes no other away.
     assert_eq!(rows.len(), 7, "{document}");
     let exit_code = exit_code_of(rows);
     assert_eq!(ended.code, Some(exit_code), "{document}");
@@ -77,6 +108,7 @@ fn every_planted_fault_is_weighed_printed_and_recorded() {
             &of_kind("trial").count().into()
         )
     );
+    rows.clone()
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn a_flag_of_the_search_adds_the_search() {
         "--time",
         "0.1",
         "--budget",
-        "15s",
+        "9s",
         "--min-rate",
         "10k",
         "--max-rate",

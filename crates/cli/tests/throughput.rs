@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const ATTEMPTS: u32 = 12;
 
 /// A third of it is for overload; without, that takes 10 s.
-const BUDGET: &str = "15s";
+const BUDGET: &str = "12s";
 
 /// Short trials, coarse steps, little overload.
 const QUICK: [&str; 9] = [
@@ -321,7 +321,7 @@ fn a_full_disk_ends_the_run_and_keeps_the_trials() {
     std::fs::create_dir_all(&disk).expect("mount point");
     // Room for the run's line and a few trials. The mount goes with the namespace.
     let stage = "unshare -m sh -ec '
-        mount -t tmpfs -o size=16k none \"$DISK\"
+        mount -t tmpfs -o size=32k none \"$DISK\"
         code=0; \"$MPPS\" \"$@\" --record \"$DISK/record.jsonl\" || code=$?
         cp \"$DISK/record.jsonl\" \"$COPY\"; exit $code' sh \"$@\"";
     let mut command = staged(stage);

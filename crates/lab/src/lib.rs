@@ -1,6 +1,10 @@
 //! The meter: bed, tester, trial, ledger, doubts, jobs. Prints nothing; knows no exit codes; never
 //! links a data plane.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
+)]
 
 pub mod bed;
 pub mod clock;

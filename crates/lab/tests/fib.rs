@@ -516,8 +516,7 @@ fn a_full_table_is_loaded_counted_and_cleared() {
         "ris-as3333-20260511.v6.table.txt.xz",
     ];
     if !lists.iter().all(|list| folder.join(list).exists()) {
-        println!("SKIP: needs ../shared/data/{} and {}", lists[0], lists[1]);
-        return;
+        support::skip!("../shared/data/{} and {}", lists[0], lists[1]);
     }
     if !support::can_run() {
         return;

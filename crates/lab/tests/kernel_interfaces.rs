@@ -307,8 +307,7 @@ fn the_watch_by_threads_sees_a_cpu_stand_still() {
     }
     let plan = support::plan();
     if plan.cpus.shared() {
-        println!("SKIP: needs two CPUs");
-        return;
+        support::skip!("two CPUs");
     }
     let stopped = plan.cpus.dut[0];
     let watch = Watch::start(&plan.cpus.all(), StallWatch::Threads).expect("watch");

@@ -146,8 +146,7 @@ fn a_dut_that_loses_its_cpu_for_a_while_has_stalled() {
     }
     let bed = bed(512);
     if bed.plan().cpus.shared() {
-        println!("SKIP: needs two CPUs");
-        return;
+        support::skip!("two CPUs");
     }
     let mut tester = tester(&bed);
     // 60 ms at 50 000 frames/s are 3000 frames, of which the ring holds 512: what it took is hidden.

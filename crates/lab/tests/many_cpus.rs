@@ -23,8 +23,7 @@ fn plan(nic: Front) -> Option<BedPlan> {
     let online = cpu::online().expect("sysfs");
     let four: Vec<usize> = online.iter().take(4).collect();
     let &[first, second, third, fourth] = &four[..] else {
-        println!("SKIP: needs 4 CPUs, these are online: {online}");
-        return None;
+        support::skip!("4 CPUs, these are online: {online}");
     };
     Some(BedPlan {
         nic,

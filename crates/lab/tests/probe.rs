@@ -126,8 +126,7 @@ fn a_dut_that_forwards_by_rules_of_its_own_is_passed() {
         return;
     }
     if Command::new("nft").arg("--version").output().is_err() {
-        println!("SKIP: no nft here");
-        return;
+        support::skip!("nft");
     }
     let bed = configured(
         "nft add table ip t\n\

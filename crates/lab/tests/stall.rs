@@ -108,8 +108,7 @@ fn the_routers_own_soft_interrupts_are_no_stall() {
     .expect("bed");
     let mut tester = tester(&bed);
     if tester.watch.is_by_threads() {
-        println!("SKIP: needs eBPF timers bound to a CPU (Linux 6.7)");
-        return;
+        support::skip!("eBPF timers bound to a CPU (Linux 6.7)");
     }
     let slow = Fault {
         delay_ns: 8_000,
@@ -155,7 +154,7 @@ fn a_search_on_such_a_machine_could_not_measure() {
     let bed = support::bed();
     let mut tester = tester(&bed);
     let goal = Goal {
-        trial: Span::from_millis(300),
+        trial: Span::from_millis(100),
         resolution: Resolution::Fraction(0.1),
         trials_per_load: 3,
         accept: Accept::Any,

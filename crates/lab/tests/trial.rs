@@ -133,15 +133,18 @@ fn a_burst_lasts_until_its_last_frame() {
     }
     let bed = support::bed();
     let mut tester = tester(&bed, &support::traffic());
-    // At most some 10 M frames/s leave any sender of ours: 16 M take well over a second.
-    let trial = trial::run_burst(&mut tester, FRAMES_MAX).expect("a trial");
+    // As many as this machine's sender hands over in some two seconds.
+    let short = trial::run_burst(&mut tester, FRAMES_MAX >> 6).expect("a trial");
+    let frames = (FRAMES_MAX >> 6) * 2_000_000_000 / short.duration.as_nanos();
+    let frames = frames.min(FRAMES_MAX);
+    let trial = trial::run_burst(&mut tester, frames).expect("a trial");
     let counts = trial.counts();
     assert!(
         trial.duration > Span::from_millis(1_000),
         "{}",
         trial.duration
     );
-    assert_eq!((counts.sent, counts.unsent), (FRAMES_MAX, 0), "{counts:?}");
+    assert_eq!((counts.sent, counts.unsent), (frames, 0), "{counts:?}");
     assert!(trial.sender_ended);
     assert_closed(&trial, "a long burst");
 }
@@ -188,8 +191,7 @@ fn another_program_on_the_duts_cpu_disturbs_and_is_no_loss() {
     }
     let bed = support::bed();
     if bed.plan().cpus.shared() {
-        println!("SKIP: needs two CPUs");
-        return;
+        support::skip!("two CPUs");
     }
     let mut tester = tester(&bed, &support::traffic());
     let cpu = bed.plan().cpus.dut[0];

@@ -16,8 +16,6 @@ const LIVE_FRAMES: u32 = 1 << 1;
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 /// `BPF_F_BEFORE`: with no other program named, before all there are.
 const BEFORE: u32 = 1 << 3;
-/// The kernel's `TEST_XDP_MAX_BATCH`.
-pub const LIVE_BATCH_MAX: u32 = 256;
 
 /// `enum bpf_attach_type` of the links we make (include/uapi/linux/bpf.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,11 @@
 //! in a thread of its own) or [`netns::NetNs::enter_thread`] (for good) to choose it.
 //!
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
+#![allow(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
+)]
 
 pub mod bpf;
 pub mod clock;

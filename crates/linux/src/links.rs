@@ -209,14 +209,6 @@ pub fn set_multicast(name: &str, on: bool) -> Result<()> {
     set_flag(name, "set multicast flag of", LinkFlags::Multicast, on)
 }
 
-/// Switches ARP and neighbour discovery: off, the kernel neither asks nor answers on this link.
-///
-/// # Errors
-/// As [`set_up`].
-pub fn set_arp(name: &str, on: bool) -> Result<()> {
-    set_flag(name, "set ARP of", LinkFlags::Noarp, !on)
-}
-
 /// Sets the largest layer 3 packet, in octets (without Ethernet header and FCS).
 ///
 /// # Errors

@@ -163,17 +163,6 @@ impl FlowPlan {
         }
     }
 
-    /// Index of the flow a frame belongs to; `None` when it is none of this plan.
-    #[must_use]
-    pub fn index_of(&self, flow: Flow) -> Option<u32> {
-        let port = u32::from(flow.port.checked_sub(PORT_FIRST)?);
-        let index = flow
-            .host_offset
-            .checked_mul(PORT_COUNT)?
-            .checked_add(port)?;
-        (index < self.count).then_some(index)
-    }
-
     /// Source addresses in use.
     #[must_use]
     pub const fn sources(&self) -> u32 {
@@ -368,20 +357,6 @@ mod tests {
             beyond.source_v6(first),
             "2001:2:0:1::3".parse::<Ipv6Addr>().unwrap()
         );
-        assert_eq!(
-            plan.index_of(Flow {
-                port: 1025,
-                host_offset: 1
-            }),
-            None
-        );
-        assert_eq!(
-            plan.index_of(Flow {
-                port: 53,
-                host_offset: 0
-            }),
-            None
-        );
     }
 
     #[test]
@@ -396,9 +371,10 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_flow_is_found_again(count in 1..=FLOWS_MAX, index in 0_u64..1 << 40) {
-            let plan = FlowPlan::new(count, Family::V6).unwrap();
-            assert_eq!(plan.index_of(plan.flow(index)).map(u64::from), Some(index % u64::from(count)));
+        fn every_flow_has_its_own_port_and_address(count in 1..=FLOWS_MAX, index in 0_u64..1 << 40) {
+            let flow = FlowPlan::new(count, Family::V6).unwrap().flow(index);
+            let place = flow.host_offset * PORT_COUNT + u32::from(flow.port - PORT_FIRST);
+            assert_eq!(u64::from(place), index % u64::from(count));
         }
     }
 }

@@ -46,15 +46,6 @@ pub enum FrameSpecError {
     Weight(String),
     /// A part of a mix so rare that no frame of the sender's schedule has its size.
     Rare(String),
-    /// A size below what the headers and the tag need, or above what the port can send.
-    DoesNotFit {
-        /// The size.
-        frame: FrameLen,
-        /// Smallest possible.
-        min: FrameLen,
-        /// Largest possible.
-        max: FrameLen,
-    },
 }
 
 impl fmt::Display for FrameSpecError {
@@ -92,12 +83,6 @@ impl fmt::Display for FrameSpecError {
                 f,
                 "mix part \"{text}\" is less than one frame of {LETTERS_MAX} and would never be sent: give it more weight"
             ),
-            Self::DoesNotFit { frame, min, max } => {
-                write!(
-                    f,
-                    "a frame of {frame} octets cannot be sent: choose {min} to {max}, FCS included"
-                )
-            }
         }
     }
 }
@@ -186,19 +171,6 @@ impl FrameSpec {
                 .max()
                 .unwrap_or(FrameLen::MIN),
         }
-    }
-
-    /// Checks that every size lies from `min` to `max`.
-    ///
-    /// # Errors
-    /// The size that does not.
-    pub fn check_fits(&self, min: FrameLen, max: FrameLen) -> Result<(), FrameSpecError> {
-        for frame in [self.min(), self.max()] {
-            if frame < min || frame > max {
-                return Err(FrameSpecError::DoesNotFit { frame, min, max });
-            }
-        }
-        Ok(())
     }
 
     /// Mean frame size, octets, FCS included.

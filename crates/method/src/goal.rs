@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::units::{LinkSpeed, Rate, Span};
+use crate::units::{Rate, Span};
 
 /// What limits a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +64,6 @@ pub enum Ceiling {
 }
 
 impl Ceiling {
-    /// The lower of what the tester can and what `directions` links carry at a mean on-wire length.
-    #[must_use]
-    pub fn lower_of(tester: Rate, link: LinkSpeed, on_wire_octets: f64, directions: u32) -> Self {
-        let one = link.frames_per_second_on_wire(on_wire_octets);
-        let link = Rate::from_fps(one.fps() * f64::from(directions));
-        if tester < link {
-            Self::Tester(tester)
-        } else {
-            Self::Link(link)
-        }
-    }
-
     /// The load, over all directions.
     #[must_use]
     pub const fn rate(self) -> Rate {
@@ -286,28 +274,6 @@ impl Goal {
                 (high - low > 1.0).then(|| Rate::from_fps(((low + high) / 2.0).floor() * step))
             }
         }
-    }
-
-    /// Loads a bisection offers at most: both ends and every halving.
-    #[must_use]
-    pub fn loads_at_most(&self) -> u32 {
-        let (low, high) = (self.lowest(), self.highest());
-        let mut failed = high;
-        // Failing every time keeps the smallest allowance of a fraction, hence the most halvings; of
-        // an odd number of steps the passing half is the larger one: one load more.
-        let mut loads = 3;
-        while let Some(middle) = self.between(low, failed) {
-            failed = middle;
-            loads += 1;
-        }
-        loads
-    }
-
-    /// Finest resolution that means anything, frames/s: within one trial a ring of `ring` frames
-    /// hides an overload of that many frames.
-    #[must_use]
-    pub fn hidden_by_ring(&self, ring: u64) -> Option<Rate> {
-        Rate::of(ring, self.trial)
     }
 }
 

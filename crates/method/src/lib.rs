@@ -11,7 +11,10 @@
         clippy::unwrap_used,
         clippy::expect_used,
         clippy::panic,
-        clippy::indexing_slicing
+        clippy::indexing_slicing,
+        clippy::too_many_lines,
+        clippy::print_stdout,
+        clippy::print_stderr
     )
 )]
 

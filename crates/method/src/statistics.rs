@@ -25,15 +25,6 @@ pub fn median(sample: &[f64]) -> Option<f64> {
     quantile(sample, 0.5)
 }
 
-/// Standard deviation of the sample (divisor n - 1); needs two values.
-#[must_use]
-pub fn sample_std_dev(sample: &[f64]) -> Option<f64> {
-    let mean = mean(sample)?;
-    let degrees = sample.len().checked_sub(1).filter(|&degrees| degrees > 0)?;
-    let squares: f64 = sample.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((squares / degrees as f64).sqrt())
-}
-
 /// How far two measurements of the same thing lie apart: their difference over their mean.
 /// 0 for equal ones, also when both are zero.
 #[must_use]
@@ -46,18 +37,6 @@ pub fn relative_spread(one: f64, other: f64) -> f64 {
     }
 }
 
-/// Relative spread of each pair of an interleaved series (first and second, third and fourth ...);
-/// an odd value at the end has no partner and is left out.
-#[must_use]
-pub fn pair_spreads(series: &[f64]) -> Vec<f64> {
-    series
-        .as_chunks::<2>()
-        .0
-        .iter()
-        .map(|&[one, other]| relative_spread(one, other))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,7 +46,6 @@ mod tests {
         let sample = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!(mean(&sample), Some(5.0));
         assert_eq!(median(&sample), Some(4.5));
-        assert!((sample_std_dev(&sample).unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
         assert_eq!(quantile(&[10.0, 20.0, 30.0, 40.0], 0.25), Some(17.5));
         assert_eq!(quantile(&[3.0, 1.0, 2.0], 1.0), Some(3.0));
         assert_eq!(quantile(&[3.0, 1.0, 2.0], 0.0), Some(1.0));
@@ -77,7 +55,6 @@ mod tests {
     fn too_small_a_sample_says_nothing() {
         assert_eq!(mean(&[]), None);
         assert_eq!(median(&[]), None);
-        assert_eq!(sample_std_dev(&[1.0]), None);
     }
 
     #[test]
@@ -85,6 +62,5 @@ mod tests {
         assert!((relative_spread(95.0, 105.0) - 0.1).abs() < 1e-12);
         assert_eq!(relative_spread(95.0, 105.0), relative_spread(105.0, 95.0));
         assert_eq!(relative_spread(0.0, 0.0), 0.0);
-        assert_eq!(pair_spreads(&[1.0, 1.0, 3.0, 1.0, 9.0]), [0.0, 1.0]);
     }
 }

@@ -33,7 +33,7 @@ pub struct Rules {
 }
 
 /// A trial with so large a share of its slots unsent offers another load, whatever disturbed it.
-const IN_VAIN: f64 = 0.05;
+const UNSENT_MOST: f64 = 0.05;
 
 /// In a short trial other programs may have so much of a CPU in all, ns: a share of it would be a turn or two.
 const OTHERS_MIN_NS: u64 = 10_000_000;
@@ -43,7 +43,8 @@ impl Rules {
     /// more (slots unsent, slots of the whole trial, by direction). This does not ask for loss.
     #[must_use]
     pub fn cannot_count(&self, ways: &[(u64, u64)]) -> bool {
-        let short = |&(unsent, intended): &(u64, u64)| unsent as f64 > IN_VAIN * intended as f64;
+        let short =
+            |&(unsent, intended): &(u64, u64)| unsent as f64 > UNSENT_MOST * intended as f64;
         ways.iter().any(short)
     }
 

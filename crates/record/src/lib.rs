@@ -6,7 +6,10 @@
 //!
 //! A member that is missing from older schemas is an `Option`, or a list that may be empty. A member that all schemas
 //! have is required, because a count that is not there is not zero. Unknown members of a line are kept in `other`.
-
+#![cfg_attr(
+    not(test),
+    deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
+)]
 #![forbid(unsafe_code)]
 
 mod bed;

@@ -2,6 +2,10 @@
 //!
 //! A table here is prefixes alone: what a forwarding table has to find. Paths, next hops and attributes
 //! of the file are counted and dropped. This crate knows no kernel: loading a table is for others to do.
+#![cfg_attr(
+    not(test),
+    deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
+)]
 #![forbid(unsafe_code)]
 
 mod choose;

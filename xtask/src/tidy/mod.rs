@@ -35,17 +35,15 @@ impl std::fmt::Display for Fault {
 }
 
 /// Every rule. A new one is a function in a file named by its subject, a line here, and a test that trips it.
-const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 15] = [
     wall::inner,
     wall::outer,
     size::files,
-    size::functions,
     words::names,
     words::unfinished,
-    words::sleeping_tests,
-    words::prints,
+    words::dialect,
     words::purity,
-    words::unsafe_fence,
+    words::roots,
     licence::ebpf_headers,
     licence::texts,
     paths::of_machines,

@@ -58,13 +58,6 @@ pub fn crate_of(path: &str) -> Option<&str> {
     path.get(..end)
 }
 
-/// True where `word` stands in `text` and no letter, digit or underscore touches it on the left.
-pub fn has_word(text: &str, word: &str) -> bool {
-    let touches = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(touches))
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zone {
     Outside,
@@ -130,12 +123,6 @@ mod tests {
     fn test_files_are_test_code_throughout() {
         assert_eq!(zones("crates/lab/tests/bed.rs", "fn a() {}\n"), [true]);
         assert_eq!(zones("crates/lab/src/bed/tests.rs", "fn a() {}\n"), [true]);
-    }
-
-    #[test]
-    fn words_stand_alone_on_the_left() {
-        assert!(has_word("let x = print!(1)", "print!("));
-        assert!(!has_word("eprint!(1)", "print!("));
     }
 
     #[test]

@@ -1,30 +1,12 @@
 //! Words that may not stand in source files, or only in some rooms. The patterns are put together from pieces, so that
 //! this file and its planted faults do not trip the rules themselves.
 use super::Fault;
-use super::text::{Line, crate_of, has_word};
+use super::text::{Line, crate_of};
 use super::tree::{File, Tree};
 
 const NAMES: [&str; 5] = ["utils", "common", "helpers", "misc", "manager"];
 
-const UNFINISHED: [&str; 5] = [
-    concat!("to", "do!("),
-    concat!("unimpl", "emented!("),
-    concat!("d", "bg!("),
-    concat!("FIX", "ME"),
-    concat!("#[ign", "ore"),
-];
-
-const SLEEPS: [&str; 2] = [concat!("thread::sl", "eep"), concat!("sl", "eep(")];
-
-const PRINTS: [&str; 4] = [
-    concat!("print", "ln!("),
-    concat!("eprint", "ln!("),
-    concat!("pri", "nt!("),
-    concat!("epri", "nt!("),
-];
-
-/// Only these crates may print. (build.rs talks to cargo by printing; tests and examples may too.)
-const PRINTERS: [&str; 3] = ["crates/cli", "xtask", "bench"];
+const UNFINISHED: [&str; 2] = [concat!("FIX", "ME"), concat!("#[ign", "ore")];
 
 /// Clock and I/O, which the pure crates must not name.
 const WORLD: [&str; 6] = [
@@ -39,8 +21,25 @@ const WORLD: [&str; 6] = [
 /// Crates that know neither clock nor I/O.
 const PURE: [&str; 2] = ["crates/method", "crates/wire"];
 
-/// Crates that may hold unsafe code; each block says why it is sound (clippy denies it otherwise).
-const FENCED: [&str; 3] = ["crates/linux", "crates/ebpf", "dpdk"];
+/// What every crate's root asks of clippy, for its product code alone; the crate that talks to the person may print.
+const LINTS: [&str; 3] = [
+    "clippy::too_many_lines",
+    "clippy::print_stdout",
+    "clippy::print_stderr",
+];
+const PRINTER: &str = "crates/cli";
+
+/// Metaphors and coinages that once stood in this house, and what to write. Parts of a name in code count as words.
+const DIALECT: [(&str, &str); 8] = [
+    (concat!("be", "ll"), "receiver_wake"),
+    (concat!("be", "lls"), "receiver_wake"),
+    (concat!("ro", "pe"), "receiver_wake"),
+    (concat!("cr", "owd"), "other_tasks"),
+    (concat!("cr", "owds"), "other_tasks"),
+    (concat!("far ad", "dress"), "destination"),
+    (concat!("far ad", "dresses"), "destinations"),
+    (concat!("in va", "in"), "what could not be done"),
+];
 
 /// No file, folder or module has a name that could hold anything.
 pub fn names(tree: &Tree) -> Vec<Fault> {
@@ -92,42 +91,48 @@ pub fn unfinished(tree: &Tree) -> Vec<Fault> {
     )
 }
 
-/// Tests wait for a condition with a deadline; they do not hope that a while is long enough.
-pub fn sleeping_tests(tree: &Tree) -> Vec<Fault> {
-    let asleep = |line: &Line| {
-        let found = line.in_test
-            && !line.is_comment()
-            && SLEEPS.iter().any(|word| has_word(line.text, word));
-        found.then(|| "a test that sleeps".to_owned())
+/// Plain words, in code as in documents. The changelog tells of the past in the words of its time.
+pub fn dialect(tree: &Tree) -> Vec<Fault> {
+    let told = |file: &&File| {
+        let document = file.path.ends_with(".md") && file.path != "CHANGELOG.md";
+        is_code(&file.path) || document
     };
-    each_line(
-        tree.rust(),
-        asleep,
-        "it is slow on a fast machine and wrong on a slow one",
-        "wait until what it waits for is so, with a deadline",
-    )
+    let mut faults = Vec::new();
+    for file in tree.files.iter().filter(told) {
+        for line in file.lines() {
+            let spoken = words(line.text);
+            let found = DIALECT.iter().filter(|(word, _)| {
+                let wanted: Vec<&str> = word.split(' ').collect();
+                let mut places = spoken.windows(wanted.len());
+                places.any(|place| place == wanted)
+            });
+            faults.extend(found.map(|(word, plain)| Fault {
+                path: file.path.clone(),
+                line: line.number,
+                what: format!("'{word}'"),
+                why: "a stranger has to translate it",
+                remedy: format!("write: {plain}"),
+            }));
+        }
+    }
+    faults
 }
 
-/// Only the door prints.
-pub fn prints(tree: &Tree) -> Vec<Fault> {
-    let silent = |file: &&File| {
-        let owner = crate_of(&file.path);
-        owner.is_some_and(|name| !PRINTERS.contains(&name))
-            && !file.path.ends_with("/build.rs")
-            && !file.path.contains("/examples/")
-    };
-    let print = |line: &Line| {
-        let found = !line.in_test
-            && !line.is_comment()
-            && PRINTS.iter().any(|word| has_word(line.text, word));
-        found.then(|| "a print".to_owned())
-    };
-    each_line(
-        tree.rust().filter(silent),
-        print,
-        "only cli talks to the person",
-        "return a value, or report progress through the observer",
-    )
+/// The words of a line in small letters; `wake_up`, `WakeUp` and "wake up" are two each.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_small = false;
+    for letter in text.chars() {
+        let begins = !letter.is_alphabetic() || (letter.is_uppercase() && before_small);
+        if begins && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        before_small = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphabetic()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
 }
 
 /// The arithmetic knows neither clock nor I/O.
@@ -149,26 +154,26 @@ pub fn purity(tree: &Tree) -> Vec<Fault> {
     )
 }
 
-/// Every crate root outside the fence forbids unsafe code.
-pub fn unsafe_fence(tree: &Tree) -> Vec<Fault> {
-    let outside = |file: &&File| {
-        let root = file.path.ends_with("/src/lib.rs")
-            || file.path.ends_with("/src/main.rs")
-            || file.path.contains("/src/bin/");
-        root && crate_of(&file.path).is_some_and(|name| !FENCED.contains(&name))
+/// Every crate's root asks clippy for what it cannot ask for tests too.
+pub fn roots(tree: &Tree) -> Vec<Fault> {
+    let root = |file: &&File| {
+        let root = file.path.ends_with("/src/lib.rs") || file.path.ends_with("/src/main.rs");
+        root && file.path.starts_with("crates/")
     };
-    let open = tree.rust().filter(outside).filter(|file| {
-        !file
-            .text
-            .lines()
-            .any(|line| line.trim() == "#![forbid(unsafe_code)]")
-    });
-    open.map(|file| Fault {
-        path: file.path.clone(),
-        line: 1,
-        what: "unsafe code is not forbidden".to_owned(),
-        why: "hand-written unsafe stands in linux, ebpf and dpdk only",
-        remedy: "write #![forbid(unsafe_code)] below the crate's head comment".to_owned(),
+    let lacks = |file: &File| {
+        let printer = crate_of(&file.path) == Some(PRINTER);
+        let wanted = LINTS.iter().take(if printer { 1 } else { LINTS.len() });
+        wanted.copied().find(|lint| !file.text.contains(lint))
+    };
+    let open = tree.rust().filter(root);
+    open.filter_map(|file| {
+        lacks(file).map(|lint| Fault {
+            path: file.path.clone(),
+            line: 1,
+            what: format!("{lint} is not denied"),
+            why: "a function fits a page, and only cli talks to the person",
+            remedy: format!("write #![cfg_attr(not(test), deny({lint}))]"),
+        })
     })
     .collect()
 }
@@ -240,41 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_sleeps_is_a_fault_and_a_product_that_does_is_not() {
-        let planted = format!("    std::{}(second);\n", SLEEPS[0]);
-        let text = format!("fn a() {{\n{planted}}}\n#[cfg(test)]\nmod tests {{\n{planted}}}\n");
-        assert_eq!(
-            lines_of(&sleeping_tests(&Tree::of(&[(
-                "crates/lab/src/a.rs",
-                &text
-            )]))),
-            [6]
+    fn dialect_is_a_fault_in_prose_and_in_names() {
+        let (one, phrase) = (DIALECT[0].0, DIALECT[7].0);
+        let upper = one[..1].to_uppercase() + &one[1..];
+        let text = format!(
+            "// The {one}.\nlet give_{one} = 1;\nstruct Cast{upper};\nlet label = {one}ow;\n// {phrase}\n"
         );
-        assert_eq!(
-            lines_of(&sleeping_tests(&Tree::of(&[(
-                "crates/lab/tests/a.rs",
-                &planted
-            )]))),
-            [1]
-        );
-    }
-
-    #[test]
-    fn a_library_that_prints_is_a_fault() {
-        let text = format!("fn a() {{\n    {}\"x\");\n}}\n", PRINTS[1]);
-        assert_eq!(
-            lines_of(&prints(&Tree::of(&[("crates/lab/src/a.rs", &text)]))),
-            [2]
-        );
-        for allowed in [
-            "crates/cli/src/a.rs",
-            "xtask/src/a.rs",
-            "crates/ebpf/build.rs",
-            "crates/lab/examples/a.rs",
-            "crates/lab/tests/a.rs",
-        ] {
-            assert_eq!(prints(&Tree::of(&[(allowed, &text)])), [], "{allowed}");
-        }
+        let tree = Tree::of(&[("crates/lab/src/a.rs", &text), ("CHANGELOG.md", &text)]);
+        assert_eq!(lines_of(&dialect(&tree)), [1, 2, 3, 5]);
     }
 
     #[test]
@@ -288,21 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_does_not_forbid_unsafe_is_a_fault() {
-        assert_eq!(
-            unsafe_fence(&Tree::of(&[("crates/lab/src/lib.rs", "//! The meter.\n")])).len(),
-            1
-        );
-        assert_eq!(
-            unsafe_fence(&Tree::of(&[(
-                "crates/lab/src/lib.rs",
-                "#![forbid(unsafe_code)]\n"
-            )])),
-            []
-        );
-        assert_eq!(
-            unsafe_fence(&Tree::of(&[("crates/linux/src/lib.rs", "")])),
-            []
-        );
+    fn a_root_without_the_lints_is_a_fault() {
+        let asks = format!("#![deny({})]\n", LINTS.join(", "));
+        let lib = |text: &str| roots(&Tree::of(&[("crates/lab/src/lib.rs", text)])).len();
+        assert_eq!((lib("//! The meter.\n"), lib(&asks)), (1, 0));
+        let main = |text: &str| roots(&Tree::of(&[("crates/cli/src/main.rs", text)])).len();
+        assert_eq!((main(""), main(LINTS[0])), (1, 0));
     }
 }

@@ -111,7 +111,7 @@ pub enum Stopped {
     /// It had sent for long enough.
     Enough,
     /// What it still had to send could not count.
-    InVain,
+    CannotCount,
 }
 
 /// What became of an order.

@@ -74,7 +74,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     let mut trial = Trial {
         offered: parts.offer.rate,
         duration: length,
-        cut_short_from: (parts.sent.stopped == Some(Stopped::InVain))
+        cut_short_from: (parts.sent.stopped == Some(Stopped::CannotCount))
             .then_some(parts.offer.duration),
         disturbed: disturbances.sum(directions.len(), lost_then),
         directions,

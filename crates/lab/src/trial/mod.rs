@@ -277,7 +277,7 @@ fn go_on(
     let parts = excluded(&times, &rules.guard, Span::from_nanos(passed_ns));
     let disturbed = in_all(&parts);
     if short(offer.rate.frames_in(disturbed)) {
-        return Ok(GoOn::Stop(Stopped::InVain));
+        return Ok(GoOn::Stop(Stopped::CannotCount));
     }
     let undisturbed_ns = passed_ns - disturbed.as_nanos();
     Ok(match wanted_ns.saturating_sub(undisturbed_ns) {

@@ -1,5 +1,5 @@
 //! What the bed tests share: a bed of their own, and the right to say "skipped".
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 pub mod trials;
 
@@ -17,16 +17,24 @@ use mpps_tables::Table;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+/// Ends a test that cannot run here, and says what it lacks; `cargo xtask test` counts it as skipped. What the function
+/// answers is then its type's own nothing.
+macro_rules! skip {
+    ($($lacked:tt)+) => {{
+        println!("SKIP: needs {}", format_args!($($lacked)+));
+        return Default::default();
+    }};
+}
+pub(crate) use skip;
+
 /// Whether bed tests can run here. Root on a kernel that is new enough must: a skip there is a failure.
 pub fn can_run() -> bool {
     if kernel::effective_uid() != 0 {
-        println!("SKIP: needs root for namespaces and eBPF");
-        return false;
+        skip!("root for namespaces and eBPF");
     }
     let release = kernel::release().expect("a kernel has a release");
     if !release.at_least(5, 18) {
-        println!("SKIP: needs Linux 5.18 (docs/kernels.md), this is {release:?}");
-        return false;
+        skip!("Linux 5.18 (docs/kernels.md), this is {release:?}");
     }
     true
 }

@@ -120,24 +120,6 @@ fn each_mistake_is_one_line_with_a_remedy() {
 }
 
 #[test]
-fn a_size_the_protocol_or_the_port_cannot_carry_is_named() {
-    let (min, max) = (FrameLen::new(78).unwrap(), FrameLen::new(3400).unwrap());
-    let fits = |text: &str| FrameSpec::parse_list(text).unwrap()[0].check_fits(min, max);
-    assert_eq!(fits("78"), Ok(()));
-    assert_eq!(fits("3400"), Ok(()));
-    let small = fits("imix").unwrap_err().to_string();
-    assert_eq!(
-        small,
-        "a frame of 64 octets cannot be sent: choose 78 to 3400, FCS included"
-    );
-    let large = fits("mix:100=1,9000=1").unwrap_err().to_string();
-    assert_eq!(
-        large,
-        "a frame of 9000 octets cannot be sent: choose 78 to 3400, FCS included"
-    );
-}
-
-#[test]
 fn a_schedule_keeps_the_weights_and_the_mean() {
     let frames = 4093;
     for mix in &PUBLISHED {

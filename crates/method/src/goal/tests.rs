@@ -90,15 +90,3 @@ fn each_senseless_goal_is_refused() {
         assert!(!error.to_string().is_empty());
     }
 }
-
-#[test]
-fn the_lower_limit_names_itself() {
-    let link = LinkSpeed::from_bits_per_second(1_000_000_000);
-    let slow = Ceiling::lower_of(Rate::from_fps(1e6), link, 84.0, 1);
-    assert_eq!(slow.limited_by(), LimitedBy::Tester);
-    let full = Ceiling::lower_of(Rate::from_fps(2e6), link, 84.0, 1);
-    assert_eq!(full.limited_by(), LimitedBy::Link);
-    assert!((full.rate().fps() - 1_488_095.2).abs() < 0.1);
-    let both = Ceiling::lower_of(Rate::from_fps(2e6), link, 84.0, 2);
-    assert_eq!(both.limited_by(), LimitedBy::Tester);
-}

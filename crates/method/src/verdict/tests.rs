@@ -426,7 +426,7 @@ fn loss_ratio_is_of_what_reached_the_nic() {
 }
 
 #[test]
-fn a_trial_is_in_vain_when_its_load_is_another() {
+fn a_trial_with_another_load_cannot_count() {
     let rules = Rules::default();
     assert!(!rules.cannot_count(&[(0, 1_000), (50, 1_000)]));
     assert!(rules.cannot_count(&[(0, 1_000), (51, 1_000)]));

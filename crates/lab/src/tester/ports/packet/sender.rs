@@ -192,8 +192,7 @@ struct Way<'a> {
     /// Next frame's sequence number: frames handed over so far, and those staged.
     sequence: u64,
     staged: Vec<Staged>,
-    /// Frames staged at once now: few after a refusal, for what stands behind the refused one was written
-    /// in vain.
+    /// Frames staged at once now: few after a refusal, because frames behind the refused one are staged again.
     some: usize,
     ended: bool,
 }

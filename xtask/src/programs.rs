@@ -1,0 +1,131 @@
+//! Test programs as cargo builds them: one build for all, each program known by its crate and its file.
+use crate::failure::Failure;
+use crate::privilege::Privilege;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A test program that was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its crate's folder and its own name: "lab/bed"; a crate's unit tests are "lab/units".
+    pub name: String,
+    /// The file that cargo built.
+    pub path: PathBuf,
+    /// The crate's folder, in which cargo would start it.
+    folder: PathBuf,
+}
+
+impl Program {
+    /// A crate's tests beside its code, which need no rights.
+    pub fn is_units(&self) -> bool {
+        self.name.ends_with("/units")
+    }
+
+    /// The command that starts it, as root where `privileged` and where sudo does so unasked.
+    pub fn command(&self, privileged: Option<Privilege>) -> Command {
+        let mut command = Command::new(&self.path);
+        if privileged == Some(Privilege::Sudo) {
+            command = Command::new("sudo");
+            command.args(["-n", "-E", "--"]).arg(&self.path);
+        }
+        command.current_dir(&self.folder);
+        command
+    }
+}
+
+/// Builds the test programs that these words of `cargo test` select. Doc tests are none: there are none in this house.
+pub fn build(selected: &[&str]) -> Result<Vec<Program>, Failure> {
+    let mut child = command(&["test", "--no-run", "--message-format"])
+        .arg("json-render-diagnostics")
+        .args(selected)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(not_started)?;
+    let mut programs = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines() {
+            let line =
+                line.map_err(|error| Failure::new(format!("read what cargo built: {error}")))?;
+            programs.extend(program(&line));
+        }
+    }
+    if child.wait().map_err(not_started)?.success() {
+        Ok(programs)
+    } else {
+        Err(Failure::new(
+            "the tests were not built; the compiler's words stand above",
+        ))
+    }
+}
+
+/// Runs cargo to its end.
+pub fn cargo(arguments: &[&str]) -> Result<bool, Failure> {
+    let status = command(arguments).status().map_err(not_started)?;
+    Ok(status.success())
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(arguments).current_dir(crate::root());
+    command
+}
+
+fn not_started(error: std::io::Error) -> Failure {
+    Failure::new(format!(
+        "run cargo: {error} (is the Rust toolchain on PATH?)"
+    ))
+}
+
+/// The program that a message of cargo's names, where it is about a test program.
+fn program(message: &str) -> Option<Program> {
+    let path = text(message, "executable")?;
+    if !message.contains("\"test\":true},\"features\"") {
+        return None; // built for the tests to start
+    }
+    let folder = Path::new(text(message, "manifest_path")?).parent()?;
+    let source = text(message, "src_path")?;
+    let own = match source.contains("/tests/") {
+        true => Path::new(source).file_stem()?.to_str()?,
+        false => "units",
+    };
+    Some(Program {
+        name: format!("{}/{own}", folder.file_name()?.to_str()?),
+        path: path.into(),
+        folder: folder.to_owned(),
+    })
+}
+
+/// The text of a member, the first of that name. Paths with quotes in them are not understood.
+fn text<'a>(message: &'a str, member: &str) -> Option<&'a str> {
+    let (_, rest) = message.split_once(&format!("\"{member}\":\""))?;
+    rest.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGE: &str = r#"{"reason":"compiler-artifact","package_id":"path+file:///src/mpps/crates/lab#mpps-lab@0.1.0","manifest_path":"/src/mpps/crates/lab/Cargo.toml","target":{"kind":["test"],"crate_types":["bin"],"name":"bed","src_path":"/src/mpps/crates/lab/tests/bed.rs","edition":"2024","doc":false,"doctest":false,"test":true},"profile":{"opt_level":"0","debuginfo":1,"debug_assertions":true,"overflow_checks":true,"test":true},"features":[],"filenames":["/t/bed-1"],"executable":"/t/bed-1","fresh":true}"#;
+
+    #[test]
+    fn programs_are_named_by_crate_and_file() {
+        let bed = program(MESSAGE).expect("a program");
+        assert_eq!(bed.name, "lab/bed");
+        assert_eq!(bed.path, Path::new("/t/bed-1"));
+        assert_eq!(bed.folder, Path::new("/src/mpps/crates/lab"));
+        let units = MESSAGE.replace("tests/bed.rs", "src/lib.rs");
+        assert!(program(&units).expect("a program").is_units());
+    }
+
+    #[test]
+    fn libraries_and_products_are_no_tests() {
+        let library = MESSAGE.replace("\"executable\":\"/t/bed-1\"", "\"executable\":null");
+        assert_eq!(program(&library), None);
+        let product = MESSAGE.replace(
+            "\"overflow_checks\":true,\"test\":true},",
+            "\"overflow_checks\":true,\"test\":false},",
+        );
+        assert_eq!(program(&product), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! The test programs in their groups, and how each group is run: those that disturb nobody side by side, those that
+//! measure one at a time, because two that measure at once void each other's trials.
+use crate::failure::Failure;
+use crate::privilege::Privilege;
+use crate::programs::Program;
+use crate::tally::{Reader, Tally};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Tests without bed and without rights. Every crate's unit tests are among them.
+const FREE: [&str; 11] = [
+    "cli/bad_input",
+    "cli/generate",
+    "cli/help",
+    "cli/simulate",
+    "cli/table",
+    "record/bench_runs",
+    "record/damaged",
+    "record/golden",
+    "tables/mutated",
+    "tables/real_files",
+    "method/mlrsearch",
+];
+
+/// Tests on beds or namespaces of their own that measure nothing: set-up, recovery, routes, refusals.
+const BESIDE: [&str; 18] = [
+    "cli/fib",
+    "cli/safety",
+    "ebpf/programs",
+    "lab/bed",
+    "lab/fib",
+    "lab/fib_host",
+    "lab/fib_iproute2",
+    "lab/recover",
+    "lab/set_up",
+    "lab/wreckage",
+    "linux/interrupt",
+    "linux/links",
+    "linux/moving",
+    "linux/netns",
+    "linux/packet",
+    "linux/routes",
+    "linux/spawn",
+    "linux/tc",
+];
+
+/// How a program's tests may be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// As whoever asks, tests of a program side by side.
+    Free,
+    /// As root, one test at a time in each of two programs.
+    Beside,
+    /// As root, one test at a time on the whole machine. Every program that no list names.
+    Alone,
+}
+
+impl Group {
+    /// By the lists above.
+    pub fn from_program(program: &Program) -> Group {
+        let name = program.name.as_str();
+        if program.is_units() || FREE.contains(&name) {
+            Group::Free
+        } else if BESIDE.contains(&name) {
+            Group::Beside
+        } else {
+            Group::Alone
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Group::Free => "without a bed",
+            Group::Beside => "on beds, measuring nothing",
+            Group::Alone => "that measure",
+        }
+    }
+
+    /// Programs at a time.
+    fn workers(self) -> usize {
+        if self == Group::Beside { 2 } else { 1 }
+    }
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Place of its program.
+    pub program: usize,
+    /// Its name there.
+    pub test: String,
+}
+
+/// What came of a run of tests.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Counts.
+    pub tally: Tally,
+    /// Those that failed, as far as their names are known.
+    pub failed: Vec<Failed>,
+}
+
+/// Runs a group's programs, each whole. `able` is how root's rights are had, if at all.
+pub fn run_group(
+    programs: &[Program],
+    group: Group,
+    able: Option<Privilege>,
+) -> Result<Outcome, Failure> {
+    let places: Vec<usize> = (0..programs.len())
+        .filter(|&place| Group::from_program(&programs[place]) == group)
+        .collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..group.workers() {
+            scope.spawn(|| {
+                while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let ended = run(programs, place, &[], able);
+                    if let Ok(mut done) = done.lock() {
+                        done.push(ended);
+                    }
+                }
+            });
+        }
+    });
+    let mut all = Outcome::default();
+    for ended in done.into_inner().unwrap_or_default() {
+        let ended = ended?;
+        all.tally.add(ended.tally);
+        all.failed.extend(ended.failed);
+    }
+    println!(
+        "\nxtask: {} tests {} in {:.0} s\n",
+        all.tally.passed + all.tally.failed + all.tally.skipped,
+        group.title(),
+        begun.elapsed().as_secs_f64()
+    );
+    Ok(all)
+}
+
+/// Runs these tests again, one at a time.
+pub fn run_again(
+    programs: &[Program],
+    failed: &[Failed],
+    able: Option<Privilege>,
+) -> Result<Outcome, Failure> {
+    let mut all = Outcome::default();
+    for one in failed {
+        let ended = run(programs, one.program, &[&one.test], able)?;
+        all.tally.add(ended.tally);
+        all.failed.extend(ended.failed);
+    }
+    Ok(all)
+}
+
+/// Runs a program's tests of these names; all where none is named. Shows what it said when it is over, so that two do
+/// not talk into each other's lines.
+fn run(
+    programs: &[Program],
+    place: usize,
+    names: &[&str],
+    able: Option<Privilege>,
+) -> Result<Outcome, Failure> {
+    let program = &programs[place];
+    let group = Group::from_program(program);
+    let mut command = program.command(able.filter(|_| group != Group::Free));
+    command.arg("--show-output");
+    if group != Group::Free {
+        command.arg("--test-threads=1");
+    }
+    if !names.is_empty() {
+        command.arg("--exact").args(names);
+    }
+    let begun = Instant::now();
+    let not_run =
+        |error: std::io::Error| Failure::new(format!("run the tests {}: {error}", program.name));
+    let mut child = command.stdout(Stdio::piped()).spawn().map_err(not_run)?;
+    let (mut reader, mut shown) = (Reader::default(), Vec::new());
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.map_err(not_run)?;
+            let line = String::from_utf8_lossy(&line);
+            if reader.take(&line) {
+                shown.push(line.into_owned());
+            }
+        }
+    }
+    let ended_well = child.wait().map_err(not_run)?.success();
+    println!(
+        "\n{} ({:.1} s)\n{}",
+        program.name,
+        begun.elapsed().as_secs_f64(),
+        shown.join("\n")
+    );
+    let tally = judge(reader.tally(), ended_well);
+    let named = reader.failed().into_iter();
+    let failed = named.map(|test| Failed {
+        program: place,
+        test,
+    });
+    Ok(Outcome {
+        tally,
+        failed: failed.collect(),
+    })
+}
+
+/// A program that ended badly without a failed test was killed: that is a failure too.
+fn judge(counted: Tally, ended_well: bool) -> Tally {
+    let mut tally = counted;
+    if !ended_well && tally.failed == 0 {
+        println!("xtask: the program ended badly without a failed test (a signal?)");
+        tally.failed = 1;
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_died_is_not_green() {
+        let counted = |passed, failed| Tally {
+            passed,
+            failed,
+            ..Tally::default()
+        };
+        assert_eq!(judge(Tally::default(), false).failed, 1);
+        assert_eq!(judge(counted(3, 2), false).failed, 2);
+        assert_eq!(judge(counted(3, 0), true).failed, 0);
+    }
+
+    #[test]
+    fn the_tests_that_a_list_names_are_there() {
+        for name in FREE.iter().chain(&BESIDE) {
+            let (package, file) = name.split_once('/').expect("crate and file");
+            let path = format!("crates/{package}/tests/{file}.rs");
+            assert!(crate::root().join(&path).is_file(), "{path}");
+        }
+    }
+}
