@@ -2,7 +2,7 @@
 
 use mpps_lab::doubt::{Doubt, Finding, HostDoubt};
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::why_lost::WhyLost;
 use mpps_method::limit::BUSY;

@@ -28,7 +28,7 @@ use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::link::Link;
+use mpps_lab::search::link::Link;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;

@@ -9,10 +9,10 @@ mod words;
 pub use frames::FrameDoubt;
 pub use host::HostDoubt;
 
-use crate::gate::Gated;
-use crate::jobs::throughput::Searched;
-use crate::measurer::{Measurer, Surroundings};
-use crate::saturation::Saturated;
+use crate::search::Searched;
+use crate::search::gate::Gated;
+use crate::search::measurer::{Measurer, Surroundings};
+use crate::search::saturation::Saturated;
 use crate::tester::ReceiverPlace;
 use crate::why_lost::{CatchUp, WhyLost};
 use mpps_method::speed::Slowed;
@@ -40,6 +40,8 @@ pub struct Finding {
     pub passes: Passes,
     /// The trial the result stands on.
     pub trial: Option<Trial>,
+    /// The number of that trial among those of the job.
+    pub stands_on: Option<u32>,
     /// Loss at the lowest load that failed.
     pub loss_above: Option<LossRate>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any.
@@ -263,6 +265,7 @@ pub fn weigh(
         conditional_throughput: result.conditional_throughput(),
         irregular: result.irregular,
         trial: searched.evidence,
+        stands_on: searched.stands_on,
         ceiling,
         saturated: saturated.clone(),
         receiver: around.receiver,

@@ -12,9 +12,9 @@ use mpps_lab::doubt::Finding;
 use mpps_lab::exit_program;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
-use mpps_lab::jobs::{JobError, Observer, Report};
-use mpps_lab::link::Link;
+use mpps_lab::jobs::{JobError, Observer, Report, Trials};
 use mpps_lab::probe::{Hop, ProbeError, probe};
+use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
     Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
     Tester, TesterError, receiver_place,
@@ -412,7 +412,7 @@ fn search(
         budget: Some(Span::from_millis(3_000)),
         receiver,
     };
-    throughput::measure(bed, &plan, &mut Silent)
+    throughput::measure(bed, &plan, &mut Trials::new(&mut Silent))
 }
 
 /// A tenth of a second of a fixed load.

@@ -4,7 +4,7 @@ use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, recei
 use crate::args::TrialArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
-use mpps_lab::saturation::SENDER_MAX;
+use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_lab::traffic::Traffic;
 
 /// Where, what, and through which routes.

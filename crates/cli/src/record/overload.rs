@@ -1,7 +1,7 @@
 //! Members of a result that come from overload: the maximum forwarding rate, and what a frame costs.
 
 use crate::figures::ForwardingLimit;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::saturation::{FrameCost, Interval};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use super::overload::OverloadEntry;
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{Doubt, Finding};
 use mpps_lab::tester::ReceiverPlace;
-use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal};
 use serde::Serialize;
 
 /// Numbers of the trials behind a result.
@@ -19,20 +19,6 @@ pub struct Stands {
     pub search_trials: Vec<u32>,
     /// The one the figures come from.
     pub stands_on_trial: Option<u32>,
-    /// Those of the search that say something of the DUT: load, length, frames lost.
-    #[serde(skip)]
-    pub judged: Vec<(u32, Rate, Span, u64)>,
-}
-
-impl Stands {
-    /// The number of the trial a result stands on: the last such.
-    #[must_use]
-    pub fn number_of(&self, trial: &Trial) -> Option<u32> {
-        let wanted = (trial.offered, trial.duration, trial.counts().lost);
-        let found = self.judged.iter().rev();
-        let mut found = found.filter(|(_, rate, span, lost)| (*rate, *span, *lost) == wanted);
-        found.next().map(|(number, ..)| *number)
-    }
 }
 
 /// One result. Each frame size has one for each goal, whatever came of it.
@@ -128,7 +114,7 @@ impl ResultLine {
             voided,
         } = ended(&finding.outcome);
         let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
-        stands.stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
+        stands.stands_on_trial = finding.stands_on.filter(|_| trial.is_some());
         Self {
             simulated: finding
                 .doubts

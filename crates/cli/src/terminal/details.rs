@@ -4,7 +4,7 @@ use super::report::Place;
 use super::rule;
 use crate::figures::{Figures, Limit, Reading};
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::link::LinkSource;
+use mpps_lab::search::link::LinkSource;
 use std::fmt::Write;
 
 /// All of it, a fact a line.

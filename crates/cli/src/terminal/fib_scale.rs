@@ -6,7 +6,7 @@ use crate::record::Clock;
 use mpps_lab::doubt::Doubt;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{Measured, Point, Prepared, ScalePlan};
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::limit::BUSY;
 use mpps_method::saturation::{Interval, Saturation};
 use mpps_method::statistics::{median, quantile};

@@ -173,7 +173,7 @@ mod tests {
             exit(vec![row(21_000.0), row(f64::NAN)], None),
             Exit::Disturbed
         );
-        let disturbed = Error::from(JobError::Disturbed(10));
+        let disturbed = Error::from(JobError::AllVoid { trials: 10 });
         assert!(is_disturbance(&disturbed));
         assert_eq!(exit(vec![row(21_000.0)], Some(disturbed)), Exit::Disturbed);
     }

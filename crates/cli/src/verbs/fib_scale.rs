@@ -13,6 +13,7 @@ use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
+use mpps_lab::jobs::Trials;
 use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
 use mpps_lab::tables::{
     self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
@@ -186,7 +187,11 @@ fn one(
     frames: &FrameSpec,
 ) -> Result<AtPoint> {
     recorder.begin_size(None);
-    let mut measured = scale.measure(prepared, frames, recorder)?;
+    let mut measured = scale.measure(
+        prepared,
+        frames,
+        &mut Trials::after(recorder.trials(), recorder),
+    )?;
     measured.doubts.extend(beside.doubts());
     measured.findings = beside.doubting(measured.findings);
     let stands = recorder.take_stands();

@@ -14,8 +14,8 @@ use crate::terminal::{self, Place, Report, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::doubt::Finding;
 use mpps_lab::facts::Facts;
-use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::throughput::{self, ThroughputPlan};
+use mpps_lab::jobs::{JobError, Trials};
 use mpps_lab::tester::PortKind;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, SearchGoal, SearchPlan};
@@ -66,7 +66,8 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let routes = prepared.as_ref().map(load).transpose()?;
     let line = RunLine::of(*begun, job, bed, &Facts::gather()).with_routes(routes);
     let measured = measure(recorder, line, &plan, |one, recorder| {
-        throughput::measure(bed, one, recorder).map(|findings| beside.doubting(findings))
+        let mut trials = Trials::after(recorder.trials(), recorder);
+        throughput::measure(bed, one, &mut trials).map(|findings| beside.doubting(findings))
     });
     let cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed);
     let record = stage.recorder.record.path().to_owned();
@@ -83,7 +84,8 @@ fn simulate(args: &ThroughputArgs, plan: &Plan, pair: Properties) -> Result<Exit
     let job = Job::Throughput(&plan.measurement);
     let line = RunLine::of_simulated(begun, job, &pair, &Facts::gather());
     let measured = measure(&mut recorder, line, plan, |one, recorder| {
-        throughput::simulate(pair, one, recorder)
+        let mut trials = Trials::after(recorder.trials(), recorder);
+        throughput::simulate(pair, one, &mut trials)
     });
     show(args, plan, None, &measured, recorder)
 }

@@ -1,7 +1,7 @@
 //! What may be claimed of a result: never more than its goal and all its trials allow.
 
-use crate::jobs::throughput::Searched;
-use crate::measurer::Measurer;
+use crate::search::Searched;
+use crate::search::measurer::Measurer;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{
     Claim, Estimate, LossRate, Offer, Outcome, Rate, Rules, SearchGoal, Throughput, Trial, Verdict,

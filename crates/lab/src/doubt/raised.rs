@@ -1,10 +1,10 @@
 //! The rules that raise doubts, each from what it needs and nothing else.
 
 use super::{Doubt, FrameDoubt, HostDoubt};
-use crate::gate::Gated;
-use crate::jobs::throughput::Searched;
-use crate::measurer::{Surroundings, TableMet};
 use crate::rules;
+use crate::search::Searched;
+use crate::search::gate::Gated;
+use crate::search::measurer::{Surroundings, TableMet};
 use crate::why_lost::WhyLost;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::limit::{self, BUSY};
@@ -386,6 +386,7 @@ mod tests {
         Searched {
             result,
             evidence: None,
+            stands_on: None,
             trials: [(trial, Verdict::Lossy { lost: 556 })].into(),
         }
     }
@@ -483,6 +484,7 @@ mod tests {
         let searched = |us: [u64; 2]| Searched {
             result,
             evidence: None,
+            stands_on: None,
             trials: us.map(beside).into(),
         };
         assert_eq!(of_speed(&gated, &searched([19, 18])), None);
@@ -571,6 +573,7 @@ mod tests {
         let searched = Searched {
             result: found(Rate::from_fps(1_000.0), None),
             evidence: Some(trial),
+            stands_on: None,
             trials: Vec::new().into(),
         };
         let doubts = all(&Surroundings::default(), Rate::from_fps(1e6), &searched);
@@ -596,6 +599,7 @@ mod tests {
             let searched = Searched {
                 result: found(fps(60_000.0), Some(fps(64_000.0))),
                 evidence: None,
+                stands_on: None,
                 trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),
             };
             let doubts = of_loss(&searched, 256);

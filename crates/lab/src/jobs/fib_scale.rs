@@ -8,13 +8,13 @@
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
 use super::throughput::{self, ThroughputPlan};
-use super::{JobError, Observer};
+use super::{JobError, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
-use crate::measurer::Measurer;
-use crate::saturation::Saturated;
+use crate::search::measurer::Measurer;
+use crate::search::saturation::Saturated;
 use crate::tables::fib::Loaded;
 use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_by};
 use crate::tester::Tester;
@@ -201,7 +201,7 @@ impl<'a> Scale<'a> {
         &self,
         prepared: &Prepared,
         frames: &FrameSpec,
-        observer: &mut dyn Observer,
+        trials: &mut Trials<'_>,
     ) -> Result<Measured, JobError> {
         let plan = &prepared.plan;
         // The first frames take as long as there are destinations: they are no part of the budget.
@@ -212,13 +212,13 @@ impl<'a> Scale<'a> {
             Ok(())
         };
         let (mut tester, saturated) =
-            throughput::saturate(self.bed, plan, frames, first_frames, observer)?;
+            throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
         let doubts = doubt::of_overload(&tester.surroundings());
         let mut findings = Vec::new();
         if self.plan.search {
             tester.warm_up = plan.warm_up;
             let (deadline, told) = (deadline.get(), saturated.clone());
-            findings = throughput::find(&mut tester, plan, told, deadline, observer)?;
+            findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
         }
         Ok(Measured {
             frames: frames.clone(),
@@ -252,7 +252,10 @@ impl<'a> Scale<'a> {
         if !loaded.is_whole() {
             // What is there goes too: the next point begins without.
             clear_on(self.bed)?;
-            return Err(JobError::NotLoaded(loaded.counted(), table.len()));
+            return Err(JobError::NotLoaded {
+                counted: loaded.counted(),
+                asked: table.len(),
+            });
         }
         self.there = Some((routes, loaded, table));
         Ok(())

@@ -1,10 +1,10 @@
 //! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
 //! router at the same load tells what of that is the bed's own.
 
-use super::{JobError, Observer, Phase, Report, throughput};
+use super::{JobError, Judged, Observer, Phase, Report, Trials, throughput};
 use crate::bed::Bed;
-use crate::measurer::Measurer;
-use crate::saturation::{FIRST_BURST, SENDER_MAX};
+use crate::search::measurer::Measurer;
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester, Wire};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -66,6 +66,7 @@ impl Tried {
     #[must_use]
     pub fn report<'a>(&'a self, frames: &'a FrameSpec, phase: Phase) -> Report<'a> {
         Report {
+            number: self.number,
             frames,
             phase,
             offer: offer_of(&self.trial),
@@ -101,7 +102,7 @@ pub fn measure(
     found: &mut Vec<Offered>,
 ) -> Result<(), JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
-    let mut told = 0;
+    let mut told = Trials::new(observer);
     for frames in &plan.sizes {
         let traffic = Traffic {
             frames: frames.clone(),
@@ -120,14 +121,7 @@ pub fn measure(
             };
             let mut repeat = |tester: &mut Tester<'_>, phase| {
                 let duration = plan.time;
-                repeat(
-                    tester,
-                    load,
-                    Offer { rate, duration },
-                    phase,
-                    observer,
-                    &mut told,
-                )
+                repeat(tester, load, Offer { rate, duration }, phase, &mut told)
             };
             let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
             let trials = trials.collect::<Result<_, _>>()?;
@@ -155,8 +149,7 @@ fn repeat(
     load: Load,
     offer: Offer,
     phase: Phase,
-    observer: &mut dyn Observer,
-    told: &mut u32,
+    told: &mut Trials<'_>,
 ) -> Result<Tried, JobError> {
     let mut disturbed = 0;
     loop {
@@ -169,17 +162,20 @@ fn repeat(
                 Trial { offered, ..trial }
             }
         };
-        *told += 1;
-        let tried = Tried {
-            number: *told,
-            verdict: trial.judge(&tester.rules(&offer_of(&trial))),
+        let offered = offer_of(&trial);
+        let (frames, rules) = (&tester.traffic.frames, tester.rules(&offered));
+        let Judged {
+            number,
             trial,
-            disturbed,
-        };
-        let report = tried.report(&tester.traffic.frames, phase);
-        observer.trial(&report).map_err(JobError::Record)?;
-        if !matches!(tried.verdict, Verdict::Void(_)) || disturbed == REPEATS {
-            return Ok(tried);
+            verdict,
+        } = told.judged(phase, frames, offered, &rules, trial)?;
+        if !matches!(verdict, Verdict::Void(_)) || disturbed == REPEATS {
+            return Ok(Tried {
+                number,
+                trial,
+                verdict,
+                disturbed,
+            });
         }
         disturbed += 1;
     }

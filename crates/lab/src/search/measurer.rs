@@ -1,9 +1,9 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
+use super::link;
 use crate::bed::{Front, Side};
 use crate::facts::{Root, core_shared};
-use crate::link;
 use crate::rules;
 use crate::tables::fib::routes_in_fib;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
