@@ -58,7 +58,7 @@ pub struct Plan {
 }
 
 /// The bed to measure on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum BedChoice {
     /// One that stands already, by name.
     Kept(String),
@@ -109,6 +109,7 @@ impl Plan {
         };
         let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
         let measurement = ThroughputPlan {
+            port: args.ports.port.map(|named| port_kind(Some(named))),
             receiver: receiver_for(&args.ports, &measurement.traffic)?,
             ..measurement
         };
@@ -298,6 +299,7 @@ fn measurement(
             port,
             ..traffic::of(traffic, &sizes)?
         },
+        port: Some(port),
         sizes,
         search: search::search(typed, minimum, maximum)?,
         warm_up: typed.warm_up.unwrap_or(Span::ZERO),

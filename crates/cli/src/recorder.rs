@@ -28,11 +28,6 @@ impl Recorder {
         }
     }
 
-    /// A frame size begins, for which there is so much time.
-    pub fn begin_size(&mut self, budget: Option<Span>) {
-        self.progress.begin(budget);
-    }
-
     /// Nothing more is measured; what follows on the terminal is the result.
     pub fn end_progress(&mut self) {
         self.progress.end();
@@ -71,6 +66,10 @@ impl Observer for Recorder {
         self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
+    }
+
+    fn size_begins(&mut self, budget: Option<Span>) {
+        self.progress.begin(budget);
     }
 }
 

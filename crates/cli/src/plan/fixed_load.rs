@@ -51,6 +51,7 @@ impl TrialPlan {
             offer: FixedLoadPlan {
                 sizes,
                 traffic,
+                port: args.ports.port.map(|named| super::port_kind(Some(named))),
                 loads: args.rate.clone(),
                 time: args.time,
                 trials: args.trials,

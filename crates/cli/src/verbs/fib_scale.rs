@@ -1,25 +1,25 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point, into one record, table and plot.
 
-use super::begin::{self, Beside, Stage};
-use super::end::{self, Head};
+use super::begin::{self, Beside};
+use super::measure::{self, Head, Outcome};
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, FibScalePlan};
+use crate::plan::FibScalePlan;
 use crate::plot;
 use crate::record::{Comparability, Job, PointLine, ResultLine, RunLine};
 use crate::recorder::Recorder;
 use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result, ensure};
-use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
-use mpps_lab::jobs::Trials;
-use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
+use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScaleObserver, ScalePlan};
+use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_lab::tables::{
     self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
 };
-use mpps_method::FrameSpec;
+use mpps_method::Span;
 use serde::Serialize;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs the verb.
@@ -55,25 +55,34 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         next_hops: plan.next_hops,
         search: plan.search,
     };
-    let mut stage = Stage::set(&args.output, &plan.bed)?;
-    let Stage {
-        begun,
-        bed,
-        recorder,
-        beside,
-    } = &mut stage;
-    let job = Job::FibScale(&plan.measurement, plan.search);
-    let facts = Facts::gather();
-    let machine = terminal::machine_line(&facts, *begun);
-    let line = RunLine::of(*begun, job, bed, &facts);
-    let measured = measure((recorder, beside), &line, bed, &scale, &points);
-    let record = stage.recorder.record.path().to_owned();
-    let shown = show(args, &scale, (&line, &machine), &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
-    if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
-        return Err(error);
-    }
-    shown
+    measure::on_bed(&args.output, &plan.bed, |stage| {
+        let job = Job::FibScale(&plan.measurement, plan.search);
+        let facts = Facts::gather();
+        let line = RunLine::of(stage.begun, job, &stage.bed, &facts);
+        let mut kept = Kept {
+            recorder: &mut stage.recorder,
+            beside: &stage.beside,
+            rows: Vec::new(),
+            lines: Vec::new(),
+        };
+        let error = match kept.recorder.record.write("run", &line) {
+            Ok(()) => {
+                let ended = fib_scale::measure(&stage.bed, &scale, &points, &mut kept);
+                stage.not_cleared = ended.not_cleared.map(Error::from);
+                ended.error.map(Error::from)
+            }
+            Err(error) => Some(error),
+        };
+        Ok(Measured {
+            args,
+            plan: &scale,
+            machine: terminal::machine_line(&facts, stage.begun),
+            comparability: line.comparability().clone(),
+            rows: kept.rows,
+            lines: kept.lines,
+            error,
+        })
+    })
 }
 
 /// The largest table of the traffic's family, and where it comes from.
@@ -103,27 +112,74 @@ fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
     Ok((chosen.table, from))
 }
 
-/// A point with one frame size.
-struct AtPoint {
+/// Keeps each point, in the record first.
+struct Kept<'a> {
+    recorder: &'a mut Recorder,
+    beside: &'a Beside,
     rows: Vec<ScaleRow>,
-    line: PointLine,
+    lines: Vec<PointLine>,
+}
+
+impl Observer for Kept<'_> {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.recorder.trial(report)
+    }
+
+    fn size_begins(&mut self, budget: Option<Span>) {
+        self.recorder.size_begins(budget);
+    }
+}
+
+impl ResultObserver<PointResult> for Kept<'_> {
+    fn result(&mut self, result: &PointResult) -> io::Result<()> {
+        let PointResult { prepared, measured } = result;
+        let mut measured = measured.clone();
+        measured.doubts.extend(self.beside.doubts());
+        measured.findings = self.beside.doubting(&measured.findings);
+        let stands = self.recorder.take_stands();
+        let figures = |finding| Figures::of(finding, &prepared.plan);
+        let figures: Vec<Figures> = measured.findings.iter().map(figures).collect();
+        let found = measured.findings.iter().zip(&figures);
+        let line = |(finding, figures)| ResultLine::of(finding, figures, stands.clone());
+        let results = found.map(line).collect();
+        let rows = ScaleRow::each(prepared, &measured, &figures);
+        let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
+        self.recorder.record.append("point", &line)?;
+        self.rows.extend(rows);
+        self.lines.push(line);
+        Ok(())
+    }
+}
+
+impl ScaleObserver for Kept<'_> {
+    fn point_begins(&mut self, point: Point) {
+        self.recorder.step(&format!(
+            "{}: {} routes, up to {} destinations",
+            point.series.name(),
+            terminal::grouped(point.routes as u64),
+            terminal::grouped(point.destinations)
+        ));
+    }
 }
 
 /// Points up to the end, and what ended it early.
-struct Measured {
-    points: Vec<AtPoint>,
+struct Measured<'a> {
+    args: &'a FibScaleArgs,
+    plan: &'a ScalePlan,
+    machine: String,
+    comparability: Comparability,
+    rows: Vec<ScaleRow>,
+    lines: Vec<PointLine>,
     error: Option<Error>,
-    not_cleared: Option<Error>,
 }
 
-impl Measured {
-    fn rows(&self) -> Vec<ScaleRow> {
-        let rows = self.points.iter().flat_map(|point| point.rows.clone());
-        rows.collect()
+impl Outcome for Measured<'_> {
+    fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
 
     fn exit(&self) -> Exit {
-        let of = |row: &ScaleRow| {
+        let exit = |row: &ScaleRow| {
             let reading = row.figures.as_ref().map(|figures| figures.reading);
             match reading {
                 _ if row.is_empty() => Exit::Disturbed,
@@ -132,125 +188,47 @@ impl Measured {
                 Some(Reading::Nothing) => Exit::Disturbed,
             }
         };
-        let ended = self.error.as_ref().map_or(Exit::Measured, super::exit_of);
-        self.rows().iter().map(of).fold(ended, Exit::worse)
+        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
     }
-}
 
-fn measure(
-    (recorder, beside): (&mut Recorder, &Beside),
-    line: &RunLine,
-    bed: &Bed,
-    plan: &ScalePlan,
-    points: &[Point],
-) -> Measured {
-    let mut measured = Measured {
-        points: Vec::new(),
-        error: None,
-        not_cleared: None,
-    };
-    let mut scale = Scale::new(bed, plan);
-    measured.error = recorder
-        .record
-        .write("run", line)
-        .and_then(|()| all((recorder, beside), &mut scale, points, &mut measured.points))
-        .err();
-    measured.not_cleared = scale.clear().err().map(Error::from);
-    measured
-}
-
-fn all(
-    (recorder, beside): (&mut Recorder, &Beside),
-    scale: &mut Scale<'_>,
-    points: &[Point],
-    measured: &mut Vec<AtPoint>,
-) -> Result<()> {
-    for &point in points {
-        recorder.step(&format!(
-            "{}: {} routes, up to {} destinations",
-            point.series.name(),
-            terminal::grouped(point.routes as u64),
-            terminal::grouped(point.destinations)
-        ));
-        let prepared = scale.prepare(point)?;
-        for frames in &prepared.plan.sizes {
-            measured.push(one((recorder, beside), scale, &prepared, frames)?);
-        }
-    }
-    Ok(())
-}
-
-fn one(
-    (recorder, beside): (&mut Recorder, &Beside),
-    scale: &Scale<'_>,
-    prepared: &Prepared,
-    frames: &FrameSpec,
-) -> Result<AtPoint> {
-    recorder.begin_size(None);
-    let mut measured = scale.measure(
-        prepared,
-        frames,
-        &mut Trials::after(recorder.trials(), recorder),
-    )?;
-    measured.doubts.extend(beside.doubts());
-    measured.findings = beside.doubting(measured.findings);
-    let stands = recorder.take_stands();
-    let findings = &measured.findings;
-    let figures: Vec<Figures> = findings
-        .iter()
-        .map(|finding| Figures::of(finding, &prepared.plan))
-        .collect();
-    let results = findings
-        .iter()
-        .zip(&figures)
-        .map(|(finding, figures)| ResultLine::of(finding, figures, stands.clone()))
-        .collect();
-    let rows = ScaleRow::each(prepared, &measured, &figures);
-    let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
-    recorder.record.write("point", &line)?;
-    Ok(AtPoint { rows, line })
-}
-
-fn show(
-    args: &FibScaleArgs,
-    plan: &ScalePlan,
-    (line, machine): (&RunLine, &str),
-    measured: &Measured,
-    recorder: Recorder,
-) -> Result<Exit> {
-    let (exit, error) = (measured.exit(), measured.error.as_ref());
-    let rows = measured.rows();
-    end::finish(recorder, exit, error, |recorder| {
-        let path = plot_path(args.plot.as_deref(), recorder.record.path());
+    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+        let Self {
+            plan,
+            rows,
+            machine,
+            ..
+        } = self;
+        let record = recorder.record.path();
+        let path = plot_path(self.args.plot.as_deref(), record);
         if !rows.is_empty() {
             let title = terminal::scale_title(file_name(&plan.from), plan);
-            std::fs::write(&path, plot::svg(&rows, &title, machine)).with_context(|| {
+            std::fs::write(&path, plot::svg(rows, &title, machine)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()
                 )
             })?;
         }
-        if args.output.json {
-            terminal::out(&end::json(&Document {
-                head: Head::of(recorder, exit, error),
-                comparability: line.comparability(),
+        if self.args.output.json {
+            terminal::out(&measure::json(&Document {
+                head,
+                comparability: &self.comparability,
                 table: &plan.from,
                 draw: plan.draw.to_string(),
                 machine,
                 plot: path.display().to_string(),
-                points: measured.points.iter().map(|point| &point.line).collect(),
+                points: &self.lines,
             })?);
         } else if !rows.is_empty() {
-            let table = terminal::fib_scale(&rows, plan, machine);
-            let doubts = terminal::scale_doubts(&rows);
-            let key = terminal::comparability(line.comparability());
-            let (record, plot) = (recorder.record.path().display(), path.display());
+            let table = terminal::fib_scale(rows, plan, machine);
+            let doubts = terminal::scale_doubts(rows);
+            let key = terminal::comparability(&self.comparability);
+            let (record, plot) = (record.display(), path.display());
             let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
             terminal::out(&terminal::fitted(&text));
         }
         Ok(())
-    })
+    }
 }
 
 /// A plot has no room for folders.
@@ -274,5 +252,5 @@ struct Document<'a> {
     /// CPU, hypervisor, kernel, date and version, in words.
     machine: &'a str,
     plot: String,
-    points: Vec<&'a PointLine>,
+    points: &'a [PointLine],
 }

@@ -8,7 +8,12 @@ pub mod throughput;
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};
 
+use crate::bed::Bed;
+use crate::tester::{PortKind, TesterError};
+use crate::traffic::Traffic;
+use mpps_method::FrameSpec;
 use std::io;
+use std::ops::ControlFlow;
 
 /// Gets each result of a job as soon as it is known, beside its trials.
 pub trait ResultObserver<R>: Observer {
@@ -17,4 +22,32 @@ pub trait ResultObserver<R>: Observer {
     /// # Errors
     /// The record could not be written: the job stops.
     fn result(&mut self, result: &R) -> io::Result<()>;
+}
+
+/// Keeps the error that a job ends with: the one that left nothing to go on with, else the first of one size. Breaks
+/// where nothing more can be measured.
+fn keep(kept: &mut Option<JobError>, error: JobError) -> ControlFlow<()> {
+    if error.is_of_one_size() {
+        kept.get_or_insert(error);
+        return ControlFlow::Continue(());
+    }
+    *kept = Some(error);
+    ControlFlow::Break(())
+}
+
+/// The traffic with what carries its frames on this bed: as the user said, or what both ports around a device can.
+fn on_ports(
+    bed: &Bed,
+    traffic: &Traffic,
+    asked: Option<PortKind>,
+    sizes: &[FrameSpec],
+) -> Result<Traffic, TesterError> {
+    let port = match asked {
+        None if bed.plan().is_external() => PortKind::for_ports_of(bed, sizes)?,
+        _ => traffic.port,
+    };
+    Ok(Traffic {
+        port,
+        ..traffic.clone()
+    })
 }

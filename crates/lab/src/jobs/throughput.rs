@@ -3,7 +3,7 @@
 //! Overload tells where to begin, the gate whether the DUT is stable, and the loop in `search` finds the rate. What the
 //! numbers are worth is for `doubt` to say.
 
-use super::{JobError, Phase, Trials};
+use super::{JobError, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
@@ -13,7 +13,7 @@ use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
 use crate::search::simulated::SimulatedPair;
 use crate::search::{self, gate};
-use crate::tester::{ReceiverMode, ReceiverPlace, Tester, receiver_place};
+use crate::tester::{PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError, receiver_place};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::simulate::Properties;
@@ -26,6 +26,8 @@ pub struct ThroughputPlan {
     pub sizes: Vec<FrameSpec>,
     /// All other properties of the traffic (its frame sizes are replaced).
     pub traffic: Traffic,
+    /// What carries the frames; `None`: what both ports around a device can.
+    pub port: Option<PortKind>,
     /// What to search for, and how.
     pub search: SearchPlan,
     /// How long frames are sent at a trial's load before its own, uncounted.
@@ -42,33 +44,136 @@ pub struct ThroughputPlan {
     pub receiver: Option<ReceiverPlace>,
 }
 
+impl ThroughputPlan {
+    /// The plan as it is carried out on this bed, whose ports and link count where the user named none.
+    ///
+    /// # Errors
+    /// The ports could not be asked.
+    pub fn on_bed(&self, bed: &Bed) -> Result<Self, TesterError> {
+        Ok(Self {
+            traffic: on_ports(bed, &self.traffic, self.port, &self.sizes)?,
+            link: self.link.or_of_ports(bed),
+            ..self.clone()
+        })
+    }
+}
+
 /// Time for overload at most.
 const SATURATION_TIME: Span = Span::from_millis(10_000);
 /// And at most such a part of the budget.
 const SATURATION_SHARE: u64 = 3;
 
-/// Measures one frame size after the other on the bed.
-///
-/// # Errors
-/// The bed, the tester, the probe or the record failed; findings so far are lost, their trials are
-/// in the record.
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct SizeResult {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// One a goal; or why there is none.
+    pub findings: Result<Vec<Finding>, String>,
+}
+
+impl SizeResult {
+    /// Of the plan's sizes of which nothing is known.
+    fn not_measured(frames: &FrameSpec, why: &str) -> Self {
+        Self {
+            frames: frames.clone(),
+            findings: Err(why.to_owned()),
+        }
+    }
+}
+
+/// What came of each frame size of a plan.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// One each, in their order; those that were not begun say why.
+    pub sizes: Vec<SizeResult>,
+    /// What ended the run, or else a size. A disturbance is told by its size alone.
+    pub error: Option<JobError>,
+}
+
+impl Measured {
+    /// Nothing, because the run could not begin.
+    #[must_use]
+    pub fn nothing(plan: &ThroughputPlan, why: &str) -> Self {
+        let not_measured = |frames| SizeResult::not_measured(frames, why);
+        Self {
+            sizes: plan.sizes.iter().map(not_measured).collect(),
+            error: None,
+        }
+    }
+}
+
+/// Measures one frame size after the other on the bed. The observer gets each as soon as it is known.
 pub fn measure(
     bed: &Bed,
     plan: &ThroughputPlan,
-    trials: &mut Trials<'_>,
-) -> Result<Vec<Finding>, JobError> {
-    let mut findings = Vec::new();
+    observer: &mut dyn ResultObserver<SizeResult>,
+) -> Measured {
+    each_size(plan, plan.budget, observer, |frames, trials| {
+        measure_size(bed, plan, frames, trials)
+    })
+}
+
+/// The same on a simulated pair, whose tester's ceiling is known and whose trials take no time.
+pub fn simulate(
+    router: Properties,
+    plan: &ThroughputPlan,
+    observer: &mut dyn ResultObserver<SizeResult>,
+) -> Measured {
+    each_size(plan, None, observer, |frames, trials| {
+        let mut pair = SimulatedPair::new(frames.clone(), router);
+        let saturated = saturation::simulate(&router);
+        find(&mut pair, plan, saturated, Deadline::NEVER, trials)
+    })
+}
+
+/// A size that fails takes no other's result away.
+fn each_size(
+    plan: &ThroughputPlan,
+    budget: Option<Span>,
+    observer: &mut dyn ResultObserver<SizeResult>,
+    mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
+) -> Measured {
+    let (mut measured, mut told) = (Measured::default(), 0);
+    let mut one_size = |frames: &FrameSpec| {
+        observer.size_begins(budget);
+        let mut trials = Trials::after(told, &mut *observer);
+        let found = find(frames, &mut trials);
+        told = trials.told();
+        let (findings, error) = match found {
+            Ok(findings) => (Ok(findings), None),
+            Err(error) if error.is_of_one_size() => (Err(error.to_string()), Some(error)),
+            Err(error) => return (None, Some(error)),
+        };
+        let size = SizeResult {
+            frames: frames.clone(),
+            findings,
+        };
+        let error = match observer.result(&size) {
+            Ok(()) => error.filter(|error| !error.is_disturbance()),
+            Err(error) => Some(JobError::Record(error)),
+        };
+        (Some(size), error)
+    };
     for frames in &plan.sizes {
-        findings.extend(measure_size(bed, plan, frames, trials)?);
+        let (size, error) = one_size(frames);
+        measured.sizes.extend(size);
+        if error.is_some_and(|error| keep(&mut measured.error, error).is_break()) {
+            break;
+        }
     }
-    Ok(findings)
+    let why = measured
+        .error
+        .as_ref()
+        .map_or(String::new(), JobError::to_string);
+    for frames in plan.sizes.iter().skip(measured.sizes.len()) {
+        measured.sizes.push(SizeResult::not_measured(frames, &why));
+    }
+    measured
 }
 
 /// One frame size of the plan; one finding a goal.
-///
-/// # Errors
-/// As [`measure`].
-pub fn measure_size(
+fn measure_size(
     bed: &Bed,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
@@ -139,25 +244,6 @@ pub(crate) fn raise<'a, T>(
         }
         measured => measured,
     }
-}
-
-/// The same on a simulated pair, whose tester's ceiling is known.
-///
-/// # Errors
-/// The goal or the record.
-pub fn simulate(
-    router: Properties,
-    plan: &ThroughputPlan,
-    trials: &mut Trials<'_>,
-) -> Result<Vec<Finding>, JobError> {
-    let mut findings = Vec::new();
-    for frames in &plan.sizes {
-        let mut pair = SimulatedPair::new(frames.clone(), router);
-        let saturated = saturation::simulate(&router);
-        let never = Deadline::NEVER;
-        findings.extend(find(&mut pair, plan, saturated, never, trials)?);
-    }
-    Ok(findings)
 }
 
 /// Searches by the plan below the tester's ceiling; one finding for each goal.

@@ -104,6 +104,13 @@ impl JobError {
         )
     }
 
+    /// Whether the next frame size may have a result all the same: the machine may be quieter, and a router that lets
+    /// no frame of one size through may let others.
+    #[must_use]
+    pub fn is_of_one_size(&self) -> bool {
+        self.is_disturbance() || (matches!(self, Self::Probe(_)) && !self.is_interrupt())
+    }
+
     /// Whether a receiver at the tester's port would have seen what the one at the DUT's exit did not.
     #[must_use]
     pub fn is_past_exit(&self) -> bool {
