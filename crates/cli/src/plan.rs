@@ -13,7 +13,7 @@ mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
-pub use destinations::{DESTINATIONS, DestinationPlan, Origin};
+pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::{FULL, FibScalePlan};
 pub use fixed_load::TrialPlan;
 pub use limits::LimitsPlan;

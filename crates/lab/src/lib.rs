@@ -16,6 +16,7 @@ pub mod memory;
 pub mod one_run;
 pub mod probe;
 pub mod recover;
+pub mod routes;
 pub mod rules;
 pub mod search;
 pub mod speed;

@@ -6,6 +6,7 @@ use crate::terminal::grouped;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fib_scale::{Point, points};
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::routes::Origin;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
 use std::path::PathBuf;
 
@@ -79,6 +80,18 @@ impl FibScalePlan {
             destinations: scale.destinations.clone(),
             coupled: scale.coupled,
         })
+    }
+
+    /// Where the largest table comes from.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        let (v4, v6) = self.synthetic();
+        let made_up = Origin::MadeUp {
+            v4,
+            v6,
+            seed: self.measurement.traffic.seed,
+        };
+        self.table.clone().map_or(made_up, Origin::File)
     }
 
     /// Prefixes of a table that has to be made up: IPv4, IPv6.

@@ -2,6 +2,7 @@
 
 use super::begin::{self, Beside};
 use super::measure::{self, Head, Outcome};
+use super::table::reading;
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::figures::{Figures, Reading};
@@ -10,13 +11,11 @@ use crate::plot;
 use crate::record::{Comparability, Job, PointLine, ResultLine, RunLine};
 use crate::recorder::Recorder;
 use crate::terminal::{self, ScaleRow, plan as words};
-use anyhow::{Context, Error, Result, ensure};
+use anyhow::{Context, Error, Result};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScaleObserver, ScalePlan};
 use mpps_lab::jobs::{Observer, Report, ResultObserver};
-use mpps_lab::tables::{
-    self, ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize,
-};
+use mpps_lab::routes::Routes;
 use mpps_method::Span;
 use serde::Serialize;
 use std::io;
@@ -32,7 +31,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     if args.output.dry_run {
         let (v4, v6) = plan.synthetic();
         let prefixes = match plan.table {
-            Some(_) => table(&plan, args.output.quiet)?.0.len(),
+            Some(_) => table(&plan, args.output.quiet)?.table.len(),
             None => usize::try_from(v4 + v6)?,
         };
         let points = plan.points(prefixes);
@@ -45,7 +44,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         let job = Job::FibScale(&plan.measurement, plan.search);
         return begin::dry_run(&args.output, &plan.bed, job, &points, &words);
     }
-    let (table, from) = table(&plan, args.output.quiet)?;
+    let Routes { from, table, .. } = table(&plan, args.output.quiet)?;
     let points = plan.points(table.len());
     let scale = ScalePlan {
         throughput: plan.measurement.clone(),
@@ -85,31 +84,12 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     })
 }
 
-/// The largest table of the traffic's family, and where it comes from.
-fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
-    let traffic = &plan.measurement.traffic;
-    let Some(path) = &plan.table else {
-        let (v4, v6) = plan.synthetic();
-        let table = synthesize(&Histogram::internet(), v4, v6, traffic.seed)?;
-        return Ok((table, "a made-up table".to_owned()));
-    };
-    let source = Source::from_argument(path.clone());
-    let from = source.to_string();
-    let read = super::table::read_with_progress(source, &ReadOptions::default(), quiet)?;
-    let options = ChooseOptions {
-        v4: !traffic.ipv6,
-        v6: traffic.ipv6,
-        keep_martians: plan.keep_martians,
-        local: tables::bed_networks(),
-        ..ChooseOptions::default()
-    };
-    let chosen = choose(read.table, &options);
-    ensure!(
-        !chosen.table.is_empty(),
-        "{from}: no prefix of this family is left to load ({})",
-        terminal::left_out(&chosen.left_out)
-    );
-    Ok((chosen.table, from))
+/// The largest table of the traffic's family.
+fn table(plan: &FibScalePlan, quiet: bool) -> Result<Routes> {
+    let origin = plan.origin();
+    let mut progress = reading(&origin, quiet);
+    let ipv6 = plan.measurement.traffic.ipv6;
+    Ok(origin.routes(ipv6, plan.keep_martians, &mut progress)?)
 }
 
 /// Keeps each point, in the record first.

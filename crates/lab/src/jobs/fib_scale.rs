@@ -13,10 +13,11 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
+use crate::routes;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::Saturated;
 use crate::tables::fib::Loaded;
-use crate::tables::{ChooseOptions, Sample, Table, choose, clear_on, load_by};
+use crate::tables::{ChooseOptions, Sample, Table, choose};
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
@@ -299,30 +300,22 @@ impl Scale<'_> {
     /// Takes the routes out of the DUT.
     fn clear(&mut self) -> Result<(), JobError> {
         if self.there.take().is_some() {
-            clear_on(self.bed)?;
+            routes::clear(self.bed)?;
         }
         Ok(())
     }
 
-    fn load(&mut self, routes: usize) -> Result<(), JobError> {
-        if self.there.as_ref().map_or(0, |(there, ..)| *there) == routes {
+    fn load(&mut self, count: usize) -> Result<(), JobError> {
+        if self.there.as_ref().map_or(0, |(there, ..)| *there) == count {
             return Ok(());
         }
         self.clear()?;
-        if routes == 0 {
+        if count == 0 {
             return Ok(());
         }
-        let table = sample(&self.plan.table, routes, self.plan.throughput.traffic.seed);
-        let loaded = load_by(self.bed, &table, self.plan.next_hops, &|_| {})?;
-        if !loaded.is_whole() {
-            // What is there goes too: the next point begins without.
-            clear_on(self.bed)?;
-            return Err(JobError::NotLoaded {
-                counted: loaded.counted(),
-                asked: table.len(),
-            });
-        }
-        self.there = Some((routes, loaded, table));
+        let table = sample(&self.plan.table, count, self.plan.throughput.traffic.seed);
+        let loaded = routes::load(self.bed, &table, self.plan.next_hops, &|_| {})?;
+        self.there = Some((count, loaded, table));
         Ok(())
     }
 
@@ -335,13 +328,7 @@ impl Scale<'_> {
             flows: traffic.flows,
             seed: traffic.seed,
         };
-        let drawn = match Destinations::draw(table, &self.plan.from, &wish) {
-            Err(few) if few.there > 0 => {
-                let count = u64::try_from(few.there).unwrap_or(u64::MAX);
-                Destinations::draw(table, &self.plan.from, &DrawPlan { count, ..wish })
-            }
-            drawn => drawn,
-        };
+        let drawn = routes::draw_up_to(table, &self.plan.from, &wish);
         drawn.map_err(|few| JobError::NoDestinations(few.to_string()))
     }
 }

@@ -13,6 +13,7 @@ use crate::terminal::grouped;
 use crate::terminal::progress::bar;
 use anyhow::Result;
 use mpps_lab::tables::{self, ReadOptions, ReadTable, Source};
+use std::fmt::Display;
 
 /// Runs the verb.
 ///
@@ -34,13 +35,18 @@ pub fn run(args: &TableArgs) -> Result<Exit> {
 /// # Errors
 /// Names file, record and octet.
 pub fn read_with_progress(source: Source, options: &ReadOptions, quiet: bool) -> Result<ReadTable> {
-    let bar = bar(source.to_string(), None, quiet);
-    let mut progress = |progress: tables::Progress| {
+    let mut progress = reading(&source, quiet);
+    Ok(tables::read(source, options, &mut progress)?)
+}
+
+/// Shows how far a file of routes has been read, for as long as the closure lives.
+pub fn reading<N: Display>(name: &N, quiet: bool) -> impl FnMut(tables::Progress) + use<N> {
+    let bar = bar(name.to_string(), None, quiet);
+    move |progress| {
         if let Some(total) = progress.octets_total {
             bar.set_length(total);
         }
         bar.set_position(progress.octets_read);
         bar.set_message(format!("{} prefixes", grouped(progress.prefixes)));
-    };
-    Ok(tables::read(source, options, &mut progress)?)
+    }
 }
