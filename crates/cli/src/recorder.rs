@@ -1,8 +1,10 @@
 //! Between the job and the outside: each trial goes into the record first, then to the terminal.
 
 use crate::record::{CalibrationLine, Record, Stands, TrialLine};
+use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use mpps_lab::jobs::calibrate::Row;
+use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use std::io;
@@ -76,6 +78,41 @@ impl Observer for Recorder {
 impl ResultObserver<Row> for Recorder {
     fn result(&mut self, row: &Row) -> io::Result<()> {
         self.record.append("calibration", &CalibrationLine::of(row))
+    }
+}
+
+/// A recorder that hands each result of a job to a closure as well.
+pub struct Keeping<'a, F> {
+    /// Gets the trials.
+    pub recorder: &'a mut Recorder,
+    /// Gets the results.
+    pub keep: F,
+}
+
+impl<F> Observer for Keeping<'_, F> {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.recorder.trial(report)
+    }
+
+    fn size_begins(&mut self, budget: Option<Span>) {
+        self.recorder.size_begins(budget);
+    }
+}
+
+impl<R, F: FnMut(&mut Recorder, &R) -> io::Result<()>> ResultObserver<R> for Keeping<'_, F> {
+    fn result(&mut self, result: &R) -> io::Result<()> {
+        (self.keep)(self.recorder, result)
+    }
+}
+
+impl<F: FnMut(&mut Recorder, &PointResult) -> io::Result<()>> ScaleObserver for Keeping<'_, F> {
+    fn point_begins(&mut self, point: Point) {
+        self.recorder.step(&format!(
+            "{}: {} routes, up to {} destinations",
+            point.series.name(),
+            grouped(point.routes as u64),
+            grouped(point.destinations)
+        ));
     }
 }
 

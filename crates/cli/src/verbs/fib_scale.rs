@@ -9,14 +9,12 @@ use crate::figures::{Figures, Reading};
 use crate::plan::FibScalePlan;
 use crate::plot;
 use crate::record::{Comparability, Job, PointLine, ResultLine, RunLine};
-use crate::recorder::Recorder;
+use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result};
 use mpps_lab::facts::Facts;
-use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScaleObserver, ScalePlan};
-use mpps_lab::jobs::{Observer, Report, ResultObserver};
+use mpps_lab::jobs::fib_scale::{self, PointResult, ScalePlan};
 use mpps_lab::routes::Routes;
-use mpps_method::Span;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,15 +56,20 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         let job = Job::FibScale(&plan.measurement, plan.search);
         let facts = Facts::gather();
         let line = RunLine::of(stage.begun, job, &stage.bed, &facts);
-        let mut kept = Kept {
+        let (mut rows, mut lines) = (Vec::new(), Vec::new());
+        let written = stage.recorder.record.write("run", &line);
+        let mut observer = Keeping {
             recorder: &mut stage.recorder,
-            beside: &stage.beside,
-            rows: Vec::new(),
-            lines: Vec::new(),
+            keep: |recorder: &mut Recorder, point: &PointResult| {
+                let (found, line) = keep(recorder, &stage.beside, point)?;
+                rows.extend(found);
+                lines.push(line);
+                Ok(())
+            },
         };
-        let error = match kept.recorder.record.write("run", &line) {
+        let error = match written {
             Ok(()) => {
-                let ended = fib_scale::measure(&stage.bed, &scale, &points, &mut kept);
+                let ended = fib_scale::measure(&stage.bed, &scale, &points, &mut observer);
                 stage.not_cleared = ended.not_cleared.map(Error::from);
                 ended.error.map(Error::from)
             }
@@ -77,8 +80,8 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
             plan: &scale,
             machine: terminal::machine_line(&facts, stage.begun),
             comparability: line.comparability().clone(),
-            rows: kept.rows,
-            lines: kept.lines,
+            rows,
+            lines,
             error,
         })
     })
@@ -92,54 +95,25 @@ fn table(plan: &FibScalePlan, quiet: bool) -> Result<Routes> {
     Ok(origin.routes(ipv6, plan.keep_martians, &mut progress)?)
 }
 
-/// Keeps each point, in the record first.
-struct Kept<'a> {
-    recorder: &'a mut Recorder,
-    beside: &'a Beside,
-    rows: Vec<ScaleRow>,
-    lines: Vec<PointLine>,
-}
-
-impl Observer for Kept<'_> {
-    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
-        self.recorder.trial(report)
-    }
-
-    fn size_begins(&mut self, budget: Option<Span>) {
-        self.recorder.size_begins(budget);
-    }
-}
-
-impl ResultObserver<PointResult> for Kept<'_> {
-    fn result(&mut self, result: &PointResult) -> io::Result<()> {
-        let PointResult { prepared, measured } = result;
-        let mut measured = measured.clone();
-        measured.doubts.extend(self.beside.doubts());
-        measured.findings = self.beside.doubting(&measured.findings);
-        let stands = self.recorder.take_stands();
-        let figures = |finding| Figures::of(finding, &prepared.plan);
-        let figures: Vec<Figures> = measured.findings.iter().map(figures).collect();
-        let found = measured.findings.iter().zip(&figures);
-        let line = |(finding, figures)| ResultLine::of(finding, figures, stands.clone());
-        let results = found.map(line).collect();
-        let rows = ScaleRow::each(prepared, &measured, &figures);
-        let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
-        self.recorder.record.append("point", &line)?;
-        self.rows.extend(rows);
-        self.lines.push(line);
-        Ok(())
-    }
-}
-
-impl ScaleObserver for Kept<'_> {
-    fn point_begins(&mut self, point: Point) {
-        self.recorder.step(&format!(
-            "{}: {} routes, up to {} destinations",
-            point.series.name(),
-            terminal::grouped(point.routes as u64),
-            terminal::grouped(point.destinations)
-        ));
-    }
+/// A point with one frame size, in the record first.
+fn keep(
+    recorder: &mut Recorder,
+    beside: &Beside,
+    PointResult { prepared, measured }: &PointResult,
+) -> io::Result<(Vec<ScaleRow>, PointLine)> {
+    let mut measured = measured.clone();
+    measured.doubts.extend(beside.doubts());
+    measured.findings = beside.doubting(&measured.findings);
+    let stands = recorder.take_stands();
+    let figures = |finding| Figures::of(finding, &prepared.plan);
+    let figures: Vec<Figures> = measured.findings.iter().map(figures).collect();
+    let found = measured.findings.iter().zip(&figures);
+    let line = |(finding, figures)| ResultLine::of(finding, figures, stands.clone());
+    let results = found.map(line).collect();
+    let rows = ScaleRow::each(prepared, &measured, &figures);
+    let line = PointLine::of(prepared, &measured, &rows[0], stands, results);
+    recorder.record.append("point", &line)?;
+    Ok((rows, line))
 }
 
 /// Points up to the end, and what ended it early.

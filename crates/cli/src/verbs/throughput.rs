@@ -9,7 +9,7 @@ use crate::plan::{BedChoice, Plan};
 use crate::record::{Job, RunLine};
 use crate::terminal::plan as words;
 use anyhow::Result;
-use measured::{Kept, Measured};
+use measured::{Measured, rows};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput;
 use mpps_method::simulate::Properties;
@@ -51,9 +51,8 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         let routes = prepared.as_ref().map(load).transpose()?;
         let job = Job::Throughput(&plan.measurement);
         let line = RunLine::of(stage.begun, job, bed, &Facts::gather()).with_routes(routes);
-        let kept = Kept::new(recorder, &plan, Some(&stage.beside));
-        let rows = kept.rows(&line, |kept| {
-            throughput::measure(bed, &plan.measurement, kept)
+        let rows = rows(recorder, &plan, Some(&stage.beside), &line, |observer| {
+            throughput::measure(bed, &plan.measurement, observer)
         });
         stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
         let setup = begin::setup_words(bed, &plan.bed);
@@ -68,9 +67,8 @@ fn simulate(args: &ThroughputArgs, plan: Plan, pair: Properties) -> Result<Exit>
     recorder.step(&format!("simulated: {pair}"));
     let job = Job::Throughput(&plan.measurement);
     let line = RunLine::of_simulated(begun, job, &pair, &Facts::gather());
-    let kept = Kept::new(&mut recorder, &plan, None);
-    let rows = kept.rows(&line, |kept| {
-        throughput::simulate(pair, &plan.measurement, kept)
+    let rows = rows(&mut recorder, &plan, None, &line, |observer| {
+        throughput::simulate(pair, &plan.measurement, observer)
     });
     measure::finish(recorder, &Measured::new(args, plan, &line, rows, None))
 }

@@ -5,18 +5,17 @@ use crate::exit::Exit;
 use crate::expectation;
 use crate::figures::{Figures, Reading};
 use crate::plan::{BedChoice, Plan};
-use crate::record::{Comparability, ResultLine, RunLine, TrafficEntry, whole_fps};
-use crate::recorder::Recorder;
+use crate::record::{Comparability, ResultLine, RunLine, Stands, TrafficEntry, whole_fps};
+use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, Place, Report};
 use crate::verbs::begin::Beside;
 use crate::verbs::measure::{self, Head, Outcome};
 use anyhow::Error;
 use mpps_lab::doubt::Finding;
+use mpps_lab::jobs::ResultObserver;
 use mpps_lab::jobs::throughput::{self, SizeResult};
-use mpps_lab::jobs::{self, Observer, ResultObserver};
-use mpps_method::{FrameSpec, SearchGoal, SearchPlan, Span};
+use mpps_method::{FrameSpec, SearchGoal, SearchPlan};
 use serde::Serialize;
-use std::io;
 
 /// A frame size and goal, whatever came of it.
 struct Row {
@@ -26,97 +25,60 @@ struct Row {
     line: ResultLine,
 }
 
-/// Keeps the rows of each frame size, in the record first.
-pub struct Kept<'a> {
-    recorder: &'a mut Recorder,
-    plan: &'a Plan,
-    beside: Option<&'a Beside>,
-    rows: Vec<Row>,
-    sizes: usize,
+/// Writes the run's line and measures: the rows of every size, each in the record first, and what ended it early.
+pub fn rows(
+    recorder: &mut Recorder,
+    plan: &Plan,
+    beside: Option<&Beside>,
+    line: &RunLine,
+    measure: impl FnOnce(&mut dyn ResultObserver<SizeResult>) -> throughput::Measured,
+) -> Rows {
+    let (mut rows, mut told) = (Vec::new(), 0);
+    let written = recorder.record.write("run", line);
+    let mut observer = Keeping {
+        recorder,
+        keep: |recorder: &mut Recorder, size: &SizeResult| {
+            told += 1;
+            let found = rows_of(size, plan, beside, recorder.take_stands());
+            let mut lines = found.iter().map(|row| &row.line);
+            let written = lines.try_for_each(|line| recorder.record.append("result", line));
+            rows.extend(found);
+            written
+        },
+    };
+    let (sizes, error) = match written {
+        Ok(()) => {
+            let measured = measure(&mut observer);
+            (measured.sizes, measured.error.map(Error::from))
+        }
+        Err(error) => {
+            let nothing = throughput::Measured::nothing(&plan.measurement, &format!("{error:#}"));
+            (nothing.sizes, Some(error))
+        }
+    };
+    // Sizes that were not begun have no line in the record.
+    let left = sizes.iter().skip(told);
+    rows.extend(left.flat_map(|size| rows_of(size, plan, beside, Stands::default())));
+    Rows { rows, error }
 }
 
-impl<'a> Kept<'a> {
-    /// Without rows yet.
-    pub fn new(recorder: &'a mut Recorder, plan: &'a Plan, beside: Option<&'a Beside>) -> Self {
-        Self {
-            recorder,
-            plan,
-            beside,
-            rows: Vec::new(),
-            sizes: 0,
+/// The rows of a size, one a goal. All of them stand on the same trials.
+fn rows_of(size: &SizeResult, plan: &Plan, beside: Option<&Beside>, stands: Stands) -> Vec<Row> {
+    let findings = match &size.findings {
+        Ok(findings) => findings,
+        Err(why) => return not_measured(plan, &size.frames, why),
+    };
+    let doubting = |beside: &Beside| beside.doubting(findings);
+    let findings = beside.map_or_else(|| findings.clone(), doubting);
+    let row = |finding| {
+        let figures = Figures::of(&finding, &plan.measurement);
+        Row {
+            line: ResultLine::of(&finding, &figures, stands.clone()),
+            finding: Some(finding),
+            figures,
         }
-    }
-
-    /// Writes the run's line and measures: the rows of every size, and what ended it early.
-    pub fn rows(
-        mut self,
-        line: &RunLine,
-        measure: impl FnOnce(&mut Self) -> throughput::Measured,
-    ) -> Rows {
-        let (sizes, error) = match self.recorder.record.write("run", line) {
-            Ok(()) => {
-                let measured = measure(&mut self);
-                (measured.sizes, measured.error.map(Error::from))
-            }
-            Err(error) => {
-                let why = format!("{error:#}");
-                let nothing = throughput::Measured::nothing(&self.plan.measurement, &why);
-                (nothing.sizes, Some(error))
-            }
-        };
-        // Sizes that were not begun have no line in the record.
-        for size in sizes.iter().skip(self.sizes) {
-            let rows = self.rows_of(size);
-            self.rows.extend(rows);
-        }
-        Rows {
-            rows: self.rows,
-            error,
-        }
-    }
-
-    /// The rows of a size, one a goal.
-    fn rows_of(&mut self, size: &SizeResult) -> Vec<Row> {
-        // All goals of a size stand on the same trials.
-        let stands = self.recorder.take_stands();
-        let findings = match &size.findings {
-            Ok(findings) => findings,
-            Err(why) => return not_measured(self.plan, &size.frames, why),
-        };
-        let doubting = |beside: &Beside| beside.doubting(findings);
-        let findings = self.beside.map_or_else(|| findings.clone(), doubting);
-        let row = |finding| {
-            let figures = Figures::of(&finding, &self.plan.measurement);
-            Row {
-                line: ResultLine::of(&finding, &figures, stands.clone()),
-                finding: Some(finding),
-                figures,
-            }
-        };
-        findings.into_iter().map(row).collect()
-    }
-}
-
-impl Observer for Kept<'_> {
-    fn trial(&mut self, report: &jobs::Report<'_>) -> io::Result<()> {
-        self.recorder.trial(report)
-    }
-
-    fn size_begins(&mut self, budget: Option<Span>) {
-        self.recorder.size_begins(budget);
-    }
-}
-
-impl ResultObserver<SizeResult> for Kept<'_> {
-    fn result(&mut self, size: &SizeResult) -> io::Result<()> {
-        let rows = self.rows_of(size);
-        self.sizes += 1;
-        let written = rows
-            .iter()
-            .try_for_each(|row| self.recorder.record.append("result", &row.line));
-        self.rows.extend(rows);
-        written
-    }
+    };
+    findings.into_iter().map(row).collect()
 }
 
 /// The rows of every frame size.
