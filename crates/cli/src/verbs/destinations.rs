@@ -18,14 +18,21 @@ pub struct Prepared {
     /// To be loaded.
     routes: Routes,
     /// Drawn.
-    pub destinations: Destinations,
+    destinations: Destinations,
 }
 
-/// Reads the routes and draws destinations; touches nothing.
+/// Reads the routes and draws the traffic's destinations, where the plan wants any; touches nothing.
 ///
 /// # Errors
 /// One line that names file and place, or how many destinations there are.
-pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result<Prepared> {
+pub fn prepare(
+    plan: Option<&DestinationPlan>,
+    traffic: &mut Traffic,
+    quiet: bool,
+) -> Result<Option<Prepared>> {
+    let Some(plan) = plan else {
+        return Ok(None);
+    };
     let mut progress = reading(&plan.origin, quiet);
     let routes = (plan.origin).routes(traffic.ipv6, plan.keep_martians, &mut progress)?;
     drop(progress);
@@ -42,10 +49,12 @@ pub fn prepare(plan: &DestinationPlan, traffic: &Traffic, quiet: bool) -> Result
         // Who asked for no number gets what there is.
         None => draw_up_to(table, from, &wish),
     };
-    Ok(Prepared {
-        destinations: drawn.map_err(|few| anyhow::anyhow!("{from}: {few}"))?,
+    let destinations = drawn.map_err(|few| anyhow::anyhow!("{from}: {few}"))?;
+    traffic.destinations = Some(destinations.clone());
+    Ok(Some(Prepared {
         routes,
-    })
+        destinations,
+    }))
 }
 
 /// What was left out of the file, in words.

@@ -21,11 +21,11 @@ use mpps_method::simulate::Properties;
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let mut plan = Plan::of(args)?;
     let quiet = args.output.quiet;
-    let prepare = |wanted| destinations::prepare(wanted, &plan.measurement.traffic, quiet);
-    let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
-    plan.measurement.traffic.destinations = prepared
-        .as_ref()
-        .map(|prepared| prepared.destinations.clone());
+    let prepared = destinations::prepare(
+        plan.destinations.as_ref(),
+        &mut plan.measurement.traffic,
+        quiet,
+    )?;
     if args.output.dry_run {
         let routes = words::destinations(plan.destinations.as_ref());
         let measurement = match plan.bed {

@@ -23,9 +23,8 @@ use serde_json::{Value, json};
 pub fn run(args: &TrialArgs) -> Result<Exit> {
     let mut plan = TrialPlan::new(args)?;
     let quiet = args.output.quiet;
-    let prepare = |wanted| destinations::prepare(wanted, &plan.offer.traffic, quiet);
-    let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
-    plan.offer.traffic.destinations = prepared.as_ref().map(|routes| routes.destinations.clone());
+    let prepared =
+        destinations::prepare(plan.destinations.as_ref(), &mut plan.offer.traffic, quiet)?;
     if args.output.dry_run {
         let offered = terminal::fixed_load_plan(&plan.offer, plan.destinations.as_ref());
         let words = terminal::plan::receiver(plan.offer.receiver) + &offered;

@@ -270,3 +270,99 @@ fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
     Some(Rate::from_fps(maximum.forwarding.middle))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::{Observer, Report};
+    use mpps_method::{Accept, Resolution};
+    use std::io;
+
+    #[derive(Default)]
+    struct Seen {
+        numbers: Vec<u32>,
+        told: Vec<bool>,
+    }
+
+    impl Observer for Seen {
+        fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+            self.numbers.push(report.number);
+            Ok(())
+        }
+    }
+
+    impl ResultObserver<SizeResult> for Seen {
+        fn result(&mut self, size: &SizeResult) -> io::Result<()> {
+            self.told.push(size.findings.is_ok());
+            Ok(())
+        }
+    }
+
+    /// Four sizes, of which each ends so; a trial before each end.
+    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Measured, Seen) {
+        let plan = ThroughputPlan {
+            sizes: FrameSpec::parse_list("64,128,256,512").expect("sizes"),
+            traffic: Traffic::default(),
+            port: None,
+            search: SearchPlan::Bisection {
+                trial: Span::from_millis(100),
+                resolution: Resolution::Fraction(0.2),
+                trials_per_load: 1,
+                accept: Accept::Any,
+            },
+            warm_up: Span::ZERO,
+            minimum: Rate::from_fps(500.0),
+            maximum: None,
+            link: Link::NOTIONAL,
+            budget: None,
+            receiver: None,
+        };
+        let mut seen = Seen::default();
+        let measured = each_size(&plan, None, &mut seen, |frames, trials| {
+            let offer = mpps_method::Offer {
+                rate: plan.minimum,
+                duration: Span::from_millis(100),
+            };
+            let (rules, trial) = Default::default();
+            trials.judged(Phase::Search, frames, offer, &rules, trial)?;
+            ends.remove(0).map(|()| Vec::new())
+        });
+        (measured, seen)
+    }
+
+    fn stopped() -> JobError {
+        JobError::Probe(probe::ProbeError::Stopped {
+            direction: 0,
+            hop: probe::Hop::Dut,
+            sent: 100,
+            received: 0,
+            down: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_size_that_fails_takes_no_other_away() {
+        let void = JobError::AllVoid { trials: 9 };
+        let (measured, seen) = measured(vec![Err(void), Ok(()), Err(stopped()), Ok(())]);
+        let found: Vec<bool> = (measured.sizes.iter())
+            .map(|size| size.findings.is_ok())
+            .collect();
+        assert_eq!(found, [false, true, false, true]);
+        assert_eq!(seen.told, found);
+        assert_eq!(seen.numbers, [1, 2, 3, 4]);
+        assert!(matches!(measured.error, Some(JobError::Probe(_))));
+    }
+
+    #[test]
+    fn sizes_that_were_not_begun_say_why() {
+        let interrupt = JobError::Tester(TesterError::Interrupted);
+        let (measured, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
+        assert_eq!(seen.told, [false, true], "the others are no results");
+        assert_eq!(measured.sizes.len(), 4);
+        for size in &measured.sizes[2..] {
+            assert_eq!(size.findings.as_ref().expect_err("none"), "interrupted");
+        }
+        // What ended the run is graver than what ended a size.
+        assert!(measured.error.expect("an end").is_interrupt());
+    }
+}
