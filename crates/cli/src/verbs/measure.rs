@@ -8,7 +8,7 @@ use crate::record::{Clock, EndLine, SCHEMA};
 use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
-use mpps_lab::bed::{Bed, BedError};
+use mpps_lab::bed::Bed;
 use serde::Serialize;
 use std::path::Path;
 
@@ -113,11 +113,12 @@ pub fn finish(mut recorder: Recorder, measured: &impl Outcome) -> Result<Exit> {
 /// Lowers a bed of its own; a kept one stays. After an interrupt it says so, and where the record is.
 fn leave(bed: Bed, choice: &BedChoice, shown: Result<Exit>, record: &Path) -> Result<Exit> {
     let own = matches!(choice, BedChoice::Own(_));
-    let lowered = if own { bed.lower() } else { Ok(()) };
-    if let Err(error) = lowered {
-        return Err(not_lowered(error, shown.err()));
+    // After an error the bed is dropped. The program tells at its end what that could not put back.
+    let exit = shown?;
+    if own {
+        bed.lower()?;
     }
-    if matches!(shown, Ok(Exit::Interrupted)) {
+    if exit == Exit::Interrupted {
         let bed = if own {
             "the bed is gone"
         } else {
@@ -128,15 +129,7 @@ fn leave(bed: Bed, choice: &BedChoice, shown: Result<Exit>, record: &Path) -> Re
             record.display()
         ));
     }
-    shown
-}
-
-/// The error that could not put the host back, after the one before it: neither hides the other.
-fn not_lowered(error: BedError, before: Option<Error>) -> Error {
-    match before {
-        Some(before) => Error::from(error).context(format!("{before:#}; then")),
-        None => error.into(),
-    }
+    Ok(exit)
 }
 
 /// A result in JSON, as people and programs read it.
@@ -145,24 +138,4 @@ fn not_lowered(error: BedError, before: Option<Error>) -> Error {
 /// None that can happen: all of it is text and numbers.
 pub fn json(document: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bed_left_behind_hides_no_error() {
-        let error = || BedError::NotRestored("lab1".to_owned(), std::io::Error::other("why"));
-        let alone = not_lowered(error(), None);
-        assert_eq!(format!("{alone:#}"), error().to_string());
-        let both = not_lowered(error(), Some(Error::msg("no routes").context("load")));
-        assert_eq!(
-            format!("{both:#}"),
-            format!("load: no routes; then: {}", error())
-        );
-        for error in [alone, both] {
-            assert_eq!(crate::verbs::exit_of(&error), Exit::NotRestored);
-        }
-    }
 }
