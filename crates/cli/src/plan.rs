@@ -98,13 +98,13 @@ impl Plan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &ThroughputArgs) -> Result<Self> {
+    pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let bed = match (&args.kept_bed, args.simulate) {
             (Some(name), _) => BedChoice::Kept(bed_name(name)?),
             (None, Some(pair)) => BedChoice::Simulated(pair),
             (None, None) => BedChoice::Own(BedWish {
                 external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::of(&args.bed, None)?
+                ..BedWish::new(&args.bed, None)?
             }),
         };
         let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
@@ -129,7 +129,7 @@ fn destinations(
     ports: &PortArgs,
     traffic: &Traffic,
 ) -> Result<Option<DestinationPlan>> {
-    let destinations = DestinationPlan::of(typed, traffic)?;
+    let destinations = DestinationPlan::from_args(typed, traffic)?;
     ensure!(
         destinations.is_none() || ports.external.is_none(),
         "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
@@ -143,7 +143,7 @@ impl BedWish {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
+    pub fn new(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
         let nic = match args.nic {
             NicArg::Cpumap => Front::Cpumap,
             NicArg::Napi => Front::Napi,

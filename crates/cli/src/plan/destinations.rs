@@ -29,7 +29,7 @@ impl DestinationPlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
+    pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
         let origin = match (&args.table, args.dst_prefix) {
             (Some(file), _) => Origin::File(file.clone()),
             (None, Some(prefix)) => Origin::Prefix(prefix),

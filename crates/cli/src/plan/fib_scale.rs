@@ -42,10 +42,10 @@ impl FibScalePlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &FibScaleArgs) -> Result<Self> {
+    pub fn new(args: &FibScaleArgs) -> Result<Self> {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
-            None => BedChoice::Own(BedWish::of(&args.bed, None)?),
+            None => BedChoice::Own(BedWish::new(&args.bed, None)?),
         };
         let scale = &args.scale;
         let draw = scale.draw.unwrap_or_default();
@@ -163,7 +163,7 @@ mod tests {
             .into_iter()
             .chain(words.split_whitespace());
         match Cli::try_parse_from(words).expect("words").verb {
-            Verb::FibScale(args) => FibScalePlan::of(&args),
+            Verb::FibScale(args) => FibScalePlan::new(&args),
             other => panic!("{other:?}"),
         }
     }

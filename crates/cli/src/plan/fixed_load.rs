@@ -35,7 +35,7 @@ impl TrialPlan {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(BedWish {
                 external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::of(&args.bed, None)?
+                ..BedWish::new(&args.bed, None)?
             }),
         };
         let port = port(&args.ports);

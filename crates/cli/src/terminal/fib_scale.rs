@@ -327,7 +327,7 @@ pub(crate) mod tests {
         let Verb::FibScale(args) = Cli::try_parse_from(typed).expect("words").verb else {
             panic!("fib-scale")
         };
-        let plan = FibScalePlan::of(&args).expect("a plan");
+        let plan = FibScalePlan::new(&args).expect("a plan");
         ScalePlan {
             throughput: plan.measurement,
             table: Table::default(),

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_cpu_for_both_is_said_before_anything_is_measured() {
+    fn one_cpu_for_both_is_said_first() {
         let cpus = |dut: &[usize], tester: &[usize]| CpuSplit {
             dut: dut.to_vec(),
             tester: tester.to_vec(),

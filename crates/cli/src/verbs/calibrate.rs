@@ -20,7 +20,7 @@ use serde::Serialize;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
-    let plan = CalibrationPlan::of(args)?;
+    let plan = CalibrationPlan::new(args)?;
     if args.output.dry_run {
         if let BedChoice::Kept(name) = &plan.bed {
             // Without rights nobody knows which beds there are.

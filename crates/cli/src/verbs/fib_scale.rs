@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
-    let plan = FibScalePlan::of(args)?;
+    let plan = FibScalePlan::new(args)?;
     begin::check_folder("--plot", args.plot.as_deref())?;
     if args.output.dry_run {
         let (v4, v6) = plan.synthetic();

@@ -19,7 +19,7 @@ use mpps_method::simulate::Properties;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
-    let mut plan = Plan::of(args)?;
+    let mut plan = Plan::new(args)?;
     let quiet = args.output.quiet;
     let prepared = destinations::prepare(
         plan.destinations.as_ref(),

@@ -52,7 +52,7 @@ pub struct Calibrated {
 }
 
 impl Row {
-    fn of(ruler: Ruler, planted: f64, found: f64) -> Self {
+    fn new(ruler: Ruler, planted: f64, found: f64) -> Self {
         let Ruler(fault, tolerance, unit) = ruler;
         Self {
             fault,
@@ -67,7 +67,7 @@ impl Row {
     fn disturbed(ruler: Ruler, why: &JobError) -> Self {
         Self {
             disturbed: Some(why.to_string()),
-            ..Self::of(ruler, f64::NAN, f64::NAN)
+            ..Self::new(ruler, f64::NAN, f64::NAN)
         }
     }
 
@@ -263,9 +263,9 @@ mod tests {
     fn a_disturbed_row_says_so_and_takes_no_other_away() {
         let (mut rows, mut kept) = (Vec::new(), Kept::default());
         let found = [
-            Ok(Row::of(DELAY, 20_000.0, 19_000.0)),
+            Ok(Row::new(DELAY, 20_000.0, 19_000.0)),
             Err(JobError::AllVoid { trials: 10 }),
-            Ok(Row::of(DELAY, 20_000.0, 30_000.0)),
+            Ok(Row::new(DELAY, 20_000.0, 30_000.0)),
         ];
         for found in found {
             keep(&mut rows, DELAY, found, &mut kept).expect("goes on");

@@ -50,7 +50,7 @@ pub(super) fn costing(
     }
     let Ruler(fault, _, unit) = COST;
     let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
-    Ok(Row::of(ruler, planted, grown.middle))
+    Ok(Row::new(ruler, planted, grown.middle))
 }
 
 /// The router's part of a frame's cost at overload with this delay on its path, and the delay as it was, ns.

@@ -65,5 +65,5 @@ pub(super) fn count(
     let (planted, trial) = with_fault(tester, counted.fault, offer, trials)?;
     let planted = (counted.planted)(&planted);
     let found = (counted.found)(&trial.counts());
-    Ok(Row::of(counted.ruler, planted as f64, found as f64))
+    Ok(Row::new(counted.ruler, planted as f64, found as f64))
 }

@@ -49,5 +49,5 @@ pub(super) fn delayed(
         grown.push(median(&with) - median(&without));
     }
     let found = statistics::median(&grown).unwrap_or(f64::NAN);
-    Ok(Row::of(DELAY, DELAY_NS as f64, found))
+    Ok(Row::new(DELAY, DELAY_NS as f64, found))
 }

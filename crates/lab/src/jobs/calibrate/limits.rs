@@ -41,7 +41,7 @@ pub(super) fn policed(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Resul
         Outcome::NoneLossless { .. } => 0.0,
         Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
     };
-    Ok(Row::of(POLICER, POLICE_FPS as f64, found))
+    Ok(Row::new(POLICER, POLICE_FPS as f64, found))
 }
 
 /// The ring may be off by a share of itself.
@@ -60,5 +60,5 @@ pub(super) fn ring(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<R
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
     let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, trials)?;
     let ruler = ring_ruler(tester.bed, &tester.traffic);
-    Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
+    Ok(Row::new(ruler, ring as f64, burst.buffer_frames))
 }
