@@ -328,8 +328,7 @@ impl Scale<'_> {
             flows: traffic.flows,
             seed: traffic.seed,
         };
-        let drawn = routes::draw_up_to(table, &self.plan.from, &wish);
-        drawn.map_err(|few| JobError::NoDestinations(few.to_string()))
+        Ok(routes::draw_up_to(table, &self.plan.from, &wish)?)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::probe::ProbeError;
 use crate::tables::fib::FibError;
 use crate::tester::TesterError;
+use mpps_method::destinations::TooFew;
 use mpps_method::goal::GoalError;
 use mpps_method::{CouldNotMeasure, Invalid, SearchPlanError, Verdict};
 use std::io;
@@ -74,8 +75,8 @@ pub enum JobError {
         asked: usize,
     },
     /// No destination can be drawn from the routes.
-    #[error("{0}")]
-    NoDestinations(String),
+    #[error(transparent)]
+    NoDestinations(#[from] TooFew),
     /// The search makes no sense.
     #[error(transparent)]
     Goal(#[from] SearchPlanError),
