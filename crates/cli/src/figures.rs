@@ -2,7 +2,7 @@
 
 use mpps_lab::doubt::{Finding, WhyLost};
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{
     Claim, CouldNotMeasure, Evenness, FrameSpec, Headroom, Instability, LimitedBy, LossRate,

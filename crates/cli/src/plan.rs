@@ -13,7 +13,7 @@ mod search;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
-pub use destinations::{DESTINATIONS, DestinationPlan, Origin};
+pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::{FULL, FibScalePlan};
 pub use fixed_load::TrialPlan;
 pub use limits::LimitsPlan;
@@ -28,7 +28,7 @@ use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::facts;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::link::Link;
+use mpps_lab::search::link::Link;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
@@ -58,7 +58,7 @@ pub struct Plan {
 }
 
 /// The bed to measure on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum BedChoice {
     /// One that stands already, by name.
     Kept(String),
@@ -98,17 +98,18 @@ impl Plan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &ThroughputArgs) -> Result<Self> {
+    pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let bed = match (&args.kept_bed, args.simulate) {
             (Some(name), _) => BedChoice::Kept(bed_name(name)?),
             (None, Some(pair)) => BedChoice::Simulated(pair),
             (None, None) => BedChoice::Own(BedWish {
                 external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::of(&args.bed, None)?
+                ..BedWish::new(&args.bed, None)?
             }),
         };
         let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
         let measurement = ThroughputPlan {
+            port: args.ports.port.map(|named| port_kind(Some(named))),
             receiver: receiver_for(&args.ports, &measurement.traffic)?,
             ..measurement
         };
@@ -128,7 +129,7 @@ fn destinations(
     ports: &PortArgs,
     traffic: &Traffic,
 ) -> Result<Option<DestinationPlan>> {
-    let destinations = DestinationPlan::of(typed, traffic)?;
+    let destinations = DestinationPlan::from_args(typed, traffic)?;
     ensure!(
         destinations.is_none() || ports.external.is_none(),
         "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
@@ -142,7 +143,7 @@ impl BedWish {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
+    pub fn new(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
         let nic = match args.nic {
             NicArg::Cpumap => Front::Cpumap,
             NicArg::Napi => Front::Napi,
@@ -298,6 +299,7 @@ fn measurement(
             port,
             ..traffic::of(traffic, &sizes)?
         },
+        port: Some(port),
         sizes,
         search: search::search(typed, minimum, maximum)?,
         warm_up: typed.warm_up.unwrap_or(Span::ZERO),

@@ -1,36 +1,34 @@
 //! Between the job and the outside: each trial goes into the record first, then to the terminal.
 
-use crate::record::{Record, Stands, calibration_line, trial_line};
+use crate::record::{Record, calibration_line, trial_line};
+use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use mpps_lab::jobs::calibrate::Row;
-use mpps_lab::jobs::{Observer, Phase, Report};
-use mpps_method::{Span, Verdict};
+use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
+use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
+use mpps_method::Span;
+use mpps_record::StandsOn;
 use std::io;
 
-/// Numbers the trials, and remembers which belong to the frame size under way.
+/// Remembers which trials belong to the frame size under way.
 pub struct Recorder {
     /// The record.
     pub record: Record,
     progress: Progress,
     trials: u32,
-    stands: Stands,
+    stands: StandsOn,
 }
 
 impl Recorder {
-    /// Begins with trial 1.
+    /// Before the first trial.
     #[must_use]
     pub fn new(record: Record, progress: Progress) -> Self {
         Self {
             record,
             progress,
             trials: 0,
-            stands: Stands::default(),
+            stands: StandsOn::default(),
         }
-    }
-
-    /// A frame size begins, for which there is so much time.
-    pub fn begin_size(&mut self, budget: Option<Span>) {
-        self.progress.begin(budget);
     }
 
     /// Nothing more is measured; what follows on the terminal is the result.
@@ -50,95 +48,112 @@ impl Recorder {
     }
 
     /// The trials of the frame size that has ended; the next one begins with none.
-    pub fn take_stands(&mut self) -> Stands {
+    pub fn take_stands(&mut self) -> StandsOn {
         std::mem::take(&mut self.stands)
     }
 
     fn remember(&mut self, report: &Report<'_>) {
         match report.phase {
-            Phase::Wire | Phase::Overload => self.stands.on.overload_trials.push(self.trials),
-            Phase::Gate => self.stands.on.gate_trials.push(self.trials),
-            _ => {
-                self.stands.on.search_trials.push(self.trials);
-                if matches!(report.verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
-                    let (trial, lost) = (report.trial, report.trial.counts().lost);
-                    let judged = (self.trials, trial.offered, trial.duration, lost);
-                    self.stands.judged.push(judged);
-                }
-            }
+            Phase::Wire | Phase::Overload => self.stands.overload_trials.push(report.number),
+            Phase::Gate => self.stands.gate_trials.push(report.number),
+            _ => self.stands.search_trials.push(report.number),
         }
     }
 }
 
 impl Observer for Recorder {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
-        self.trials += 1;
+        self.trials = report.number;
         self.record.append(&trial_line(self.trials, report))?;
         self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
     }
 
-    fn row(&mut self, row: &Row) -> io::Result<()> {
+    fn size_begins(&mut self, budget: Option<Span>) {
+        self.progress.begin(budget);
+    }
+}
+
+impl ResultObserver<Row> for Recorder {
+    fn result(&mut self, row: &Row) -> io::Result<()> {
         self.record.append(&calibration_line(row))
+    }
+}
+
+/// A recorder that hands each result of a job to a closure as well.
+pub struct Keeping<'a, F> {
+    /// Gets the trials.
+    pub recorder: &'a mut Recorder,
+    /// Gets the results.
+    pub keep: F,
+}
+
+impl<F> Observer for Keeping<'_, F> {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        self.recorder.trial(report)
+    }
+
+    fn size_begins(&mut self, budget: Option<Span>) {
+        self.recorder.size_begins(budget);
+    }
+}
+
+impl<R, F: FnMut(&mut Recorder, &R) -> io::Result<()>> ResultObserver<R> for Keeping<'_, F> {
+    fn result(&mut self, result: &R) -> io::Result<()> {
+        (self.keep)(self.recorder, result)
+    }
+}
+
+impl<F: FnMut(&mut Recorder, &PointResult) -> io::Result<()>> ScaleObserver for Keeping<'_, F> {
+    fn point_begins(&mut self, point: Point) {
+        self.recorder.step(&format!(
+            "{}: {} routes, up to {} destinations",
+            point.series.name(),
+            grouped(point.routes as u64),
+            grouped(point.destinations)
+        ));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::{FrameSpec, Offer, Rate, Span, Trial};
+    use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
 
     #[test]
-    fn a_result_stands_on_the_last_trial_like_its_own() {
+    fn trials_are_kept_by_their_phase() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
         let record = Record::open(&path, "run").expect("open");
         let mut recorder = Recorder::new(record, Progress::new(true, false));
         let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
-        let mut run = |phase, fps, verdict: Verdict| {
-            let trial = Trial {
-                offered: Rate::from_fps(fps),
-                duration: Span::from_millis(1),
-                ..Trial::default()
-            };
-            let offer = Offer {
-                rate: trial.offered,
-                duration: trial.duration,
-            };
+        let phases = [Phase::Wire, Phase::Search, Phase::Search, Phase::Gate];
+        for (number, phase) in (1..).zip(phases) {
             let report = Report {
+                number,
                 frames: &frames,
                 phase,
-                offer,
-                trial: &trial,
-                verdict: &verdict,
+                offer: Offer {
+                    rate: Rate::from_fps(1e6),
+                    duration: Span::from_millis(1),
+                },
+                trial: &Trial::default(),
+                verdict: &Verdict::Lossless,
             };
             recorder.trial(&report).expect("recorded");
-        };
-        run(Phase::Wire, 9e6, Verdict::Lossless);
-        run(Phase::Search, 2e6, Verdict::Lossy { lost: 1 });
-        run(Phase::Search, 1e6, Verdict::Lossless);
-        run(Phase::Search, 1e6, Verdict::Lossless);
-        run(Phase::Search, 5e5, Verdict::Lossless);
-        run(Phase::Gate, 5e4, Verdict::Lossless);
+        }
         let stands = recorder.take_stands();
-        assert_eq!(stands.on.gate_trials, [6]);
-        assert_eq!(stands.on.overload_trials, [1]);
-        assert_eq!(stands.on.search_trials, [2, 3, 4, 5]);
-        let trial = |fps, millis| Trial {
-            offered: Rate::from_fps(fps),
-            duration: Span::from_millis(millis),
-            ..Trial::default()
-        };
-        assert_eq!(stands.number_of(&trial(1e6, 1)), Some(4));
-        assert_eq!(stands.number_of(&trial(1e6, 2)), None, "another length");
-        assert_eq!(stands.number_of(&trial(3e6, 1)), None);
+        assert_eq!(stands.gate_trials, [4]);
+        assert_eq!(stands.overload_trials, [1]);
+        assert_eq!(stands.search_trials, [2, 3]);
+        assert_eq!(recorder.trials(), 4);
         assert_eq!(
             recorder.take_stands(),
-            Stands::default(),
+            StandsOn::default(),
             "the next size begins with none"
         );
         let text = std::fs::read_to_string(&path).expect("read back");
-        assert_eq!(text.lines().count(), 6);
+        assert_eq!(text.lines().count(), 4);
         std::fs::remove_file(path).expect("tidy up");
     }
 }

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_repeats_itself_has_whole_rounds_and_says_which_flow_is_where() {
+    fn a_repeating_list_has_whole_rounds_of_flows() {
         let some = table(&["20.0.0.0/24", "30.0.0.0/24"]);
         let wish = DrawPlan {
             flows: 3,

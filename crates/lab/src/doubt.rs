@@ -26,10 +26,10 @@ pub use tester::TESTER_NEAR_CEILING;
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::work_doubts;
 
-use crate::gate::Gated;
-use crate::jobs::throughput::Searched;
-use crate::measurer::{Measurer, Surroundings, TableMet};
-use crate::saturation::Saturated;
+use crate::search::Searched;
+use crate::search::gate::Gated;
+use crate::search::measurer::{Measurer, Surroundings, TableMet};
+use crate::search::saturation::Saturated;
 use mpps_method::LimitedBy;
 
 /// One reason not to believe a number without a second thought.

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tester_too_late_to_send_does_not_make_a_dut_that_does_not_forward() {
+    fn a_late_tester_is_not_a_dut_that_drops() {
         let mut way = Direction::default();
         assert!(!came_through(&way));
         way.ledger.closing.received = 1;

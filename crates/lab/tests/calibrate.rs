@@ -5,7 +5,7 @@ mod support;
 
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::calibrate::{FaultKind, Row};
-use mpps_lab::jobs::{Observer, Report, calibrate};
+use mpps_lab::jobs::{Observer, Report, ResultObserver, calibrate};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 
@@ -22,6 +22,12 @@ impl Observer for Silent {
             report.trial.latency.quantile(0.5),
             report.trial.counts()
         );
+        Ok(())
+    }
+}
+
+impl ResultObserver<Row> for Silent {
+    fn result(&mut self, _: &Row) -> std::io::Result<()> {
         Ok(())
     }
 }

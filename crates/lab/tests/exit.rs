@@ -11,10 +11,10 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
 use mpps_lab::exit_program;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
-use mpps_lab::jobs::throughput::{self, ThroughputPlan};
-use mpps_lab::jobs::{JobError, Observer, Report};
-use mpps_lab::link::Link;
+use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
+use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
 use mpps_lab::probe::{Hop, ProbeError, probe};
+use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
     Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
     Tester, TesterError, receiver_place,
@@ -390,6 +390,12 @@ impl Observer for Silent {
     }
 }
 
+impl ResultObserver<SizeResult> for Silent {
+    fn result(&mut self, _: &SizeResult) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A short search for whatever the traffic's receiver, or the one chosen, says.
 fn search(
     bed: &Bed,
@@ -399,6 +405,7 @@ fn search(
     let plan = ThroughputPlan {
         sizes: vec![traffic.frames.clone()],
         traffic: traffic.clone(),
+        port: None,
         search: SearchPlan::Bisection {
             trial: Span::from_millis(100),
             resolution: Resolution::Fraction(0.2),
@@ -413,7 +420,14 @@ fn search(
         budget: Some(Span::from_millis(1_000)),
         receiver,
     };
-    throughput::measure(bed, &plan, &mut Silent)
+    let measured = throughput::measure(bed, &plan, &mut Silent);
+    let [size] = &measured.sizes[..] else {
+        panic!("one size: {:?}", measured.sizes);
+    };
+    match measured.error {
+        None => Ok(size.findings.clone().expect("a size without an error")),
+        Some(error) => Err(error),
+    }
 }
 
 /// A tenth of a second of a fixed load.
@@ -421,6 +435,7 @@ fn fixed(traffic: Traffic) -> FixedLoadPlan {
     FixedLoadPlan {
         sizes: vec![traffic.frames.clone()],
         traffic,
+        port: None,
         loads: vec![Load::At(Rate::from_fps(2_000.0))],
         time: Span::from_millis(100),
         trials: 1,
@@ -510,14 +525,12 @@ fn frames_merged_by_gro_are_never_miscounted() {
         } else {
             assert_closed(&trial, "not merged");
         }
-        let mut found = Vec::new();
-        fixed_load::measure(
-            &bed,
-            &fixed(family(ReceiverPlace::Port)),
-            &mut Silent,
-            &mut found,
-        )
-        .unwrap_or_else(|error| panic!("{nic:?}: {error}"));
+        let plan = fixed(family(ReceiverPlace::Port));
+        let measured = fixed_load::measure(&bed, &plan, &mut Silent);
+        if let Some(error) = measured.error {
+            panic!("{nic:?}: {error}");
+        }
+        let found = measured.offered;
         assert_eq!(found[0].receiver == ReceiverPlace::Port, merged, "{nic:?}");
         // A search asks no front for its place: one of them is enough.
         if merged && !searched {

@@ -4,8 +4,8 @@
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::jobs::throughput;
-use mpps_lab::jobs::{Observer, Phase, Report};
+use mpps_lab::jobs::{Observer, Phase, Report, Trials};
+use mpps_lab::search::bisect;
 use mpps_lab::tester::{Fault, PlantedFault, PlantedPauses, ReceiverMode, Tester};
 use mpps_lab::{rules, trial};
 use mpps_method::{
@@ -163,7 +163,13 @@ fn a_search_on_such_a_machine_could_not_measure() {
     };
     let _pauses = PlantedPauses::plant(bed.plan().cpus.dut[0], EVERY_NS, PAUSE_NS).expect("plant");
     let mut seen = Seen::default();
-    let outcome = throughput::search(&mut tester, goal, Phase::Search, &mut seen).expect("an end");
+    let outcome = bisect(
+        &mut tester,
+        goal,
+        Phase::Search,
+        &mut Trials::new(&mut seen),
+    )
+    .expect("an end");
     assert!(
         matches!(
             outcome,

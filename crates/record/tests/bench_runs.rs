@@ -111,7 +111,7 @@ fn members_of_older_schemas_have_their_new_names() {
     };
     let run = named("2026-11-21-epyc-vm-2cpu/ceiling");
     let trial = &run.trials[0];
-    assert!(!trial.other_tasks.is_empty(), "crowds");
+    assert!(!trial.other_tasks.is_empty(), "the alias of older schemas");
     assert_eq!(trial.other["build"], "before");
     assert!(
         trial.directions[0].merged_frames.is_none(),

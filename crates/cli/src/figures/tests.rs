@@ -1,6 +1,6 @@
 use super::*;
 use crate::plan::tests::plan;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
 
 /// A second at 1 Mfps without loss, the DUT half busy.
@@ -66,6 +66,7 @@ fn finding(limited_by: LimitedBy) -> Finding {
         claim: Claim::from_trial(&trial, &rules),
         passes: mpps_method::Passes::default(),
         trial: Some(trial),
+        stands_on: None,
         loss_above: None,
         why_lost: None,
         headroom: None,

@@ -34,7 +34,7 @@ impl CalibrationPlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &CalibrateArgs) -> Result<Self> {
+    pub fn new(args: &CalibrateArgs) -> Result<Self> {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(wish(args)?),
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn without_arguments_one_flow_goes_through_one_ring() {
-        let plan = CalibrationPlan::of(&args("")).expect("a plan");
+        let plan = CalibrationPlan::new(&args("")).expect("a plan");
         assert_eq!(
             (plan.traffic.frames.to_string().as_str(), plan.traffic.flows),
             ("64", 1)
@@ -145,7 +145,7 @@ mod tests {
             ("--receiver exit", Some(ReceiverPlace::Exit)),
             ("--receiver port", Some(ReceiverPlace::Port)),
         ] {
-            let plan = CalibrationPlan::of(&args(words)).expect("a plan");
+            let plan = CalibrationPlan::new(&args(words)).expect("a plan");
             assert_eq!(plan.receiver, place, "{words}");
         }
     }
@@ -153,14 +153,14 @@ mod tests {
     #[test]
     fn a_ring_too_small_to_be_found_is_refused() {
         for ring in ["1023", "16385"] {
-            let error = CalibrationPlan::of(&args(&format!("--rx-ring {ring}"))).expect_err(ring);
+            let error = CalibrationPlan::new(&args(&format!("--rx-ring {ring}"))).expect_err(ring);
             assert!(error.to_string().contains("1024 to 16384"), "{error}");
         }
     }
 
     #[test]
     fn a_kept_bed_has_to_fit() {
-        let plan = CalibrationPlan::of(&args("--bed lab1")).expect("a plan");
+        let plan = CalibrationPlan::new(&args("--bed lab1")).expect("a plan");
         let bed = |nic, queues| BedPlan {
             name: Some("lab1".to_owned()),
             nic,

@@ -3,11 +3,10 @@
 use crate::args::DestinationArgs;
 use anyhow::{Result, bail, ensure};
 use ipnet::IpNet;
+use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw, LIST_MAX};
 use mpps_method::flows::PORT_COUNT;
-use std::fmt;
-use std::path::PathBuf;
 
 /// Destinations when nobody says how many: more than caches hold.
 pub const DESTINATIONS: u64 = 1_000_000;
@@ -25,31 +24,12 @@ pub struct DestinationPlan {
     pub keep_martians: bool,
 }
 
-/// Where routes come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A file of routes; `-` is standard input.
-    File(PathBuf),
-    /// One prefix.
-    Prefix(IpNet),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) if path.as_os_str() == "-" => f.write_str("standard input"),
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Prefix(prefix) => prefix.fmt(f),
-        }
-    }
-}
-
 impl DestinationPlan {
     /// What the arguments mean with this traffic; `None`: one destination, the tester's own address.
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
+    pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
         let origin = match (&args.table, args.dst_prefix) {
             (Some(file), _) => Origin::File(file.clone()),
             (None, Some(prefix)) => Origin::Prefix(prefix),

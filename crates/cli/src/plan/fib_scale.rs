@@ -6,6 +6,7 @@ use crate::terminal::grouped;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fib_scale::{Point, points};
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::routes::Origin;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
 use std::path::PathBuf;
 
@@ -41,10 +42,10 @@ impl FibScalePlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &FibScaleArgs) -> Result<Self> {
+    pub fn new(args: &FibScaleArgs) -> Result<Self> {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
-            None => BedChoice::Own(BedWish::of(&args.bed, None)?),
+            None => BedChoice::Own(BedWish::new(&args.bed, None)?),
         };
         let scale = &args.scale;
         let draw = scale.draw.unwrap_or_default();
@@ -79,6 +80,18 @@ impl FibScalePlan {
             destinations: scale.destinations.clone(),
             coupled: scale.coupled,
         })
+    }
+
+    /// Where the largest table comes from.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        let (v4, v6) = self.synthetic();
+        let synthetic = Origin::Synthetic {
+            v4,
+            v6,
+            seed: self.measurement.traffic.seed,
+        };
+        self.table.clone().map_or(synthetic, Origin::File)
     }
 
     /// Prefixes of a table that has to be made up: IPv4, IPv6.
@@ -150,7 +163,7 @@ mod tests {
             .into_iter()
             .chain(words.split_whitespace());
         match Cli::try_parse_from(words).expect("words").verb {
-            Verb::FibScale(args) => FibScalePlan::of(&args),
+            Verb::FibScale(args) => FibScalePlan::new(&args),
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, recei
 use crate::args::TrialArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
-use mpps_lab::saturation::SENDER_MAX;
+use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_lab::traffic::Traffic;
 
 /// Where, what, and through which routes.
@@ -35,7 +35,7 @@ impl TrialPlan {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(BedWish {
                 external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::of(&args.bed, None)?
+                ..BedWish::new(&args.bed, None)?
             }),
         };
         let port = port(&args.ports);
@@ -51,6 +51,7 @@ impl TrialPlan {
             offer: FixedLoadPlan {
                 sizes,
                 traffic,
+                port: args.ports.port.map(|named| super::port_kind(Some(named))),
                 loads: args.rate.clone(),
                 time: args.time,
                 trials: args.trials,

@@ -3,7 +3,7 @@
 use crate::args::goal::GoalArg;
 use crate::args::{AcceptArg, KindArg, SearchArgs};
 use anyhow::{Result, bail, ensure};
-use mpps_lab::saturation::SENDER_MAX;
+use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{Accept, Ceiling, Preset, Rate, Resolution, SearchGoal, SearchPlan, Span};
 

@@ -19,12 +19,12 @@ pub(crate) fn args(words: &str) -> ThroughputArgs {
 
 /// What it then means.
 pub(crate) fn plan(words: &str) -> Plan {
-    Plan::of(&args(words)).expect(words)
+    Plan::new(&args(words)).expect(words)
 }
 
 /// The one line a person gets to read.
 fn refusal(words: &str) -> String {
-    let line = Plan::of(&args(words)).expect_err(words);
+    let line = Plan::new(&args(words)).expect_err(words);
     let line = format!("{line:#}");
     assert!(!line.contains('\n'), "{line}");
     line
@@ -39,7 +39,7 @@ fn names(plan: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn without_arguments_three_sizes_are_measured_on_a_bed_of_its_own() {
+fn without_arguments_three_sizes_are_measured() {
     let plan = plan("");
     assert_eq!(names(&plan), ["64", "imix", "1518"]);
     let measurement = &plan.measurement;
@@ -351,7 +351,7 @@ fn a_bed_to_keep_has_a_name() {
     let BedVerb::Up(up) = bed.verb else {
         panic!("up")
     };
-    let wish = BedWish::of(&up.bed, Some(&up.name)).expect("a bed");
+    let wish = BedWish::new(&up.bed, Some(&up.name)).expect("a bed");
     assert_eq!(
         (wish.name.as_deref(), wish.nic),
         (Some("lab1"), Front::Softirq)

@@ -27,7 +27,7 @@ pub use job::Job;
 pub use path::Clock;
 use path::Folder;
 pub use point::point_line;
-pub use result::{Stands, result_line, result_not_measured, whole_fps};
+pub use result::{result_line, result_not_measured, whole_fps};
 pub use run::{run_line, simulated_run_line};
 pub use traffic::{routes, traffic};
 pub use trial::{trial_line, verdict_name};

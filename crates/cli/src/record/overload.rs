@@ -2,7 +2,7 @@
 
 use super::result::whole;
 use crate::figures::ForwardingLimit;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::saturation::{self, Saturation};
 use mpps_record::{FrameCost, Interval, LoadAboveRate, Overload};
 

@@ -4,32 +4,12 @@ use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
 use crate::figures::{Figures, Reading};
 use mpps_lab::doubt::{self, Finding};
-use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Span, Trial};
+use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Trial};
 use mpps_record::{self as record, Doubt, LossAbove, RateIs, ResultLine, Stability, StandsOn};
-
-/// Numbers of the trials behind a result.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stands {
-    /// As its line has them.
-    pub on: StandsOn,
-    /// Those of the search that say something of the DUT: load, length, frames lost.
-    pub judged: Vec<(u32, Rate, Span, u64)>,
-}
-
-impl Stands {
-    /// The number of the trial a result stands on: the last such.
-    #[must_use]
-    pub fn number_of(&self, trial: &Trial) -> Option<u32> {
-        let wanted = (trial.offered, trial.duration, trial.counts().lost);
-        let found = self.judged.iter().rev();
-        let mut found = found.filter(|(_, rate, span, lost)| (*rate, *span, *lost) == wanted);
-        found.next().map(|(number, ..)| *number)
-    }
-}
 
 /// The line of one finding.
 #[must_use]
-pub fn result_line(finding: &Finding, figures: &Figures, stands: Stands) -> ResultLine {
+pub fn result_line(finding: &Finding, figures: &Figures, stands: StandsOn) -> ResultLine {
     let (rate_is, rate) = match figures.reading {
         Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),
         Reading::AtLeast(rate) => (Some(RateIs::AtLeast), Some(rate)),
@@ -43,7 +23,7 @@ pub fn result_line(finding: &Finding, figures: &Figures, stands: Stands) -> Resu
         voided,
     } = ended(&finding.outcome);
     let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
-    let stands_on_trial = trial.and_then(|trial| stands.number_of(trial));
+    let stands_on_trial = finding.stands_on.filter(|_| trial.is_some());
     ResultLine {
         simulated: finding.simulated,
         outcome,
@@ -75,7 +55,7 @@ pub fn result_line(finding: &Finding, figures: &Figures, stands: Stands) -> Resu
         voided_trials: voided,
         stands_on: StandsOn {
             stands_on_trial,
-            ..stands.on
+            ..stands
         },
         why_lost: finding.why_lost.as_ref().map(why_lost),
         headroom: finding.headroom.as_ref().map(headroom),

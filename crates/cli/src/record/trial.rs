@@ -239,6 +239,7 @@ mod tests {
             duration: trial.duration,
         };
         let report = Report {
+            number: 7,
             frames: &frames,
             phase: Phase::Search,
             offer,

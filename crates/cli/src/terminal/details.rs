@@ -4,7 +4,7 @@ use super::report::Place;
 use super::rule;
 use crate::figures::{Figures, Reading};
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::link::LinkSource;
+use mpps_lab::search::link::LinkSource;
 use mpps_method::LimitedBy;
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@ use crate::record::Clock;
 use mpps_lab::doubt::{Doubt, overload_limit};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{Measured, Point, Prepared, ScalePlan};
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::LimitedBy;
 use mpps_method::saturation::{Interval, Saturation};
 use mpps_method::statistics::{median, quantile};
@@ -321,7 +321,7 @@ pub(crate) mod tests {
         let Verb::FibScale(args) = Cli::try_parse_from(typed).expect("words").verb else {
             panic!("fib-scale")
         };
-        let plan = FibScalePlan::of(&args).expect("a plan");
+        let plan = FibScalePlan::new(&args).expect("a plan");
         ScalePlan {
             throughput: plan.measurement,
             table: Table::default(),

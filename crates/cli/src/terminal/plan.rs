@@ -3,7 +3,7 @@
 use crate::plan::{DESTINATIONS, DestinationPlan};
 use mpps_lab::bed::{BedPlan, ExternalPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::link::LinkSource;
+use mpps_lab::search::link::LinkSource;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;

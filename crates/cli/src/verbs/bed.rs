@@ -36,7 +36,7 @@ pub fn run(args: &BedArgs) -> Result<Exit> {
 }
 
 fn up(args: &UpArgs) -> Result<Exit> {
-    let wish = BedWish::of(&args.bed, Some(&args.name))?;
+    let wish = BedWish::new(&args.bed, Some(&args.name))?;
     facts::check()?;
     interrupt::install()?;
     let bed = Bed::raise(&wish.on_this_machine()?)?;

@@ -1,6 +1,6 @@
 //! How every measurement begins: rights, record, bed.
 
-use super::end;
+use super::measure;
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Interrupted};
 use crate::plan::BedChoice;
@@ -9,7 +9,7 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
 use mpps_lab::doubt::{self, Doubt, Finding};
 use mpps_lab::facts::{HostSettings, Root};
@@ -30,6 +30,8 @@ pub struct Stage {
     pub recorder: Recorder,
     /// What else may have had a part in the results.
     pub beside: Beside,
+    /// Why routes are still in the DUT.
+    pub not_cleared: Option<Error>,
 }
 
 /// The host and its other runs, beside this one.
@@ -78,7 +80,8 @@ impl Beside {
 
     /// The same findings, with the doubts that the host and its other runs raise.
     #[must_use]
-    pub fn doubting(&self, mut findings: Vec<Finding>) -> Vec<Finding> {
+    pub fn doubting(&self, findings: &[Finding]) -> Vec<Finding> {
+        let mut findings = findings.to_vec();
         let doubts = self.doubts();
         for finding in &mut findings {
             finding.doubts.extend(doubts.iter().cloned());
@@ -131,6 +134,7 @@ impl Stage {
             bed,
             recorder,
             beside,
+            not_cleared: None,
         })
     }
 }
@@ -172,29 +176,6 @@ pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     ))
 }
 
-/// Lowers a bed of its own; a kept one stays. After an interrupt it says so, and where the record is.
-///
-/// # Errors
-/// The host could not be put back.
-pub fn leave(bed: Bed, choice: &BedChoice, shown: &Result<Exit>, record: &Path) -> Result<()> {
-    let own = matches!(choice, BedChoice::Own(_));
-    if own {
-        bed.lower()?;
-    }
-    if matches!(shown, Ok(Exit::Interrupted)) {
-        let bed = if own {
-            "the bed is gone"
-        } else {
-            "the bed stays"
-        };
-        terminal::error(&format!(
-            "interrupted: {bed}, the record is {}",
-            record.display()
-        ));
-    }
-    Ok(())
-}
-
 /// Prints the plan and ends, for `--dry-run`: the bed, then these words. With `--json` it is one object, with the
 /// points of `fib-scale`.
 ///
@@ -213,7 +194,7 @@ pub fn dry_run(
         let points = points
             .iter()
             .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
-        terminal::out(&end::json(&json!({
+        terminal::out(&measure::json(&json!({
             "schema": SCHEMA,
             "dry_run": true,
             "job": job.name(),
@@ -270,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_cpu_for_both_is_said_before_anything_is_measured() {
+    fn one_cpu_for_both_is_said_first() {
         let cpus = |dut: &[usize], tester: &[usize]| CpuSplit {
             dut: dut.to_vec(),
             tester: tester.to_vec(),

@@ -1,7 +1,7 @@
 //! `mpps calibrate`: plan, bed, record, plant faults and find them, show, lower.
 
-use super::begin::{self, Stage};
-use super::end::{self, Head};
+use super::begin;
+use super::measure::{self, Head, Outcome};
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, CalibrationPlan};
@@ -12,7 +12,7 @@ use anyhow::{Error, Result};
 use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::calibrate::{self, Calibrated, FaultKind, Row};
+use mpps_lab::jobs::calibrate::{self, FaultKind, Row};
 use mpps_record::CalibrationLine;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use serde::Serialize;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
-    let plan = CalibrationPlan::of(args)?;
+    let plan = CalibrationPlan::new(args)?;
     if args.output.dry_run {
         if let BedChoice::Kept(name) = &plan.bed {
             // Without rights nobody knows which beds there are.
@@ -40,93 +40,66 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
             &words,
         );
     }
-    let mut stage = Stage::set(&args.output, &plan.bed)?;
-    if let BedChoice::Kept(name) = &plan.bed {
-        plan.check_bed(name, stage.bed.plan())?;
-    }
-    let measured = measure(&mut stage, &plan);
-    let record = stage.recorder.record.path().to_owned();
-    let shown = show(args.output.json, &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
-    shown
+    measure::on_bed(&args.output, &plan.bed, |stage| {
+        let (bed, recorder) = (&stage.bed, &mut stage.recorder);
+        if let BedChoice::Kept(name) = &plan.bed {
+            plan.check_bed(name, bed.plan())?;
+        }
+        let traffic = plan.traffic_on(bed)?;
+        let job = Job::Calibrate(&traffic);
+        let line = run_line(stage.begun, job, bed, &Facts::gather(), None)?;
+        let (rows, error) = match recorder.record.write(&line) {
+            Ok(()) => {
+                let found = calibrate::calibrate(bed, &traffic, &FaultKind::ALL, recorder);
+                (found.rows, found.ended.map(Error::from))
+            }
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        Ok(Measured {
+            rows,
+            error,
+            as_json: args.output.json,
+        })
+    })
 }
 
 /// What was calibrated up to the end, and what ended it early.
 struct Measured {
     rows: Vec<Row>,
     error: Option<Error>,
+    as_json: bool,
 }
 
-fn measure(stage: &mut Stage, plan: &CalibrationPlan) -> Measured {
-    match calibrated(stage, plan) {
-        Ok(Calibrated { rows, ended }) => Measured {
-            rows,
-            error: ended.map(Error::from),
-        },
-        Err(error) => Measured {
-            rows: Vec::new(),
-            error: Some(error),
-        },
+impl Outcome for Measured {
+    fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
-}
 
-fn calibrated(stage: &mut Stage, plan: &CalibrationPlan) -> Result<Calibrated> {
-    let Stage {
-        begun,
-        bed,
-        recorder,
-        ..
-    } = stage;
-    let traffic = plan.traffic_on(bed)?;
-    let line = run_line(
-        *begun,
-        Job::Calibrate(&traffic),
-        bed,
-        &Facts::gather(),
-        None,
-    )?;
-    recorder.record.write(&line)?;
-    Ok(calibrate::calibrate(
-        bed,
-        &traffic,
-        &FaultKind::ALL,
-        recorder,
-    ))
-}
+    /// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the
+    /// machine disturbed nobody knows.
+    fn exit(&self) -> Exit {
+        let exit = |row: &Row| match (&row.disturbed, row.holds()) {
+            (Some(_), _) => Exit::Disturbed,
+            (None, true) => Exit::Measured,
+            (None, false) => Exit::NotMet,
+        };
+        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
+    }
 
-/// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the
-/// machine disturbed nobody knows.
-fn exit(measured: &Measured) -> Exit {
-    let of = |row: &Row| match (&row.disturbed, row.holds()) {
-        (Some(_), _) => Exit::Disturbed,
-        (None, true) => Exit::Measured,
-        (None, false) => Exit::NotMet,
-    };
-    let ended = measured.error.as_ref().map(super::exit_of);
-    let all = measured.rows.iter().map(of).chain(ended);
-    all.fold(Exit::Measured, Exit::worse)
-}
-
-fn show(as_json: bool, measured: &Measured, recorder: Recorder) -> Result<Exit> {
-    let (exit, error) = (exit(measured), measured.error.as_ref());
-    end::finish(recorder, exit, error, |recorder| {
-        if as_json {
-            let head = Head::of(recorder, exit, error);
-            terminal::out(&end::json(&Document::of(head, measured))?);
-        } else if !measured.rows.is_empty() {
-            terminal::out(&terminal::fitted(&terminal::calibration(&measured.rows)));
+    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+        if self.as_json {
+            terminal::out(&measure::json(&Document::of(head, self))?);
+        } else if !self.rows.is_empty() {
+            terminal::out(&terminal::fitted(&terminal::calibration(&self.rows)));
             terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
         }
         // Whoever ends with 2 says why, in JSON too.
-        let disturbed = measured
-            .rows
-            .iter()
-            .filter_map(|row| row.disturbed.as_ref());
-        if let (None, Some(why)) = (error, disturbed.into_iter().next()) {
+        let mut disturbed = self.rows.iter().filter_map(|row| row.disturbed.as_ref());
+        if let (None, Some(why)) = (&self.error, disturbed.next()) {
             terminal::error(&format!("could not calibrate all of it: {why}"));
         }
         Ok(())
-    })
+    }
 }
 
 /// The result as one JSON object.
@@ -141,7 +114,7 @@ struct Document<'a> {
 
 impl<'a> Document<'a> {
     fn of(head: Head<'a>, measured: &Measured) -> Self {
-        let Measured { rows, error } = measured;
+        let Measured { rows, error, .. } = measured;
         Self {
             head,
             disturbed: error.as_ref().is_some_and(is_disturbance)
@@ -171,7 +144,15 @@ mod tests {
             unit: "ns",
             disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
         };
-        let exit = |rows, error| exit(&Measured { rows, error });
+        let exit = |rows, error: Option<Error>| {
+            let ended = error.as_ref().map_or(Exit::Measured, crate::verbs::exit_of);
+            let measured = Measured {
+                rows,
+                error,
+                as_json: false,
+            };
+            measured.exit().worse(ended)
+        };
         assert_eq!(exit(vec![row(21_000.0)], None), Exit::Measured);
         assert_eq!(exit(vec![row(21_000.0), row(0.0)], None), Exit::NotMet);
         // A fault that was not found counts, however much of the rest was disturbed.
@@ -180,7 +161,7 @@ mod tests {
             exit(vec![row(21_000.0), row(f64::NAN)], None),
             Exit::Disturbed
         );
-        let disturbed = Error::from(JobError::Disturbed(10));
+        let disturbed = Error::from(JobError::AllVoid { trials: 10 });
         assert!(is_disturbance(&disturbed));
         assert_eq!(exit(vec![row(21_000.0)], Some(disturbed)), Exit::Disturbed);
     }

@@ -1,24 +1,23 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point, into one record, table and plot.
 
-use super::begin::{self, Beside, Stage};
-use super::end::{self, Head};
+use super::begin::{self, Beside};
+use super::measure::{self, Head, Outcome};
+use super::table::reading;
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, FibScalePlan};
+use crate::plan::FibScalePlan;
 use crate::plot;
 use crate::record::{Job, point_line, result_line, run_line};
-use crate::recorder::Recorder;
+use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, ScaleRow, plan as words};
-use anyhow::{Context, Error, Result, ensure};
-use mpps_lab::bed::Bed;
+use anyhow::{Context, Error, Result};
 use mpps_lab::facts::Facts;
-use mpps_lab::fib;
-use mpps_lab::jobs::fib_scale::{Point, Prepared, Scale, ScalePlan};
-use mpps_method::FrameSpec;
-use mpps_record::{Comparability, PointLine, RunLine};
-use mpps_tables::{ChooseOptions, Histogram, ReadOptions, Source, Table, choose, synthesize};
+use mpps_lab::jobs::fib_scale::{self, PointResult, ScalePlan};
+use mpps_lab::routes::Routes;
+use mpps_record::{Comparability, PointLine};
 use serde::Serialize;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Runs the verb.
@@ -26,12 +25,12 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
-    let plan = FibScalePlan::of(args)?;
+    let plan = FibScalePlan::new(args)?;
     begin::check_folder("--plot", args.plot.as_deref())?;
     if args.output.dry_run {
         let (v4, v6) = plan.synthetic();
         let prefixes = match plan.table {
-            Some(_) => table(&plan, args.output.quiet)?.0.len(),
+            Some(_) => table(&plan, args.output.quiet)?.table.len(),
             None => usize::try_from(v4 + v6)?,
         };
         let points = plan.points(prefixes);
@@ -44,7 +43,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         let job = Job::FibScale(&plan.measurement, plan.search);
         return begin::dry_run(&args.output, &plan.bed, job, &points, &words);
     }
-    let (table, from) = table(&plan, args.output.quiet)?;
+    let Routes { from, table, .. } = table(&plan, args.output.quiet)?;
     let points = plan.points(table.len());
     let scale = ScalePlan {
         throughput: plan.measurement.clone(),
@@ -54,75 +53,88 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         next_hops: plan.next_hops,
         search: plan.search,
     };
-    let mut stage = Stage::set(&args.output, &plan.bed)?;
-    let Stage {
-        begun,
-        bed,
-        recorder,
-        beside,
-    } = &mut stage;
-    let job = Job::FibScale(&plan.measurement, plan.search);
-    let facts = Facts::gather();
-    let machine = terminal::machine_line(&facts, *begun);
-    let line = run_line(*begun, job, bed, &facts, None)?;
-    let measured = measure((recorder, beside), &line, bed, &scale, &points);
-    let record = stage.recorder.record.path().to_owned();
-    let shown = show(args, &scale, (&line, &machine), &measured, stage.recorder);
-    begin::leave(stage.bed, &plan.bed, &shown, &record)?;
-    if let (BedChoice::Kept(_), Some(error)) = (&plan.bed, measured.not_cleared) {
-        return Err(error);
-    }
-    shown
+    measure::on_bed(&args.output, &plan.bed, |stage| {
+        let job = Job::FibScale(&plan.measurement, plan.search);
+        let facts = Facts::gather();
+        let line = run_line(stage.begun, job, &stage.bed, &facts, None)?;
+        let (mut rows, mut lines) = (Vec::new(), Vec::new());
+        let written = stage.recorder.record.write(&line);
+        let mut observer = Keeping {
+            recorder: &mut stage.recorder,
+            keep: |recorder: &mut Recorder, point: &PointResult| {
+                let (found, line) = keep(recorder, &stage.beside, point)?;
+                rows.extend(found);
+                lines.push(line);
+                Ok(())
+            },
+        };
+        let error = match written {
+            Ok(()) => {
+                let ended = fib_scale::measure(&stage.bed, &scale, &points, &mut observer);
+                stage.not_cleared = ended.not_cleared.map(Error::from);
+                ended.error.map(Error::from)
+            }
+            Err(error) => Some(error),
+        };
+        Ok(Measured {
+            args,
+            plan: &scale,
+            machine: terminal::machine_line(&facts, stage.begun),
+            comparability: line.comparability.clone(),
+            rows,
+            lines,
+            error,
+        })
+    })
 }
 
-/// The largest table of the traffic's family, and where it comes from.
-fn table(plan: &FibScalePlan, quiet: bool) -> Result<(Table, String)> {
-    let traffic = &plan.measurement.traffic;
-    let Some(path) = &plan.table else {
-        let (v4, v6) = plan.synthetic();
-        let table = synthesize(&Histogram::internet(), v4, v6, traffic.seed)?;
-        return Ok((table, "a made-up table".to_owned()));
-    };
-    let source = Source::from_argument(path.clone());
-    let from = source.to_string();
-    let read = super::table::read_with_progress(source, &ReadOptions::default(), quiet)?;
-    let options = ChooseOptions {
-        v4: !traffic.ipv6,
-        v6: traffic.ipv6,
-        keep_martians: plan.keep_martians,
-        local: fib::bed_networks(),
-        ..ChooseOptions::default()
-    };
-    let chosen = choose(read.table, &options);
-    ensure!(
-        !chosen.table.is_empty(),
-        "{from}: no prefix of this family is left to load ({})",
-        terminal::left_out(&chosen.left_out)
-    );
-    Ok((chosen.table, from))
+/// The largest table of the traffic's family.
+fn table(plan: &FibScalePlan, quiet: bool) -> Result<Routes> {
+    let origin = plan.origin();
+    let mut progress = reading(&origin, quiet);
+    let ipv6 = plan.measurement.traffic.ipv6;
+    Ok(origin.routes(ipv6, plan.keep_martians, &mut progress)?)
 }
 
-/// A point with one frame size.
-struct AtPoint {
-    rows: Vec<ScaleRow>,
-    line: PointLine,
+/// A point with one frame size, in the record first.
+fn keep(
+    recorder: &mut Recorder,
+    beside: &Beside,
+    PointResult { prepared, measured }: &PointResult,
+) -> io::Result<(Vec<ScaleRow>, PointLine)> {
+    let mut measured = measured.clone();
+    measured.doubts.extend(beside.doubts());
+    measured.findings = beside.doubting(&measured.findings);
+    let stands = recorder.take_stands();
+    let figures = |finding| Figures::of(finding, &prepared.plan);
+    let figures: Vec<Figures> = measured.findings.iter().map(figures).collect();
+    let found = measured.findings.iter().zip(&figures);
+    let line = |(finding, figures)| result_line(finding, figures, stands.clone());
+    let results = found.map(line).collect();
+    let rows = ScaleRow::each(prepared, &measured, &figures);
+    let line = point_line(prepared, &measured, &rows[0], stands, results);
+    recorder.record.append(&line)?;
+    Ok((rows, line))
 }
 
 /// Points up to the end, and what ended it early.
-struct Measured {
-    points: Vec<AtPoint>,
+struct Measured<'a> {
+    args: &'a FibScaleArgs,
+    plan: &'a ScalePlan,
+    machine: String,
+    comparability: Comparability,
+    rows: Vec<ScaleRow>,
+    lines: Vec<PointLine>,
     error: Option<Error>,
-    not_cleared: Option<Error>,
 }
 
-impl Measured {
-    fn rows(&self) -> Vec<ScaleRow> {
-        let rows = self.points.iter().flat_map(|point| point.rows.clone());
-        rows.collect()
+impl Outcome for Measured<'_> {
+    fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
 
     fn exit(&self) -> Exit {
-        let of = |row: &ScaleRow| {
+        let exit = |row: &ScaleRow| {
             let reading = row.figures.as_ref().map(|figures| figures.reading);
             match reading {
                 _ if row.is_empty() => Exit::Disturbed,
@@ -131,121 +143,47 @@ impl Measured {
                 Some(Reading::Nothing) => Exit::Disturbed,
             }
         };
-        let ended = self.error.as_ref().map_or(Exit::Measured, super::exit_of);
-        self.rows().iter().map(of).fold(ended, Exit::worse)
+        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
     }
-}
 
-fn measure(
-    (recorder, beside): (&mut Recorder, &Beside),
-    line: &RunLine,
-    bed: &Bed,
-    plan: &ScalePlan,
-    points: &[Point],
-) -> Measured {
-    let mut measured = Measured {
-        points: Vec::new(),
-        error: None,
-        not_cleared: None,
-    };
-    let mut scale = Scale::new(bed, plan);
-    measured.error = recorder
-        .record
-        .write(line)
-        .and_then(|()| all((recorder, beside), &mut scale, points, &mut measured.points))
-        .err();
-    measured.not_cleared = scale.clear().err().map(Error::from);
-    measured
-}
-
-fn all(
-    (recorder, beside): (&mut Recorder, &Beside),
-    scale: &mut Scale<'_>,
-    points: &[Point],
-    measured: &mut Vec<AtPoint>,
-) -> Result<()> {
-    for &point in points {
-        recorder.step(&format!(
-            "{}: {} routes, up to {} destinations",
-            point.series.name(),
-            terminal::grouped(point.routes as u64),
-            terminal::grouped(point.destinations)
-        ));
-        let prepared = scale.prepare(point)?;
-        for frames in &prepared.plan.sizes {
-            measured.push(one((recorder, beside), scale, &prepared, frames)?);
-        }
-    }
-    Ok(())
-}
-
-fn one(
-    (recorder, beside): (&mut Recorder, &Beside),
-    scale: &Scale<'_>,
-    prepared: &Prepared,
-    frames: &FrameSpec,
-) -> Result<AtPoint> {
-    recorder.begin_size(None);
-    let mut measured = scale.measure(prepared, frames, recorder)?;
-    measured.doubts.extend(beside.doubts());
-    measured.findings = beside.doubting(measured.findings);
-    let stands = recorder.take_stands();
-    let findings = &measured.findings;
-    let figures: Vec<Figures> = findings
-        .iter()
-        .map(|finding| Figures::of(finding, &prepared.plan))
-        .collect();
-    let results = findings
-        .iter()
-        .zip(&figures)
-        .map(|(finding, figures)| result_line(finding, figures, stands.clone()))
-        .collect();
-    let rows = ScaleRow::each(prepared, &measured, &figures);
-    let line = point_line(prepared, &measured, &rows[0], stands.on, results);
-    recorder.record.write(&line)?;
-    Ok(AtPoint { rows, line })
-}
-
-fn show(
-    args: &FibScaleArgs,
-    plan: &ScalePlan,
-    (line, machine): (&RunLine, &str),
-    measured: &Measured,
-    recorder: Recorder,
-) -> Result<Exit> {
-    let (exit, error) = (measured.exit(), measured.error.as_ref());
-    let rows = measured.rows();
-    end::finish(recorder, exit, error, |recorder| {
-        let path = plot_path(args.plot.as_deref(), recorder.record.path());
+    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+        let Self {
+            plan,
+            rows,
+            machine,
+            ..
+        } = self;
+        let record = recorder.record.path();
+        let path = plot_path(self.args.plot.as_deref(), record);
         if !rows.is_empty() {
             let title = terminal::scale_title(file_name(&plan.from), plan);
-            std::fs::write(&path, plot::svg(&rows, &title, machine)).with_context(|| {
+            std::fs::write(&path, plot::svg(rows, &title, machine)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()
                 )
             })?;
         }
-        if args.output.json {
-            terminal::out(&end::json(&Document {
-                head: Head::of(recorder, exit, error),
-                comparability: &line.comparability,
+        if self.args.output.json {
+            terminal::out(&measure::json(&Document {
+                head,
+                comparability: &self.comparability,
                 table: &plan.from,
                 draw: plan.draw.to_string(),
                 machine,
                 plot: path.display().to_string(),
-                points: measured.points.iter().map(|point| &point.line).collect(),
+                points: &self.lines,
             })?);
         } else if !rows.is_empty() {
-            let table = terminal::fib_scale(&rows, plan, machine);
-            let doubts = terminal::scale_doubts(&rows);
-            let key = terminal::comparability(&line.comparability);
-            let (record, plot) = (recorder.record.path().display(), path.display());
+            let table = terminal::fib_scale(rows, plan, machine);
+            let doubts = terminal::scale_doubts(rows);
+            let key = terminal::comparability(&self.comparability);
+            let (record, plot) = (record.display(), path.display());
             let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
             terminal::out(&terminal::fitted(&text));
         }
         Ok(())
-    })
+    }
 }
 
 /// A plot has no room for folders.
@@ -269,5 +207,5 @@ struct Document<'a> {
     /// CPU, hypervisor, kernel, date and version, in words.
     machine: &'a str,
     plot: String,
-    points: Vec<&'a PointLine>,
+    points: &'a [PointLine],
 }

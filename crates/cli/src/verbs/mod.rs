@@ -5,10 +5,10 @@ mod begin;
 pub mod calibrate;
 mod destinations;
 pub mod doctor;
-mod end;
 pub mod fib_scale;
 pub mod generate;
 pub mod limits;
+mod measure;
 pub mod recover;
 pub mod table;
 pub mod throughput;
@@ -26,12 +26,12 @@ use mpps_lab::tester::TesterError;
 pub fn exit_of(error: &Error) -> Exit {
     let causes = error.chain().map(|cause| {
         match (
-            cause.downcast_ref::<JobError>(),
             cause.downcast_ref::<BedError>(),
+            cause.downcast_ref::<JobError>(),
         ) {
-            (Some(JobError::Bed(bed)), _) | (_, Some(bed)) => of_bed(bed),
-            (Some(job), _) if job.is_interrupt() => Exit::Interrupted,
-            (Some(job), _) if job.is_disturbance() => Exit::Disturbed,
+            (Some(bed), _) => of_bed(bed),
+            (_, Some(job)) if job.is_interrupt() => Exit::Interrupted,
+            (_, Some(job)) if job.is_disturbance() => Exit::Disturbed,
             _ if is_interrupt(cause) => Exit::Interrupted,
             _ => Exit::Failed,
         }
@@ -65,7 +65,6 @@ mod tests {
         let not_restored = || BedError::NotRestored("x".to_owned(), "why".into());
         for (error, exit) in [
             (Error::from(not_restored()), Exit::NotRestored),
-            (JobError::Bed(not_restored()).into(), Exit::NotRestored),
             (BedError::Interrupted.into(), Exit::Interrupted),
             (
                 JobError::Tester(TesterError::Interrupted).into(),
@@ -73,7 +72,7 @@ mod tests {
             ),
             (FibError::Interrupted(7).into(), Exit::Interrupted),
             (Interrupted("early").into(), Exit::Interrupted),
-            (JobError::Disturbed(9).into(), Exit::Disturbed),
+            (JobError::AllVoid { trials: 9 }.into(), Exit::Disturbed),
             (Error::msg("bad input"), Exit::Failed),
         ] {
             assert_eq!(exit_of(&error.context("while it ran")), exit);

@@ -1,8 +1,7 @@
 //! `mpps trial`: plan, bed, record, offer, show, lower.
 
-use super::begin::{self, Stage};
-use super::destinations;
-use super::end::{self, Head};
+use super::measure::{self, Head, Outcome};
+use super::{begin, destinations};
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
@@ -13,7 +12,6 @@ use anyhow::{Error, Result};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::Phase;
 use mpps_lab::jobs::fixed_load::{self, Offered, Tried};
-use mpps_lab::tester::PortKind;
 use mpps_method::{Rate, Verdict};
 use mpps_record::Comparability;
 use serde::Serialize;
@@ -26,73 +24,73 @@ use serde_json::{Value, json};
 pub fn run(args: &TrialArgs) -> Result<Exit> {
     let mut plan = TrialPlan::new(args)?;
     let quiet = args.output.quiet;
-    let prepare = |wanted| destinations::prepare(wanted, &plan.offer.traffic, quiet);
-    let prepared = plan.destinations.as_ref().map(prepare).transpose()?;
-    plan.offer.traffic.destinations = prepared.as_ref().map(|routes| routes.destinations.clone());
+    let prepared =
+        destinations::prepare(plan.destinations.as_ref(), &mut plan.offer.traffic, quiet)?;
     if args.output.dry_run {
         let offered = terminal::fixed_load_plan(&plan.offer, plan.destinations.as_ref());
         let words = terminal::plan::receiver(plan.offer.receiver) + &offered;
         let job = Job::Trial(&plan.offer);
         return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
     }
-    let Stage {
-        begun,
-        bed,
-        mut recorder,
-        // Held to the end: one run at a time.
-        beside: _beside,
-    } = Stage::set(&args.output, &plan.bed)?;
-    if args.ports.port.is_none() && bed.plan().is_external() {
-        plan.offer.traffic.port = PortKind::for_ports_of(&bed, &plan.offer.sizes)?;
-    }
-    let load = |routes| destinations::load(routes, &bed, &mut recorder, quiet);
-    let routes = prepared.as_ref().map(load).transpose()?;
-    let job = Job::Trial(&plan.offer);
-    let line = run_line(begun, job, &bed, &Facts::gather(), routes)?;
-    let mut found = Vec::new();
-    let written = recorder.record.write(&line);
-    let measured = written.and_then(|()| {
-        fixed_load::measure(&bed, &plan.offer, &mut recorder, &mut found).map_err(Error::from)
-    });
-    let cleared = destinations::clear(prepared.as_ref(), &bed, &plan.bed);
-    let error = measured.err();
-    let record = recorder.record.path().to_owned();
-    let shown = show(
-        args.output.json,
-        &found,
-        &line.comparability,
-        error,
-        recorder,
-    );
-    begin::leave(bed, &plan.bed, &shown, &record)?;
-    cleared.and(shown)
+    measure::on_bed(&args.output, &plan.bed, |stage| {
+        let (bed, recorder) = (&stage.bed, &mut stage.recorder);
+        let offer = plan.offer.on_bed(bed)?;
+        let load = |routes| destinations::load(routes, bed, recorder, quiet);
+        let routes = prepared.as_ref().map(load).transpose()?;
+        let job = Job::Trial(&offer);
+        let line = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
+        let (found, error) = match recorder.record.write(&line) {
+            Ok(()) => {
+                let measured = fixed_load::measure(bed, &offer, recorder);
+                (measured.offered, measured.error.map(Error::from))
+            }
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
+        Ok(Measured {
+            found,
+            error,
+            comparability: line.comparability.clone(),
+            as_json: args.output.json,
+        })
+    })
 }
 
-fn show(
-    as_json: bool,
-    found: &[Offered],
-    comparability: &Comparability,
+/// What came of the loads.
+struct Measured {
+    found: Vec<Offered>,
     error: Option<Error>,
-    recorder: Recorder,
-) -> Result<Exit> {
-    let ended = error.as_ref().map(super::exit_of);
-    let exits = found.iter().map(exit).chain(ended);
-    let (exit, error) = (exits.fold(Exit::Measured, Exit::worse), error.as_ref());
-    end::finish(recorder, exit, error, |recorder| {
-        if as_json {
+    comparability: Comparability,
+    as_json: bool,
+}
+
+impl Outcome for Measured {
+    fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
+    }
+
+    fn exit(&self) -> Exit {
+        self.found
+            .iter()
+            .map(exit)
+            .fold(Exit::Measured, Exit::worse)
+    }
+
+    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+        if self.as_json {
             let document = Document {
-                head: Head::of(recorder, exit, error),
-                comparability,
-                results: found.iter().map(result).collect(),
+                head,
+                comparability: &self.comparability,
+                results: self.found.iter().map(result).collect(),
             };
-            terminal::out(&end::json(&document)?);
-        } else if !found.is_empty() {
+            terminal::out(&measure::json(&document)?);
+        } else if !self.found.is_empty() {
             let record = recorder.record.path().display();
-            let text = format!("{}\nrecord: {record}\n", terminal::fixed_load(found));
+            let text = format!("{}\nrecord: {record}\n", terminal::fixed_load(&self.found));
             terminal::out(&terminal::fitted(&text));
         }
         Ok(())
-    })
+    }
 }
 
 /// Of one load: that of its best trial.

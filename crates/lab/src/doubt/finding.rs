@@ -34,6 +34,8 @@ pub struct Finding {
     pub passes: Passes,
     /// The trial the result stands on.
     pub trial: Option<Trial>,
+    /// The number of that trial among those of the job.
+    pub stands_on: Option<u32>,
     /// Loss at the lowest load that failed.
     pub loss_above: Option<LossRate>,
     /// Why frames were lost at the load that failed, or at the lowest that lost any.
@@ -100,6 +102,7 @@ pub fn weigh(
         conditional_throughput: result.conditional_throughput(),
         irregular: result.irregular,
         trial: searched.evidence,
+        stands_on: searched.stands_on,
         ceiling: saturated.ceiling,
         saturated: saturated.clone(),
         receiver: around.receiver,

@@ -134,6 +134,7 @@ mod tests {
             trial.lateness.add(Span::from_nanos(late_us * 1_000));
             let found = found_by(LimitedBy::Dut, fps(60_000.0), Some(fps(64_000.0)));
             let searched = Searched {
+                stands_on: None,
                 result: result(found),
                 evidence: None,
                 trials: vec![(trial, Verdict::Lossy { lost: 64 })].into(),

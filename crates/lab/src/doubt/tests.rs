@@ -42,6 +42,7 @@ pub(super) fn bound_by_loss(busy: f64) -> Searched {
     };
     let found = found_by(LimitedBy::Dut, Rate::from_fps(484_200.0), Some(failed));
     Searched {
+        stands_on: None,
         result: result(found),
         evidence: None,
         trials: [(trial, Verdict::Lossy { lost: 556 })].into(),

@@ -4,7 +4,7 @@
 //! On the namespace bed the buffer is the virtual NIC's ring, which the user chose: there this is a
 //! calibration of the meter, not a finding.
 
-use super::{JobError, Observer, Phase, Report};
+use super::{JobError, Judged, Phase, Trials};
 use crate::rules;
 use crate::tester::Tester;
 use crate::trial;
@@ -38,18 +38,18 @@ pub fn measure(
     tester: &mut Tester<'_>,
     (shortest, longest): (u64, u64),
     resolution: f64,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<BackToBack, JobError> {
     let (mut passed, mut failed) = (None, None);
     let mut frames = longest;
     loop {
         // Too long is what loses every time: once may be the machine's doing.
-        let (mut trial, mut verdict) = burst(tester, frames, observer)?;
+        let (mut trial, mut verdict) = burst(tester, frames, trials)?;
         for _ in 1..BURSTS {
             if verdict == Verdict::Lossless {
                 break;
             }
-            (trial, verdict) = burst(tester, frames, observer)?;
+            (trial, verdict) = burst(tester, frames, trials)?;
         }
         match verdict {
             Verdict::Lossless => passed = Some((frames, trial)),
@@ -58,12 +58,17 @@ pub fn measure(
         frames = match (&passed, &failed) {
             (None, Some(_)) if frames > shortest => shortest,
             (None, _) => {
-                return Err(JobError::NoBurst(
-                    "even the shortest burst lost frames",
-                    shortest,
-                ));
+                return Err(JobError::NoBurst {
+                    seen: "even the shortest burst lost frames",
+                    frames: shortest,
+                });
             }
-            (Some(_), None) => return Err(JobError::NoBurst("no burst was too long", longest)),
+            (Some(_), None) => {
+                return Err(JobError::NoBurst {
+                    seen: "no burst was too long",
+                    frames: longest,
+                });
+            }
             (Some((low, _)), Some((high, _)))
                 if (high - low) as f64 > resolution * *high as f64 =>
             {
@@ -78,7 +83,7 @@ pub fn measure(
 fn burst(
     tester: &mut Tester<'_>,
     frames: u64,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<(Trial, Verdict), JobError> {
     for _ in 0..VOID_AT_MOST {
         let trial = trial::run_burst(tester, frames)?;
@@ -90,23 +95,17 @@ fn burst(
         // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here. A burst in two parts is none.
         rules.steal_max = f64::INFINITY;
         rules.disturbed_max = 0.0;
-        let verdict = trial.judge(&rules);
-        let report = Report {
-            frames: &tester.traffic.frames,
-            phase: Phase::Burst,
-            offer,
-            trial: &trial,
-            verdict: &verdict,
-        };
-        observer.trial(&report).map_err(JobError::Record)?;
+        let sent = &tester.traffic.frames;
+        let Judged { trial, verdict, .. } =
+            trials.judged(Phase::Burst, sent, offer, &rules, trial)?;
         if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
             return Ok((trial, verdict));
         }
     }
-    Err(JobError::NoBurst(
-        "too many bursts in a row were disturbed",
+    Err(JobError::NoBurst {
+        seen: "too many bursts in a row were disturbed",
         frames,
-    ))
+    })
 }
 
 fn conclude(frames: u64, lossy_frames: u64, best: &Trial) -> BackToBack {

@@ -7,7 +7,7 @@ mod counted;
 mod delay;
 mod limits;
 
-use super::{JobError, Observer, Phase, Report};
+use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
@@ -52,7 +52,7 @@ pub struct Calibrated {
 }
 
 impl Row {
-    fn of(ruler: Ruler, planted: f64, found: f64) -> Self {
+    fn new(ruler: Ruler, planted: f64, found: f64) -> Self {
         let Ruler(fault, tolerance, unit) = ruler;
         Self {
             fault,
@@ -67,7 +67,7 @@ impl Row {
     fn disturbed(ruler: Ruler, why: &JobError) -> Self {
         Self {
             disturbed: Some(why.to_string()),
-            ..Self::of(ruler, f64::NAN, f64::NAN)
+            ..Self::new(ruler, f64::NAN, f64::NAN)
         }
     }
 
@@ -127,17 +127,17 @@ impl FaultKind {
         }
     }
 
-    fn found(self, place: &mut Place<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
+    fn found(self, place: &mut Place<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
         match self {
-            Self::Loss => counted::count(place.tester()?, &counted::LOSS, observer),
-            Self::Duplicates => counted::count(place.tester()?, &counted::DUPLICATES, observer),
-            Self::Reordering => counted::count(place.tester()?, &counted::REORDERING, observer),
-            Self::Policer => limits::policed(place.tester()?, observer),
-            Self::Ring => limits::ring(place.tester()?, observer),
-            Self::Cost { pairs } => cost::costing(place.tester()?, pairs, observer),
+            Self::Loss => counted::count(place.tester()?, &counted::LOSS, trials),
+            Self::Duplicates => counted::count(place.tester()?, &counted::DUPLICATES, trials),
+            Self::Reordering => counted::count(place.tester()?, &counted::REORDERING, trials),
+            Self::Policer => limits::policed(place.tester()?, trials),
+            Self::Ring => limits::ring(place.tester()?, trials),
+            Self::Cost { pairs } => cost::costing(place.tester()?, pairs, trials),
             Self::Delay { pairs } => {
                 place.tester = None;
-                delay::delayed(place.bed, place.traffic, pairs, observer)
+                delay::delayed(place.bed, place.traffic, pairs, trials)
             }
         }
     }
@@ -174,7 +174,7 @@ pub fn calibrate(
     bed: &Bed,
     traffic: &Traffic,
     faults: &[FaultKind],
-    observer: &mut dyn Observer,
+    observer: &mut dyn ResultObserver<Row>,
 ) -> Calibrated {
     let (mut rows, tester) = (Vec::new(), None);
     let mut place = Place {
@@ -182,8 +182,11 @@ pub fn calibrate(
         traffic,
         tester,
     };
+    let mut told = 0;
     let mut next = |fault: FaultKind| {
-        let found = fault.found(&mut place, observer);
+        let mut trials = Trials::after(told, &mut *observer);
+        let found = fault.found(&mut place, &mut trials);
+        told = trials.told();
         keep(&mut rows, fault.ruler(bed, traffic), found, observer)
     };
     let ended = faults.iter().try_for_each(|&fault| next(fault)).err();
@@ -195,13 +198,13 @@ fn keep(
     rows: &mut Vec<Row>,
     ruler: Ruler,
     found: Result<Row, JobError>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn ResultObserver<Row>,
 ) -> Result<(), JobError> {
     let row = match found {
         Err(why) if why.is_disturbance() => Row::disturbed(ruler, &why),
         found => found?,
     };
-    let told = observer.row(&row).map_err(JobError::Record);
+    let told = observer.result(&row).map_err(JobError::Record);
     rows.push(row);
     told
 }
@@ -211,45 +214,34 @@ fn with_fault(
     tester: &mut Tester<'_>,
     fault: Fault,
     offer: Offer,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<(Planted, Trial), JobError> {
     let mut last = None;
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
-        let (trial, verdict) = observed(tester, offer, observer)?;
+        let trial = trial::run(tester, &offer)?;
+        let (frames, rules) = (&tester.traffic.frames, rules::of(tester, &offer));
+        let Judged { trial, verdict, .. } =
+            trials.judged(Phase::Calibration, frames, offer, &rules, trial)?;
         if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
             return Ok((planted.planted()?, trial));
         }
         last = Some(verdict);
     }
     Err(match last {
-        None | Some(Verdict::Void(_)) => JobError::Disturbed(REPEATS),
-        Some(last) => JobError::NoEvidence(REPEATS, last),
+        None | Some(Verdict::Void(_)) => JobError::AllVoid { trials: REPEATS },
+        Some(last) => JobError::NoEvidence {
+            trials: REPEATS,
+            last,
+        },
     })
-}
-
-fn observed(
-    tester: &mut Tester<'_>,
-    offer: Offer,
-    observer: &mut dyn Observer,
-) -> Result<(Trial, Verdict), JobError> {
-    let trial = trial::run(tester, &offer)?;
-    let verdict = trial.judge(&rules::of(tester, &offer));
-    let report = Report {
-        frames: &tester.traffic.frames,
-        phase: Phase::Calibration,
-        offer,
-        trial: &trial,
-        verdict: &verdict,
-    };
-    observer.trial(&report).map_err(JobError::Record)?;
-    Ok((trial, verdict))
 }
 
 #[cfg(test)]
 mod tests {
     use super::delay::DELAY;
     use super::*;
+    use crate::jobs::{Observer, Report};
 
     #[derive(Default)]
     struct Kept(Vec<Row>);
@@ -258,8 +250,10 @@ mod tests {
         fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
             Ok(())
         }
+    }
 
-        fn row(&mut self, row: &Row) -> std::io::Result<()> {
+    impl ResultObserver<Row> for Kept {
+        fn result(&mut self, row: &Row) -> std::io::Result<()> {
             self.0.push(row.clone());
             Ok(())
         }
@@ -269,9 +263,9 @@ mod tests {
     fn a_disturbed_row_says_so_and_takes_no_other_away() {
         let (mut rows, mut kept) = (Vec::new(), Kept::default());
         let found = [
-            Ok(Row::of(DELAY, 20_000.0, 19_000.0)),
-            Err(JobError::Disturbed(10)),
-            Ok(Row::of(DELAY, 20_000.0, 30_000.0)),
+            Ok(Row::new(DELAY, 20_000.0, 19_000.0)),
+            Err(JobError::AllVoid { trials: 10 }),
+            Ok(Row::new(DELAY, 20_000.0, 30_000.0)),
         ];
         for found in found {
             keep(&mut rows, DELAY, found, &mut kept).expect("goes on");

@@ -8,14 +8,15 @@
 //! and few destinations is no measurement of the table: every point says both, as counted and as drawn.
 
 use super::throughput::{self, ThroughputPlan};
-use super::{JobError, Observer};
+use super::{JobError, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::doubt::{self, Doubt, Finding};
-use crate::fib::{Loaded, clear_from, load_by};
-use crate::measurer::Measurer;
-use crate::saturation::Saturated;
+use crate::fib::Loaded;
+use crate::routes;
+use crate::search::measurer::Measurer;
+use crate::search::saturation::Saturated;
 use crate::tester::Tester;
 use crate::trial;
 use mpps_method::destinations::Draw;
@@ -156,29 +157,100 @@ pub struct Measured {
     pub findings: Vec<Finding>,
 }
 
-/// A bed on which points are measured. Clear it when all are: a bed that stays keeps the last routes.
-pub struct Scale<'a> {
+/// Gets each point.
+pub trait ScaleObserver: ResultObserver<PointResult> {
+    /// A point begins: its routes are loaded next.
+    fn point_begins(&mut self, point: Point);
+}
+
+/// A point with one frame size.
+#[derive(Clone, Debug)]
+pub struct PointResult {
+    /// The point.
+    pub prepared: Prepared,
+    /// What was measured there.
+    pub measured: Measured,
+}
+
+/// How the points ended; the observer got each of them.
+#[derive(Debug)]
+pub struct Ended {
+    /// What ended the run, or else a point with one frame size.
+    pub error: Option<JobError>,
+    /// Why the last routes are still in the DUT.
+    pub not_cleared: Option<JobError>,
+}
+
+/// Measures one point after the other on the bed, and takes the routes out of it in the end. A size that fails takes no
+/// other's result away.
+pub fn measure(
+    bed: &Bed,
+    plan: &ScalePlan,
+    points: &[Point],
+    observer: &mut dyn ScaleObserver,
+) -> Ended {
+    let mut scale = Scale {
+        bed,
+        plan,
+        there: None,
+    };
+    let (mut error, mut told) = (None, 0);
+    for &point in points {
+        observer.point_begins(point);
+        let mut at_point = || {
+            let prepared = scale.prepare(point)?;
+            scale.measure_sizes(&prepared, &mut told, observer)
+        };
+        let ended = at_point().err();
+        if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
+            break;
+        }
+    }
+    Ended {
+        error,
+        not_cleared: scale.clear().err(),
+    }
+}
+
+/// A bed on which points are measured, with the routes there and the table they are of.
+struct Scale<'a> {
     bed: &'a Bed,
     plan: &'a ScalePlan,
     there: Option<(usize, Loaded, Table)>,
 }
 
-impl<'a> Scale<'a> {
-    /// Without routes yet.
-    #[must_use]
-    pub fn new(bed: &'a Bed, plan: &'a ScalePlan) -> Self {
-        Self {
-            bed,
-            plan,
-            there: None,
+impl Scale<'_> {
+    /// Each frame size at the point prepared last; the error that the last of them ended with.
+    fn measure_sizes(
+        &self,
+        prepared: &Prepared,
+        told: &mut u32,
+        observer: &mut dyn ScaleObserver,
+    ) -> Result<(), JobError> {
+        let mut kept = None;
+        for frames in &prepared.plan.sizes {
+            observer.size_begins(None);
+            let mut trials = Trials::after(*told, &mut *observer);
+            let measured = self.measure(prepared, frames, &mut trials);
+            *told = trials.told();
+            let told = measured.and_then(|measured| {
+                let result = PointResult {
+                    prepared: prepared.clone(),
+                    measured,
+                };
+                observer.result(&result).map_err(JobError::Record)
+            });
+            if let Err(error) = told
+                && keep(&mut kept, error).is_break()
+            {
+                break;
+            }
         }
+        kept.map_or(Ok(()), Err)
     }
 
     /// Loads routes, and draws destinations from them.
-    ///
-    /// # Errors
-    /// The routes are not all there, or none has a destination.
-    pub fn prepare(&mut self, point: Point) -> Result<Prepared, JobError> {
+    fn prepare(&mut self, point: Point) -> Result<Prepared, JobError> {
         self.load(point.routes)?;
         let mut plan = self.plan.throughput.clone();
         let there = self.there.as_ref();
@@ -194,14 +266,11 @@ impl<'a> Scale<'a> {
     }
 
     /// Measures the point prepared last with one frame size of its plan.
-    ///
-    /// # Errors
-    /// As [`throughput::measure`].
-    pub fn measure(
+    fn measure(
         &self,
         prepared: &Prepared,
         frames: &FrameSpec,
-        observer: &mut dyn Observer,
+        trials: &mut Trials<'_>,
     ) -> Result<Measured, JobError> {
         let plan = &prepared.plan;
         // The first frames take as long as there are destinations: they are no part of the budget.
@@ -212,13 +281,13 @@ impl<'a> Scale<'a> {
             Ok(())
         };
         let (mut tester, saturated) =
-            throughput::saturate(self.bed, plan, frames, first_frames, observer)?;
+            throughput::saturate(self.bed, plan, frames, first_frames, trials)?;
         let doubts = doubt::of_overload(&tester.surroundings());
         let mut findings = Vec::new();
         if self.plan.search {
             tester.warm_up = plan.warm_up;
             let (deadline, told) = (deadline.get(), saturated.clone());
-            findings = throughput::find(&mut tester, plan, told, deadline, observer)?;
+            findings = throughput::find(&mut tester, plan, told, deadline, trials)?;
         }
         Ok(Measured {
             frames: frames.clone(),
@@ -229,32 +298,24 @@ impl<'a> Scale<'a> {
     }
 
     /// Takes the routes out of the DUT.
-    ///
-    /// # Errors
-    /// Some are left.
-    pub fn clear(&mut self) -> Result<(), JobError> {
+    fn clear(&mut self) -> Result<(), JobError> {
         if self.there.take().is_some() {
-            clear_from(self.bed)?;
+            routes::clear(self.bed)?;
         }
         Ok(())
     }
 
-    fn load(&mut self, routes: usize) -> Result<(), JobError> {
-        if self.there.as_ref().map_or(0, |(there, ..)| *there) == routes {
+    fn load(&mut self, count: usize) -> Result<(), JobError> {
+        if self.there.as_ref().map_or(0, |(there, ..)| *there) == count {
             return Ok(());
         }
         self.clear()?;
-        if routes == 0 {
+        if count == 0 {
             return Ok(());
         }
-        let table = sample(&self.plan.table, routes, self.plan.throughput.traffic.seed);
-        let loaded = load_by(self.bed, &table, self.plan.next_hops, &|_| {})?;
-        if !loaded.is_whole() {
-            // What is there goes too: the next point begins without.
-            clear_from(self.bed)?;
-            return Err(JobError::NotLoaded(loaded.counted(), table.len()));
-        }
-        self.there = Some((routes, loaded, table));
+        let table = sample(&self.plan.table, count, self.plan.throughput.traffic.seed);
+        let loaded = routes::load(self.bed, &table, self.plan.next_hops, &|_| {})?;
+        self.there = Some((count, loaded, table));
         Ok(())
     }
 
@@ -267,14 +328,7 @@ impl<'a> Scale<'a> {
             flows: traffic.flows,
             seed: traffic.seed,
         };
-        let drawn = match Destinations::draw(table, &self.plan.from, &wish) {
-            Err(few) if few.there > 0 => {
-                let count = u64::try_from(few.there).unwrap_or(u64::MAX);
-                Destinations::draw(table, &self.plan.from, &DrawPlan { count, ..wish })
-            }
-            drawn => drawn,
-        };
-        drawn.map_err(|few| JobError::NoDestinations(few.to_string()))
+        Ok(routes::draw_up_to(table, &self.plan.from, &wish)?)
     }
 }
 

@@ -1,11 +1,11 @@
 //! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
 //! router at the same load tells what of that is the bed's own.
 
-use super::{JobError, Observer, Phase, Report, throughput};
+use super::{JobError, Judged, Observer, Phase, Report, Trials, keep, on_ports, throughput};
 use crate::bed::Bed;
-use crate::measurer::Measurer;
-use crate::saturation::{FIRST_BURST, SENDER_MAX};
-use crate::tester::{ReceiverPlace, Tester, Wire};
+use crate::search::measurer::Measurer;
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
+use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, Wire};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict};
@@ -38,6 +38,8 @@ pub struct FixedLoadPlan {
     pub sizes: Vec<FrameSpec>,
     /// All other properties of the traffic (its frame sizes are replaced).
     pub traffic: Traffic,
+    /// What carries the frames; `None`: what both ports around a device can.
+    pub port: Option<PortKind>,
     /// Offered one after the other, for each size.
     pub loads: Vec<Load>,
     /// Length of each trial; at [`Load::Max`] about that.
@@ -46,6 +48,19 @@ pub struct FixedLoadPlan {
     pub trials: u32,
     /// Where the tester receives; `None`: as throughput chooses.
     pub receiver: Option<ReceiverPlace>,
+}
+
+impl FixedLoadPlan {
+    /// The plan as it is carried out on this bed, whose ports count where the user named none.
+    ///
+    /// # Errors
+    /// The ports could not be asked.
+    pub fn on_bed(&self, bed: &Bed) -> Result<Self, TesterError> {
+        Ok(Self {
+            traffic: on_ports(bed, &self.traffic, self.port, &self.sizes)?,
+            ..self.clone()
+        })
+    }
 }
 
 /// A trial, repeated while the machine disturbed it.
@@ -66,6 +81,7 @@ impl Tried {
     #[must_use]
     pub fn report<'a>(&'a self, frames: &'a FrameSpec, phase: Phase) -> Report<'a> {
         Report {
+            number: self.number,
             frames,
             phase,
             offer: offer_of(&self.trial),
@@ -90,61 +106,71 @@ pub struct Offered {
     pub wire: Option<Tried>,
 }
 
-/// Offers every load for every frame size, on a tester as throughput's. `found` keeps what was known before an error.
-///
-/// # Errors
-/// The bed, the tester, the probe or the record failed.
-pub fn measure(
+/// What came of a plan's loads.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// One each, as far as they were offered.
+    pub offered: Vec<Offered>,
+    /// What ended the run, or else a size.
+    pub error: Option<JobError>,
+}
+
+/// Offers every load for every frame size, on a tester as throughput's. A size that fails takes no other's away.
+pub fn measure(bed: &Bed, plan: &FixedLoadPlan, observer: &mut dyn Observer) -> Measured {
+    let mut measured = Measured::default();
+    let mut trials = Trials::new(observer);
+    for frames in &plan.sizes {
+        let ended = measure_size(bed, plan, frames, &mut trials, &mut measured.offered).err();
+        if ended.is_some_and(|error| keep(&mut measured.error, error).is_break()) {
+            break;
+        }
+    }
+    measured
+}
+
+fn measure_size(
     bed: &Bed,
     plan: &FixedLoadPlan,
-    observer: &mut dyn Observer,
-    found: &mut Vec<Offered>,
+    frames: &FrameSpec,
+    told: &mut Trials<'_>,
+    offered: &mut Vec<Offered>,
 ) -> Result<(), JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
-    let mut told = 0;
-    for frames in &plan.sizes {
-        let traffic = Traffic {
+    let traffic = Traffic {
+        frames: frames.clone(),
+        ..plan.traffic.clone()
+    };
+    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
+    let all_seen = |tester: &mut Tester<'_>| {
+        let burst = trial::run_burst(tester, FIRST_BURST)?;
+        burst.check_exit().map_err(JobError::PastExit)
+    };
+    let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, all_seen)?.0;
+    for &load in &plan.loads {
+        let rate = match load {
+            Load::At(rate) => rate,
+            Load::Max => sent(&trial::run_burst(&mut tester, FIRST_BURST)?).min(SENDER_MAX),
+        };
+        let offer = Offer {
+            rate,
+            duration: plan.time,
+        };
+        let mut repeat = |tester: &mut Tester<'_>, phase| repeat(tester, load, offer, phase, told);
+        let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
+        let trials = trials.collect::<Result<_, _>>()?;
+        let wire = if bed.plan().is_external() {
+            None
+        } else {
+            let _wire = Wire::lay(bed, &tester.ways())?;
+            Some(repeat(&mut tester, Phase::Wire)?)
+        };
+        offered.push(Offered {
             frames: frames.clone(),
-            ..plan.traffic.clone()
-        };
-        // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
-        let all_seen = |tester: &mut Tester<'_>| {
-            let burst = trial::run_burst(tester, FIRST_BURST)?;
-            burst.check_exit().map_err(JobError::PastExit)
-        };
-        let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, all_seen)?.0;
-        for &load in &plan.loads {
-            let rate = match load {
-                Load::At(rate) => rate,
-                Load::Max => sent(&trial::run_burst(&mut tester, FIRST_BURST)?).min(SENDER_MAX),
-            };
-            let mut repeat = |tester: &mut Tester<'_>, phase| {
-                let duration = plan.time;
-                repeat(
-                    tester,
-                    load,
-                    Offer { rate, duration },
-                    phase,
-                    observer,
-                    &mut told,
-                )
-            };
-            let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
-            let trials = trials.collect::<Result<_, _>>()?;
-            let wire = if bed.plan().is_external() {
-                None
-            } else {
-                let _wire = Wire::lay(bed, &tester.ways())?;
-                Some(repeat(&mut tester, Phase::Wire)?)
-            };
-            found.push(Offered {
-                frames: frames.clone(),
-                load,
-                receiver: tester.traffic.receiver,
-                trials,
-                wire,
-            });
-        }
+            load,
+            receiver: tester.traffic.receiver,
+            trials,
+            wire,
+        });
     }
     Ok(())
 }
@@ -155,8 +181,7 @@ fn repeat(
     load: Load,
     offer: Offer,
     phase: Phase,
-    observer: &mut dyn Observer,
-    told: &mut u32,
+    told: &mut Trials<'_>,
 ) -> Result<Tried, JobError> {
     let mut disturbed = 0;
     loop {
@@ -169,17 +194,20 @@ fn repeat(
                 Trial { offered, ..trial }
             }
         };
-        *told += 1;
-        let tried = Tried {
-            number: *told,
-            verdict: trial.judge(&tester.rules(&offer_of(&trial))),
+        let offered = offer_of(&trial);
+        let (frames, rules) = (&tester.traffic.frames, tester.rules(&offered));
+        let Judged {
+            number,
             trial,
-            disturbed,
-        };
-        let report = tried.report(&tester.traffic.frames, phase);
-        observer.trial(&report).map_err(JobError::Record)?;
-        if !matches!(tried.verdict, Verdict::Void(_)) || disturbed == REPEATS {
-            return Ok(tried);
+            verdict,
+        } = told.judged(phase, frames, offered, &rules, trial)?;
+        if !matches!(verdict, Verdict::Void(_)) || disturbed == REPEATS {
+            return Ok(Tried {
+                number,
+                trial,
+                verdict,
+                disturbed,
+            });
         }
         disturbed += 1;
     }

@@ -1,28 +1,23 @@
 //! The main job: the highest load of which the DUT loses no frame. This is the page to read first.
 //!
-//! `search` says which load to offer, `trial` offers it and counts, the verdict goes back to `search`:
-//! the only loop there is. What the numbers are worth is for `doubt` to say.
+//! Overload tells where to begin, the gate whether the DUT is stable, and the loop in `search` finds the rate. What the
+//! numbers are worth is for `doubt` to say.
 
-use super::{JobError, Observer, Phase, Report};
+use super::{JobError, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
-use crate::gate;
-use crate::link::{self, Link};
-use crate::measurer::Measurer;
 use crate::probe;
-use crate::saturation::{self, Saturated};
-use crate::simulated::SimulatedPair;
-use crate::tester::{ReceiverMode, ReceiverPlace, Tester, receiver_place};
+use crate::search::link::{self, Link};
+use crate::search::measurer::Measurer;
+use crate::search::saturation::{self, Saturated};
+use crate::search::simulated::SimulatedPair;
+use crate::search::{self, gate};
+use crate::tester::{PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError, receiver_place};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::simulate::Properties;
-use mpps_method::{
-    Bisection, FrameSpec, Goal, GoalResult, Outcome, Rate, Search, SearchPlan, Span, Step, Trial,
-    Verdict,
-};
-use std::rc::Rc;
+use mpps_method::{FrameSpec, Rate, SearchPlan, Span};
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -31,6 +26,8 @@ pub struct ThroughputPlan {
     pub sizes: Vec<FrameSpec>,
     /// All other properties of the traffic (its frame sizes are replaced).
     pub traffic: Traffic,
+    /// What carries the frames; `None`: what both ports around a device can.
+    pub port: Option<PortKind>,
     /// What to search for, and how.
     pub search: SearchPlan,
     /// How long frames are sent at a trial's load before its own, uncounted.
@@ -47,54 +44,146 @@ pub struct ThroughputPlan {
     pub receiver: Option<ReceiverPlace>,
 }
 
+impl ThroughputPlan {
+    /// The plan as it is carried out on this bed, whose ports and link count where the user named none.
+    ///
+    /// # Errors
+    /// The ports could not be asked.
+    pub fn on_bed(&self, bed: &Bed) -> Result<Self, TesterError> {
+        Ok(Self {
+            traffic: on_ports(bed, &self.traffic, self.port, &self.sizes)?,
+            link: self.link.or_of_ports(bed),
+            ..self.clone()
+        })
+    }
+}
+
 /// Time for overload at most.
 const SATURATION_TIME: Span = Span::from_millis(10_000);
 /// And at most such a part of the budget.
 const SATURATION_SHARE: u64 = 3;
 
-/// What a search found for one goal, with the trials it stands on.
+/// What came of one frame size.
 #[derive(Clone, Debug)]
-pub struct Searched {
-    /// What was found.
-    pub result: GoalResult,
-    /// The trial the result stands on.
-    pub evidence: Option<Trial>,
-    /// Every trial of the search, in order, with its verdict: all goals'.
-    pub trials: Rc<[(Trial, Verdict)]>,
+pub struct SizeResult {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// One a goal; or why there is none.
+    pub findings: Result<Vec<Finding>, String>,
 }
 
-/// Measures one frame size after the other on the bed.
-///
-/// # Errors
-/// The bed, the tester, the probe or the record failed; findings so far are lost, their trials are
-/// in the record.
+impl SizeResult {
+    /// Of the plan's sizes of which nothing is known.
+    fn not_measured(frames: &FrameSpec, why: &str) -> Self {
+        Self {
+            frames: frames.clone(),
+            findings: Err(why.to_owned()),
+        }
+    }
+}
+
+/// What came of each frame size of a plan.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// One each, in their order; those that were not begun say why.
+    pub sizes: Vec<SizeResult>,
+    /// What ended the run, or else a size. A disturbance is told by its size alone.
+    pub error: Option<JobError>,
+}
+
+impl Measured {
+    /// Nothing, because the run could not begin.
+    #[must_use]
+    pub fn nothing(plan: &ThroughputPlan, why: &str) -> Self {
+        let not_measured = |frames| SizeResult::not_measured(frames, why);
+        Self {
+            sizes: plan.sizes.iter().map(not_measured).collect(),
+            error: None,
+        }
+    }
+}
+
+/// Measures one frame size after the other on the bed. The observer gets each as soon as it is known.
 pub fn measure(
     bed: &Bed,
     plan: &ThroughputPlan,
-    observer: &mut dyn Observer,
-) -> Result<Vec<Finding>, JobError> {
-    let mut findings = Vec::new();
+    observer: &mut dyn ResultObserver<SizeResult>,
+) -> Measured {
+    each_size(plan, plan.budget, observer, |frames, trials| {
+        measure_size(bed, plan, frames, trials)
+    })
+}
+
+/// The same on a simulated pair, whose tester's ceiling is known and whose trials take no time.
+pub fn simulate(
+    router: Properties,
+    plan: &ThroughputPlan,
+    observer: &mut dyn ResultObserver<SizeResult>,
+) -> Measured {
+    each_size(plan, None, observer, |frames, trials| {
+        let mut pair = SimulatedPair::new(frames.clone(), router);
+        let saturated = saturation::simulate(&router);
+        find(&mut pair, plan, saturated, Deadline::NEVER, trials)
+    })
+}
+
+/// A size that fails takes no other's result away.
+fn each_size(
+    plan: &ThroughputPlan,
+    budget: Option<Span>,
+    observer: &mut dyn ResultObserver<SizeResult>,
+    mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
+) -> Measured {
+    let (mut measured, mut told) = (Measured::default(), 0);
+    let mut one_size = |frames: &FrameSpec| {
+        observer.size_begins(budget);
+        let mut trials = Trials::after(told, &mut *observer);
+        let found = find(frames, &mut trials);
+        told = trials.told();
+        let (findings, error) = match found {
+            Ok(findings) => (Ok(findings), None),
+            Err(error) if error.is_of_one_size() => (Err(error.to_string()), Some(error)),
+            Err(error) => return (None, Some(error)),
+        };
+        let size = SizeResult {
+            frames: frames.clone(),
+            findings,
+        };
+        let error = match observer.result(&size) {
+            Ok(()) => error.filter(|error| !error.is_disturbance()),
+            Err(error) => Some(JobError::Record(error)),
+        };
+        (Some(size), error)
+    };
     for frames in &plan.sizes {
-        findings.extend(measure_size(bed, plan, frames, observer)?);
+        let (size, error) = one_size(frames);
+        measured.sizes.extend(size);
+        if error.is_some_and(|error| keep(&mut measured.error, error).is_break()) {
+            break;
+        }
     }
-    Ok(findings)
+    let why = measured
+        .error
+        .as_ref()
+        .map_or(String::new(), JobError::to_string);
+    for frames in plan.sizes.iter().skip(measured.sizes.len()) {
+        measured.sizes.push(SizeResult::not_measured(frames, &why));
+    }
+    measured
 }
 
 /// One frame size of the plan; one finding a goal.
-///
-/// # Errors
-/// As [`measure`].
-pub fn measure_size(
+fn measure_size(
     bed: &Bed,
     plan: &ThroughputPlan,
     frames: &FrameSpec,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
     let deadline = Deadline::after(plan.budget);
     let nothing_before = |_: &mut Tester<'_>| Ok(());
-    let (mut tester, saturated) = saturate(bed, plan, frames, nothing_before, observer)?;
+    let (mut tester, saturated) = saturate(bed, plan, frames, nothing_before, trials)?;
     tester.warm_up = plan.warm_up;
-    find(&mut tester, plan, saturated, deadline, observer)
+    find(&mut tester, plan, saturated, deadline, trials)
 }
 
 /// A tester for the plan's trials with one frame size, and what overload tells, within its part of the budget; first
@@ -104,7 +193,7 @@ pub(super) fn saturate<'a>(
     plan: &ThroughputPlan,
     frames: &FrameSpec,
     before: impl Fn(&mut Tester<'_>) -> Result<(), JobError>,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<(Tester<'a>, Saturated), JobError> {
     let traffic = Traffic {
         frames: frames.clone(),
@@ -118,7 +207,7 @@ pub(super) fn saturate<'a>(
     let time = plan.budget.map_or(SATURATION_TIME, share);
     let overload = |tester: &mut Tester<'_>| {
         before(tester)?;
-        saturation::measure(tester, time.min(SATURATION_TIME), observer)
+        saturation::measure(tester, time.min(SATURATION_TIME), trials)
     };
     let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
     let undisturbed = saturated.maximum().filter(|most| !most.only_disturbed);
@@ -157,40 +246,21 @@ pub(crate) fn raise<'a, T>(
     }
 }
 
-/// The same on a simulated pair, whose tester's ceiling is known.
-///
-/// # Errors
-/// The goal or the record.
-pub fn simulate(
-    router: Properties,
-    plan: &ThroughputPlan,
-    observer: &mut dyn Observer,
-) -> Result<Vec<Finding>, JobError> {
-    let mut findings = Vec::new();
-    for frames in &plan.sizes {
-        let mut pair = SimulatedPair::new(frames.clone(), router);
-        let saturated = saturation::simulate(&router);
-        let never = Deadline::NEVER;
-        findings.extend(find(&mut pair, plan, saturated, never, observer)?);
-    }
-    Ok(findings)
-}
-
 /// Searches by the plan below the tester's ceiling; one finding for each goal.
 pub(super) fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
     saturated: Saturated,
     deadline: Deadline,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Vec<Finding>, JobError> {
     let ceiling = saturated.ceiling;
     let highest = plan.maximum.map_or(ceiling, |maximum| maximum.min(ceiling));
-    let gated = gate::pass(measurer, highest, observer)?;
+    let gated = gate::pass(measurer, highest, trials)?;
     let line = measurer.surroundings().line_rate;
     let range = (plan.minimum, link::highest(highest, line));
     let mut search = (plan.search).begin(range.0, range.1, start(&saturated))?;
-    let found = run(measurer, search.as_mut(), Phase::Search, deadline, observer)?;
+    let found = search::run(measurer, search.as_mut(), Phase::Search, deadline, trials)?;
     let allowed = doubt::highest_allowed(plan.maximum, ceiling, &plan.search);
     let weigh = |searched| doubt::weigh(measurer, &saturated, &gated, searched, allowed);
     Ok(found.into_iter().map(weigh).collect())
@@ -202,82 +272,98 @@ fn start(saturated: &Saturated) -> Option<Rate> {
     Some(Rate::from_fps(maximum.forwarding.middle))
 }
 
-/// Bisects for one goal through whatever is between the tester's ports.
-///
-/// # Errors
-/// The goal, the tester or the record.
-pub fn search(
-    tester: &mut Tester<'_>,
-    goal: Goal,
-    phase: Phase,
-    observer: &mut dyn Observer,
-) -> Result<Outcome, JobError> {
-    let mut search = Bisection::new(goal)?;
-    let found = run(tester, &mut search, phase, Deadline::NEVER, observer)?;
-    found
-        .first()
-        .map(|searched| searched.result.outcome)
-        .ok_or(JobError::Goal(SearchGoalError::None.into()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::{Observer, Report};
+    use mpps_method::{Accept, Resolution};
+    use std::io;
 
-/// The loop.
-fn run(
-    measurer: &mut dyn Measurer,
-    search: &mut dyn Search,
-    phase: Phase,
-    deadline: Deadline,
-    observer: &mut dyn Observer,
-) -> Result<Vec<Searched>, JobError> {
-    let mut trials: Vec<(Trial, Verdict)> = Vec::new();
-    loop {
-        match search.next() {
-            Step::Offer(offer) if !deadline.leaves(offer.duration) => {
-                return Ok(each(search.found_so_far(), trials));
-            }
-            Step::Offer(offer) => {
-                let trial = measurer.trial(&offer)?;
-                let verdict = trial.judge(&measurer.rules(&offer));
-                let report = Report {
-                    frames: measurer.frames(),
-                    phase,
-                    offer,
-                    trial: &trial,
-                    verdict: &verdict,
-                };
-                observer.trial(&report).map_err(JobError::Record)?;
-                search.learn(&verdict, &trial.undisturbed());
-                trials.push((trial, verdict));
-            }
-            Step::Done(results) => return Ok(each(results, trials)),
+    #[derive(Default)]
+    struct Seen {
+        numbers: Vec<u32>,
+        told: Vec<bool>,
+    }
+
+    impl Observer for Seen {
+        fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+            self.numbers.push(report.number);
+            Ok(())
         }
     }
-}
 
-fn each(results: Vec<GoalResult>, trials: Vec<(Trial, Verdict)>) -> Vec<Searched> {
-    let trials: Rc<[(Trial, Verdict)]> = trials.into();
-    let searched = |result: GoalResult| Searched {
-        evidence: evidence(&result, &trials),
-        result,
-        trials: Rc::clone(&trials),
-    };
-    results.into_iter().map(searched).collect()
-}
+    impl ResultObserver<SizeResult> for Seen {
+        fn result(&mut self, size: &SizeResult) -> io::Result<()> {
+            self.told.push(size.findings.is_ok());
+            Ok(())
+        }
+    }
 
-/// The last trial long enough at the load found that lost just the share the result stands on. (A higher load
-/// may have had one too, and have failed all the same.)
-fn evidence(result: &GoalResult, trials: &[(Trial, Verdict)]) -> Option<Trial> {
-    let Outcome::Found { lossless: rate, .. } = result.outcome else {
-        return None;
-    };
-    let stands = |(trial, verdict): &&(Trial, Verdict)| {
-        matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
-            && trial.offered == rate
-            && trial.duration >= result.final_trial
-            && trial.loss_ratio() == Some(result.loss_ratio)
-    };
-    trials
-        .iter()
-        .rev()
-        .find(stands)
-        .map(|(trial, _)| trial.clone())
+    /// Four sizes, of which each ends so; a trial before each end.
+    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Measured, Seen) {
+        let plan = ThroughputPlan {
+            sizes: FrameSpec::parse_list("64,128,256,512").expect("sizes"),
+            traffic: Traffic::default(),
+            port: None,
+            search: SearchPlan::Bisection {
+                trial: Span::from_millis(100),
+                resolution: Resolution::Fraction(0.2),
+                trials_per_load: 1,
+                accept: Accept::Any,
+            },
+            warm_up: Span::ZERO,
+            minimum: Rate::from_fps(500.0),
+            maximum: None,
+            link: Link::NOTIONAL,
+            budget: None,
+            receiver: None,
+        };
+        let mut seen = Seen::default();
+        let measured = each_size(&plan, None, &mut seen, |frames, trials| {
+            let offer = mpps_method::Offer {
+                rate: plan.minimum,
+                duration: Span::from_millis(100),
+            };
+            let (rules, trial) = Default::default();
+            trials.judged(Phase::Search, frames, offer, &rules, trial)?;
+            ends.remove(0).map(|()| Vec::new())
+        });
+        (measured, seen)
+    }
+
+    fn stopped() -> JobError {
+        JobError::Probe(probe::ProbeError::Stopped {
+            direction: 0,
+            hop: probe::Hop::Dut,
+            sent: 100,
+            received: 0,
+            down: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_size_that_fails_takes_no_other_away() {
+        let void = JobError::AllVoid { trials: 9 };
+        let (measured, seen) = measured(vec![Err(void), Ok(()), Err(stopped()), Ok(())]);
+        let found: Vec<bool> = (measured.sizes.iter())
+            .map(|size| size.findings.is_ok())
+            .collect();
+        assert_eq!(found, [false, true, false, true]);
+        assert_eq!(seen.told, found);
+        assert_eq!(seen.numbers, [1, 2, 3, 4]);
+        assert!(matches!(measured.error, Some(JobError::Probe(_))));
+    }
+
+    #[test]
+    fn sizes_that_were_not_begun_say_why() {
+        let interrupt = JobError::Tester(TesterError::Interrupted);
+        let (measured, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
+        assert_eq!(seen.told, [false, true], "the others are no results");
+        assert_eq!(measured.sizes.len(), 4);
+        for size in &measured.sizes[2..] {
+            assert_eq!(size.findings.as_ref().expect_err("none"), "interrupted");
+        }
+        // What ended the run is graver than what ended a size.
+        assert!(measured.error.expect("an end").is_interrupt());
+    }
 }

@@ -3,11 +3,11 @@ use crate::plan::Plan;
 use crate::plan::tests::args;
 
 fn plan(words: &str) -> Result<Plan> {
-    Plan::of(&args(words))
+    Plan::new(&args(words))
 }
 
 #[test]
-fn destinations_are_what_was_asked_for_and_a_million_otherwise() {
+fn a_million_destinations_unless_asked_otherwise() {
     assert_eq!(plan("").expect("a plan").destinations, None);
     let wanted = plan("--table t.mrt --destinations 4M --draw zipf:1.1").expect("a plan");
     let wanted = wanted.destinations.expect("destinations");
@@ -25,7 +25,7 @@ fn destinations_are_what_was_asked_for_and_a_million_otherwise() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line_with_a_remedy() {
+fn nonsense_is_refused_with_a_remedy() {
     for (words, remedy) in [
         ("--destinations 5", "--table FILE"),
         ("--draw sequential", "--table FILE"),

@@ -28,17 +28,14 @@ pub struct RoutesLoaded {
     pub loaded: Loaded,
 }
 
-/// Classes and counts, or "none".
+/// Classes and counts; `None` if nothing was left out.
 #[must_use]
-pub fn left_out(left_out: &LeftOut) -> String {
+pub fn left_out(left_out: &LeftOut) -> Option<String> {
     let words: Vec<String> = left_out
         .iter()
         .map(|(class, count)| format!("{} {}", grouped(count.v4 + count.v6), class.name()))
         .collect();
-    if words.is_empty() {
-        return "none left out".to_owned();
-    }
-    format!("left out: {}", words.join(", "))
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// As a person reads it.
@@ -51,7 +48,10 @@ pub fn loaded(told: &RoutesLoaded) -> String {
         told.source,
         grouped(told.distinct.v4),
         grouped(told.distinct.v6),
-        left_out(&told.left_out)
+        left_out(&told.left_out).map_or_else(
+            || "none left out".to_owned(),
+            |words| format!("left out: {words}")
+        )
     );
     let pointing = if told.loaded.objects {
         "by nexthop objects"

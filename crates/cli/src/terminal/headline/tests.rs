@@ -1,5 +1,5 @@
 use super::*;
-use mpps_lab::saturation::Saturated;
+use mpps_lab::search::saturation::Saturated;
 use mpps_method::Passes;
 use mpps_method::saturation::Saturation;
 

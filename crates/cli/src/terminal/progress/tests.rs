@@ -31,6 +31,7 @@ fn line_of(phase: Phase, colour: bool) -> String {
     };
     let verdict = Verdict::Lossy { lost: 1_200 };
     let report = Report {
+        number: 7,
         frames: &frames,
         phase,
         offer,
@@ -82,6 +83,7 @@ fn size_of(trials: &[(f64, Verdict)]) -> Size {
             duration: trial.duration,
         };
         size.add(&Report {
+            number: 7,
             frames: &frames,
             phase: Phase::Search,
             offer,

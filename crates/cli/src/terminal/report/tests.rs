@@ -9,7 +9,7 @@ use mpps_method::{Outcome, Passes, Rate, Stability};
 pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
     let lowest = Rate::from_fps(10_000.0);
     Finding {
-        saturated: mpps_lab::saturation::Saturated::default(),
+        saturated: mpps_lab::search::saturation::Saturated::default(),
         receiver: None,
         frames: mpps_method::FrameSpec::parse_list(frames)
             .expect("a size")
@@ -28,6 +28,7 @@ pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding 
         claim: None,
         passes: Passes::default(),
         trial: None,
+        stands_on: None,
         loss_above: None,
         why_lost: None,
         headroom: None,

@@ -13,6 +13,7 @@ use crate::terminal::grouped;
 use crate::terminal::progress::bar;
 use anyhow::Result;
 use mpps_tables::{Progress, ReadOptions, ReadTable, Source};
+use std::fmt::Display;
 
 /// Runs the verb.
 ///
@@ -38,9 +39,9 @@ pub fn read_with_progress(source: Source, options: &ReadOptions, quiet: bool) ->
     Ok(mpps_tables::read(source, options, &mut progress)?)
 }
 
-/// Shows how far reading a file is, until it is dropped.
-pub fn reading(source: &Source, quiet: bool) -> impl FnMut(Progress) + use<> {
-    let bar = bar(source.to_string(), None, quiet);
+/// Shows how far routes have been read, until it is dropped.
+pub fn reading<N: Display>(name: &N, quiet: bool) -> impl FnMut(Progress) + use<N> {
+    let bar = bar(name.to_string(), None, quiet);
     move |progress| {
         if let Some(total) = progress.octets_total {
             bar.set_length(total);

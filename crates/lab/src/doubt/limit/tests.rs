@@ -20,6 +20,7 @@ fn shared() -> Surroundings {
 /// What limits a search that ended so, without the loss of any trial.
 fn limit_of(around: &Surroundings, outcome: Outcome, allowed: Option<f64>) -> Option<LimitedBy> {
     let searched = Searched {
+        stands_on: None,
         result: result(outcome),
         evidence: None,
         trials: Vec::new().into(),
@@ -63,6 +64,7 @@ fn a_pause_of_an_idle_dut_is_no_limit() {
 fn a_pause_at_the_lowest_load_is_named() {
     let limit = |busy| {
         let searched = Searched {
+            stands_on: None,
             result: result(NONE),
             ..bound_by_these(32_000..32_320, 320, busy)
         };

@@ -43,6 +43,7 @@ fn loss_in_disturbances_is_told() {
     };
     let seen_at = |load, trials: &[(Trial, Verdict)]| {
         let searched = Searched {
+            stands_on: None,
             result: result(found_by(LimitedBy::Dut, load, None)),
             evidence: None,
             trials: trials.into(),
@@ -80,6 +81,7 @@ fn a_search_slower_than_the_gate_is_doubted() {
     let seen = |us: [u64; 2]| {
         let load = Rate::from_fps(1_000.0);
         let searched = Searched {
+            stands_on: None,
             result: result(found_by(LimitedBy::Dut, load, None)),
             evidence: None,
             trials: us.map(beside).into(),

@@ -1,11 +1,11 @@
 //! A cost on the router's path: what a frame costs the router must grow by it.
 
 use super::{Row, Ruler};
-use crate::jobs::{JobError, Observer, Report};
-use crate::saturation;
+use crate::jobs::{JobError, Trials};
+use crate::search::saturation;
 use crate::tester::{Fault, PlantedFault, Tester};
 use mpps_method::saturation::Interval;
-use mpps_method::{Span, Verdict, statistics};
+use mpps_method::{Span, statistics};
 
 /// Planted on the router's path, ns a frame.
 const COST_NS: u64 = 500;
@@ -29,7 +29,7 @@ pub(super) const COST: Ruler = Ruler(
 pub(super) fn costing(
     tester: &mut Tester<'_>,
     pairs: u32,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Row, JobError> {
     let spin = |delay_ns| Fault {
         delay_ns,
@@ -37,57 +37,40 @@ pub(super) fn costing(
     };
     let (mut planted, mut grown) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
-        let (without, short) = router_cost(tester, spin(1), observer)?;
-        let (with, long) = router_cost(tester, spin(1 + COST_NS), observer)?;
+        let (without, short) = router_cost(tester, spin(1), trials)?;
+        let (with, long) = router_cost(tester, spin(1 + COST_NS), trials)?;
         grown.push(with - without);
         planted.push(long - short);
     }
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
-    let grown = Interval::from_samples(&grown).ok_or(JobError::PairsApart(pairs))?;
+    let grown = Interval::from_samples(&grown).ok_or(JobError::PairsApart { pairs })?;
     let half = (grown.high - grown.low) / 2.0;
     if half > planted * COST_WIDTH_MAX {
-        return Err(JobError::PairsApart(pairs));
+        return Err(JobError::PairsApart { pairs });
     }
     let Ruler(fault, _, unit) = COST;
     let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
-    Ok(Row::of(ruler, planted, grown.middle))
+    Ok(Row::new(ruler, planted, grown.middle))
 }
 
 /// The router's part of a frame's cost at overload with this delay on its path, and the delay as it was, ns.
 fn router_cost(
     tester: &mut Tester<'_>,
     fault: Fault,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<(f64, f64), JobError> {
     for _ in 0..COST_REPEATS {
         let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
-        let mut counting = Counting {
-            observer: &mut *observer,
-            trials: 0,
-            void: 0,
-        };
-        let saturated = saturation::measure(tester, COST_TIME, &mut counting)?;
-        let undisturbed = 2 * counting.void <= counting.trials;
+        let (told, void) = (trials.told(), trials.void());
+        let saturated = saturation::measure(tester, COST_TIME, trials)?;
+        let undisturbed = 2 * (trials.void() - void) <= trials.told() - told;
         if let Some(cost) = saturated.cost.filter(|_| undisturbed) {
             let held = planted.planted()?;
             let delay = held.delayed_ns as f64 / held.delayed.max(1) as f64;
             return Ok((cost.router_ns.middle, delay));
         }
     }
-    Err(JobError::Disturbed(COST_REPEATS))
-}
-
-/// Counts the trials that the machine disturbed.
-struct Counting<'a> {
-    observer: &'a mut dyn Observer,
-    trials: u32,
-    void: u32,
-}
-
-impl Observer for Counting<'_> {
-    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
-        self.trials += 1;
-        self.void += u32::from(matches!(report.verdict, Verdict::Void(_)));
-        self.observer.trial(report)
-    }
+    Err(JobError::MostVoid {
+        overloads: COST_REPEATS,
+    })
 }

@@ -1,7 +1,7 @@
 //! Faults that are counted by the frame: loss, duplicates, reordering.
 
 use super::{Row, Ruler, with_fault};
-use crate::jobs::{JobError, Observer};
+use crate::jobs::{JobError, Trials};
 use crate::tester::{Fault, Tester};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Counts, Offer, Rate, Span};
@@ -56,14 +56,14 @@ pub(super) const REORDERING: Counted = Counted {
 pub(super) fn count(
     tester: &mut Tester<'_>,
     counted: &Counted,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Row, JobError> {
     let offer = Offer {
         rate: Rate::from_fps(COUNT_FPS),
         duration: COUNT_TIME,
     };
-    let (planted, trial) = with_fault(tester, counted.fault, offer, observer)?;
+    let (planted, trial) = with_fault(tester, counted.fault, offer, trials)?;
     let planted = (counted.planted)(&planted);
     let found = (counted.found)(&trial.counts());
-    Ok(Row::of(counted.ruler, planted as f64, found as f64))
+    Ok(Row::new(counted.ruler, planted as f64, found as f64))
 }

@@ -2,7 +2,7 @@
 
 use super::{DELAY_NS, FRAMES_MAX, Row, Ruler, with_fault};
 use crate::bed::Bed;
-use crate::jobs::{JobError, Observer};
+use crate::jobs::{JobError, Trials};
 use crate::tester::{Fault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
 use mpps_method::{Offer, Rate, Span, Trial, statistics};
@@ -19,7 +19,7 @@ pub(super) fn delayed(
     bed: &Bed,
     traffic: &Traffic,
     pairs: u32,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Row, JobError> {
     let traffic = Traffic {
         batch: 1,
@@ -44,10 +44,10 @@ pub(super) fn delayed(
     };
     let mut grown = Vec::new();
     for _ in 0..pairs {
-        let (_, without) = with_fault(&mut tester, Fault::default(), offer, observer)?;
-        let (_, with) = with_fault(&mut tester, slow, offer, observer)?;
+        let (_, without) = with_fault(&mut tester, Fault::default(), offer, trials)?;
+        let (_, with) = with_fault(&mut tester, slow, offer, trials)?;
         grown.push(median(&with) - median(&without));
     }
     let found = statistics::median(&grown).unwrap_or(f64::NAN);
-    Ok(Row::of(DELAY, DELAY_NS as f64, found))
+    Ok(Row::new(DELAY, DELAY_NS as f64, found))
 }

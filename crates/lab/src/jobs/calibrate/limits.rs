@@ -2,8 +2,9 @@
 
 use super::{DELAY_NS, Row, Ruler};
 use crate::bed::Bed;
-use crate::jobs::{JobError, Observer, Phase, back_to_back, throughput};
+use crate::jobs::{JobError, Phase, Trials, back_to_back};
 use crate::rules;
+use crate::search::bisect;
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::traffic::Traffic;
 use mpps_method::{Accept, Ceiling, Goal, Outcome, Rate, Resolution, Span};
@@ -19,10 +20,7 @@ const RING_TOLERANCE: f64 = 0.05;
 pub(super) const POLICER: Ruler = Ruler("a policer", POLICE_STEP, "frames/s");
 
 /// A policer is the sharpest DUT there is: the search must end within one step of it.
-pub(super) fn policed(
-    tester: &mut Tester<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Row, JobError> {
+pub(super) fn policed(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
     let fault = Fault {
         police_fps: POLICE_FPS,
         police_burst: POLICE_BURST,
@@ -37,13 +35,13 @@ pub(super) fn policed(
         maximum: Ceiling::Tester(Rate::from_fps(400_000.0)),
         minimum: Rate::from_fps(200_000.0),
     };
-    let found = match throughput::search(tester, goal, Phase::Calibration, observer)? {
+    let found = match bisect(tester, goal, Phase::Calibration, trials)? {
         Outcome::Found { lossless, .. } => lossless.fps(),
         // Everything from two thirds of the rate on was lost: found, and wrong.
         Outcome::NoneLossless { .. } => 0.0,
         Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
     };
-    Ok(Row::of(POLICER, POLICE_FPS as f64, found))
+    Ok(Row::new(POLICER, POLICE_FPS as f64, found))
 }
 
 /// The ring may be off by a share of itself.
@@ -53,14 +51,14 @@ pub(super) fn ring_ruler(bed: &Bed, traffic: &Traffic) -> Ruler {
 }
 
 /// The longest burst through a slow DUT implies the ring that the user chose.
-pub(super) fn ring(tester: &mut Tester<'_>, observer: &mut dyn Observer) -> Result<Row, JobError> {
+pub(super) fn ring(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
     let slow = Fault {
         delay_ns: DELAY_NS,
         ..Fault::default()
     };
     let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
-    let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, observer)?;
+    let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, trials)?;
     let ruler = ring_ruler(tester.bed, &tester.traffic);
-    Ok(Row::of(ruler, ring as f64, burst.buffer_frames))
+    Ok(Row::new(ruler, ring as f64, burst.buffer_frames))
 }

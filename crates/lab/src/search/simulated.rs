@@ -1,7 +1,7 @@
 //! A simulated tester and router in place of a bed: the whole program runs, nothing is touched, and nothing
 //! it prints is true of any router.
 
-use crate::measurer::{Measurer, Surroundings};
+use super::measurer::{Measurer, Surroundings};
 use crate::rules;
 use crate::tester::TesterError;
 use mpps_method::simulate::{Properties, Simulated};

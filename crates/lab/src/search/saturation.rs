@@ -4,16 +4,16 @@
 //! Trials go in turns: a wire in place of the router, the router, the router at little more than it forwards. A CPU that
 //! slows down for a while then slows all of them. What the wire costs is the bed's part of a frame's cost.
 
+use super::measurer::Measurer;
+use super::{JobError, Phase, Trials};
 use crate::exit_program;
-use crate::jobs::{JobError, Observer, Phase, Report};
-use crate::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::saturation::is_same_distance;
 use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, Window};
 use mpps_method::simulate::Properties;
-use mpps_method::{Offer, Rate, Span, Trial, Verdict};
+use mpps_method::{Offer, Rate, Span, Trial};
 
 /// No sender of ours is faster on any machine we know; bounds memory, not results.
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
@@ -115,7 +115,7 @@ fn sent(trial: &Trial) -> Rate {
 pub fn measure(
     tester: &mut Tester<'_>,
     time: Span,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Saturated, JobError> {
     let end_ns = monotonic_ns().saturating_add(time.as_nanos());
     let first = trial::run_burst(tester, FIRST_BURST)?;
@@ -133,17 +133,17 @@ pub fn measure(
         }
         for router in [round % 2 == 1, round % 2 == 0] {
             let series = if router { &mut most } else { &mut wire };
-            if let Some(trial) = burst(tester, sends, router, observer)? {
+            if let Some(trial) = burst(tester, sends, router, trials)? {
                 widest = widest.max(sent(&trial).fps());
                 series.add(trial);
             }
         }
         if let Some(found) = most.saturation().filter(|_| most.lost) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
-            little.add(paced(tester, rate, true, observer)?);
+            little.add(paced(tester, rate, true, trials)?);
             if let Some(carried) = wire.saturation() {
                 let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
-                wire_little.add(paced(tester, rate, false, observer)?);
+                wire_little.add(paced(tester, rate, false, trials)?);
             }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
@@ -195,7 +195,7 @@ fn burst(
     tester: &mut Tester<'_>,
     sends: Rate,
     router: bool,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
     if !router && tester.bed.plan().is_external() {
         return Ok(None);
@@ -206,7 +206,7 @@ fn burst(
         duration: Span::ZERO,
     };
     let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
-    through(tester, router, offer, observer, burst).map(Some)
+    through(tester, router, offer, trials, burst).map(Some)
 }
 
 /// At a load, through the router or a wire in its place.
@@ -214,13 +214,13 @@ fn paced(
     tester: &mut Tester<'_>,
     rate: Rate,
     router: bool,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
 ) -> Result<Trial, JobError> {
     let offer = Offer {
         rate: rate.min(SENDER_MAX),
         duration: TRIAL,
     };
-    through(tester, router, offer, observer, |tester| {
+    through(tester, router, offer, trials, |tester| {
         trial::run(tester, &offer)
     })
 }
@@ -230,7 +230,7 @@ fn through(
     tester: &mut Tester<'_>,
     router: bool,
     offer: Offer,
-    observer: &mut dyn Observer,
+    trials: &mut Trials<'_>,
     trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
 ) -> Result<Trial, JobError> {
     let wire = (!router).then(|| Wire::lay(tester.bed, &tester.ways()));
@@ -252,28 +252,11 @@ fn through(
     } else {
         offer
     };
-    tell(tester, phase, offer, &trial, observer)?;
-    Ok(trial)
-}
-
-fn tell(
-    tester: &Tester<'_>,
-    phase: Phase,
-    offer: Offer,
-    trial: &Trial,
-    observer: &mut dyn Observer,
-) -> Result<(), JobError> {
-    let verdict: Verdict = trial.judge(&tester.rules(&offer));
-    let report = Report {
-        frames: &tester.traffic.frames,
-        phase,
-        offer,
-        trial,
-        verdict: &verdict,
-    };
-    observer.trial(&report).map_err(JobError::Record)?;
+    let (frames, rules) = (&tester.traffic.frames, tester.rules(&offer));
+    let judged = trials.judged(phase, frames, offer, &rules, trial)?;
     // The rates are counted by windows, which do not show what the receiver missed.
-    trial.check_exit().map_err(JobError::PastExit)
+    judged.trial.check_exit().map_err(JobError::PastExit)?;
+    Ok(judged.trial)
 }
 
 /// What overload tells of a simulated router: what it was written to be.

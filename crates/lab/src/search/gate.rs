@@ -1,7 +1,7 @@
 //! The stability gate before a search (`mpps_method::gate` says which trials, and what they mean).
 
-use crate::jobs::{JobError, Observer, Phase, Report};
-use crate::measurer::Measurer;
+use super::measurer::Measurer;
+use super::{JobError, Judged, Phase, Trials};
 use mpps_method::{Gate, Offer, Rate, Rules, Stability, Trial, Verdict};
 
 /// Steal comes in ticks of 10 ms, a twentieth of a gate's trial: one of them voids nothing here, for a stall that
@@ -32,21 +32,15 @@ fn rules(measurer: &dyn Measurer, offer: &Offer) -> Rules {
 pub fn pass(
     measurer: &mut dyn Measurer,
     highest: Rate,
-    observer: &mut dyn Observer,
+    told: &mut Trials<'_>,
 ) -> Result<Gated, JobError> {
     let mut gate = Gate::below(highest);
     let mut trials = Vec::new();
     while let Some(offer) = gate.next() {
         let trial = measurer.trial(&offer)?;
-        let verdict = trial.judge(&rules(measurer, &offer));
-        let report = Report {
-            frames: measurer.frames(),
-            phase: Phase::Gate,
-            offer,
-            trial: &trial,
-            verdict: &verdict,
-        };
-        observer.trial(&report).map_err(JobError::Record)?;
+        let rules = rules(measurer, &offer);
+        let Judged { trial, verdict, .. } =
+            told.judged(Phase::Gate, measurer.frames(), offer, &rules, trial)?;
         gate.learn(&trial, &verdict);
         trials.push((trial, verdict));
     }

@@ -1,10 +1,10 @@
 //! Who runs trials (RFC 9971's Measurer): the tester on a bed, or a simulated pair in its place. A search and
 //! its doubts know no more of either than this.
 
+use super::link;
 use crate::bed::{Front, Side};
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::link;
 use crate::rules;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::trial;
@@ -70,7 +70,7 @@ pub struct TableMet {
 
 impl TableMet {
     /// What is known of the tester's traffic; where no destinations were drawn, what a kept bed's DUT holds.
-    fn of(tester: &Tester<'_>) -> Option<Self> {
+    fn from_tester(tester: &Tester<'_>) -> Option<Self> {
         match &tester.traffic.destinations {
             Some(drawn) if drawn.missing() => None,
             Some(drawn) => Some(Self {
@@ -127,7 +127,7 @@ impl Measurer for Tester<'_> {
                 .flatten(),
             virtual_nic: !external && plan.nic == Front::Cpumap,
             external,
-            table: TableMet::of(self),
+            table: TableMet::from_tester(self),
             line_rate: link::line(self.bed).map(|line| {
                 let one_way = line.frames_per_second_on_wire(self.traffic.frames.mean_on_wire());
                 Rate::from_fps(one_way.fps() * self.traffic.directions() as f64)

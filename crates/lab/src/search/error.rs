@@ -1,0 +1,141 @@
+//! Why a job has no result.
+
+use crate::fib::FibError;
+use crate::probe::ProbeError;
+use crate::tester::TesterError;
+use mpps_method::destinations::TooFew;
+use mpps_method::goal::GoalError;
+use mpps_method::{CouldNotMeasure, Invalid, SearchPlanError, Verdict};
+use std::io;
+
+/// Why a job has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The tester.
+    #[error(transparent)]
+    Tester(#[from] TesterError),
+    /// Nothing came through the DUT.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// Frames passed by the receiver at the DUT's exit, or came merged.
+    #[error("{0}")]
+    PastExit(Invalid),
+    /// No longest burst.
+    #[error("back-to-back: {seen} ({frames} frames)")]
+    NoBurst {
+        /// The reason.
+        seen: &'static str,
+        /// Length of the burst.
+        frames: u64,
+    },
+    /// All trials in a row were void.
+    #[error("{trials} trials in a row were void: run again when the machine is quieter")]
+    AllVoid {
+        /// How many.
+        trials: u32,
+    },
+    /// Most trials of each overload were void.
+    #[error(
+        "most trials of {overloads} overloads in a row were void: run again when the machine is quieter"
+    )]
+    MostVoid {
+        /// How many overloads.
+        overloads: u32,
+    },
+    /// No trial is evidence.
+    #[error("none of {trials} trials counts, the last was {last}")]
+    NoEvidence {
+        /// How many were run.
+        trials: u32,
+        /// The verdict of the last.
+        last: Verdict,
+    },
+    /// Pairs of trials lie too far apart.
+    #[error(
+        "{pairs} pairs lie too far apart to tell a cost: run again when the machine is quieter"
+    )]
+    PairsApart {
+        /// How many were run.
+        pairs: u32,
+    },
+    /// A search without an answer.
+    #[error("{0}")]
+    CouldNotMeasure(CouldNotMeasure),
+    /// Routes could not be loaded or cleared.
+    #[error(transparent)]
+    Fib(#[from] FibError),
+    /// The FIB does not hold all routes after loading.
+    #[error(
+        "{counted} of {asked} routes are in the DUT's FIB after loading: look at them with `mpps bed shell`"
+    )]
+    NotLoaded {
+        /// Routes counted.
+        counted: u64,
+        /// Routes to be loaded.
+        asked: usize,
+    },
+    /// No destination can be drawn from the routes.
+    #[error(transparent)]
+    NoDestinations(#[from] TooFew),
+    /// The search makes no sense.
+    #[error(transparent)]
+    Goal(#[from] SearchPlanError),
+    /// The record could not be written.
+    #[error(
+        "write record: {0} (free some space or name another place with --record; the trials before are kept)"
+    )]
+    Record(io::Error),
+}
+
+impl JobError {
+    /// Whether the machine's restlessness is to blame: the same job may well have a result later.
+    #[must_use]
+    pub fn is_disturbance(&self) -> bool {
+        matches!(
+            self,
+            Self::AllVoid { .. }
+                | Self::MostVoid { .. }
+                | Self::NoEvidence {
+                    last: Verdict::NotOffered(_),
+                    ..
+                }
+                | Self::PairsApart { .. }
+                | Self::CouldNotMeasure(_)
+                | Self::NoBurst { .. }
+        )
+    }
+
+    /// Whether the next frame size may have a result all the same: the machine may be quieter, and a router that lets
+    /// no frame of one size through may let others.
+    #[must_use]
+    pub fn is_of_one_size(&self) -> bool {
+        self.is_disturbance() || (matches!(self, Self::Probe(_)) && !self.is_interrupt())
+    }
+
+    /// Whether a receiver at the tester's port would have seen what the one at the DUT's exit did not.
+    #[must_use]
+    pub fn is_past_exit(&self) -> bool {
+        match self {
+            Self::Probe(error) => error.is_past_exit(),
+            Self::PastExit(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether Ctrl-C or SIGTERM ended the job.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Tester(TesterError::Interrupted)
+                | Self::Fib(FibError::Interrupted(_))
+                | Self::Probe(ProbeError::Tester(TesterError::Interrupted))
+        )
+    }
+}
+
+impl From<GoalError> for JobError {
+    fn from(error: GoalError) -> Self {
+        Self::Goal(error.into())
+    }
+}

@@ -1,0 +1,156 @@
+//! The loop: `search` says which load to offer, the measurer offers it and counts, and the verdict goes back to
+//! `search`.
+
+use super::measurer::Measurer;
+use super::{JobError, Judged, Phase, Trials};
+use crate::clock::Deadline;
+use crate::tester::Tester;
+use mpps_method::mlr::goal::SearchGoalError;
+use mpps_method::{Bisection, Goal, GoalResult, Outcome, Search, Step, Trial, Verdict};
+use std::rc::Rc;
+
+/// What a search found for one goal, with the trials it stands on.
+#[derive(Clone, Debug)]
+pub struct Searched {
+    /// What was found.
+    pub result: GoalResult,
+    /// The trial the result stands on.
+    pub evidence: Option<Trial>,
+    /// The number of that trial.
+    pub stands_on: Option<u32>,
+    /// Every trial of the search, in order, with its verdict: all goals'.
+    pub trials: Rc<[(Trial, Verdict)]>,
+}
+
+/// Bisects for one goal through whatever is between the tester's ports.
+///
+/// # Errors
+/// The goal, the tester or the record.
+pub fn bisect(
+    tester: &mut Tester<'_>,
+    goal: Goal,
+    phase: Phase,
+    trials: &mut Trials<'_>,
+) -> Result<Outcome, JobError> {
+    let mut search = Bisection::new(goal)?;
+    let found = run(tester, &mut search, phase, Deadline::NEVER, trials)?;
+    found
+        .first()
+        .map(|searched| searched.result.outcome)
+        .ok_or(JobError::Goal(SearchGoalError::None.into()))
+}
+
+/// Searches until the search is done or the time is spent; what was found for each goal.
+pub(crate) fn run(
+    measurer: &mut dyn Measurer,
+    search: &mut dyn Search,
+    phase: Phase,
+    deadline: Deadline,
+    trials: &mut Trials<'_>,
+) -> Result<Vec<Searched>, JobError> {
+    let mut run: Vec<Judged> = Vec::new();
+    loop {
+        match search.next() {
+            Step::Offer(offer) if !deadline.leaves(offer.duration) => {
+                return Ok(each(search.found_so_far(), run));
+            }
+            Step::Offer(offer) => {
+                let trial = measurer.trial(&offer)?;
+                let rules = measurer.rules(&offer);
+                let judged = trials.judged(phase, measurer.frames(), offer, &rules, trial)?;
+                search.learn(&judged.verdict, &judged.trial.undisturbed());
+                run.push(judged);
+            }
+            Step::Done(results) => return Ok(each(results, run)),
+        }
+    }
+}
+
+fn each(results: Vec<GoalResult>, run: Vec<Judged>) -> Vec<Searched> {
+    let evidence = |result: &GoalResult| {
+        let found = evidence(result, &run);
+        found.map(|judged| (judged.number, judged.trial.clone()))
+    };
+    let evidence: Vec<_> = results.iter().map(evidence).collect();
+    let trials = run.into_iter().map(|judged| (judged.trial, judged.verdict));
+    let trials: Rc<[(Trial, Verdict)]> = trials.collect();
+    let searched = |(result, evidence): (GoalResult, Option<(u32, Trial)>)| {
+        let (stands_on, evidence) = evidence.unzip();
+        Searched {
+            result,
+            evidence,
+            stands_on,
+            trials: Rc::clone(&trials),
+        }
+    };
+    results.into_iter().zip(evidence).map(searched).collect()
+}
+
+/// The last trial long enough at the load found that lost just the share the result stands on. (A higher load
+/// may have had one too, and have failed all the same.)
+fn evidence<'a>(result: &GoalResult, run: &'a [Judged]) -> Option<&'a Judged> {
+    let Outcome::Found { lossless: rate, .. } = result.outcome else {
+        return None;
+    };
+    run.iter().rev().find(|Judged { trial, verdict, .. }| {
+        matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. })
+            && trial.offered == rate
+            && trial.duration >= result.final_trial
+            && trial.loss_ratio() == Some(result.loss_ratio)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::simulated::SimulatedPair;
+    use crate::search::{Observer, Report};
+    use mpps_method::simulate::Properties;
+    use mpps_method::{Accept, Ceiling, FrameSpec, Rate, Resolution, Span};
+
+    #[derive(Default)]
+    struct Seen(Vec<(u32, Rate, bool)>);
+
+    impl Observer for Seen {
+        fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+            let is_lossless = *report.verdict == Verdict::Lossless;
+            let seen = (report.number, report.trial.offered, is_lossless);
+            self.0.push(seen);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_result_names_its_trial() {
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        let router = Properties::ideal(Rate::from_fps(1e6));
+        let mut pair = SimulatedPair::new(frames, router);
+        let goal = Goal {
+            trial: Span::from_millis(1_000),
+            resolution: Resolution::Fraction(0.01),
+            trials_per_load: 1,
+            accept: Accept::Any,
+            maximum: Ceiling::Tester(Rate::from_fps(3e6)),
+            minimum: Rate::from_fps(1e4),
+        };
+        let mut search = Bisection::new(goal).expect("a goal");
+        let mut seen = Seen::default();
+        // The job has run other trials before.
+        let mut trials = Trials::after(40, &mut seen);
+        let never = Deadline::NEVER;
+        let found = run(&mut pair, &mut search, Phase::Search, never, &mut trials).expect("an end");
+        let [searched] = &found[..] else {
+            panic!("one goal: {found:?}");
+        };
+        let Outcome::Found { lossless, .. } = searched.result.outcome else {
+            panic!("a rate: {searched:?}");
+        };
+        let last_such = seen.0.iter().rev().find(|(_, rate, _)| *rate == lossless);
+        let (number, _, is_lossless) = last_such.expect("a trial at that load");
+        assert!(is_lossless);
+        assert_eq!(searched.stands_on, Some(*number));
+        let numbers: Vec<u32> = seen.0.iter().map(|(number, ..)| *number).collect();
+        let expected: Vec<u32> = (41..).take(seen.0.len()).collect();
+        assert_eq!(numbers, expected);
+    }
+}
