@@ -26,8 +26,8 @@ run() { # BUILD PAIR DISTURBED
 	"${!1}" "${job[@]}" --record "$record" > /dev/null 2>&1 || code=$?
 	took=$(($(date +%s%N) - begun))
 	[ -z "$planted" ] || kill "$planted"
-	# Results and ends only: the trials of one run are some 200 KB.
-	grep -E '"kind":"(result|run-end|run_end)"' "$record" \
+	# Without the trials: those of one run are some 200 KB.
+	grep -E '"kind":"(run|result|end)"' "$record" \
 		| sed "s/^{/{\"build\":\"$1\",\"pair\":$2,\"disturbed\":$3,/" >> "$out/raw.jsonl"
 	echo "{\"build\":\"$1\",\"pair\":$2,\"disturbed\":$3,\"kind\":\"whole\",\"took_ns\":$took,\"exit_code\":$code}" >> "$out/raw.jsonl"
 	rm -f "$record"

@@ -100,7 +100,10 @@ pub fn dialect(tree: &Tree) -> Vec<Fault> {
     let mut faults = Vec::new();
     for file in tree.files.iter().filter(told) {
         // An alias names a member as older records have it.
-        let lines = file.lines().filter(|line| !line.text.contains("alias = "));
+        let lines = file
+            .lines()
+            .into_iter()
+            .filter(|line| !line.text.contains("alias = "));
         for line in lines {
             let spoken = words(line.text);
             let found = DIALECT.iter().filter(|(word, _)| {
