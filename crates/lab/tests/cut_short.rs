@@ -52,9 +52,13 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
         let mut seen = Vec::new();
         let found = (0..WHOLE_TRIES).any(|_| {
             let (trial, verdict) = run(&mut tester, &offer);
-            assert_eq!(trial.cut_short_from, Some(offer.duration));
-            assert!(trial.duration < offer.duration, "{}", trial.duration);
-            seen.push(format!("{} {verdict}", trial.duration));
+            seen.push(format!("{} {verdict} {:?}", trial.duration, trial.disturbed));
+            // What is unsent while others have the CPUs is excused, and may be all of it.
+            if trial.cut_short_from.is_none() && matches!(verdict, Verdict::Void(_)) {
+                return false;
+            }
+            assert_eq!(trial.cut_short_from, Some(offer.duration), "{seen:#?}");
+            assert!(trial.duration < offer.duration, "{seen:#?}");
             // What the DUT lost of such a load counts.
             let short = matches!(
                 verdict,

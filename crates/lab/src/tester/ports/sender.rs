@@ -32,6 +32,7 @@ const SET_UP_NS: u64 = 100_000_000;
 
 /// Between two looks at a sender that should have ended, ns.
 const LOOK_NS: u64 = 1_000_000;
+
 /// What is the same for all trials of one sender.
 #[derive(Clone, Debug)]
 pub struct SenderPlan {
@@ -200,13 +201,14 @@ impl Sender {
                 }
             }
             let outcome = self.outcome()?;
-            // This thread may have been kept waiting too: the grace is counted from now, not from when it was to look.
             let now_ns = clock::monotonic_ns().max(next);
+            // What kept this thread waiting may keep the sender waiting too: that time is no part of the grace.
+            last += now_ns - next;
             if !paced && outcome.slots > passed {
                 passed = outcome.slots;
                 last = now_ns + GRACE_NS + SET_UP_NS;
             }
-            if finished() || outcome.ended_ns > 0 || next > last {
+            if finished() || outcome.ended_ns > 0 || now_ns > last {
                 return Ok(None);
             }
             // A long burst is not looked at more often than its length is worth.
