@@ -29,22 +29,35 @@ pub fn run(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
 /// A trial that the machine let pass: of a few, the first that is not void, whose canaries came and whose sender
 /// left nothing unsent. The ledger of each closes, also where a CPU stood still for half a second.
 pub fn run_whole(tester: &mut Tester<'_>, fps: f64, millis: u64) -> Trial {
-    let mut trial = run(tester, fps, millis);
-    for _ in 1..WHOLE_TRIES {
-        let verdict = trial.judge(&Rules::default());
-        let disturbed = matches!(
-            verdict,
-            Verdict::Void(_)
-                | Verdict::Invalid(Invalid::CanaryMissing { .. } | Invalid::SenderDidNotEnd)
-        );
-        if !disturbed && trial.counts().unsent == 0 {
-            break;
+    run_until(tester, &offer(fps, millis), |trial| {
+        !is_void(trial) && is_ended(trial) && trial.counts().unsent == 0
+    })
+}
+
+fn is_void(trial: &Trial) -> bool {
+    matches!(trial.judge(&Rules::default()), Verdict::Void(_))
+}
+
+/// The sender passed all its slots, and the canaries came.
+fn is_ended(trial: &Trial) -> bool {
+    let ended = Verdict::Invalid(Invalid::SenderDidNotEnd);
+    let verdict = trial.judge(&super::any_machine());
+    verdict != ended && !matches!(verdict, Verdict::Invalid(Invalid::CanaryMissing { .. }))
+}
+
+/// The first trial of a few that is as wanted, else the last. The ledger of each closes.
+fn run_until(tester: &mut Tester<'_>, offer: &Offer, is_wanted: impl Fn(&Trial) -> bool) -> Trial {
+    let mut tries = 1;
+    loop {
+        let trial = trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"));
+        if tries == WHOLE_TRIES || is_wanted(&trial) {
+            return trial;
         }
+        let verdict = trial.judge(&Rules::default());
         println!("once more: {verdict}, {} unsent", trial.counts().unsent);
         assert_ledger(&trial, "disturbed");
-        trial = run(tester, fps, millis);
+        tries += 1;
     }
-    trial
 }
 
 pub fn assert_ledger(trial: &Trial, what: &str) {
@@ -77,7 +90,11 @@ pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traff
         let bed = Bed::raise(&BedPlan { nic, ..plan() }).unwrap_or_else(|e| panic!("{nic:?}: {e}"));
         for traffic in traffics {
             let mut tester = tester(&bed, traffic, frames_max);
-            let trial = run_whole(&mut tester, fps, 100);
+            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
+            let trial = run_until(&mut tester, &offer(fps, 100), |trial| {
+                let half = trial.counts().received > trial.counts().sent / 2;
+                is_ended(trial) && (half || !is_void(trial))
+            });
             let Traffic {
                 frames,
                 ipv6,
@@ -95,7 +112,6 @@ pub fn assert_closed_on_every_front(fps: f64, frames_max: u64, traffics: &[Traff
                 (fps as u64 / 10, 0, 0),
                 "{what}"
             );
-            // What a busy machine leaves unsent, or a small ring loses, is not the question here.
             assert!(counts.received > counts.sent / 2, "{what}: {counts:?}");
             let by_size = trial.per_size.iter().map(|size| size.received);
             assert_eq!(by_size.sum::<u64>(), counts.received, "{what}");
