@@ -119,7 +119,7 @@ fn a_search_ends_with_the_rate_at_which_the_device_begins_to_drop() {
     let scratch = Scratch::new("external");
     let record = scratch.path("record.jsonl");
     let words = format!(
-        "--time {TRIAL_S} --resolution {}% --json --record {}",
+        "--time {TRIAL_S} --resolution {}% --budget 20s --json --record {}",
         WIDTH * 100.0,
         record.display()
     );

@@ -319,9 +319,10 @@ fn a_full_disk_ends_the_run_and_keeps_the_trials() {
     let scratch = Scratch::new("full");
     let (disk, copy) = (scratch.path("disk"), scratch.path("record.jsonl"));
     std::fs::create_dir_all(&disk).expect("mount point");
-    // Room for the run's line and a few trials. The mount goes with the namespace.
+    // Room for the run's line and a few trials, whose lines are long where much disturbs them. The mount goes with the
+    // namespace.
     let stage = "unshare -m sh -ec '
-        mount -t tmpfs -o size=32k none \"$DISK\"
+        mount -t tmpfs -o size=96k none \"$DISK\"
         code=0; \"$MPPS\" \"$@\" --record \"$DISK/record.jsonl\" || code=$?
         cp \"$DISK/record.jsonl\" \"$COPY\"; exit $code' sh \"$@\"";
     let mut command = staged(stage);
