@@ -1,4 +1,4 @@
-//! One panel: values against counts, counts on a logarithmic axis.
+//! One panel: values against counts.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub enum Shape {
 /// One mark: where in the field, in the units of its axes.
 #[derive(Debug)]
 pub struct Mark {
-    /// Routes or destinations.
+    /// By the axis of counts.
     pub count: u64,
     /// In the panel's unit.
     pub value: f64,
@@ -54,13 +54,69 @@ pub struct Mark {
 #[derive(Debug)]
 pub struct Line {
     /// For the legend.
-    pub name: &'static str,
+    pub name: String,
     /// As SVG has it.
     pub colour: &'static str,
     /// Of its marks.
     pub shape: Shape,
     /// By rising count.
     pub marks: Vec<Mark>,
+}
+
+/// The axis of counts.
+#[derive(Clone, Copy, Debug)]
+pub enum Counts {
+    /// Logarithmic, with a place for 0.
+    Decades {
+        /// The largest count.
+        most: u64,
+        /// Below the axis.
+        name: &'static str,
+    },
+    /// From 0 on in even steps.
+    Even {
+        /// The largest count.
+        most: u64,
+        /// Below the axis.
+        name: &'static str,
+    },
+}
+
+impl Counts {
+    /// Where a count stands, from 0 to 1.
+    fn place(self, count: f64) -> f64 {
+        match self {
+            Self::Decades { .. } => place(count) / f64::from(self.decades()),
+            Self::Even { most, .. } => count / most as f64,
+        }
+    }
+
+    /// Counts with a mark and a number.
+    fn numbered(self) -> Vec<f64> {
+        match self {
+            Self::Decades { .. } => {
+                let powers = (0..self.decades()).map(|decade| 10_f64.powi(decade));
+                std::iter::once(0.0).chain(powers).collect()
+            }
+            Self::Even { most, .. } => {
+                let step = nice(most as f64 / LINES);
+                (0..)
+                    .map(|at| f64::from(at) * step)
+                    .take_while(|&count| count <= most as f64)
+                    .collect()
+            }
+        }
+    }
+
+    fn decades(self) -> i32 {
+        let (Self::Decades { most, .. } | Self::Even { most, .. }) = self;
+        place(most as f64).ceil().max(1.0) as i32
+    }
+
+    const fn name(self) -> &'static str {
+        let (Self::Decades { name, .. } | Self::Even { name, .. }) = self;
+        name
+    }
 }
 
 /// Lines over one pair of axes.
@@ -72,8 +128,8 @@ pub struct Panel {
     pub unit: &'static str,
     /// The series.
     pub lines: Vec<Line>,
-    /// The largest count.
-    pub counts: u64,
+    /// The other axis.
+    pub counts: Counts,
 }
 
 impl Panel {
@@ -87,13 +143,12 @@ impl Panel {
         };
         let step = nice(values() / LINES);
         let most = (values() / step).ceil() * step;
-        let decades = place(self.counts).ceil().max(1.0);
         let foot = self.top + HEIGHT - FOOT;
-        let x = |count: u64| LEFT + place(count) / decades * (WIDTH - LEFT - RIGHT);
+        let x = |count: u64| self.x(count as f64);
         let y = |value: f64| foot - value.max(0.0) / most * (HEIGHT - FOOT);
         let mut text = String::new();
         self.values_axis(&mut text, step, most);
-        self.counts_axis(&mut text, decades);
+        self.counts_axis(&mut text);
         for line in &self.lines {
             let there = || line.marks.iter().filter(|mark| mark.kind != Kind::Nothing);
             let points: Vec<String> = there()
@@ -116,6 +171,10 @@ impl Panel {
             }
         }
         text
+    }
+
+    fn x(&self, count: f64) -> f64 {
+        LEFT + self.counts.place(count) * (WIDTH - LEFT - RIGHT)
     }
 
     fn values_axis(&self, text: &mut String, step: f64, most: f64) {
@@ -141,15 +200,10 @@ impl Panel {
         );
     }
 
-    fn counts_axis(&self, text: &mut String, decades: f64) {
+    fn counts_axis(&self, text: &mut String) {
         let (right, foot) = (WIDTH - RIGHT, self.top + HEIGHT - FOOT);
-        for decade in 0..=decades as u32 {
-            let x = LEFT + f64::from(decade) / decades * (right - LEFT);
-            let count = if decade == 0 {
-                0.0
-            } else {
-                10f64.powi(decade as i32 - 1)
-            };
+        for count in self.counts.numbered() {
+            let x = self.x(count);
             let _ = writeln!(
                 text,
                 "<line x1=\"{x:.1}\" y1=\"{foot}\" x2=\"{x:.1}\" y2=\"{}\" stroke=\"black\"/>\
@@ -162,9 +216,10 @@ impl Panel {
         let _ = writeln!(
             text,
             "<line x1=\"{LEFT}\" y1=\"{foot}\" x2=\"{right}\" y2=\"{foot}\" stroke=\"black\"/>\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">routes, or different destinations</text>",
+             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             f64::midpoint(LEFT, right),
-            foot + 38.0
+            foot + 38.0,
+            self.counts.name()
         );
     }
 }
@@ -214,11 +269,11 @@ pub fn mark(shape: Shape, colour: &str, (x, y): (f64, f64), kind: Kind, words: &
 }
 
 /// A logarithmic axis that has a place for 0 too: 0, then 1 at one decade, 10 at two ...
-fn place(count: u64) -> f64 {
-    if count == 0 {
+fn place(count: f64) -> f64 {
+    if count < 1.0 {
         0.0
     } else {
-        1.0 + (count as f64).log10()
+        1.0 + count.log10()
     }
 }
 
@@ -256,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_axis_has_a_place_for_0_and_steps_are_round() {
-        assert!(place(0) < place(1) && (place(10) - 2.0).abs() < 1e-9);
+        assert!(place(0.0) < place(1.0) && (place(10.0) - 2.0).abs() < 1e-9);
         for (least, step) in [(150.0, 200.0), (90.0, 100.0), (201.0, 500.0), (1.0, 1.0)] {
             assert!(
                 (nice(least) - step).abs() < 1e-6,
