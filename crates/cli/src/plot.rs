@@ -28,9 +28,10 @@ const TOP: f64 = 120.0;
 /// line. `machine` says where and when.
 #[must_use]
 pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
-    let counts = Counts::Decades {
+    let counts = Counts {
         most: counts(rows),
         name: "routes, or different destinations",
+        decades: true,
     };
     let costs = Panel {
         top: TOP,

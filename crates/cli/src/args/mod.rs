@@ -68,7 +68,7 @@ pub enum Verb {
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show everything counted: no search
     Trial(Box<TrialArgs>),
-    /// Measure what share of the frames is lost at each load, from the highest down (RFC 2544 section 26.3)
+    /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     Loss(Box<LossArgs>),
     /// Measure what a frame costs the router at overload, against routes and destinations
     ///

@@ -14,9 +14,10 @@ const SHAPES: [Shape; 3] = [Shape::Circle, Shape::Square, Shape::Diamond];
 #[must_use]
 pub fn loss_svg(curves: &[CurveLine], machine: &str) -> String {
     let loads = || curves.iter().flat_map(|curve| &curve.loads);
-    let counts = Counts::Even {
+    let counts = Counts {
         most: loads().map(load).max().unwrap_or(1).max(1),
         name: "offered, frames/s",
+        decades: false,
     };
     let panel = |top: f64, unit, of: fn(&Measured) -> f64| Panel {
         top,

@@ -65,57 +65,26 @@ pub struct Line {
 
 /// The axis of counts.
 #[derive(Clone, Copy, Debug)]
-pub enum Counts {
-    /// Logarithmic, with a place for 0.
-    Decades {
-        /// The largest count.
-        most: u64,
-        /// Below the axis.
-        name: &'static str,
-    },
-    /// From 0 on in even steps.
-    Even {
-        /// The largest count.
-        most: u64,
-        /// Below the axis.
-        name: &'static str,
-    },
+pub struct Counts {
+    /// The largest count.
+    pub most: u64,
+    /// Below the axis.
+    pub name: &'static str,
+    /// Whether it is logarithmic, with a place for 0; else its steps are even.
+    pub decades: bool,
 }
 
 impl Counts {
-    /// Where a count stands, from 0 to 1.
-    fn place(self, count: f64) -> f64 {
-        match self {
-            Self::Decades { .. } => place(count) / f64::from(self.decades()),
-            Self::Even { most, .. } => count / most as f64,
-        }
-    }
-
-    /// Counts with a mark and a number.
+    /// Counts with a number.
     fn numbered(self) -> Vec<f64> {
-        match self {
-            Self::Decades { .. } => {
-                let powers = (0..self.decades()).map(|decade| 10_f64.powi(decade));
-                std::iter::once(0.0).chain(powers).collect()
-            }
-            Self::Even { most, .. } => {
-                let step = nice(most as f64 / LINES);
-                (0..)
-                    .map(|at| f64::from(at) * step)
-                    .take_while(|&count| count <= most as f64)
-                    .collect()
-            }
+        let most = self.most as f64;
+        if self.decades {
+            let powers = (0..place(most).ceil().max(1.0) as i32).map(|at| 10_f64.powi(at));
+            return std::iter::once(0.0).chain(powers).collect();
         }
-    }
-
-    fn decades(self) -> i32 {
-        let (Self::Decades { most, .. } | Self::Even { most, .. }) = self;
-        place(most as f64).ceil().max(1.0) as i32
-    }
-
-    const fn name(self) -> &'static str {
-        let (Self::Decades { name, .. } | Self::Even { name, .. }) = self;
-        name
+        let step = nice(most / LINES);
+        let steps = (0..).map(|at| f64::from(at) * step);
+        steps.take_while(|&count| count <= most).collect()
     }
 }
 
@@ -174,7 +143,13 @@ impl Panel {
     }
 
     fn x(&self, count: f64) -> f64 {
-        LEFT + self.counts.place(count) * (WIDTH - LEFT - RIGHT)
+        let Counts { most, decades, .. } = self.counts;
+        let share = if decades {
+            place(count) / place(most as f64).ceil().max(1.0)
+        } else {
+            count / most as f64
+        };
+        LEFT + share * (WIDTH - LEFT - RIGHT)
     }
 
     fn values_axis(&self, text: &mut String, step: f64, most: f64) {
@@ -219,7 +194,7 @@ impl Panel {
              <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             f64::midpoint(LEFT, right),
             foot + 38.0,
-            self.counts.name()
+            self.counts.name
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::result::{doubt, whole_fps};
 use super::trial::verdict_name;
-use mpps_lab::jobs::loss::{Curve, LoadTried, LossPlan, SeriesEnd};
+use mpps_lab::jobs::loss::{Curve, LoadTried, LossPlan};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{Rate, Span, Trial, Verdict};
 use mpps_record::{CurveLine, CurvePoint, Measured, Other, StandsOn};
@@ -10,12 +10,6 @@ use mpps_record::{CurveLine, CurvePoint, Measured, Other, StandsOn};
 /// The line of a curve.
 #[must_use]
 pub fn curve_line(curve: &Curve, plan: &LossPlan, simulated: bool, stands: StandsOn) -> CurveLine {
-    let end = match curve.end {
-        SeriesEnd::TwoLossless => mpps_record::SeriesEnd::TwoLossless,
-        SeriesEnd::LowestLoad => mpps_record::SeriesEnd::LowestLoad,
-        SeriesEnd::Budget => mpps_record::SeriesEnd::Budget,
-        SeriesEnd::CutShort => mpps_record::SeriesEnd::CutShort,
-    };
     CurveLine {
         frame: curve.frames.to_string(),
         simulated,
@@ -25,7 +19,7 @@ pub fn curve_line(curve: &Curve, plan: &LossPlan, simulated: bool, stands: Stand
         step_share: plan.step,
         trial_ns: plan.time().as_nanos(),
         loads: curve.loads.iter().map(point).collect(),
-        end,
+        end: curve.end.name().into(),
         why: curve.why.clone(),
         overload_trials: stands.overload_trials,
         doubts: curve.doubts.iter().map(doubt).collect(),

@@ -69,6 +69,19 @@ pub enum SeriesEnd {
     CutShort,
 }
 
+impl SeriesEnd {
+    /// The word in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TwoLossless => "two-lossless",
+            Self::LowestLoad => "lowest-load",
+            Self::Budget => "budget",
+            Self::CutShort => "cut-short",
+        }
+    }
+}
+
 /// What came of one frame size.
 #[derive(Clone, Debug)]
 pub struct Curve {
