@@ -49,38 +49,33 @@ fn sentence(curve: &CurveLine) -> String {
     } else {
         ""
     };
-    let measured = |load: &'_ CurvePoint| {
-        load.measured
-            .clone()
-            .map(|measured| (load.load_share, measured))
-    };
+    let measured = |load: &CurvePoint| Some((load.load_share, load.measured.clone()?));
     let known: Vec<(f64, Measured)> = curve.loads.iter().filter_map(measured).collect();
     // From the lowest load up: a higher one without loss above a lossy one is chance.
-    let is_lossless = |load: &&CurvePoint| load.verdict == Verdict::Lossless;
-    let lossless = curve.loads.iter().rev().take_while(is_lossless).last();
-    let lost = |(share, at): &(f64, Measured)| {
-        let (fps, loss) = (short(at.offered_fps), percent(at.loss_ratio));
-        format!("at {} ({fps} frames/s) {loss} lost", percent(*share))
+    let lossless = |load: &&CurvePoint| load.verdict == Verdict::Lossless;
+    let below = curve.loads.iter().rev().take_while(lossless).last();
+    let at = |(share, at): &(f64, Measured)| {
+        format!("{} ({} frames/s)", percent(*share), short(at.offered_fps))
     };
-    let mut parts = Vec::new();
-    if let Some(load) = lossless {
-        let fps = short(
-            load.measured
-                .as_ref()
-                .map_or(load.load_fps, |at| at.offered_fps),
-        );
-        parts.push(format!(
-            "nothing lost up to {} ({fps} frames/s)",
-            percent(load.load_share)
-        ));
-    }
-    let lossy = |(_, at): &&(f64, Measured)| at.lost_frames > 0;
-    let above = |at: &&(f64, Measured)| lossless.is_none_or(|load| at.0 > load.load_share);
-    let lowest = known.iter().filter(lossy).filter(above).next_back();
-    let highest = known.first().filter(lossy);
-    parts.extend(lowest.filter(|at| Some(*at) != highest).map(lost));
+    let lost = |found| format!("at {} {} lost", at(found), percent(found.1.loss_ratio));
+    let passed = below.and_then(measured);
+    let mut parts: Vec<String> = passed
+        .iter()
+        .map(|load| format!("nothing lost up to {}", at(load)))
+        .collect();
+    let above = |load: &&(f64, Measured)| {
+        load.1.lost_frames > 0 && passed.as_ref().is_none_or(|below| load.0 > below.0)
+    };
+    let highest = known.first().filter(above);
     parts.extend(
-        highest.map(|at| format!("{}, {} forwarded", lost(at), short(at.1.forwarding_fps))),
+        known
+            .iter()
+            .rfind(above)
+            .filter(|low| Some(*low) != highest)
+            .map(lost),
+    );
+    parts.extend(
+        highest.map(|top| format!("{}, {} forwarded", lost(top), short(top.1.forwarding_fps))),
     );
     if parts.is_empty() {
         parts.push("not measured".to_owned());
