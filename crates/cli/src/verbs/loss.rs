@@ -14,7 +14,7 @@ use mpps_lab::doubt::Doubt;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::loss::{self, Curve};
 use mpps_lab::jobs::{JobError, ResultObserver};
-use mpps_record::{Comparability, CurveLine, RunLine, Traffic};
+use mpps_record::{Comparability, CurveLine, CurvePoint, RunLine, Traffic, Verdict};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -111,8 +111,8 @@ impl Outcome for Measured<'_> {
     }
 
     fn exit(&self) -> Exit {
-        let is_measured =
-            |curve: &CurveLine| curve.loads.iter().any(|load| load.measured.is_some());
+        let counts = |load: &CurvePoint| matches!(load.verdict, Verdict::Lossless | Verdict::Lossy);
+        let is_measured = |curve: &CurveLine| curve.loads.iter().any(counts);
         if self.curves.iter().all(is_measured) {
             Exit::Measured
         } else {
