@@ -268,7 +268,8 @@ fn short(value: f64) -> String {
     } else if value >= 1e4 {
         format!("{}k", (value / 1e3).round())
     } else {
-        format!("{value}")
+        // Sums of tenths are no tenths.
+        format!("{}", (value * 1e6).round() / 1e6)
     }
 }
 
@@ -294,7 +295,7 @@ mod tests {
                 nice(least)
             );
         }
-        let texts = [0.0, 100.0, 1_000.0, 10_000.0, 1_500_000.0, 4e6].map(short);
-        assert_eq!(texts, ["0", "100", "1000", "10k", "1.5M", "4M"]);
+        let texts = [0.0, 0.1 + 0.2, 100.0, 1_000.0, 10_000.0, 1_500_000.0, 4e6].map(short);
+        assert_eq!(texts, ["0", "0.3", "100", "1000", "10k", "1.5M", "4M"]);
     }
 }
