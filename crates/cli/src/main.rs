@@ -31,6 +31,7 @@ fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
         Verb::Throughput(args) => verbs::throughput::run(args),
         Verb::Trial(args) => verbs::trial::run(args),
+        Verb::Loss(args) => verbs::loss::run(args),
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Limits(args) => verbs::limits::run(args),

@@ -8,6 +8,7 @@ mod fib_scale;
 mod fixed_load;
 mod limits;
 mod load;
+mod loss;
 mod routes;
 mod search;
 mod traffic;
@@ -18,6 +19,7 @@ pub use fib_scale::{FULL, FibScalePlan};
 pub use fixed_load::TrialPlan;
 pub use limits::LimitsPlan;
 pub use load::load_plan;
+pub use loss::LossPlan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{

@@ -4,12 +4,15 @@
 //! A point at which the router was not at its limit is drawn hollow. A point that could not be measured is a cross on
 //! the axis.
 
+mod loss;
 mod panel;
+
+pub use loss::loss_svg;
 
 use crate::terminal::{ScaleRow, bed_line, three_digits};
 use mpps_lab::jobs::fib_scale::Series;
 use mpps_method::saturation::Interval;
-use panel::{HEIGHT, Kind, LEFT, Line, Mark, Panel, WIDTH, escaped, mark};
+use panel::{Counts, HEIGHT, Kind, LEFT, Line, Mark, Panel, WIDTH, escaped, mark};
 use std::fmt::Write;
 
 /// Told apart in black and white too: each has a mark of its own (Okabe and Ito's palette).
@@ -25,31 +28,37 @@ const TOP: f64 = 120.0;
 /// line. `machine` says where and when.
 #[must_use]
 pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
+    let counts = Counts {
+        most: counts(rows),
+        name: "routes, or different destinations",
+        decades: true,
+    };
     let costs = Panel {
         top: TOP,
         unit: "router, ns a frame",
         lines: lines(rows, ScaleRow::router_ns),
-        counts: counts(rows),
+        counts,
     };
     let rates = Panel {
         top: TOP + HEIGHT,
         unit: "maximum forwarding rate, frames/s",
         lines: lines(rows, |row| row.maximum().map(|found| found.forwarding)),
-        counts: counts(rows),
+        counts,
     };
-    let all = TOP + 2.0 * HEIGHT;
-    let mut text = format!(
+    let head = small(38.0, machine) + &small(56.0, &bed_line(rows)) + &legend(&costs.lines);
+    page(title, &head, &[costs, rates])
+}
+
+/// A picture of panels below their title and legend.
+fn page(title: &str, head: &str, panels: &[Panel]) -> String {
+    let all = TOP + HEIGHT * panels.len() as f64;
+    let drawn: String = panels.iter().map(Panel::drawn).collect();
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {all}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-size=\"13\">{}</text>\n",
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"13\">{}</text>\n{head}{drawn}</svg>\n",
         escaped(title)
-    );
-    text += &small(38.0, machine);
-    text += &small(56.0, &bed_line(rows));
-    text += &legend(&costs.lines);
-    text += &costs.drawn();
-    text += &rates.drawn();
-    text + "</svg>\n"
+    )
 }
 
 /// A line of small text; nothing where there is none.
@@ -97,7 +106,7 @@ fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> Option<Interval>) -> Vec<L
                 .collect();
             marks.sort_by_key(|mark| mark.count);
             Line {
-                name: legend_of(series),
+                name: legend_of(series).to_owned(),
                 colour,
                 shape,
                 marks,
@@ -124,10 +133,11 @@ fn words(row: &ScaleRow) -> String {
     )
 }
 
-fn legend(lines: &[Line]) -> String {
+/// What each line is, so far apart.
+fn symbols(lines: &[Line], apart: f64) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
-        let x = LEFT + 12.0 + 170.0 * at as f64;
+        let x = LEFT + 12.0 + apart * at as f64;
         text += &mark(line.shape, line.colour, (x, 76.0), Kind::Is, "");
         let _ = writeln!(
             text,
@@ -136,6 +146,10 @@ fn legend(lines: &[Line]) -> String {
             line.name
         );
     }
+    text
+}
+
+fn legend(lines: &[Line]) -> String {
     let any = |wanted| {
         let mut marks = lines.iter().flat_map(|line| &line.marks);
         marks.any(|mark| mark.kind == wanted)
@@ -147,7 +161,7 @@ fn legend(lines: &[Line]) -> String {
     if any(Kind::Nothing) {
         notes.push("cross: not measured");
     }
-    text + &small(98.0, &notes.join("; "))
+    symbols(lines, 170.0) + &small(98.0, &notes.join("; "))
 }
 
 const fn legend_of(series: Series) -> &'static str {

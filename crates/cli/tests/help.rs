@@ -12,6 +12,7 @@ const VERBS: &[&str] = &[
     "calibrate",
     "fib-scale",
     "limits",
+    "loss",
     "doctor",
     "table",
     "table read",

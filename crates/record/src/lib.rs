@@ -18,6 +18,7 @@ mod comparability;
 pub mod facts;
 mod histogram;
 mod kind;
+mod loss;
 mod losses;
 mod nic;
 mod plan;
@@ -35,6 +36,7 @@ pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
+pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
 pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Search, Traffic};
@@ -51,7 +53,8 @@ pub use trial::{
     Disturbed, Ledger, SizeCount, TrialLine,
 };
 pub use words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, Stability, Verdict,
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, SeriesEnd,
+    Stability, Verdict,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

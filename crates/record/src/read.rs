@@ -2,7 +2,9 @@
 
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
-use crate::{CalibrationLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine};
+use crate::{
+    CalibrationLine, CurveLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine,
+};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -42,6 +44,8 @@ pub struct Run {
     pub trials: Vec<TrialLine>,
     /// Its results: one a frame size and goal.
     pub results: Vec<ResultLine>,
+    /// Curves of `mpps loss`.
+    pub curves: Vec<CurveLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Planted faults of `mpps calibrate`.
@@ -57,6 +61,7 @@ impl Run {
             Line::Trial(line) => self.trials.push(*line),
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
+            Line::Curve(line) => self.curves.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),
         }

@@ -77,8 +77,24 @@ words! {
         Fixed = "fixed",
         /// Back-to-back: there is no pace.
         Burst = "burst",
+        /// At a load of a series that goes down (`mpps loss`).
+        Loss = "loss",
         /// With a planted fault.
         Calibration = "calibration",
+    }
+}
+
+words! {
+    /// How a series of loads ended (`mpps loss`).
+    SeriesEnd {
+        /// Two loads in a row lost nothing.
+        TwoLossless = "two-lossless",
+        /// There was no lower load.
+        LowestLoad = "lowest-load",
+        /// The time was spent.
+        Budget = "budget",
+        /// An error or an interrupt; `why` says which.
+        CutShort = "cut-short",
     }
 }
 

@@ -8,6 +8,7 @@ mod fib_scale;
 mod generate;
 pub mod goal;
 mod limits;
+mod loss;
 mod port;
 pub mod quantity;
 mod recover;
@@ -31,6 +32,7 @@ pub use fib::{
 pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
+pub use loss::LossArgs;
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
@@ -66,6 +68,8 @@ pub enum Verb {
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show everything counted: no search
     Trial(Box<TrialArgs>),
+    /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
+    Loss(Box<LossArgs>),
     /// Measure what a frame costs the router at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.

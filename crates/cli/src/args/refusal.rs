@@ -251,7 +251,7 @@ mod tests {
                 "report",
                 "mpps has no \"report\": give one of: throughput, ",
             ),
-            ("thruput", "throughput, trial, fib-scale"),
+            ("thruput", "throughput, trial, loss, fib-scale"),
             (
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",

@@ -1,4 +1,4 @@
-//! One panel: values against counts, counts on a logarithmic axis.
+//! One panel: values against counts.
 
 use std::fmt::Write;
 
@@ -38,7 +38,7 @@ pub enum Shape {
 /// One mark: where in the field, in the units of its axes.
 #[derive(Debug)]
 pub struct Mark {
-    /// Routes or destinations.
+    /// By the axis of counts.
     pub count: u64,
     /// In the panel's unit.
     pub value: f64,
@@ -54,13 +54,38 @@ pub struct Mark {
 #[derive(Debug)]
 pub struct Line {
     /// For the legend.
-    pub name: &'static str,
+    pub name: String,
     /// As SVG has it.
     pub colour: &'static str,
     /// Of its marks.
     pub shape: Shape,
     /// By rising count.
     pub marks: Vec<Mark>,
+}
+
+/// The axis of counts.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// The largest count.
+    pub most: u64,
+    /// Below the axis.
+    pub name: &'static str,
+    /// Whether it is logarithmic, with a place for 0; else its steps are even.
+    pub decades: bool,
+}
+
+impl Counts {
+    /// Counts with a number.
+    fn numbered(self) -> Vec<f64> {
+        let most = self.most as f64;
+        if self.decades {
+            let powers = (0..place(most).ceil().max(1.0) as i32).map(|at| 10_f64.powi(at));
+            return std::iter::once(0.0).chain(powers).collect();
+        }
+        let step = nice(most / LINES);
+        let steps = (0..).map(|at| f64::from(at) * step);
+        steps.take_while(|&count| count <= most).collect()
+    }
 }
 
 /// Lines over one pair of axes.
@@ -72,8 +97,8 @@ pub struct Panel {
     pub unit: &'static str,
     /// The series.
     pub lines: Vec<Line>,
-    /// The largest count.
-    pub counts: u64,
+    /// The other axis.
+    pub counts: Counts,
 }
 
 impl Panel {
@@ -87,13 +112,12 @@ impl Panel {
         };
         let step = nice(values() / LINES);
         let most = (values() / step).ceil() * step;
-        let decades = place(self.counts).ceil().max(1.0);
         let foot = self.top + HEIGHT - FOOT;
-        let x = |count: u64| LEFT + place(count) / decades * (WIDTH - LEFT - RIGHT);
+        let x = |count: u64| self.x(count as f64);
         let y = |value: f64| foot - value.max(0.0) / most * (HEIGHT - FOOT);
         let mut text = String::new();
         self.values_axis(&mut text, step, most);
-        self.counts_axis(&mut text, decades);
+        self.counts_axis(&mut text);
         for line in &self.lines {
             let there = || line.marks.iter().filter(|mark| mark.kind != Kind::Nothing);
             let points: Vec<String> = there()
@@ -116,6 +140,16 @@ impl Panel {
             }
         }
         text
+    }
+
+    fn x(&self, count: f64) -> f64 {
+        let Counts { most, decades, .. } = self.counts;
+        let share = if decades {
+            place(count) / place(most as f64).ceil().max(1.0)
+        } else {
+            count / most as f64
+        };
+        LEFT + share * (WIDTH - LEFT - RIGHT)
     }
 
     fn values_axis(&self, text: &mut String, step: f64, most: f64) {
@@ -141,15 +175,10 @@ impl Panel {
         );
     }
 
-    fn counts_axis(&self, text: &mut String, decades: f64) {
+    fn counts_axis(&self, text: &mut String) {
         let (right, foot) = (WIDTH - RIGHT, self.top + HEIGHT - FOOT);
-        for decade in 0..=decades as u32 {
-            let x = LEFT + f64::from(decade) / decades * (right - LEFT);
-            let count = if decade == 0 {
-                0.0
-            } else {
-                10f64.powi(decade as i32 - 1)
-            };
+        for count in self.counts.numbered() {
+            let x = self.x(count);
             let _ = writeln!(
                 text,
                 "<line x1=\"{x:.1}\" y1=\"{foot}\" x2=\"{x:.1}\" y2=\"{}\" stroke=\"black\"/>\
@@ -162,9 +191,10 @@ impl Panel {
         let _ = writeln!(
             text,
             "<line x1=\"{LEFT}\" y1=\"{foot}\" x2=\"{right}\" y2=\"{foot}\" stroke=\"black\"/>\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">routes, or different destinations</text>",
+             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             f64::midpoint(LEFT, right),
-            foot + 38.0
+            foot + 38.0,
+            self.counts.name
         );
     }
 }
@@ -214,11 +244,11 @@ pub fn mark(shape: Shape, colour: &str, (x, y): (f64, f64), kind: Kind, words: &
 }
 
 /// A logarithmic axis that has a place for 0 too: 0, then 1 at one decade, 10 at two ...
-fn place(count: u64) -> f64 {
-    if count == 0 {
+fn place(count: f64) -> f64 {
+    if count < 1.0 {
         0.0
     } else {
-        1.0 + (count as f64).log10()
+        1.0 + count.log10()
     }
 }
 
@@ -238,7 +268,8 @@ fn short(value: f64) -> String {
     } else if value >= 1e4 {
         format!("{}k", (value / 1e3).round())
     } else {
-        format!("{value}")
+        // Sums of tenths are no tenths.
+        format!("{}", (value * 1e6).round() / 1e6)
     }
 }
 
@@ -256,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_axis_has_a_place_for_0_and_steps_are_round() {
-        assert!(place(0) < place(1) && (place(10) - 2.0).abs() < 1e-9);
+        assert!(place(0.0) < place(1.0) && (place(10.0) - 2.0).abs() < 1e-9);
         for (least, step) in [(150.0, 200.0), (90.0, 100.0), (201.0, 500.0), (1.0, 1.0)] {
             assert!(
                 (nice(least) - step).abs() < 1e-6,
@@ -264,7 +295,7 @@ mod tests {
                 nice(least)
             );
         }
-        let texts = [0.0, 100.0, 1_000.0, 10_000.0, 1_500_000.0, 4e6].map(short);
-        assert_eq!(texts, ["0", "100", "1000", "10k", "1.5M", "4M"]);
+        let texts = [0.0, 0.1 + 0.2, 100.0, 1_000.0, 10_000.0, 1_500_000.0, 4e6].map(short);
+        assert_eq!(texts, ["0", "0.3", "100", "1000", "10k", "1.5M", "4M"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::job::Job;
 use super::traffic::traffic;
-use crate::terminal::rule;
+use crate::terminal::{percent, rule};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_method::{FrameSpec, Rate, Resolution, SearchGoal, SearchPlan};
 use mpps_record::{FixedLoads, Goal, Plan, Search};
@@ -15,6 +15,7 @@ pub fn plan(job: Job<'_>) -> Plan {
         frames: match job {
             Job::Throughput(plan) | Job::FibScale(plan, _) => names(&plan.sizes),
             Job::Trial(plan) => names(&plan.sizes),
+            Job::Loss(plan) => names(&plan.measurement.sizes),
             Job::Calibrate(traffic) => vec![traffic.frames.to_string()],
         },
         traffic: traffic(job.traffic()),
@@ -27,6 +28,11 @@ pub fn plan(job: Job<'_>) -> Plan {
                 loads: plan.loads.iter().map(ToString::to_string).collect(),
                 time_ns: plan.time.as_nanos(),
                 trials: plan.trials,
+            }),
+            Job::Loss(plan) => Some(FixedLoads {
+                loads: plan.shares().map(percent).collect(),
+                time_ns: plan.time().as_nanos(),
+                trials: 1,
             }),
             _ => None,
         },

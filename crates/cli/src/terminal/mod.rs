@@ -11,6 +11,7 @@ mod fib_scale;
 mod fixed_load;
 mod headline;
 mod limits;
+mod loss;
 pub mod plan;
 pub mod progress;
 mod recovery;
@@ -35,6 +36,7 @@ pub use fib_scale::{
 };
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
+pub use loss::{loss, loss_title, percent};
 pub use recovery::recovery;
 pub use report::{Place, Report, comparability};
 pub use routes::{prefixes, routes, routes_json};

@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod fib_scale;
 pub mod generate;
 pub mod limits;
+pub mod loss;
 mod measure;
 pub mod recover;
 pub mod table;

@@ -4,6 +4,7 @@ pub mod back_to_back;
 pub mod calibrate;
 pub mod fib_scale;
 pub mod fixed_load;
+pub mod loss;
 pub mod throughput;
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};

@@ -19,6 +19,8 @@ pub enum Phase {
     Burst,
     /// Through the DUT, at a load that was asked for.
     Fixed,
+    /// Through the DUT, at a load of a series that goes down.
+    Loss,
     /// Through the DUT with a planted fault.
     Calibration,
 }
@@ -34,6 +36,7 @@ impl Phase {
             Self::Search => "search",
             Self::Burst => "burst",
             Self::Fixed => "fixed",
+            Self::Loss => "loss",
             Self::Calibration => "calibration",
         }
     }

@@ -1,0 +1,63 @@
+//! `mpps loss`.
+
+use super::goal::percent;
+use super::quantity::{budget, rate, trial_length, warm_up};
+use super::simulate::simulated;
+use super::{DestinationArgs, OutputArgs, PortArgs, SetUpArgs, TrafficArgs};
+use clap::Args;
+use mpps_method::simulate::Properties;
+use mpps_method::{Rate, Span};
+use std::path::PathBuf;
+
+/// Arguments of `mpps loss`.
+#[derive(Args, Debug)]
+pub struct LossArgs {
+    /// From one load to the next, as a share of the highest, 1% to 10% (RFC 2544 section 26.3: 10% at most)
+    #[arg(long, value_name = "PERCENT", default_value = "10%", value_parser = step, help_heading = "Load")]
+    pub step: f64,
+    /// Length of each trial, in seconds or with a unit (200ms, 5m); RFC 2544 section 24 asks for 60
+    #[arg(long, alias = "trial-time", value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
+    pub time: Span,
+    /// Highest load to offer, frames/s (400k, 1.5M, 1e6) [default: the most that tester and link can]
+    #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]
+    pub max_rate: Option<Rate>,
+    /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
+    #[arg(long, value_name = "SECONDS", value_parser = warm_up, help_heading = "Load")]
+    pub warm_up: Option<Span>,
+    /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m)
+    /// [default: as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
+    pub budget: Option<Span>,
+    /// What is sent.
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    /// Where frames go.
+    #[command(flatten)]
+    pub destinations: DestinationArgs,
+    /// On a bed kept by `mpps bed up` instead of one of its own
+    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
+    pub kept_bed: Option<String>,
+    /// On a simulated tester and router instead of a bed; needs no rights (see `mpps throughput --help`)
+    #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
+          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
+                                "table", "dst_prefix", "external", "receiver"])]
+    pub simulate: Option<Properties>,
+    /// The bed it raises for itself.
+    #[command(flatten)]
+    pub bed: SetUpArgs,
+    /// What carries the frames.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Write the plot here, SVG [default: beside the record]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn step(text: &str) -> Result<f64, String> {
+    let step = percent(text).filter(|step| (0.01..=0.1).contains(step));
+    step.ok_or_else(|| "give 1% to 10%".to_owned())
+}

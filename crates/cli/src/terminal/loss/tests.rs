@@ -1,0 +1,101 @@
+use super::*;
+use mpps_record::Doubt;
+
+fn point(percent: u64, lost: u64, verdict: Verdict) -> CurvePoint {
+    let sent = percent * 10_000;
+    let counts = matches!(verdict, Verdict::Lossless | Verdict::Lossy);
+    CurvePoint {
+        load_share: percent as f64 / 100.0,
+        load_fps: sent,
+        measured: counts.then(|| Measured {
+            offered_fps: sent,
+            forwarding_fps: sent - lost,
+            sent_frames: sent,
+            lost_frames: lost,
+            loss_ratio: lost as f64 / sent as f64,
+            dut_busiest_cpu_share: Some(0.5),
+        }),
+        verdict_text: verdict.to_string(),
+        verdict,
+        trial: 1,
+        void_trials: 3,
+    }
+}
+
+fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
+    let doubt = Doubt {
+        name: "x".to_owned(),
+        seen: "something".to_owned(),
+        ..Doubt::default()
+    };
+    let curve = CurveLine {
+        frame: "imix".to_owned(),
+        simulated: false,
+        receiver: None,
+        highest_fps: Some(1_000_000),
+        highest_limited_by: Some(LimitedBy::Tester),
+        step_share: 0.1,
+        trial_ns: 1_000_000_000,
+        loads,
+        end,
+        why: Some("interrupted".to_owned()),
+        overload_trials: Vec::new(),
+        doubts: vec![doubt.clone(), doubt],
+        other: serde_json::Map::new(),
+    };
+    let text = loss(&[curve], "a machine");
+    assert_eq!(text.matches("- something").count(), 1, "{text}");
+    text
+}
+
+#[test]
+fn each_end_is_a_sentence() {
+    let (lossy, lossless, void) = (Verdict::Lossy, Verdict::Lossless, Verdict::Void);
+    let at = |percent, lost: u64| match lost {
+        0 => point(percent, 0, lossless.clone()),
+        lost => point(percent, lost, lossy.clone()),
+    };
+    for (loads, end, wanted) in [
+        (
+            vec![at(100, 0), at(90, 0)],
+            SeriesEnd::TwoLossless,
+            "imix: nothing lost up to 100 % (1.000M frames/s)\n",
+        ),
+        (
+            vec![at(100, 10), at(90, 0), at(80, 2), at(70, 0)],
+            SeriesEnd::CutShort,
+            "imix: nothing lost up to 70 % (700.0k frames/s); at 80 % (800.0k frames/s) under 0.001 % lost; at 100 %",
+        ),
+        (
+            vec![at(100, 10)],
+            SeriesEnd::Budget,
+            "the budget was spent after 100 %: lower loads are not measured\n",
+        ),
+        (
+            vec![point(100, 0, void), at(90, 900)],
+            SeriesEnd::LowestLoad,
+            "\n100 %: 4 trials, the last void\n",
+        ),
+        (Vec::new(), SeriesEnd::CutShort, "imix: not measured\n"),
+        (
+            Vec::new(),
+            SeriesEnd::CutShort,
+            "\ncut short: interrupted\n",
+        ),
+    ] {
+        let text = told(loads, end);
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn shares_have_the_digits_that_matter() {
+    for (share, text) in [
+        (1.0, "100 %"),
+        (0.34795, "34.8 %"),
+        (0.0685, "6.85 %"),
+        (1e-6, "under 0.001 %"),
+    ] {
+        assert_eq!(percent(share), text);
+    }
+}

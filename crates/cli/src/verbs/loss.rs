@@ -1,0 +1,169 @@
+//! `mpps loss`: what is lost at each load, into one record, table and plot.
+
+use super::measure::{self, Head, Outcome};
+use super::{begin, destinations};
+use crate::args::LossArgs;
+use crate::exit::Exit;
+use crate::plan::{BedChoice, LossPlan};
+use crate::plot;
+use crate::record::{Job, curve_line, doubt, run_line, simulated_run_line};
+use crate::recorder::{Keeping, Recorder};
+use crate::terminal::{self, plan as words};
+use anyhow::{Context, Error, Result};
+use mpps_lab::doubt::Doubt;
+use mpps_lab::facts::Facts;
+use mpps_lab::jobs::loss::{self, Curve};
+use mpps_lab::jobs::{JobError, ResultObserver};
+use mpps_record::{Comparability, CurveLine, CurvePoint, RunLine, Traffic, Verdict};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy; the bed is lowered by then.
+pub fn run(args: &LossArgs) -> Result<Exit> {
+    let mut plan = LossPlan::new(args)?;
+    begin::check_folder("--plot", args.plot.as_deref())?;
+    let quiet = args.output.quiet;
+    let sent = &mut plan.offer.measurement.traffic;
+    let prepared = destinations::prepare(plan.destinations.as_ref(), sent, quiet)?;
+    if args.output.dry_run {
+        let words = words::sent(&plan.offer.measurement)
+            + &words::destinations(plan.destinations.as_ref())
+            + &format!("loads        {}\n", Job::Loss(&plan.offer).search_rule());
+        return begin::dry_run(&args.output, &plan.bed, Job::Loss(&plan.offer), &[], &words);
+    }
+    let facts = Facts::gather();
+    if let BedChoice::Simulated(pair) = plan.bed {
+        let (begun, mut recorder) = begin::open_record(&args.output)?;
+        let line = simulated_run_line(begun, Job::Loss(&plan.offer), &pair, &facts)?;
+        let head = (line, format!("simulated: {pair}"));
+        let measured = Measured::new(args, &plan, head, Vec::new, &mut recorder, |observer| {
+            loss::simulate(pair, &plan.offer, observer)
+        });
+        return measure::finish(recorder, &measured);
+    }
+    measure::on_bed(&args.output, &plan.bed.clone(), |stage| {
+        let (bed, recorder) = (&stage.bed, &mut stage.recorder);
+        plan.offer.measurement = plan.offer.measurement.on_bed(bed)?;
+        let load = |routes| destinations::load(routes, bed, recorder, quiet);
+        let routes = prepared.as_ref().map(load).transpose()?;
+        let line = run_line(stage.begun, Job::Loss(&plan.offer), bed, &facts, routes)?;
+        let machine = terminal::machine_line(&facts, stage.begun);
+        let beside = || stage.beside.doubts();
+        let measured = Measured::new(args, &plan, (line, machine), beside, recorder, |observer| {
+            loss::measure(bed, &plan.offer, observer)
+        });
+        stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
+        Ok(measured)
+    })
+}
+
+/// Curves up to the end, and what ended the run early.
+struct Measured<'a> {
+    args: &'a LossArgs,
+    line: RunLine,
+    machine: String,
+    curves: Vec<CurveLine>,
+    error: Option<Error>,
+}
+
+impl<'a> Measured<'a> {
+    /// Writes the run's line and measures: each curve in the record first.
+    fn new(
+        args: &'a LossArgs,
+        plan: &LossPlan,
+        (line, machine): (RunLine, String),
+        beside: impl Fn() -> Vec<Doubt>,
+        recorder: &mut Recorder,
+        measure: impl FnOnce(&mut dyn ResultObserver<Curve>) -> Option<JobError>,
+    ) -> Self {
+        let (simulated, mut curves) = (args.simulate.is_some(), Vec::new());
+        let written = recorder.record.write(&line);
+        let mut observer = Keeping {
+            recorder,
+            keep: |recorder: &mut Recorder, curve: &Curve| {
+                let mut line = curve_line(curve, &plan.offer, simulated, recorder.take_stands());
+                line.doubts.extend(beside().iter().map(doubt));
+                let written = recorder.record.append(&line);
+                curves.push(line);
+                written
+            },
+        };
+        let error = match written {
+            Ok(()) => measure(&mut observer).map(Error::from),
+            Err(error) => Some(error),
+        };
+        Self {
+            args,
+            line,
+            machine,
+            curves,
+            error,
+        }
+    }
+}
+
+impl Outcome for Measured<'_> {
+    fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
+    }
+
+    fn exit(&self) -> Exit {
+        let counts = |load: &CurvePoint| matches!(load.verdict, Verdict::Lossless | Verdict::Lossy);
+        let is_measured = |curve: &CurveLine| curve.loads.iter().any(counts);
+        if self.curves.iter().all(is_measured) {
+            Exit::Measured
+        } else {
+            Exit::Disturbed
+        }
+    }
+
+    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+        let record = recorder.record.path();
+        let beside = || record.with_extension("svg");
+        let path = self.args.plot.clone().unwrap_or_else(beside);
+        if !self.curves.is_empty() {
+            std::fs::write(&path, plot::loss_svg(&self.curves, &self.machine)).with_context(
+                || {
+                    let path = path.display();
+                    format!("write plot {path} (name another place with --plot)")
+                },
+            )?;
+        }
+        if self.args.output.json {
+            terminal::out(&measure::json(&Document {
+                head,
+                simulated: self.args.simulate.is_some(),
+                comparability: &self.line.comparability,
+                traffic: &self.line.plan.traffic,
+                machine: &self.machine,
+                plot: path,
+                curves: &self.curves,
+            })?);
+        } else if !self.curves.is_empty() {
+            let text = terminal::loss(&self.curves, &self.machine);
+            let key = terminal::comparability(&self.line.comparability);
+            let (record, plot) = (record.display(), path.display());
+            let text = format!("{text}\n{key}record: {record}\nplot: {plot}\n");
+            terminal::out(&terminal::fitted(&text));
+        }
+        Ok(())
+    }
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: Head<'a>,
+    /// Whether tester and router were simulated: nothing was measured.
+    simulated: bool,
+    comparability: &'a Comparability,
+    traffic: &'a Traffic,
+    /// CPU, hypervisor, kernel, date and version, in words.
+    machine: &'a str,
+    plot: PathBuf,
+    curves: &'a [CurveLine],
+}
