@@ -117,7 +117,7 @@ fn text_and_plot(run: &Run, points: &[&Value]) {
     for wanted in [
         "by 64 next hops, destinations drawn per-prefix, seed 1",
         "Router ns: what a frame costs the router at overload",
-        "0 routes: one destination, the tester's own address",
+        "0 routes: the one destination is the tester's own address",
         "fewer destinations than asked for",
         ", mpps ",
     ] {

@@ -130,7 +130,7 @@ fn a_router_that_loses_for_no_load_is_told_before_anything_else() {
             router,
         ];
         let ended = run(mpps(&words).arg("--record").arg(scratch.path("text.jsonl")));
-        let first = "64 B: UNSTABLE: at 600.0 kfps, a load it should not feel, the DUT lost frames in 5 of 5";
+        let first = "64 B: UNSTABLE: at the low load of 600.0 kfps the DUT lost frames in 5 of 5";
         assert_eq!(ended.stdout.starts_with(first), unstable, "{ended:?}");
     }
 }

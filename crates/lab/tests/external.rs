@@ -213,7 +213,7 @@ fn a_device_that_does_not_answer_is_named_with_what_to_do() {
     ip(&lab.device, "addr del 198.18.0.1/16 dev d1");
     let line = refused(&lab, &plan("x1", "x2", false, false));
     assert!(
-        line.contains("nobody answers for 198.18.0.1") && line.contains("--dut-mac"),
+        line.contains("no answer for 198.18.0.1") && line.contains("--dut-mac"),
         "{line}"
     );
     ip(&lab.device, "addr add 198.18.0.1/16 dev d1");

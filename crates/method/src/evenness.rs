@@ -52,7 +52,7 @@ impl fmt::Display for Evenness {
         let [half, most, all] = [self.late_p50, self.late_p999, self.late_max].map(rounded);
         write!(
             f,
-            "half at most {half} late, 99.9 % {most}, all {all}; up to {} frames made up for at once",
+            "median {half} late, 99.9 % {most}, worst {all}; up to {} frames sent back to back to catch up",
             self.catch_up_frames
         )?;
         match self.ring_share() {
@@ -99,13 +99,10 @@ mod tests {
         );
         assert!((310..320).contains(&even.catch_up_frames), "{even:?}");
         let said = even.to_string();
-        assert!(
-            said.starts_with("half at most 20 ns late, 99.9 % 4"),
-            "{said}"
-        );
+        assert!(said.starts_with("median 20 ns late, 99.9 % 4"), "{said}");
         assert!(
             said.ends_with(&format!(
-                "; up to {} frames made up for at once (7.6 % of the ring)",
+                "; up to {} frames sent back to back to catch up (7.6 % of the ring)",
                 even.catch_up_frames
             )),
             "{said}"

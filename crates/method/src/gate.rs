@@ -80,7 +80,7 @@ impl fmt::Display for Instability {
         } = self;
         write!(
             f,
-            "at {rate}, a load it should not feel, the DUT lost frames in {lossy} of {trials} trials ({lost} of {sent}"
+            "at the low load of {rate} the DUT lost frames in {lossy} of {trials} trials ({lost} of {sent}"
         )?;
         match self.pattern {
             Some(pattern) => write!(f, "; {pattern})"),
@@ -237,7 +237,7 @@ mod tests {
         assert!(
             found
                 .to_string()
-                .starts_with("at 75.0 kfps, a load it should not feel"),
+                .starts_with("at the low load of 75.0 kfps"),
             "{found}"
         );
     }

@@ -348,7 +348,7 @@ fn no_evidence_twice_at_a_load_is_no_answer() {
     };
     assert_eq!(
         why.to_string(),
-        "two trials at 805.0 kfps were no evidence, the last because the sender was cut short"
+        "two trials at 805.0 kfps were invalid, the last because the sender was cut short"
     );
     // Once at each of two loads is not twice at one.
     let (_, next) = driven(goal(), &[INVALID, LOSSY, INVALID, LOSSY]);

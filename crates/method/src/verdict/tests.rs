@@ -127,7 +127,7 @@ fn each_doubt_of_the_instrument_makes_the_trial_invalid() {
     let sizes = judged(|trial| trial.per_size = vec![size(2000, 1995)]);
     assert_eq!(
         sizes.to_string(),
-        "invalid: frames by size add up to 2000 sent, 1995 received; counted were 2000 and 1994"
+        "invalid: the frames by size add up to 2000 sent and 1995 received, but 2000 and 1994 were counted"
     );
 }
 

@@ -62,7 +62,7 @@ fn the_shortest_frames_hold_headers_and_tag() {
     let error = v6().frame(73, (1, 1), &TAG).unwrap_err().to_string();
     assert_eq!(
         error,
-        "a test frame of 73 octets without FCS cannot be: choose 74 to 65535"
+        "no test frame has 73 octets without FCS: choose 74 to 65535"
     );
     assert!(v4().frame(59, (1, 1), &TAG).is_err());
     assert!(v4().frame(65_536, (1, 1), &TAG).is_err());
