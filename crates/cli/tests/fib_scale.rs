@@ -116,7 +116,7 @@ fn overload_alone(run: &Run, point: &Value) {
 fn text_and_plot(run: &Run, points: &[&Value]) {
     for wanted in [
         "by 64 next hops, destinations drawn per-prefix, seed 1",
-        "Router ns: what a frame costs the router at overload",
+        "Router ns: the cost of a frame for the router at overload",
         "0 routes: the one destination is the tester's own address",
         "fewer destinations than asked for",
         ", mpps ",

@@ -66,7 +66,7 @@ pub enum Verb {
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show all counts, without a search
     Trial(Box<TrialArgs>),
-    /// Measure what a frame costs the router at overload, against routes and destinations
+    /// Measure the cost of a frame for the router at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),

@@ -159,7 +159,7 @@ pub fn bed_line(rows: &[ScaleRow]) -> String {
 pub fn fib_scale(rows: &[ScaleRow], plan: &ScalePlan, machine: &str) -> String {
     let mut text = format!("{}\n{machine}\n", scale_title(&plan.from, plan));
     text.push_str(
-        "Router ns: what a frame costs the router at overload, with its 95 % interval.\n",
+        "Router ns: the cost of a frame for the router at overload, with its 95 % interval.\n",
     );
     let bed = bed_line(rows);
     if !bed.is_empty() {
