@@ -27,7 +27,7 @@ pub struct Evenness {
 impl Evenness {
     /// Of one trial; `None` where lateness was not timed (a burst has no schedule).
     #[must_use]
-    pub fn of(trial: &Trial, ring_frames: u32) -> Option<Self> {
+    pub fn from_trial(trial: &Trial, ring_frames: u32) -> Option<Self> {
         let late = |part| trial.lateness.quantile(part);
         Some(Self {
             late_p50: late(0.5)?,
@@ -82,11 +82,11 @@ mod tests {
             offered: Rate::from_fps(1_000_000.0),
             ..Trial::default()
         };
-        assert_eq!(Evenness::of(&trial, 4_096), None, "a burst");
+        assert_eq!(Evenness::from_trial(&trial, 4_096), None, "a burst");
         trial.lateness.add_many(Span::from_nanos(20), 9_980);
         trial.lateness.add_many(Span::from_nanos(41_000), 15);
         trial.lateness.add_many(Span::from_nanos(310_000), 5);
-        let even = Evenness::of(&trial, 4_096).expect("timed");
+        let even = Evenness::from_trial(&trial, 4_096).expect("timed");
         assert_eq!(even.late_p50, Span::from_nanos(20));
         // Upper ends of buckets.
         assert!(

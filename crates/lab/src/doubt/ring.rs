@@ -28,7 +28,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
 
 /// Where an overload that the ring holds within a trial is larger than the distance (frames/s) of the two loads found.
 fn ring_hides(ring: u32, trial: Span, distance_fps: f64) -> Option<Doubt> {
-    let hidden = Rate::of(u64::from(ring), trial).unwrap_or_default();
+    let hidden = Rate::from_frames(u64::from(ring), trial).unwrap_or_default();
     (hidden.fps() > distance_fps).then(|| Doubt {
         name: "ring-hides",
         weight: Weight::Unsure(1),
