@@ -60,7 +60,7 @@ fn counts(point: &Value) -> [Option<u64>; 5] {
 }
 
 #[test]
-fn each_point_has_the_routes_and_destinations_it_names() {
+fn each_point_has_its_routes_and_destinations() {
     if !privileged() {
         return;
     }

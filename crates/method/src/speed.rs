@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_slows_down_for_a_trial_is_named_with_how_much() {
+    fn a_cpu_that_slows_down_is_named() {
         let trials = [
             trial(&[(0, 18, 18), (1, 18, 18)]),
             // Its clock is lowered for two trials.
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_on_one_side_and_a_few_percent_are_not_slow() {
+    fn a_slow_moment_on_one_side_is_not_slow() {
         let trials = [
             trial(&[(0, 100, 100)]),
             trial(&[(0, 170, 100)]),

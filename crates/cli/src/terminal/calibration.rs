@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_disturbed_is_neither_held_nor_wrong() {
+    fn a_disturbed_row_is_neither_held_nor_wrong() {
         let disturbed = Row {
             disturbed: Some("10 trials in a row were disturbed".to_owned()),
             ..row("a policer", f64::NAN, f64::NAN, 5_000.0)

@@ -299,7 +299,7 @@ fn what_no_bus_is_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_frame_is_cut_into_packets_and_brings_its_descriptor() {
+fn a_frame_is_cut_into_packets_with_a_descriptor() {
     let octets = |payload, overhead, descriptor, frame| {
         let packets = Packets::new(payload, overhead, descriptor).unwrap();
         let frame = FrameLen::new(frame).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_found_at_the_ends_of_words_and_of_the_trial() {
+    fn runs_are_found_at_ends_of_words_and_trial() {
         assert_eq!(runs(200, &[]), []);
         assert_eq!(runs(0, &[]), []);
         assert_eq!(runs(200, &[0, 63, 64, 199]), [(0, 1), (63, 2), (199, 1)]);

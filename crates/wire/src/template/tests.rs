@@ -69,7 +69,7 @@ fn the_shortest_frames_hold_headers_and_tag() {
 }
 
 #[test]
-fn an_ipv4_frame_lies_octet_for_octet_as_written_by_hand() {
+fn an_ipv4_frame_equals_one_written_by_hand() {
     let frame = v4().frame(60, (1024, 1024), &Tag::default()).unwrap();
     let mut by_hand = vec![
         0x02, 0x6d, 0x70, 0x70, 0x00, 0x0b, 0x02, 0x6d, 0x70, 0x70, 0x00, 0x0a, 0x08,

@@ -171,7 +171,7 @@ fn described(counters: Option<LookupCounters>) -> FibStats {
 }
 
 #[test]
-fn the_tries_figures_are_told_and_what_is_not_counted_is_said() {
+fn trie_figures_are_shown_or_said_to_be_uncounted() {
     let text = fib_stats("bed lab1", MAIN_TABLE, &described(None));
     for wanted in [
         "bed lab1, table main",
