@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_take_the_place_of_the_tests_unless_these_are_named_too() {
+    fn commands_replace_tests_that_are_not_named() {
         let line = "mpps throughput --frame 64";
         let only =
             request(&["--cpus", "1", "--run", line, "--run", "mpps doctor"]).expect("a request");

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_runs_the_program_itself_and_others_go_through_sudo() {
+    fn root_runs_the_program_others_use_sudo() {
         let direct = Privilege::Root
             .command("mpps")
             .expect("root can run anything");

@@ -82,7 +82,7 @@ impl Figures {
         let why = match finding.outcome {
             Outcome::CouldNotMeasure { why, .. } => Some(match why {
                 CouldNotMeasure::TooManyVoided(last) => {
-                    format!("the machine was too disturbed, at last because {last}")
+                    format!("the machine was too disturbed, the last time because {last}")
                 }
                 other => other.to_string(),
             }),
@@ -178,7 +178,7 @@ const fn trials(finding: &Finding) -> u32 {
 
 fn why_lost(why: &WhyLost) -> String {
     if why.bounds {
-        format!("why it lost at {why}")
+        format!("cause of the loss at {why}")
     } else {
         format!("loss that does not bound the result, at {why}")
     }

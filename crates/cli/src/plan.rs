@@ -134,8 +134,7 @@ fn destinations(
     let destinations = DestinationPlan::from_args(typed, traffic)?;
     ensure!(
         destinations.is_none() || ports.external.is_none(),
-        "--external with destinations: routes can be loaded into a router of our own only, not into that device; \
-         leave --table and --dst-prefix away"
+        "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
     );
     Ok(destinations)
 }

@@ -127,7 +127,7 @@ fn what_no_plan_can_be_is_refused_without_rights() {
 }
 
 #[test]
-fn arguments_of_any_octets_and_length_are_refused_in_a_line() {
+fn odd_arguments_are_refused_in_one_line() {
     use std::os::unix::ffi::OsStringExt;
     let octets = std::ffi::OsString::from_vec(vec![0xff]);
     assert_refused(&run(mpps(&["bed", "up"]).arg(octets)), "UTF-8");
@@ -267,7 +267,7 @@ fn a_dry_run_needs_no_rights_and_prints_the_plan() {
 }
 
 #[test]
-fn a_plan_says_receiver_and_budget_where_there_are_any() {
+fn a_plan_shows_receiver_and_budget() {
     let planned = |words: &str| {
         let words: Vec<&str> = words.split_whitespace().collect();
         let ended = run(mpps(&words).arg("--dry-run"));
@@ -324,7 +324,7 @@ fn without_btf_the_line_names_the_option() {
 }
 
 #[test]
-fn a_record_that_cannot_be_is_refused_before_the_bed_is_raised() {
+fn a_bad_record_is_refused_before_a_bed_is_raised() {
     if !privileged() {
         return;
     }

@@ -103,7 +103,7 @@ fn as_root_every_part_of_the_tester_is_tried() {
 }
 
 #[test]
-fn without_root_it_is_useful_and_says_what_it_did_not_try() {
+fn without_root_it_says_what_was_not_tried() {
     if !privileged() {
         return;
     }

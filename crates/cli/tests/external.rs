@@ -106,7 +106,7 @@ fn measured(command: impl Fn() -> Command) -> Ended {
 }
 
 #[test]
-fn a_search_ends_with_the_rate_at_which_the_device_begins_to_drop() {
+fn a_search_finds_the_rate_of_an_external_device() {
     if !privileged() {
         return;
     }
@@ -175,7 +175,7 @@ fn a_search_ends_with_the_rate_at_which_the_device_begins_to_drop() {
 }
 
 #[test]
-fn ports_that_the_host_or_the_session_needs_are_refused_in_one_line() {
+fn ports_in_use_are_refused_in_one_line() {
     if !privileged() {
         return;
     }
@@ -201,7 +201,7 @@ fn ports_that_the_host_or_the_session_needs_are_refused_in_one_line() {
 }
 
 #[test]
-fn a_port_that_is_pulled_out_ends_the_run_in_one_line_and_the_other_comes_back() {
+fn a_removed_port_ends_the_run_the_other_comes_back() {
     if !privileged() {
         return;
     }

@@ -115,7 +115,7 @@ fn a_table_is_loaded_shown_described_and_cleared() {
     assert!(
         bed.table(&["clear"])
             .stdout
-            .contains("nothing of ours was loaded")
+            .contains("mpps had loaded no routes")
     );
 }
 
@@ -215,7 +215,7 @@ fn this_machines_own_fib_wants_the_users_word() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(
         ended.stderr,
-        "mpps: whose routes? give --bed NAME for the router of a kept bed, or --allow-system-changes for this \
+        "mpps: no router named: give --bed NAME for the router of a kept bed, or --allow-system-changes for this \
          machine's own\n"
     );
     let lines: Vec<&str> = ended.stdout.lines().collect();
@@ -225,9 +225,9 @@ fn this_machines_own_fib_wants_the_users_word() {
         "2 of 2 routes are in the FIB",
         "clear them: mpps table clear --allow-system-changes",
         "routes_",
-        "left alone, it was kept on purpose (mpps table clear --allow-system-changes)",
-        "no bed stands",
-        "this machine: 2 routes of ours",
+        "skipped, because it was kept on purpose (mpps table clear --allow-system-changes)",
+        "there is no bed",
+        "this machine: 2 routes loaded by mpps",
         "this machine: cleared 2 IPv4",
         "0",
     ];

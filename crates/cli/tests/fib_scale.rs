@@ -60,7 +60,7 @@ fn counts(point: &Value) -> [Option<u64>; 5] {
 }
 
 #[test]
-fn each_point_has_the_routes_and_destinations_it_names() {
+fn each_point_has_its_routes_and_destinations() {
     if !privileged() {
         return;
     }
@@ -116,8 +116,8 @@ fn overload_alone(run: &Run, point: &Value) {
 fn text_and_plot(run: &Run, points: &[&Value]) {
     for wanted in [
         "by 64 next hops, destinations drawn per-prefix, seed 1",
-        "Router ns: what a frame costs the router at overload",
-        "0 routes: one destination, the tester's own address",
+        "Router ns: the cost of a frame for the router at overload",
+        "0 routes: the one destination is the tester's own address",
         "fewer destinations than asked for",
         ", mpps ",
     ] {

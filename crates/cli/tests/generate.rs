@@ -41,7 +41,7 @@ fn complaints(program: &str, words: &[&str], page: &Path) -> String {
 }
 
 #[test]
-fn every_verb_has_a_man_page_that_renders_without_a_warning() {
+fn every_verb_has_a_man_page_without_warnings() {
     let scratch = Scratch::new("man");
     let folder = scratch.path("deep/man1");
     let ended = run(mpps(&["man"]).arg(&folder));

@@ -55,7 +55,7 @@ fn any_speed_size_bus_and_payload_is_computed() {
 }
 
 #[test]
-fn measured_memory_is_slower_than_the_caches_and_becomes_the_budget() {
+fn measured_memory_becomes_the_budget() {
     let document = json(&["--measure", "--frame", "64", "--link-speed", "10G"]);
     let measured = &document["memory"]["measured"];
     let sets = measured["working_sets"].as_array().expect("working sets");

@@ -186,7 +186,7 @@ fn messages_name_what_helps() {
         (
             "mkdir netns; ip netns add mpps-x-dut 2>/dev/null; \"$MPPS\" bed up x",
             2,
-            "no bed of mpps made it",
+            "and mpps did not make it",
         ),
         (
             "ulimit -n 24; \"$MPPS\" throughput --quiet --record x --frame 64",

@@ -104,7 +104,7 @@ fn row(router: &str, words: &str) -> String {
 
 /// A router that loses one frame in ten thousand at any load, and one that does not.
 #[test]
-fn a_router_that_loses_for_no_load_is_told_before_anything_else() {
+fn an_unstable_router_is_said_first() {
     for (router, stability) in [
         ("capacity=800k,ring=4096,loss=0.0001", "unstable"),
         ("capacity=800k,ring=4096", "stable"),
@@ -130,7 +130,7 @@ fn a_router_that_loses_for_no_load_is_told_before_anything_else() {
             router,
         ];
         let ended = run(mpps(&words).arg("--record").arg(scratch.path("text.jsonl")));
-        let first = "64 B: UNSTABLE: at 600.0 kfps, a load it should not feel, the DUT lost frames in 5 of 5";
+        let first = "64 B: UNSTABLE: at the low load of 600.0 kfps the DUT lost frames in 5 of 5";
         assert_eq!(ended.stdout.starts_with(first), unstable, "{ended:?}");
     }
 }
@@ -189,7 +189,7 @@ fn everything_says_that_it_is_simulated() {
 }
 
 #[test]
-fn an_expectation_not_met_is_exit_code_1_and_a_line_each() {
+fn an_unmet_expectation_is_a_line_and_exit_code_1() {
     let scratch = Scratch::new("expected");
     let router = "--frame 64 --quiet --simulate capacity=1M,ring=0";
     let met = simulated(&scratch, &format!("{router} --expect-min 950k"));
@@ -233,7 +233,7 @@ fn an_expectation_not_met_is_exit_code_1_and_a_line_each() {
 }
 
 #[test]
-fn only_sixty_seconds_with_nothing_tolerated_are_a_throughput() {
+fn only_a_lossless_trial_of_60_s_is_a_throughput() {
     let scratch = Scratch::new("claim");
     for (words, claim) in [
         ("", "Estimate"),
@@ -301,7 +301,7 @@ fn one_good_load_shows_an_expectation() {
 }
 
 #[test]
-fn progress_is_a_line_a_phase_in_a_file_and_none_when_quiet() {
+fn progress_in_a_file_is_a_line_a_phase() {
     let scratch = Scratch::new("progress");
     let router = "--frame 64 --simulate capacity=1M";
     let ended = simulated(&scratch, router);

@@ -287,7 +287,7 @@ fn nic_counts_by_queue_of_the_toeplitz_hash() {
 }
 
 #[test]
-fn the_tap_lets_frames_up_to_the_socket_and_no_further() {
+fn the_tap_passes_frames_to_the_socket_only() {
     if !is_root() {
         return;
     }

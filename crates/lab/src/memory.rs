@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_set_is_beyond_the_caches_and_within_the_memory() {
+    fn the_largest_set_exceeds_caches_and_fits_memory() {
         let of = |files: &[(&str, &str)], name: &str| {
             let planted = Planted::new(name, files);
             largest(&Facts::read(&planted.root(), Reading::Read(1), None))

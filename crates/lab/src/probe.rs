@@ -52,7 +52,7 @@ impl fmt::Display for Hop {
                 "destinations were drawn where the table has no route, and the DUT has one (a default route?): clear it, or \
                  give another --draw"
             }
-            Self::Receiver => "frames came out of the DUT, but changed so much that the tester does not know them",
+            Self::Receiver => "the DUT changed the frames so much that the tester does not recognise them",
         })
     }
 }

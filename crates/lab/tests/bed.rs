@@ -82,7 +82,7 @@ fn no_frame_is_on_the_bed_that_nobody_sent() {
 /// A datagram of the DUT's own, and one through it, each arrive as one frame: addresses, routes,
 /// forwarding and static neighbours stand, and nobody had to ask.
 #[test]
-fn a_datagram_leaves_the_dut_as_one_frame_without_a_question() {
+fn a_datagram_leaves_the_dut_as_one_frame() {
     if !support::can_run() {
         return;
     }
@@ -112,7 +112,7 @@ fn a_datagram_leaves_the_dut_as_one_frame_without_a_question() {
 }
 
 #[test]
-fn ports_and_settings_are_as_the_plan_and_the_house_say() {
+fn ports_and_settings_follow_the_plan() {
     if !support::can_run() {
         return;
     }
@@ -182,7 +182,7 @@ fn a_port_has_facts_in_its_own_namespace() {
 }
 
 #[test]
-fn two_beds_stand_beside_each_other_and_one_goes_alone() {
+fn two_beds_exist_together_and_one_is_lowered() {
     if !support::can_run() {
         return;
     }
@@ -303,8 +303,8 @@ fn the_set_up_script_configures_the_dut() {
 }
 
 #[test]
-fn a_failing_set_up_script_is_quoted_and_nothing_is_left() {
-    if !support::can_run() || !alone("a_failing_set_up_script_is_quoted_and_nothing_is_left") {
+fn a_failing_script_is_quoted_and_nothing_is_left() {
+    if !support::can_run() || !alone("a_failing_script_is_quoted_and_nothing_is_left") {
         return;
     }
     let before = Host::now();
@@ -351,8 +351,8 @@ fn a_failing_set_up_script_is_quoted_and_nothing_is_left() {
 }
 
 #[test]
-fn a_kept_bed_is_found_used_by_one_at_a_time_and_taken_down() {
-    if !support::can_run() || !alone("a_kept_bed_is_found_used_by_one_at_a_time_and_taken_down") {
+fn a_kept_bed_has_one_user_and_can_be_lowered() {
+    if !support::can_run() || !alone("a_kept_bed_has_one_user_and_can_be_lowered") {
         return;
     }
     let before = Host::now();
@@ -404,8 +404,8 @@ fn a_kept_bed_is_found_used_by_one_at_a_time_and_taken_down() {
 
 /// Who lists beds looks at their locks; nobody is turned away for that.
 #[test]
-fn a_glance_at_a_kept_bed_does_not_turn_its_users_away() {
-    if !support::can_run() || !alone("a_glance_at_a_kept_bed_does_not_turn_its_users_away") {
+fn listing_beds_turns_no_user_away() {
+    if !support::can_run() || !alone("listing_beds_turns_no_user_away") {
         return;
     }
     bed::keep(raise(&named("glanced"))).expect("keep");
@@ -444,7 +444,7 @@ fn a_panic_lowers_the_bed() {
 }
 
 #[test]
-fn a_plan_no_bed_can_be_is_refused_before_anything_is_touched() {
+fn an_impossible_plan_is_refused_at_once() {
     let refused = |plan: BedPlan| Bed::raise(&plan).expect_err("refused").to_string();
     let plan = || support::plan();
     assert!(

@@ -41,7 +41,7 @@ fn assert_slots(trial: &Trial) {
 }
 
 #[test]
-fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
+fn a_load_that_cannot_be_offered_ends_early() {
     if !support::can_run() {
         return;
     }
@@ -52,7 +52,10 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
         let mut seen = Vec::new();
         let found = (0..WHOLE_TRIES).any(|_| {
             let (trial, verdict) = run(&mut tester, &offer);
-            seen.push(format!("{} {verdict} {:?}", trial.duration, trial.disturbed));
+            seen.push(format!(
+                "{} {verdict} {:?}",
+                trial.duration, trial.disturbed
+            ));
             // What is unsent while others have the CPUs is excused, and may be all of it.
             if trial.cut_short_from.is_none() && matches!(verdict, Verdict::Void(_)) {
                 return false;
@@ -73,7 +76,7 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
 
 /// A CPU that stands still for 20 ms now and then lets the ring overflow, or leaves slots unsent: neither counts.
 #[test]
-fn a_trial_makes_up_for_the_time_in_which_a_cpu_stood_still() {
+fn a_trial_lasts_longer_after_a_stall() {
     if !support::can_run() {
         return;
     }

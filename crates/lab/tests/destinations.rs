@@ -192,7 +192,7 @@ fn more_flows_than_one_source_address_has_ports_for() {
 
 /// A real table where there is one: the kernel's own answer for what was drawn.
 #[test]
-fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
+fn drawn_destinations_follow_the_tables_routes() {
     if !support::can_run() {
         return;
     }
@@ -230,7 +230,7 @@ fn the_kernel_routes_what_was_drawn_by_the_tables_routes() {
 }
 
 #[test]
-fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
+fn frames_without_a_route_are_not_lost() {
     if !support::can_run() {
         return;
     }
@@ -294,7 +294,7 @@ fn frames_without_a_route_are_a_class_of_their_own_and_no_loss() {
 
 /// `mpps table load --bed` and one destination: what a reader of the rate has to be told.
 #[test]
-fn the_tester_knows_how_much_of_the_table_its_frames_can_meet() {
+fn the_tester_knows_its_share_of_the_table() {
     if !support::can_run() {
         return;
     }

@@ -67,8 +67,8 @@ fn what_the_device_drops_is_lost_to_the_frame() {
 
 /// Segments that the device's GRO merges and its port does not cut again: a count of them is no count of frames.
 #[test]
-fn frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named() {
-    let test = "frames_that_arrive_merged_make_a_trial_invalid_and_gro_is_named";
+fn merged_frames_make_a_trial_invalid() {
+    let test = "merged_frames_make_a_trial_invalid";
     if !support::can_run() || !alone(test) {
         return;
     }

@@ -102,8 +102,8 @@ fn a_device_is_measured_and_the_ports_come_back() {
 
 /// With the receiver's program on it the port still hears the device's questions.
 #[test]
-fn ports_with_xdp_carry_live_frames_and_answer_the_device() {
-    if !support::can_run() || !alone("ports_with_xdp_carry_live_frames_and_answer_the_device") {
+fn xdp_ports_send_live_frames_and_answer_the_device() {
+    if !support::can_run() || !alone("xdp_ports_send_live_frames_and_answer_the_device") {
         return;
     }
     let lab = Lab::new();
@@ -205,15 +205,15 @@ fn a_port_over_which_somebody_works_is_refused() {
 }
 
 #[test]
-fn a_device_that_does_not_answer_is_named_with_what_to_do() {
-    if !support::can_run() || !alone("a_device_that_does_not_answer_is_named_with_what_to_do") {
+fn a_silent_device_is_named_with_a_remedy() {
+    if !support::can_run() || !alone("a_silent_device_is_named_with_a_remedy") {
         return;
     }
     let lab = Lab::new();
     ip(&lab.device, "addr del 198.18.0.1/16 dev d1");
     let line = refused(&lab, &plan("x1", "x2", false, false));
     assert!(
-        line.contains("nobody answers for 198.18.0.1") && line.contains("--dut-mac"),
+        line.contains("no answer for 198.18.0.1") && line.contains("--dut-mac"),
         "{line}"
     );
     ip(&lab.device, "addr add 198.18.0.1/16 dev d1");
@@ -238,8 +238,8 @@ fn a_device_that_does_not_answer_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_port_that_vanishes_in_a_trial_is_an_error_and_the_other_comes_back() {
-    let test = "a_port_that_vanishes_in_a_trial_is_an_error_and_the_other_comes_back";
+fn a_vanished_port_is_an_error_the_other_returns() {
+    let test = "a_vanished_port_is_an_error_the_other_returns";
     if !support::can_run() || !alone(test) {
         return;
     }

@@ -28,7 +28,7 @@ fn known(tester: &Tester<'_>) -> u64 {
 }
 
 #[test]
-fn the_dut_sees_a_new_connection_every_few_frames_and_none_twice() {
+fn the_dut_sees_each_short_flow_once() {
     if !support::can_run() {
         return;
     }

@@ -84,7 +84,7 @@ fn the_newest_means_are_those_of_this_kernels_version() {
 }
 
 #[test]
-fn a_port_s_threads_are_found_by_looking_through_all_tasks() {
+fn threads_of_a_port_are_found_among_all_tasks() {
     if !support::can_run() {
         return;
     }
@@ -115,7 +115,7 @@ fn a_port_s_threads_are_found_by_looking_through_all_tasks() {
 }
 
 #[test]
-fn a_planted_fault_is_counted_to_the_frame_by_either_way_into_the_path() {
+fn either_interface_counts_a_planted_fault() {
     if !support::can_run() {
         return;
     }
@@ -143,7 +143,7 @@ fn a_planted_fault_is_counted_to_the_frame_by_either_way_into_the_path() {
 }
 
 #[test]
-fn a_wire_carries_where_the_router_does_not_by_either_way_into_the_path() {
+fn either_interface_lays_a_wire() {
     if !support::can_run() {
         return;
     }
@@ -179,7 +179,7 @@ fn a_wire_carries_where_the_router_does_not_by_either_way_into_the_path() {
 }
 
 #[test]
-fn what_a_killed_process_left_in_the_path_is_taken_off() {
+fn filters_of_a_killed_process_are_removed() {
     if !support::can_run() {
         return;
     }
@@ -240,7 +240,7 @@ fn stop_cpu(cpu: usize, for_ns: u64) {
 }
 
 #[test]
-fn a_packet_port_sees_its_frames_to_their_end_by_either_way() {
+fn either_interface_ends_frames_at_a_packet_port() {
     if !support::can_run() {
         return;
     }

@@ -263,8 +263,8 @@ fn put_back() -> usize {
 
 /// Every moment of the whole life, from the start of the process to its end.
 #[test]
-fn killed_at_random_moments_with_a_tester_nothing_of_it_stays() {
-    let test = "killed_at_random_moments_with_a_tester_nothing_of_it_stays";
+fn a_tester_killed_at_random_leaves_nothing() {
+    let test = "a_tester_killed_at_random_leaves_nothing";
     if !support::can_run() || !alone(test) {
         return;
     }

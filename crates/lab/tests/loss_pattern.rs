@@ -65,7 +65,7 @@ fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
 }
 
 #[test]
-fn one_in_a_thousand_is_periodic_and_every_lost_frame_is_known() {
+fn one_in_a_thousand_is_periodic_and_all_are_known() {
     if !support::can_run() {
         return;
     }

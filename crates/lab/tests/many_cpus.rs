@@ -74,7 +74,7 @@ fn per_receive_queue(bed: &Bed, side: Side) -> Vec<u64> {
 }
 
 #[test]
-fn each_cpu_of_the_dut_serves_its_queue_and_transmits_on_its_own() {
+fn each_dut_cpu_has_queues_of_its_own() {
     let Some(plan) = plan(Front::Cpumap) else {
         return;
     };
@@ -110,7 +110,7 @@ fn each_cpu_of_the_dut_serves_its_queue_and_transmits_on_its_own() {
 }
 
 #[test]
-fn the_ledger_closes_for_every_front_port_and_direction() {
+fn ledger_closes_for_every_front_and_direction() {
     for nic in [Front::Cpumap, Front::Napi, Front::Softirq] {
         let Some(plan) = plan(nic) else {
             return;

@@ -47,7 +47,7 @@ fn longest(watch: &OtherTasks) -> (u64, String) {
 }
 
 #[test]
-fn a_stretch_counts_from_the_clearing_and_while_it_lasts() {
+fn a_stretch_counts_from_the_clearing() {
     if !support::can_run() {
         return;
     }

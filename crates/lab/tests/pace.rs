@@ -117,7 +117,7 @@ fn the_asked_rate_leaves_by_two_other_counts() {
 
 /// A packet socket in the DUT counts the frames and stamps them with another clock than the sender's.
 #[test]
-fn the_asked_rate_arrives_by_another_count_and_another_clock() {
+fn another_count_and_clock_confirm_the_rate() {
     if !support::can_run() {
         return;
     }
@@ -173,7 +173,7 @@ fn the_asked_rate_arrives_by_another_count_and_another_clock() {
 
 /// 10 microseconds apart each frame goes alone, and when it is due.
 #[test]
-fn frames_leave_one_by_one_where_there_is_time_between_them() {
+fn frames_leave_one_by_one_at_low_rates() {
     if !support::can_run() {
         return;
     }
@@ -205,7 +205,7 @@ fn frames_leave_one_by_one_where_there_is_time_between_them() {
 
 /// A sender that was away makes up for it within its bound, and the histogram has every frame of it.
 #[test]
-fn a_planted_lateness_is_found_and_made_up_for_within_the_bound() {
+fn planted_lateness_is_found_and_caught_up() {
     if !support::can_run() {
         return;
     }

@@ -63,7 +63,7 @@ fn ledger_closes_from_idle_to_overload() {
 }
 
 #[test]
-fn ledger_closes_for_every_front_family_direction_and_mix_up_to_jumbo_frames() {
+fn ledger_closes_up_to_jumbo_frames() {
     if !support::can_run() {
         return;
     }

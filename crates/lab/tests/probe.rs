@@ -13,7 +13,7 @@ use mpps_linux::links;
 use std::path::PathBuf;
 use std::process::Command;
 
-const AGAIN: &str = "a_kept_bed_is_measured_by_one_process_after_the_other";
+const AGAIN: &str = "processes_measure_a_kept_bed_in_turn";
 const BED: &str = "MPPS_TEST_PROBE_BED";
 
 fn probe_on(bed: &Bed, traffic: &Traffic) -> Result<(), ProbeError> {
@@ -62,7 +62,7 @@ fn configured(text: &str) -> Bed {
 }
 
 #[test]
-fn a_kept_bed_is_measured_by_one_process_after_the_other() {
+fn processes_measure_a_kept_bed_in_turn() {
     if !support::can_run() || !alone(AGAIN) {
         return;
     }
@@ -144,7 +144,7 @@ fn a_dut_that_forwards_by_rules_of_its_own_is_passed() {
 }
 
 #[test]
-fn a_port_of_the_duts_that_is_down_is_named_with_the_hop_before_it() {
+fn a_port_that_is_down_is_named_with_its_hop() {
     if !support::can_run() {
         return;
     }

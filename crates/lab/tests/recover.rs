@@ -238,8 +238,8 @@ fn killed_at_random_moments_it_is_put_back() {
 }
 
 #[test]
-fn many_recoveries_at_once_all_return_when_all_is_put_back() {
-    if !support::can_run() || !alone("many_recoveries_at_once_all_return_when_all_is_put_back") {
+fn many_recoveries_at_once_restore_everything() {
+    if !support::can_run() || !alone("many_recoveries_at_once_restore_everything") {
         return;
     }
     let before = Host::now();
@@ -332,8 +332,8 @@ fn a_kept_bed_is_kept_until_its_lowering_is_announced() {
 /// Told to stop while the set-up script runs, the run ends by itself and nothing is left. (Not by SIGINT: where the
 /// tests run as a background job it is ignored from the start.)
 #[test]
-fn an_interrupt_during_set_up_ends_it_and_leaves_nothing() {
-    if !support::can_run() || !alone("an_interrupt_during_set_up_ends_it_and_leaves_nothing") {
+fn an_interrupt_during_set_up_leaves_nothing() {
+    if !support::can_run() || !alone("an_interrupt_during_set_up_leaves_nothing") {
         return;
     }
     let before = Host::now();

@@ -44,7 +44,7 @@ fn is_a_rate(verdict: &Verdict) -> bool {
 }
 
 #[test]
-fn a_cpu_that_stands_still_most_of_the_time_voids_the_trial_and_is_named() {
+fn a_cpu_that_stands_still_voids_the_trial() {
     if !support::can_run() {
         return;
     }
@@ -76,7 +76,7 @@ fn a_cpu_that_stands_still_most_of_the_time_voids_the_trial_and_is_named() {
 }
 
 #[test]
-fn a_real_time_program_on_anybodys_cpu_is_a_disturbance() {
+fn a_real_time_program_is_a_disturbance() {
     if !support::can_run() {
         return;
     }

@@ -41,7 +41,7 @@ fn ledger_closes_from_idle_to_five_times_overload() {
 }
 
 #[test]
-fn warm_up_frames_pass_before_a_trial_and_count_nowhere() {
+fn warm_up_frames_do_not_count() {
     if !support::can_run() {
         return;
     }
@@ -68,7 +68,7 @@ fn warm_up_frames_pass_before_a_trial_and_count_nowhere() {
 }
 
 #[test]
-fn ledger_closes_for_every_front_family_direction_and_mix() {
+fn ledger_closes_for_every_kind_of_traffic() {
     if !support::can_run() {
         return;
     }
@@ -185,7 +185,7 @@ fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
 
 /// What is lost while another program has the DUT's CPU is placed there, and counts for nothing.
 #[test]
-fn another_program_on_the_duts_cpu_disturbs_and_is_no_loss() {
+fn another_program_on_the_duts_cpu_is_no_loss() {
     if !support::can_run() {
         return;
     }

@@ -153,7 +153,7 @@ pub fn run_live_frames(program: BorrowedFd<'_>, frame: &[u8], batch: u32) -> Res
             &error,
         )
         .with_remedy(if frame.len() > CERTAIN_ROOM {
-            "a page of this kernel's may have less room: take smaller frames, or packet sockets"
+            "pages of this kernel may have less room: take smaller frames, or packet sockets"
         } else {
             "needs Linux 5.18 or newer and root"
         })),
@@ -282,8 +282,13 @@ pub fn time_runs() -> Result<OwnedFd> {
 /// The kernel does not say it.
 pub fn program_runs(program: BorrowedFd<'_>) -> Result<ProgramRuns> {
     let path = format!("/proc/self/fdinfo/{}", program.as_raw_fd());
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Error::from_io("read what the kernel says of a program", &path, &error))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Error::from_io(
+            "read the kernel's information about a program",
+            &path,
+            &error,
+        )
+    })?;
     let member = |name: &str| {
         let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
         values.next()?.trim().parse().ok()
@@ -291,9 +296,9 @@ pub fn program_runs(program: BorrowedFd<'_>) -> Result<ProgramRuns> {
     match (member("run_cnt:"), member("run_time_ns:")) {
         (Some(runs), Some(ns)) => Ok(ProgramRuns { runs, ns }),
         _ => Err(Error::from_text(
-            "read what the kernel says of a program",
+            "read the kernel's information about a program",
             path,
-            "it does not say how often it ran",
+            "the kernel does not say how often it ran",
         )),
     }
 }

@@ -128,12 +128,12 @@ impl Step {
 
     fn words(self) -> &'static str {
         match self {
-            Self::DieWithParent => "bind to our own life",
+            Self::DieWithParent => "set the parent-death signal",
             Self::EnterNetNs => "enter the namespace for",
             Self::PrivateMounts => "make private mounts for",
             Self::CarryMounts => "keep the mounts below /sys for",
             Self::MountSysfs => "mount /sys for",
-            Self::RestoreMounts => "put back the mounts below /sys for",
+            Self::RestoreMounts => "restore the mounts below /sys for",
         }
     }
 }

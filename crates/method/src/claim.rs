@@ -43,7 +43,7 @@ impl fmt::Display for NotThroughput {
             Self::Verdict(verdict) => write!(f, "no throughput: the trial is {verdict}"),
             Self::Disturbed { lost, unsent } => write!(
                 f,
-                "no throughput: {lost} frames were lost and {unsent} left unsent in disturbances, which RFC 2544 does not know"
+                "no throughput: {lost} frames were lost and {unsent} left unsent in disturbances, which RFC 2544 does not allow for"
             ),
             Self::TooShort { trial } => write!(
                 f,

@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_stands_behind_each_as_long_as_what_came_meanwhile_drains() {
+    fn a_guard_lasts_until_the_rings_have_drained() {
         assert_eq!(found(&[]), []);
         assert_eq!(found(&[(50, 55), (10, 12)]), [(10, 15), (50, 58)]);
         assert_eq!(found(&[(10, 22), (100, 190)]), [(10, 28), (100, 200)]);
     }
 
     #[test]
-    fn one_that_begins_in_the_guard_of_another_finds_the_rings_filled() {
+    fn one_within_a_guard_finds_the_rings_filled() {
         // 1 ms of the first guard is left.
         assert_eq!(found(&[(10, 12), (14, 16)]), [(10, 20)]);
         // Two CPUs at once.

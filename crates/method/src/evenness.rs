@@ -27,7 +27,7 @@ pub struct Evenness {
 impl Evenness {
     /// Of one trial; `None` where lateness was not timed (a burst has no schedule).
     #[must_use]
-    pub fn of(trial: &Trial, ring_frames: u32) -> Option<Self> {
+    pub fn from_trial(trial: &Trial, ring_frames: u32) -> Option<Self> {
         let late = |part| trial.lateness.quantile(part);
         Some(Self {
             late_p50: late(0.5)?,
@@ -52,7 +52,7 @@ impl fmt::Display for Evenness {
         let [half, most, all] = [self.late_p50, self.late_p999, self.late_max].map(rounded);
         write!(
             f,
-            "half at most {half} late, 99.9 % {most}, all {all}; up to {} frames made up for at once",
+            "median {half} late, 99.9 % {most}, worst {all}; up to {} frames sent back to back to catch up",
             self.catch_up_frames
         )?;
         match self.ring_share() {
@@ -82,11 +82,11 @@ mod tests {
             offered: Rate::from_fps(1_000_000.0),
             ..Trial::default()
         };
-        assert_eq!(Evenness::of(&trial, 4_096), None, "a burst");
+        assert_eq!(Evenness::from_trial(&trial, 4_096), None, "a burst");
         trial.lateness.add_many(Span::from_nanos(20), 9_980);
         trial.lateness.add_many(Span::from_nanos(41_000), 15);
         trial.lateness.add_many(Span::from_nanos(310_000), 5);
-        let even = Evenness::of(&trial, 4_096).expect("timed");
+        let even = Evenness::from_trial(&trial, 4_096).expect("timed");
         assert_eq!(even.late_p50, Span::from_nanos(20));
         // Upper ends of buckets.
         assert!(
@@ -99,13 +99,10 @@ mod tests {
         );
         assert!((310..320).contains(&even.catch_up_frames), "{even:?}");
         let said = even.to_string();
-        assert!(
-            said.starts_with("half at most 20 ns late, 99.9 % 4"),
-            "{said}"
-        );
+        assert!(said.starts_with("median 20 ns late, 99.9 % 4"), "{said}");
         assert!(
             said.ends_with(&format!(
-                "; up to {} frames made up for at once (7.6 % of the ring)",
+                "; up to {} frames sent back to back to catch up (7.6 % of the ring)",
                 even.catch_up_frames
             )),
             "{said}"

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_a_flow_to_one_destination_share_a_place_and_no_others_do() {
+    fn a_flow_and_a_destination_share_one_place() {
         let order = FlowOrder {
             flows: 4,
             flow_length: None,
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_flows_stay_within_their_sixteen_bits_of_hosts() {
+    fn the_most_flows_fit_sixteen_bits_of_hosts() {
         let plan = FlowPlan::new(FLOWS_MAX, Family::V4).unwrap();
         let last = plan
             .flow(u64::from(FLOWS_MAX) - 1)

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_genome_is_refused_in_one_line_with_a_remedy() {
+    fn a_bad_genome_is_refused_with_a_remedy() {
         let long = "a".repeat(LETTERS_MAX + 1);
         for (letters, definitions, wanted) in [
             ("", &[][..], "genome:aaafg"),

@@ -79,7 +79,7 @@ impl Losses {
         let kept = sent - passed_over(without, sent);
         let mut tally = Tally::new(kept, share(length, kept, sent));
         // As if the others had never been sent: else ordinary unrest makes lumps of even loss.
-        let runs = Runs::of(words, sent, without);
+        let runs = Runs::new(words, sent, without);
         runs.clone().for_each(|run| {
             let kept = run.first - passed_over(without, run.first);
             tally.add(Run { first: kept, ..run }, run.first);

@@ -101,15 +101,13 @@ impl fmt::Display for Invalid {
             Self::LedgerOpen(gap) => write!(f, "the loss ledger is open: {gap}"),
             Self::SizesDisagree { by_size, counted } if by_size.1 < counted.1 => write!(
                 f,
-                "{} of {} frames arrived in a size that was not sent: an offload (GRO, LRO, TSO) has merged them on \
-                 their way; switch it off at the DUT's ports (ethtool -K PORT gro off lro off tso off), or send \
-                 --l4 tcp, which none merges",
+                "{} of {} frames arrived in a size that was not sent, because an offload (GRO, LRO, TSO) merged them; switch it off at the DUT's ports (ethtool -K PORT gro off lro off tso off), or send --l4 tcp, which no offload merges",
                 counted.1 - by_size.1,
                 counted.1
             ),
             Self::SizesDisagree { by_size, counted } => write!(
                 f,
-                "frames by size add up to {} sent, {} received; counted were {} and {}",
+                "the frames by size add up to {} sent and {} received, but {} and {} were counted",
                 by_size.0, by_size.1, counted.0, counted.1
             ),
         }

@@ -111,9 +111,9 @@ impl fmt::Display for Irregular {
         match self {
             Self::NoUpperBound => write!(f, "no load was too high for the DUT"),
             Self::OutOfTrials => {
-                write!(f, "no load was known to be too high yet")
+                write!(f, "no load was known to be too high by then")
             }
-            Self::Unconfirmed => write!(f, "the load found had not had all its trials yet"),
+            Self::Unconfirmed => write!(f, "the load found still lacks some of its trials"),
             Self::NoLowerBound => write!(f, "no load was low enough for the DUT"),
             Self::TooWide { width, wanted } => write!(
                 f,
@@ -200,12 +200,12 @@ impl fmt::Display for CouldNotMeasure {
             Self::OutOfTrials { trials } => {
                 write!(
                     f,
-                    "none of {trials} trials says something of the DUT: allow more of them, or more time"
+                    "none of {trials} trials counts for the DUT: allow more trials, or more time"
                 )
             }
             Self::Invalid { rate, why } => write!(
                 f,
-                "two trials at {rate} were no evidence, the last because {why}"
+                "two trials at {rate} were invalid, the last because {why}"
             ),
             Self::LowestNotOffered { rate, why } => {
                 write!(f, "the lowest load, {rate}, could not be offered: {why}")

@@ -21,12 +21,12 @@ pub struct Slowed {
     pub trials: u32,
 }
 
-/// `CPU 1 took up to 45 % longer for the same work before and after 3 of 20 trials`
+/// `CPU 1 took up to 45 % longer than its best for the same work, before and after 3 of 20 trials`
 impl fmt::Display for Slowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "CPU {} took up to {:.0} % longer for the same work before and after {} of {} trials",
+            "CPU {} took up to {:.0} % longer than its best for the same work, before and after {} of {} trials",
             self.cpu,
             self.longer * 100.0,
             self.slow,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_slows_down_for_a_trial_is_named_with_how_much() {
+    fn a_cpu_that_slows_down_is_named() {
         let trials = [
             trial(&[(0, 18, 18), (1, 18, 18)]),
             // Its clock is lowered for two trials.
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_on_one_side_and_a_few_percent_are_not_slow() {
+    fn a_slow_moment_on_one_side_is_not_slow() {
         let trials = [
             trial(&[(0, 100, 100)]),
             trial(&[(0, 170, 100)]),

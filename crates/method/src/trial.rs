@@ -367,7 +367,7 @@ impl Trial {
     /// Load really sent: frames sent over the trial's length. Never above the offered load.
     #[must_use]
     pub fn sent_rate(&self) -> Option<Rate> {
-        Rate::of(self.counts().sent, self.duration).map(|sent| sent.min(self.offered))
+        Rate::from_frames(self.counts().sent, self.duration).map(|sent| sent.min(self.offered))
     }
 
     /// The same outside disturbances.
@@ -375,14 +375,14 @@ impl Trial {
     pub fn undisturbed_rate(&self) -> Option<Rate> {
         let (whole, disturbed) = (self.duration.as_nanos(), self.disturbed.time.as_nanos());
         let undisturbed = Span::from_nanos(whole.saturating_sub(disturbed));
-        let sent = Rate::of(self.undisturbed().sent, undisturbed);
+        let sent = Rate::from_frames(self.undisturbed().sent, undisturbed);
         sent.map(|sent| sent.min(self.offered))
     }
 
     /// Forwarding rate (RFC 2285 3.6.1): frames received over the trial's length.
     #[must_use]
     pub fn forwarding_rate(&self) -> Option<Rate> {
-        Rate::of(self.counts().received, self.duration)
+        Rate::from_frames(self.counts().received, self.duration)
     }
 
     /// Share of the DUT's CPU time that was busy, over all its CPUs, 0 to about 1 (the time read covers the drain after

@@ -22,7 +22,7 @@ impl Rate {
 
     /// `frames` spread over `span`; `None` when the span is zero.
     #[must_use]
-    pub fn of(frames: u64, span: Span) -> Option<Self> {
+    pub fn from_frames(frames: u64, span: Span) -> Option<Self> {
         (span.as_nanos() > 0).then(|| Self::from_fps(frames as f64 / span.as_secs_f64()))
     }
 
@@ -283,7 +283,7 @@ mod tests {
         }
         assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);
         assert_eq!(Span::from_secs_f64(-3.0), Span::ZERO);
-        assert_eq!(Rate::of(1, Span::ZERO), None);
+        assert_eq!(Rate::from_frames(1, Span::ZERO), None);
         assert_eq!(
             Rate::from_fps(1000.4).frames_in(Span::from_secs_f64(10.0)),
             10_004

@@ -82,7 +82,7 @@ pub struct ChooseOptions {
     pub local: Vec<IpNet>,
     /// Addresses that users are logged in from.
     pub logged_in_from: Vec<IpAddr>,
-    /// Leave out whatever shares an address with one of these.
+    /// Leave out every prefix that overlaps one of these.
     pub exclude: Vec<IpNet>,
     /// Draw a sample.
     pub sample: Option<Sample>,

@@ -21,8 +21,7 @@ use thiserror::Error;
 pub enum SynthesizeError {
     /// The address space has fewer networks of this length.
     #[error(
-        "synthesize IPv{family}: {wanted} networks of /{length} wanted by the prefix lengths, {most} there are; give \
-         fewer prefixes"
+        "synthesize IPv{family}: the prefix lengths ask for {wanted} networks of /{length}, and there are {most}; give fewer prefixes"
     )]
     TooMany {
         /// 4 or 6.

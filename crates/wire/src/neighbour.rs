@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arp_question_is_octet_by_octet_what_the_rfc_says() {
+    fn an_arp_request_is_as_the_rfc_has_it() {
         let frame = both("198.18.0.2", "198.18.0.1")[0].frame().unwrap();
         let mut expected = vec![0xff; 6];
         expected.extend(ASKER.0);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solicitation_goes_to_the_group_of_the_address_asked_for() {
+    fn a_solicitation_goes_to_its_multicast_group() {
         let frame = both("2001:2::2", "2001:2::ab:1234")[0].frame().unwrap();
         assert_eq!(frame[..6], [0x33, 0x33, 0xff, 0xab, 0x12, 0x34]);
         let group: Ipv6Addr = "ff02::1:ffab:1234".parse().unwrap();

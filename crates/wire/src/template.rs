@@ -268,7 +268,7 @@ impl std::fmt::Display for FrameLength {
         let Self { length, min, max } = self;
         write!(
             f,
-            "a test frame of {length} octets without FCS cannot be: choose {min} to {max}"
+            "no test frame has {length} octets without FCS: choose {min} to {max}"
         )
     }
 }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn another_suite_comes_from_the_archives_this_machine_has() {
+    fn another_suite_comes_from_this_machines_archives() {
         let places = "Debian bookworm http://mirror/debian/\nDebian bookworm http://mirror/debian/\n\
                       Debian bookworm-security http://safe/\nElse any http://other/\n\
                       Debian bookworm-backports http://mirror/debian/\n";

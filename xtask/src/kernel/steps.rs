@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_one_word_of_that_shell_whatever_stands_in_it() {
+    fn any_command_is_one_word_of_the_shell() {
         let quoted = script(&[], &["mpps doctor; echo 'x'".to_owned()]);
         assert_eq!(quoted, "step run sh -c 'mpps doctor; echo '\\''x'\\'''\n");
     }

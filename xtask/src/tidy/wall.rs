@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_that_knows_another_is_a_fault_in_any_section() {
+    fn a_leaf_that_knows_another_crate_is_a_fault() {
         for section in [
             "[dev-dependencies]\nmpps-linux = { workspace = true }",
             "[target.'cfg(unix)'.dependencies.mpps-linux]\nworkspace = true",
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn workspaces_apart_have_their_own_versions_and_the_wall() {
+    fn separate_workspaces_have_own_versions() {
         let manifest =
             "[dependencies]\nlibfuzzer-sys = \"0.4\"\nmpps-cli = { path = \"../crates/cli\" }\n";
         for alone in ALONE {

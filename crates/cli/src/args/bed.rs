@@ -20,7 +20,7 @@ pub enum BedVerb {
     Down(DownArgs),
     /// Run a shell, or a command, in a namespace of a kept bed
     Shell(ShellArgs),
-    /// List the beds that stand, one a line: name, state, front, namespaces
+    /// List the beds, one a line: name, state, front, namespaces
     List(ListArgs),
 }
 
@@ -70,7 +70,7 @@ pub struct ShellArgs {
     /// Which namespace: the DUT's, or the tester's sending (out) or receiving (in) end
     #[arg(long, value_enum, default_value_t = SideArg::Dut)]
     pub side: SideArg,
-    /// A command to run there instead of $SHELL, with its arguments; options of this verb stand before it
+    /// A command to run there instead of $SHELL, with its arguments; give options of this verb before it
     #[arg(
         value_name = "COMMAND",
         trailing_var_arg = true,
@@ -123,7 +123,7 @@ pub enum InterfacesArg {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Bed")]
 pub struct CpuArgs {
-    /// CPUs of the DUT, such as 2-3 [default: one the tester does not use]
+    /// CPUs of the DUT, such as 2-3 [default: one not used by the tester]
     #[arg(long, value_name = "LIST")]
     pub dut_cpus: Option<String>,
     /// CPUs of the tester, such as 0,1; the first one sends [default: up to two others]
@@ -151,10 +151,10 @@ pub struct SetUpArgs {
     /// Which CPUs.
     #[command(flatten)]
     pub cpus: CpuArgs,
-    /// Kernel interfaces the tester works with: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
+    /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
     pub kernel_interfaces: InterfacesArg,
-    /// A program that sets up the DUT: runs in its namespace before the first trial, as root, on the DUT's CPUs. It
+    /// A program that sets up the DUT. It runs in its namespace before the first trial, as root, on the DUT's CPUs. It
     /// has to be executable. Its environment names the interfaces at which the DUT receives (MPPS_DUT_IN) and
     /// transmits (MPPS_DUT_OUT), the bed (MPPS_BED) and its network namespaces (MPPS_NETNS_OUT, MPPS_NETNS_DUT,
     /// MPPS_NETNS_IN)

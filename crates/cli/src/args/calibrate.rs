@@ -6,14 +6,14 @@ use clap::Args;
 /// Arguments of `mpps calibrate`.
 #[derive(Args, Debug)]
 pub struct CalibrateArgs {
-    /// On a bed kept by `mpps bed up NAME --queues 1` instead of one of its own
+    /// Use a bed kept by `mpps bed up NAME --queues 1`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["rx_ring", "kernel_interfaces", "dut_cpus", "tester_cpus"])]
     pub kept_bed: Option<String>,
-    /// Frames the one receive ring holds, 1024 to 16384: a size that the meter has to find [default: 4096]
+    /// Size of the receive ring, which the meter must find: 1024 to 16384 frames [default: 4096]
     #[arg(long, value_name = "FRAMES", help_heading = "Bed")]
     pub rx_ring: Option<u32>,
-    /// Kernel interfaces the tester works with: newest, or oldest (those of Linux 6.1)
+    /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1)
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true,
           help_heading = "Bed")]
     pub kernel_interfaces: InterfacesArg,

@@ -11,7 +11,7 @@ pub struct FibArgs {
     /// The router of this kept bed (see `mpps bed up`)
     #[arg(id = "bed", long, value_name = "NAME", help_heading = "Where")]
     pub kept_bed: Option<String>,
-    /// This machine's own FIB, in the network namespace mpps runs in; `mpps recover` clears what a killed load left
+    /// This machine's own FIB, in the network namespace mpps runs in; `mpps recover` clears the routes of a killed load
     #[arg(long, help_heading = "Where", conflicts_with = "bed")]
     pub allow_system_changes: bool,
 }
@@ -51,11 +51,11 @@ pub struct RouteArgs {
     /// hash (of the prefix: it keeps its next hop whatever else the table holds)
     #[arg(long, value_name = "HOW", value_enum, default_value_t = SpreadArg::RoundRobin, hide_possible_values = true)]
     pub spread: SpreadArg,
-    /// What routes point to: objects (nexthop objects, Linux 5.3), plain (a gateway of its own each), or auto: objects
+    /// Next hops as objects (nexthop objects, Linux 5.3), plain (a gateway for each route), or auto: objects
     /// where the kernel has them
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = PointingArg::Auto, hide_possible_values = true)]
     pub next_hops: PointingArg,
-    /// Routing table of the kernel, by number; only main (254) is looked into without a rule
+    /// Routing table of the kernel, by number; without a rule the kernel uses only main (254)
     #[arg(long, value_name = "NUMBER", value_parser = routing_table, default_value_t = MAIN_TABLE)]
     pub route_table: u32,
     /// Metric of each route [default: the kernel's, 0 for IPv4 and 1024 for IPv6]

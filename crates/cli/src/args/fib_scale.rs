@@ -20,14 +20,14 @@ pub struct FibScaleArgs {
     /// Any of these adds a search for the rate without loss.
     #[command(flatten)]
     pub search: SearchArgs,
-    /// On a bed kept by `mpps bed up` instead of one of its own
+    /// Measure on a bed kept by `mpps bed up`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
     pub kept_bed: Option<String>,
     /// The bed it raises for itself.
     #[command(flatten)]
     pub bed: SetUpArgs,
-    /// What sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
+    /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, frames up to 9216) [default: xdp]
     #[arg(
         long,
@@ -37,7 +37,7 @@ pub struct FibScaleArgs {
         help_heading = "Ports"
     )]
     pub port: Option<PortArg>,
-    /// Write the plot here, SVG [default: beside the record]
+    /// Write the plot to this file, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
     /// Where results go.
@@ -49,14 +49,15 @@ pub struct FibScaleArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Routes and destinations")]
 pub struct ScaleArgs {
-    /// The largest table: MRT, `bgpdump -m`, or one prefix a line [default: made up, with the Internet's prefix lengths]
+    /// The largest table: MRT, `bgpdump -m`, or one prefix a line
+    /// [default: a synthetic table with the Internet's prefix lengths]
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
     /// Routes to load, one count after the other, each with the most destinations; full is all of the table
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = routes,
           default_value = "0,1,10,100,1k,10k,100k,full")]
     pub routes: Vec<u64>,
-    /// Different destinations, one count after the other, each with the most routes; of a table that has fewer, all
+    /// Different destinations, one count after the other, each with the most routes; all, if the table has fewer
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', value_parser = count,
           default_value = "1,10,100,1k,10k,100k,1M,4M")]
     pub destinations: Vec<u64>,
@@ -71,7 +72,7 @@ pub struct ScaleArgs {
     /// [default: per-prefix]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
-    /// Keep what is never a destination on the Internet: private, reserved ... (RFC 6890)
+    /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890)
     #[arg(long, requires = "table")]
     pub keep_martians: bool,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Arguments of `mpps man`.
 #[derive(Args, Debug)]
 pub struct ManArgs {
-    /// Folder to write them to: mpps.1 and one page a verb; it is made where it is not there
+    /// Folder to write them to: mpps.1 and one page a verb; it is created if it is missing
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
 }

@@ -38,7 +38,7 @@ pub fn goals(text: &str) -> Result<GoalsArg, String> {
         match word.split_once('=') {
             Some((key, value)) => {
                 let goal = goals.last_mut().ok_or_else(|| {
-                    format!("\"{word}\" stands before any goal: give one first, such as ndr,{word}")
+                    format!("\"{word}\" comes before any goal: give one first, such as ndr,{word}")
                 })?;
                 attribute(goal, key, value)?;
             }
@@ -60,7 +60,7 @@ fn loss_ratio(word: &str) -> Result<f64, String> {
             "\"pdr\" does not say how much may be lost: give a share such as pdr:0.5%".to_owned(),
         ),
         Some(("pdr", loss)) => match percent(loss) {
-            Some(0.0) => Err(format!("\"{word}\" loses nothing: that is ndr")),
+            Some(0.0) => Err(format!("\"{word}\" allows no loss: write ndr")),
             Some(ratio) if ratio < 1.0 => Ok(ratio),
             _ => Err(wrong()),
         },
@@ -134,7 +134,7 @@ mod tests {
             ("pdr", "how much may be lost"),
             ("", "ndr"),
             ("ndr:1%", "pdr:0.5%"),
-            ("pdr:0%", "that is ndr"),
+            ("pdr:0%", "write ndr"),
             ("pdr:100%", "pdr:0.5%"),
             ("pdr:0.005", "pdr:0.5%"),
             ("exceed=5%", "ndr,exceed=5%"),

@@ -30,10 +30,10 @@ pub struct LimitsArgs {
     /// Octets of a frame's descriptor, moved by cache lines; 0 counts none
     #[arg(long, value_name = "OCTETS", default_value_t = Packets::DESCRIPTOR, help_heading = "Bus")]
     pub descriptor: u16,
-    /// What the memory moves, octets/s (M, G), or a double data rate bus by clock in MHz and width in bits (1600x64)
+    /// Bandwidth of the memory, octets/s (M, G), or a double data rate bus by clock in MHz and width in bits (1600x64)
     #[arg(long, value_name = "RATE", value_parser = memory_bandwidth, conflicts_with = "measure", help_heading = "Memory")]
     pub memory: Option<MemoryBandwidth>,
-    /// Measure this machine's memory: time of an access and rate of a copy by size on one CPU, and what all copy at once
+    /// Measure this machine's memory: access time and copy rate by size on one CPU, and the copy rate of all CPUs at once
     #[arg(long, help_heading = "Memory")]
     pub measure: bool,
     /// Print the result as JSON

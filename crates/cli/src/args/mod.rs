@@ -66,25 +66,25 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 
 pub enum Verb {
     /// Measure the maximum forwarding rate, what limits it, and the highest load without loss (RFC 2285, RFC 2544)
     Throughput(Box<ThroughputArgs>),
-    /// Offer a fixed load and show everything counted: no search
+    /// Offer a fixed load and show all counts, without a search
     Trial(Box<TrialArgs>),
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     Loss(Box<LossArgs>),
-    /// Measure what a frame costs the router at overload, against routes and destinations
+    /// Measure the cost of a frame for the router at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),
-    /// Prove the meter on this machine: plant faults of known size, see whether it finds them
+    /// Test the meter on this machine: plant faults of known size, and check that it finds them
     Calibrate(CalibrateArgs),
-    /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
+    /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),
-    /// Read routing tables from files, or make them up; load them into a kernel's FIB, count, describe, clear
+    /// Read or synthesize routing tables; load them into a kernel's FIB, count, describe, clear
     Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
-    /// Say what this machine has and lacks for each job, what each lack costs, what to do about it
+    /// Show what this machine has and lacks for each job, the cost of each lack, and its remedy
     Doctor(DoctorArgs),
-    /// Put the host back after a crash: undo what runs that are dead had changed
+    /// Restore the host after a crash: undo the changes of dead runs
     Recover(RecoverArgs),
     /// Write man pages, one a verb
     Man(ManArgs),

@@ -24,7 +24,7 @@ pub enum ReceiverArg {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Ports")]
 pub struct PortArgs {
-    /// What sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
+    /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, any Ethernet port, frames up to 9216)
     /// [default: xdp; with --external af-packet where a port has no XDP]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]

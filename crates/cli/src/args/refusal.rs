@@ -78,7 +78,7 @@ pub fn one_line(error: &Error, typed: &[String]) -> String {
     let (verb, command) = command_of(&root, typed);
     let said = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            format!("what to do? give one of: {}", verbs(command))
+            format!("no verb given: give one of: {}", verbs(command))
         }
         ErrorKind::InvalidSubcommand => {
             let word = context(error, ContextKind::InvalidSubcommand);
@@ -256,8 +256,8 @@ mod tests {
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",
             ),
-            ("bed", "what to do? give one of: up, down, shell, list"),
-            ("", "what to do? give one of: throughput"),
+            ("bed", "no verb given: give one of: up, down, shell, list"),
+            ("", "no verb given: give one of: throughput"),
         ] {
             let line = refusal(words);
             assert!(line.contains(wanted), "{line}");

@@ -91,7 +91,7 @@ impl SearchArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Search")]
 pub struct SearchArgs {
-    /// What to find: ndr (nothing lost), pdr:LOSS (such as pdr:0.5%), several with commas; each may have
+    /// Goals to find: ndr (nothing lost), pdr:LOSS (such as pdr:0.5%), several with commas; each may have
     /// attributes of RFC 9971 behind it: exceed=, initial=, final=, sum=, width= (ndr,exceed=20%,sum=5s)
     /// [default: the preset's]
     #[arg(long, value_name = "GOALS", value_parser = goals)]
@@ -101,7 +101,7 @@ pub struct SearchArgs {
     /// throughput) [default: quick; from --time 60 on rfc2544]
     #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
     pub preset: Option<PresetArg>,
-    /// How: mlr (MLRsearch, RFC 9971), or bisection (RFC 2544 section 26.1), which its own flags imply
+    /// Search: mlr (MLRsearch, RFC 9971), or bisection (RFC 2544 section 26.1), which its own flags imply
     /// [default: mlr]
     #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
     pub search: Option<KindArg>,
@@ -130,10 +130,10 @@ pub struct SearchArgs {
     /// repeated, R trials at a load in all [without Z: whatever it lost]
     #[arg(long, value_name = "R[:Z]", value_parser = loss_verification, conflicts_with_all = ["trials_per_load", "accept"])]
     pub verify_loss: Option<LossVerification>,
-    /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
+    /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)
     #[arg(long, value_name = "SECONDS", value_parser = warm_up)]
     pub warm_up: Option<Span>,
-    /// Time for each frame size: when it is spent, what is known by then is the result, as an interval (30s, 2m)
+    /// Time for each frame size; when it is spent, the result is the interval known by then (30s, 2m)
     /// [default: 30s with the preset quick, else as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Span>,
@@ -143,7 +143,7 @@ pub struct SearchArgs {
     /// Lowest load to offer, frames/s (400k, 1.5M, 1e6) [default: 10k]
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub min_rate: Option<Rate>,
-    /// What every result is expected to reach, frames/s (400k, 1.5M, 1e6); where one does not, the exit code is 1
+    /// Rate that every result has to reach, frames/s (400k, 1.5M, 1e6); if one does not, the exit code is 1
     #[arg(long, value_name = "FPS", value_parser = rate)]
     pub expect_min: Option<Rate>,
     /// Speed that "% of link" refers to, bit/s (25G, 25GbE); notional where there is no wire [default: that of the

@@ -27,7 +27,8 @@ pub fn simulated(text: &str) -> Result<Properties, String> {
     }
     if pair.capacity == Rate::ZERO {
         return Err(
-            "no capacity: give what the router forwards at most, such as capacity=1.2M".to_owned(),
+            "no capacity: give the highest rate that the router forwards, such as capacity=1.2M"
+                .to_owned(),
         );
     }
     Ok(pair)

@@ -17,17 +17,17 @@ pub struct TableArgs {
 /// What can be done with a routing table.
 #[derive(Debug, Subcommand)]
 pub enum TableVerb {
-    /// Read a table from a file; say what it holds, what would be left out, how long its prefixes are
+    /// Read a table from a file; show its routes, the routes left out, and its prefix lengths
     Read(ReadArgs),
-    /// Make up a table of any size with the prefix lengths of a real one; print it, one prefix a line
+    /// Synthesize a table of any size with the prefix lengths of a real one; print it, one prefix a line
     Synthesize(SynthesizeArgs),
     /// Load a table into a kernel's FIB and count it back
     Load(Box<LoadArgs>),
-    /// Show what is loaded: routes by table, next hop and length
+    /// Show the loaded routes by table, next hop and length
     Show(ShowArgs),
-    /// Show what the kernel tells about its FIB: depth, nodes, memory, prefix lengths
+    /// Show the kernel's statistics of its FIB: depth, nodes, memory, prefix lengths
     Stats(StatsArgs),
-    /// Clear exactly what was loaded, also what a crash left, and count that nothing is left
+    /// Clear exactly the loaded routes, also after a crash, and check that none is left
     Clear(ClearArgs),
 }
 
@@ -58,7 +58,7 @@ pub struct RouteFileArgs {
     /// packed by gzip, bzip2, zstd or xz, whatever its name; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Keep what is whole of a damaged file and count what is not
+    /// Keep the undamaged routes of a damaged file and count the damaged places
     #[arg(long)]
     pub lenient: bool,
 }
@@ -77,13 +77,13 @@ pub struct ChooseArgs {
     /// IPv6 only
     #[arg(short = '6', long, help_heading = "Choose")]
     pub ipv6_only: bool,
-    /// Leave out whatever shares an address with one of these
+    /// Leave out every prefix that overlaps one of these
     #[arg(long, value_name = "PREFIXES", value_delimiter = ',', value_parser = prefix, help_heading = "Choose")]
     pub exclude: Vec<IpNet>,
     /// Draw this many prefixes; of two samples with one seed, the smaller is part of the larger
     #[arg(long, value_name = "PREFIXES", value_parser = count, help_heading = "Choose")]
     pub sample: Option<u64>,
-    /// Decides which are drawn
+    /// Seed that decides which prefixes are drawn
     #[arg(
         long,
         value_name = "NUMBER",
@@ -98,7 +98,7 @@ pub struct ChooseArgs {
     /// Keep 0.0.0.0/0 and ::/0
     #[arg(long, help_heading = "Choose")]
     pub keep_default_route: bool,
-    /// Keep what is never a destination on the Internet: private, reserved, multicast ... (RFC 6890)
+    /// Keep prefixes that are never a destination on the Internet: private, reserved, multicast ... (RFC 6890)
     #[arg(long, help_heading = "Choose")]
     pub keep_martians: bool,
 }
@@ -112,7 +112,7 @@ pub struct SynthesizeArgs {
     /// IPv6 prefixes
     #[arg(long, value_name = "PREFIXES", value_parser = count, default_value = "0")]
     pub ipv6: u64,
-    /// Decides where they lie: the same seed makes the same table
+    /// Seed of the prefixes: the same seed makes the same table
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
     /// Take the prefix lengths from this file of routes, not from the Internet's (RIPE RIS RRC00, 2026-10-04)

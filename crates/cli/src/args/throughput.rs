@@ -19,11 +19,11 @@ pub struct ThroughputArgs {
     /// What is searched for.
     #[command(flatten)]
     pub search: SearchArgs,
-    /// On a bed kept by `mpps bed up` instead of one of its own
+    /// Measure on a bed kept by `mpps bed up`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
     pub kept_bed: Option<String>,
-    /// On a simulated tester and router instead of a bed, to try goals and searches; needs no rights:
+    /// Simulate tester and router instead of a bed, to try goals and searches; needs no rights:
     /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each
     /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
@@ -56,13 +56,13 @@ pub struct OutputArgs {
     /// No progress on stderr
     #[arg(long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Measure beside another run on this host; without it one waits for the other
+    /// Measure beside another run on this host; without this flag, wait for it
     #[arg(long)]
     pub share: bool,
-    /// Show every trial, all details, and of each doubt why and what next
+    /// Show every trial, all details, and the reason and next step of each doubt
     #[arg(long, short)]
     pub verbose: bool,
-    /// Print the plan and end: refuses what the run would refuse
+    /// Print the plan and end; bad input is refused as in a run
     #[arg(long)]
     pub dry_run: bool,
 }

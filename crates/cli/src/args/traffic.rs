@@ -23,7 +23,7 @@ pub struct TrafficArgs {
     /// Frames each flow lives; then a new one, with ports not used before, takes its place [default: for ever]
     #[arg(long, value_name = "FRAMES")]
     pub flow_length: Option<u32>,
-    /// What stands behind the IP header: udp, tcp (segments no offload can merge), tcp-stream (each
+    /// Transport behind the IP header: udp, tcp (segments no offload can merge), tcp-stream (each
     /// continues the one before: GRO may merge them)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransportArg::Udp, hide_possible_values = true)]
     pub l4: TransportArg,
@@ -52,7 +52,7 @@ pub struct DestinationArgs {
     /// standard input (`mpps table read --list` prepares one)
     #[arg(long, value_name = "FILE", conflicts_with = "dst_prefix")]
     pub table: Option<PathBuf>,
-    /// One route to load into the DUT, and to spread destinations over
+    /// One route to load into the DUT; its addresses are the destinations
     #[arg(long, value_name = "PREFIX", value_parser = prefix)]
     pub dst_prefix: Option<IpNet>,
     /// Different destinations, each frame to the next one, such as 65536 or 4M
@@ -65,7 +65,7 @@ pub struct DestinationArgs {
     /// [default: per-prefix]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
-    /// Keep what is never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own
+    /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own
     /// networks and the default route are left out all the same
     #[arg(long, requires = "table")]
     pub keep_martians: bool,

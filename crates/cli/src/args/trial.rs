@@ -9,14 +9,14 @@ use mpps_method::Span;
 /// Arguments of `mpps trial`.
 #[derive(Args, Debug)]
 pub struct TrialArgs {
-    /// Loads to offer, one after the other, frames/s over all directions (400k, 1.5M, 1e6); max is all that the
+    /// Loads to offer, one after the other, frames/s over all directions (400k, 1.5M, 1e6); max is the most that the
     /// tester can offer
     #[arg(long, value_name = "FPS,...", value_delimiter = ',', required = true, value_parser = load, help_heading = "Load")]
     pub rate: Vec<Load>,
     /// Length of each trial, in seconds or with a unit (200ms, 5m); with --rate max the trial lasts about as long
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
-    /// Trials at each load, each shown
+    /// Trials at each load; each is shown
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000),
           help_heading = "Load")]
     pub trials: u32,
@@ -26,7 +26,7 @@ pub struct TrialArgs {
     /// Where frames go.
     #[command(flatten)]
     pub destinations: DestinationArgs,
-    /// On a bed kept by `mpps bed up` instead of one of its own
+    /// Measure on a bed kept by `mpps bed up`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
     pub kept_bed: Option<String>,

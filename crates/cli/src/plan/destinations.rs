@@ -71,7 +71,7 @@ impl DestinationPlan {
         match self.draw {
             Draw::Missing => ensure!(
                 !traffic.bidirectional,
-                "--draw missing goes one way: the DUT drops every frame, and none comes back (leave out --bidirectional)"
+                "--draw missing works in one direction only: the DUT drops every frame, and none comes back (leave out --bidirectional)"
             ),
             Draw::Zipf(_) => ensure!(
                 flows <= LIST_MAX && self.count.unwrap_or(DESTINATIONS) <= LIST_MAX,
@@ -81,7 +81,7 @@ impl DestinationPlan {
         }
         ensure!(
             !traffic.bidirectional || flows <= u64::from(PORT_COUNT),
-            "--flows {flows}: with destinations both ways there are {PORT_COUNT} at most, for the addresses are taken"
+            "--flows {flows}: with destinations both ways give {PORT_COUNT} at most, because flows then differ by ports only"
         );
         Ok(())
     }

@@ -51,11 +51,11 @@ impl FibScalePlan {
         let draw = scale.draw.unwrap_or_default();
         ensure!(
             draw != Draw::Missing,
-            "--draw missing measures frames without a route: use mpps throughput for it"
+            "--draw missing measures frames without a route: use mpps throughput instead"
         );
         ensure!(
             args.search.expect_min.is_none(),
-            "--expect-min: fib-scale compares points, it expects nothing of them: use mpps throughput --table for it"
+            "--expect-min: fib-scale compares points and expects no rate of them: use mpps throughput --table instead"
         );
         for &count in &scale.destinations {
             ensure!(
@@ -117,7 +117,7 @@ impl FibScalePlan {
             Some(path) => path.display().to_string(),
             None => {
                 let (v4, v6) = self.synthetic();
-                format!("made up, {} prefixes", grouped(v4 + v6))
+                format!("synthetic, {} prefixes", grouped(v4 + v6))
             }
         };
         let listed = |counts: &[u64]| -> String {
@@ -188,7 +188,7 @@ mod tests {
             plan("--routes 0,1k,full --destinations 1,1M")
                 .expect("a plan")
                 .words(),
-            "table        made up, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
+            "table        synthetic, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
              destinations 1, 1 000 000\n\
              draw         per-prefix\n"
         );

@@ -110,7 +110,7 @@ mod tests {
             ),
             (
                 "--rate 1k --receiver exit --external a,b",
-                "has no exit of ours",
+                "has no exit for the receiver",
             ),
         ] {
             let error = plan(words).expect_err(words).to_string();

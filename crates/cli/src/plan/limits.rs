@@ -36,7 +36,7 @@ impl LimitsPlan {
     /// One budget a size.
     #[must_use]
     pub fn budgets(&self, link: LinkSpeed, memory: Option<MemoryBandwidth>) -> Vec<Budget> {
-        let budget = |frames| Budget::of(frames, link, self.bus, self.packets, memory);
+        let budget = |frames| Budget::new(frames, link, self.bus, self.packets, memory);
         self.sizes.iter().map(budget).collect()
     }
 }

@@ -282,7 +282,10 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         ("--frame 64,,128", "empty frame size"),
         ("--receiver exit --port af-packet", "give --receiver port"),
         ("--receiver exit --l4 tcp-stream", "GRO merge frames"),
-        ("--receiver exit --external a,b", "has no exit of ours"),
+        (
+            "--receiver exit --external a,b",
+            "has no exit for the receiver",
+        ),
     ] {
         let line = refusal(words);
         assert!(line.contains(wanted), "{words}: {line}");

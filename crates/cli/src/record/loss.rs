@@ -48,7 +48,7 @@ fn measured(trial: &Trial) -> Measured {
     let fps = |rate: Option<Rate>| whole_fps(rate.unwrap_or_default());
     Measured {
         offered_fps: fps(trial.undisturbed_rate()),
-        forwarding_fps: fps(Rate::of(counts.received, time)),
+        forwarding_fps: fps(Rate::from_frames(counts.received, time)),
         sent_frames: counts.sent,
         lost_frames: trial.lost_at_dut(),
         loss_ratio: trial.loss_ratio().unwrap_or_default(),

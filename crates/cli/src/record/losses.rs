@@ -66,7 +66,7 @@ mod tests {
     use mpps_method::Span;
 
     #[test]
-    fn a_loss_says_which_frames_when_and_what_it_looks_like() {
+    fn a_loss_line_has_frames_times_and_pattern() {
         // Each tenth of 640 frames in 640 microseconds, counted from the fourth.
         let mut words = vec![u64::MAX; 10];
         for sequence in (3..640).step_by(10) {

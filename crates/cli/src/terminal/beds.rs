@@ -9,7 +9,7 @@ use std::fmt::Write;
 #[must_use]
 pub fn beds(beds: &[BedState]) -> String {
     if beds.is_empty() {
-        return "no bed stands (raise one: mpps bed up NAME)\n".to_owned();
+        return "there is no bed (raise one: mpps bed up NAME)\n".to_owned();
     }
     let mut text = String::new();
     for bed in beds {

@@ -39,7 +39,7 @@ pub fn calibration(rows: &[Row]) -> String {
     if !disturbed.is_empty() {
         let _ = writeln!(
             text,
-            "{} of {} say nothing ({}): the machine disturbed every trial; run again when it is quieter",
+            "{} of {} have no result ({}): the machine disturbed every trial; run again when it is quieter",
             disturbed.len(),
             rows.len(),
             disturbed.join(", ")
@@ -72,7 +72,7 @@ pub fn calibration(rows: &[Row]) -> String {
             let off = (row.found - row.planted).abs().round();
             format!("is wrong by {} ns here", grouped(off as u64))
         } else {
-            "was read of no frame".to_owned()
+            "was not read for any frame".to_owned()
         };
         let _ = writeln!(
             text,
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_disturbed_is_neither_held_nor_wrong() {
+    fn a_disturbed_row_is_neither_held_nor_wrong() {
         let disturbed = Row {
             disturbed: Some("10 trials in a row were disturbed".to_owned()),
             ..row("a policer", f64::NAN, f64::NAN, 5_000.0)
         };
         let good = row("1 in 1000 frames lost", 50.0, 50.0, 0.0);
         let text = calibration(&[good.clone(), disturbed.clone()]);
-        assert!(text.contains("1 of 2 say nothing (a policer)"), "{text}");
+        assert!(text.contains("1 of 2 have no result (a policer)"), "{text}");
         assert!(text.ends_with("the others hold\n"), "{text}");
         let line = text.lines().find(|line| line.starts_with("a policer"));
         assert!(line.is_some_and(|line| line.ends_with('?')), "{text}");

@@ -38,7 +38,7 @@ pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
         let of = match (also.is_empty(), frames.len() == findings.len()) {
             (true, true) => String::new(),
             (true, false) => format!(" ({})", frames.join(", ")),
-            (false, _) => format!(" ({}; like it {})", frames.join(", "), also.join(", ")),
+            (false, _) => format!(" ({}; similar: {})", frames.join(", "), also.join(", ")),
         };
         let _ = writeln!(text, "- {what}{of}");
     }
@@ -166,7 +166,7 @@ pub(in crate::terminal) mod tests {
             doubts(&[], &findings()),
             "\nDoubts\n\
              - the DUT forwarded 1000 frames as 100 packets (imix)\n\
-             - 1.0 % of a CPU was stolen (64; like it imix)\n\
+             - 1.0 % of a CPU was stolen (64; similar: imix)\n\
              \nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
         );
         assert_eq!(doubts(&[], &[finding("64", Vec::new())]), "");

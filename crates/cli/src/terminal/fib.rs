@@ -58,7 +58,7 @@ pub(super) fn columns(rows: &[Vec<String>], to_the_left: usize) -> String {
 #[must_use]
 pub fn cleared(place: &str, cleared: &Cleared) -> String {
     if cleared.v4 + cleared.v6 + cleared.nexthops == 0 {
-        return format!("{place}: nothing of ours was loaded (protocol {PROTOCOL})\n");
+        return format!("{place}: mpps had loaded no routes (protocol {PROTOCOL})\n");
     }
     format!(
         "{place}: cleared {} IPv4 and {} IPv6 routes in {} s ({} with their nexthop objects, {} of these; {} one by one); counted \

@@ -159,7 +159,7 @@ pub fn bed_line(rows: &[ScaleRow]) -> String {
 pub fn fib_scale(rows: &[ScaleRow], plan: &ScalePlan, machine: &str) -> String {
     let mut text = format!("{}\n{machine}\n", scale_title(&plan.from, plan));
     text.push_str(
-        "Router ns: what a frame costs the router at overload, with its 95 % interval.\n",
+        "Router ns: the cost of a frame for the router at overload, with its 95 % interval.\n",
     );
     let bed = bed_line(rows);
     if !bed.is_empty() {
@@ -202,8 +202,7 @@ fn remarks(rows: &[ScaleRow]) -> String {
     let mut text = String::new();
     if rows.iter().any(|row| row.point.routes == 0) {
         text.push_str(
-            "0 routes: one destination, the tester's own address, on a network of the router's; all others go by a \
-             next hop\n",
+            "0 routes: the one destination is the tester's own address, on a network of the router. All other points use next hops.\n",
         );
     }
     let fewer = |row: &ScaleRow| row.routes > 0 && row.destinations < row.point.destinations;
@@ -405,7 +404,7 @@ pub(crate) mod tests {
             ">=: at 1 of 3 points the router was not at its limit",
             "1 000 routes, 1 destination: not measured: too few undisturbed windows",
             "fewer destinations than asked for",
-            "0 routes: one destination",
+            "0 routes: the one destination",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }

@@ -105,7 +105,7 @@ pub fn in_words(offered: &Offered, tried: &Tried) -> String {
             percent.max(0.1)
         )
     } else if counts.unrouted > 0 {
-        "all dropped for want of a route".to_owned()
+        "the router dropped all of them, because it has no route".to_owned()
     } else {
         "all forwarded".to_owned()
     };
@@ -117,11 +117,12 @@ fn remarks(offered: &Offered, tried: &Tried) -> String {
     let mut text = String::new();
     let mut say = |line: String| text.extend([line, "\n".to_owned()]);
     match (&tried.verdict, tried.disturbed) {
-        (Verdict::Void(why), times) => {
-            say(format!("disturbed {} times, at last: {why}", times + 1))
-        }
+        (Verdict::Void(why), times) => say(format!(
+            "disturbed {} times, the last time because {why}",
+            times + 1
+        )),
         (_, 0) => {}
-        (_, times) => say(format!("disturbed tries before it: {times}")),
+        (_, times) => say(format!("disturbed attempts before it: {times}")),
     }
     let disturbed = tried.trial.lost_disturbed();
     if disturbed > 0 {
@@ -149,7 +150,7 @@ fn remarks(offered: &Offered, tried: &Tried) -> String {
         let parts = if total > bed {
             format!("{:.0} the router, {bed:.0} the bed", total - bed)
         } else {
-            format!("with a wire {bed:.0}, so one trial each does not tell the router's part")
+            format!("{bed:.0} with a wire, so one trial each does not show the router's part")
         };
         say(format!(
             "a frame costs {total:.0} ns of the router's CPU: {parts}"
@@ -347,7 +348,7 @@ mod tests {
             at(400e3),
             tried(400e3, 0, 0, 400, Verdict::Lossless),
         )]);
-        let line = "a frame costs 400 ns of the router's CPU: with a wire 430, so one trial each";
+        let line = "a frame costs 400 ns of the router's CPU: 430 with a wire, so one trial each";
         assert!(text.contains(line), "{text}");
     }
 
@@ -361,7 +362,8 @@ mod tests {
         let mut disturbed = tried(400e3, 0, 0, 655, Verdict::Void(why));
         disturbed.disturbed = 3;
         let text = fixed_load(&[offered(at(400e3), disturbed)]);
-        let line = "disturbed 4 times, at last: 5.0 % of CPU 1 was stolen (bound 2.0 %)\n";
+        let line =
+            "disturbed 4 times, the last time because 5.0 % of CPU 1 was stolen (bound 2.0 %)\n";
         assert!(text.contains(line), "{text}");
         assert!(text.contains("\nsent  "), "the counts are shown: {text}");
     }

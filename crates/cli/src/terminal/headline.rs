@@ -78,7 +78,7 @@ fn forwarding(row: &Figures) -> Option<String> {
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
             let busy = maximum.busy.map_or(String::new(), busy);
-            return at_least(&format!("{busy}: what limits it is unknown"));
+            return at_least(&format!("{busy}: the limit is unknown"));
         }
         ForwardingLimit::Cpu => "the router's CPU",
         ForwardingLimit::SharedCpu => "the CPU that router and tester share",

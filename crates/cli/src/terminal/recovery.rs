@@ -11,7 +11,7 @@ pub fn recovery(recovery: &Recovery) -> String {
     for (bed, reverted) in &recovery.reverted {
         if fib::is_journal(bed) {
             let routes = super::grouped(reverted.routes);
-            let _ = writeln!(text, "{bed}: put back ({routes} routes cleared)");
+            let _ = writeln!(text, "{bed}: restored ({routes} routes cleared)");
             continue;
         }
         let (netns, processes) = (reverted.netns.len(), reverted.processes);
@@ -21,15 +21,15 @@ pub fn recovery(recovery: &Recovery) -> String {
         };
         let settings = match reverted.settings {
             0 => String::new(),
-            settings => format!(", settings put back: {settings}"),
+            settings => format!(", settings restored: {settings}"),
         };
         let _ = writeln!(
             text,
-            "{bed}: put back ({netns} namespaces removed, {processes} processes ended{ports}{settings})"
+            "{bed}: restored ({netns} namespaces removed, {processes} processes ended{ports}{settings})"
         );
     }
     for bed in &recovery.in_use {
-        let _ = writeln!(text, "{bed}: left alone, it is in use");
+        let _ = writeln!(text, "{bed}: skipped, because it is in use");
     }
     for bed in &recovery.kept {
         let remedy = if fib::is_journal(bed) {
@@ -37,7 +37,10 @@ pub fn recovery(recovery: &Recovery) -> String {
         } else {
             format!("mpps bed down {bed}")
         };
-        let _ = writeln!(text, "{bed}: left alone, it was kept on purpose ({remedy})");
+        let _ = writeln!(
+            text,
+            "{bed}: skipped, because it was kept on purpose ({remedy})"
+        );
     }
     text
 }
@@ -63,11 +66,11 @@ mod tests {
         };
         let text = recovery(&found);
         assert!(
-            text.contains("a: left alone") && text.contains("mpps bed down b"),
+            text.contains("a: skipped") && text.contains("mpps bed down b"),
             "{text}"
         );
         assert!(
-            text.contains("routes_8: put back (1 042 325 routes cleared)\n")
+            text.contains("routes_8: restored (1 042 325 routes cleared)\n")
                 && text.contains("(mpps table clear --allow-system-changes)"),
             "{text}"
         );

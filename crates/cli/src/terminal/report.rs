@@ -59,7 +59,7 @@ impl Report<'_> {
             Some(format!("{}: UNSTABLE: {found}\n", name(row)))
         }));
         if !text.is_empty() {
-            text.push_str("The results below are where chance left the search.\n");
+            text.push_str("Chance decided the results below.\n");
         }
         if let Place::Simulated(pair) = self.place {
             let _ = writeln!(text, "SIMULATED, nothing was measured: {pair}");
@@ -108,7 +108,7 @@ impl Report<'_> {
         if !apart.is_empty() {
             let _ = writeln!(
                 text,
-                "a cache line from the tester's CPU to the router's and back: {}; compare alike ones only",
+                "round trip of a cache line between the tester's CPU and the router's: {}; compare only results with similar round trips",
                 apart.join(", ")
             );
         }
@@ -170,7 +170,7 @@ impl Report<'_> {
             );
         }
         if traffic.missing() {
-            text.push_str("no frame has a route: rates are of frames that the DUT drops for that, none lost before\n");
+            text.push_str("no frame has a route: the rates count frames that the DUT drops for that reason, with none lost earlier\n");
         }
         text
     }

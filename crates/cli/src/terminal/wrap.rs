@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_is_broken_between_words_and_goes_on_below_its_beginning() {
+    fn prose_breaks_between_words_and_keeps_its_indent() {
         let text = "Doubts\n\
             - CPU 1 took up to 38 % longer for the same work before and after 10 of 22 trials (1518)\n    \
             why:  its clock was lowered or its core shared, which no stolen time shows: rates fall\n\
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_with_what_they_count_and_no_word_is_cut() {
+    fn numbers_keep_their_units_and_no_word_is_cut() {
         assert_eq!(
             wrap(
                 "as many as there are, of all 1 204 096 frames that were sent",

@@ -43,7 +43,7 @@ fn up(args: &UpArgs) -> Result<Exit> {
     let name = bed.name().to_owned();
     bed::keep(bed)?;
     terminal::out(&format!(
-        "bed {name} stands: mpps-{name}-out, mpps-{name}-dut, mpps-{name}-in (lower it: mpps bed down {name})\n"
+        "bed {name} is up: mpps-{name}-out, mpps-{name}-dut, mpps-{name}-in (lower it: mpps bed down {name})\n"
     ));
     Ok(Exit::Measured)
 }

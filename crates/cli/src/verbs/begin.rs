@@ -112,7 +112,7 @@ impl Stage {
         let bed = match choice {
             BedChoice::Kept(name) => bed::open(name)?,
             BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
-            BedChoice::Simulated(_) => bail!("a simulated pair stands on no bed"),
+            BedChoice::Simulated(_) => bail!("a simulated pair has no bed"),
         };
         recorder.step(&format!("record: {}", recorder.record.path().display()));
         recorder.step(&match &bed.plan().external {
@@ -143,7 +143,7 @@ impl Stage {
 fn split(cpus: &CpuSplit) -> String {
     let (dut, tester) = (cpus.dut_set(), cpus.tester_set());
     let shared = if cpus.shared() {
-        ": they share a CPU, and the DUT gets what the tester leaves of it"
+        ": they share a CPU, and the DUT gets the time that the tester leaves"
     } else {
         ""
     };

@@ -96,7 +96,7 @@ impl Outcome for Measured {
         // Whoever ends with 2 says why, in JSON too.
         let mut disturbed = self.rows.iter().filter_map(|row| row.disturbed.as_ref());
         if let (None, Some(why)) = (&self.error, disturbed.next()) {
-            terminal::error(&format!("could not calibrate all of it: {why}"));
+            terminal::error(&format!("the calibration is incomplete: {why}"));
         }
         Ok(())
     }

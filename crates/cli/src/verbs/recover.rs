@@ -19,7 +19,7 @@ pub fn run(args: &RecoverArgs) -> Result<Exit> {
     }
     terminal::out(&text);
     for (bed, why) in &recovery.failed {
-        terminal::error(&format!("{bed} could not be put back: {why}"));
+        terminal::error(&format!("{bed} could not be restored: {why}"));
     }
     Ok(if recovery.failed.is_empty() {
         Exit::Measured

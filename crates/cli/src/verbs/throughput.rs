@@ -45,7 +45,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         plan.measurement = plan.measurement.on_bed(bed)?;
         if plan.measurement.port.is_none() && bed.plan().is_external() {
             let port = plan.measurement.traffic.port.name();
-            recorder.step(&format!("ports: {port}, which both can"));
+            recorder.step(&format!("ports: {port}, which both ports support"));
         }
         let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;

@@ -41,7 +41,7 @@ pub enum BedError {
     NameInUse(String),
     /// A network namespace has a name that the bed needs, and no bed of ours made it.
     #[error(
-        "network namespace `{0}` exists and no bed of mpps made it: use another bed name, or remove it \
+        "network namespace `{0}` exists, and mpps did not make it: use another bed name, or remove it \
          (ip netns delete {0})"
     )]
     NetNsExists(String),

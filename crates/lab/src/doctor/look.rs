@@ -108,7 +108,7 @@ fn kernel_threads() -> Check {
         Ok(_) => Check::new(
             Subject::KERNEL_THREADS,
             State::Lacks,
-            "none to be seen: a process namespace of its own",
+            "none visible: mpps runs in a process namespace of its own",
         ),
         Err(error) => Check::untried(Subject::KERNEL_THREADS, &error.to_string()),
     }

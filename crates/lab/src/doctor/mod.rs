@@ -84,7 +84,7 @@ pub fn examine() -> Result<Examination, BedError> {
 fn in_order(checks: &[Check], has_rights: bool) -> Vec<Check> {
     let why = match has_rights {
         true => "not tried: no bed",
-        false => "not tried: rights first",
+        false => "not tried: rights are missing",
     };
     let check = |&subject: &Subject| {
         let made = checks.iter().find(|check| check.subject == subject);
@@ -109,7 +109,7 @@ mod tests {
         let why = |has_rights| in_order(&[], has_rights)[4].seen.clone();
         assert_eq!(Subject::ALL[4], Subject::BED);
         assert_eq!(why(true), "not tried: no bed");
-        assert_eq!(why(false), "not tried: rights first");
+        assert_eq!(why(false), "not tried: rights are missing");
     }
 
     #[test]

@@ -24,124 +24,124 @@ macro_rules! subjects {
 subjects! {
     /// Root, or the capabilities.
     RIGHTS = "rights",
-        "no bed, no eBPF: nothing can be measured; plans, limits and help work",
-        "run it with sudo; docs/privileges.md says what each right is for";
+        "mpps can raise no bed and load no eBPF, so it cannot measure. Plans, limits and help work.",
+        "Run it with sudo. docs/privileges.md explains each right.";
     /// The kernel's version.
     KERNEL = "kernel",
-        "the tester needs what older kernels do not have",
-        "run a newer kernel: docs/kernels.md";
+        "The tester needs features that this kernel lacks.",
+        "Run a newer kernel (docs/kernels.md).";
     /// The kernel's types.
     BTF = "kernel-types",
-        "programs at tracepoints cannot be loaded, and without them the ledger does not close",
-        "run a kernel with CONFIG_DEBUG_INFO_BTF, as distributions' are";
+        "Programs at tracepoints cannot be loaded. Without them the ledger does not close.",
+        "Run a kernel with CONFIG_DEBUG_INFO_BTF. Distributions' kernels have it.";
     /// Kernel threads can be seen and moved.
     KERNEL_THREADS = "kernel-threads",
-        "threads of DUT and receiver cannot be pinned, nor their time be read",
-        "run it in the host's own process namespace (docker: --pid host)";
+        "The threads of DUT and receiver cannot be pinned, and their time cannot be read.",
+        "Run it in the host's own process namespace (docker: --pid host).";
     /// Namespaces, links, addresses: a bed.
     BED = "bed",
-        "no test bed",
-        "see the line; in a container: --privileged";
+        "mpps can raise no bed.",
+        "Read the error in the line above. A container needs --privileged.";
     /// XDP in the driver of a veth.
     NATIVE_XDP = "native-xdp",
-        "no virtual NIC, no receiver",
-        "run the kernel that docs/kernels.md asks for, with its eBPF options";
+        "The virtual NIC and the receiver do not work.",
+        "Run the kernel that docs/kernels.md asks for, with its eBPF options.";
     /// Programs at tracepoints with the kernel's types.
     TRACEPOINTS = "tracepoints",
-        "loss at ports and rings is not seen: no trial would be valid",
-        "run the kernel that docs/kernels.md asks for, with its eBPF options";
+        "Loss at ports and rings is not seen, so no trial would be valid.",
+        "Run the kernel that docs/kernels.md asks for, with its eBPF options.";
     /// What ticks on every CPU, to see it stand still.
     STALL_WATCH = "stall-watch",
-        "stalls of the machine are not seen, and would be taken for the router's loss",
-        "run the kernel that docs/kernels.md asks for, with its eBPF options";
+        "Stalls of the machine are not seen. Their loss would count as the router's.",
+        "Run the kernel that docs/kernels.md asks for, with its eBPF options.";
     /// `BPF_PROG_TEST_RUN` with live frames.
     LIVE_FRAMES = "live-frames",
-        "no sender that is fast enough from one core",
-        "run the kernel that docs/kernels.md asks for, with its eBPF options";
+        "mpps has no sender that is fast enough from one core.",
+        "Run the kernel that docs/kernels.md asks for, with its eBPF options.";
     /// Frames come through a bed with the virtual NIC.
     CPUMAP = "front-cpumap",
-        "no virtual NIC with rings of its own: the default bed",
-        "see the line; `mpps bed up` and `mpps bed shell` show the bed from inside";
+        "The default bed needs a virtual NIC with rings of its own.",
+        "Read the error in the line above. `mpps bed up` and `mpps bed shell` show the bed from inside.";
     /// Frames come through a bed with NAPI in a thread.
     NAPI = "front-napi",
-        "no --nic napi",
-        "see the line; `mpps bed up` and `mpps bed shell` show the bed from inside";
+        "--nic napi does not work.",
+        "Read the error in the line above. `mpps bed up` and `mpps bed shell` show the bed from inside.";
     /// Frames come through a bed in softirq.
     SOFTIRQ = "front-softirq",
-        "no --nic softirq",
-        "see the line; `mpps bed up` and `mpps bed shell` show the bed from inside";
+        "--nic softirq does not work.",
+        "Read the error in the line above. `mpps bed up` and `mpps bed shell` show the bed from inside.";
     /// IPv6.
     IPV6 = "ipv6",
-        "no --ipv6",
-        "boot without ipv6.disable=1, with CONFIG_IPV6";
+        "--ipv6 does not work.",
+        "Boot a kernel with CONFIG_IPV6, without ipv6.disable=1.";
     /// Packet sockets with rings.
     PACKET_SOCKET = "af-packet",
-        "no frames above 3400 octets, no ports without XDP",
-        "a kernel with CONFIG_PACKET, and CAP_NET_RAW";
+        "Frames above 3400 octets and ports without XDP do not work.",
+        "Run a kernel with CONFIG_PACKET, with CAP_NET_RAW.";
     /// A compiler for eBPF.
     CLANG = "clang",
-        "mpps cannot be built here; running it needs none",
-        "apt-get install clang, or `cargo xtask setup`";
+        "mpps cannot be built here. A built mpps runs without clang.",
+        "Run apt-get install clang, or `cargo xtask setup`.";
     /// Two network interfaces.
     NICS = "nics",
-        "nothing to put a device under test between: this machine's own router can be measured all the same",
-        "two free ports for --external";
+        "An external device needs two ports. This machine's own router can be measured without them.",
+        "Install two free ports for --external.";
     /// How many CPUs.
     CPUS = "cpus",
-        "sender and receiver share a core, or even the DUT does: the tester is the limit before the router is",
-        "more CPUs, or read DUT busy and ns per frame instead of the rate";
+        "Sender and receiver, or even tester and DUT, share a core. The tester reaches its limit before the router does.",
+        "Use more CPUs, or read DUT busy and ns per frame instead of the rate.";
     /// Whether tester and DUT share a core.
     SIBLINGS = "siblings",
-        "the DUT's core is shared with the tester's: each slows the other by a third or more",
-        "--dut-cpus and --tester-cpus on different cores, or SMT off";
+        "DUT and tester share a core. Each slows the other by a third or more.",
+        "Give --dut-cpus and --tester-cpus different cores, or switch SMT off.";
     /// Memory left.
     MEMORY = "memory",
-        "large tables and long trials do not fit",
-        "end something, or smaller tables and shorter trials";
+        "Large tables and long trials do not fit.",
+        "End other programs, or use smaller tables and shorter trials.";
     /// What the hypervisor takes.
     STEAL = "steal",
-        "trials are voided and run again; what is left is lower than on a machine of its own",
-        "run it when the host is quieter, or on a machine of its own; compare in pairs only";
+        "A trial runs again if over 2 % of a CPU was stolen or disturbances took over half of it. Rates are lower than on a machine of its own.",
+        "Run it when the host is quieter, or on a machine of its own. Compare in pairs only.";
     /// How long CPUs stand still.
     STALLS = "stalls",
-        "rings overflow while the CPU stands still: trials are voided, small rings lose frames",
-        "as for steal; a larger --rx-ring rides out short ones";
+        "Rings overflow while a CPU stands still, small rings first. That time does not count. A trial is void if disturbances took over half of it.",
+        "Run it when the host is quieter. A larger --rx-ring holds the frames of short stalls.";
     /// What other programs take.
     OTHERS = "other-programs",
-        "they take CPU time and cache from tester and DUT: trials are voided",
-        "end them, or keep them off the bed's CPUs";
+        "They take CPU time and cache from tester and DUT. A trial is void if they took over half of it, or 2 % in short turns.",
+        "End them, or keep them off the bed's CPUs.";
     /// Dead runs.
     LEFTOVERS = "leftovers",
-        "a dead run's namespaces, and perhaps its programs, are still there",
-        "mpps recover";
+        "The namespaces of a dead run, and perhaps its programs, are still there.",
+        "Run mpps recover.";
     /// Real-time threads are stopped.
     REAL_TIME = "real-time",
-        "a receiver that needs more than its share is stopped for the rest of the second: the tester loses frames, trials are invalid",
-        "sysctl kernel.sched_rt_runtime_us=-1 while measuring";
+        "The kernel stops a receiver that needs more than its share for the rest of the second. The tester then loses frames, and trials are invalid.",
+        "Set sysctl kernel.sched_rt_runtime_us=-1 while measuring.";
     /// eBPF is compiled.
     JIT = "bpf-jit",
-        "eBPF is interpreted: tester and any XDP router are several times slower",
-        "sysctl net.core.bpf_jit_enable=1, and net.core.bpf_jit_harden=0 or 1";
+        "The kernel interprets eBPF. The tester and any XDP router are several times slower.",
+        "Set sysctl net.core.bpf_jit_enable=1, and net.core.bpf_jit_harden=0 or 1.";
     /// The kernel counts eBPF's time.
     BPF_STATISTICS = "bpf-statistics",
-        "every run of an eBPF program reads the clock twice: 20 to 50 ns a frame",
-        "sysctl kernel.bpf_stats_enabled=0";
+        "Every run of an eBPF program reads the clock twice. This costs 20 to 50 ns a frame.",
+        "Set sysctl kernel.bpf_stats_enabled=0.";
     /// What the kernel tells the time by.
     CLOCK = "clock",
-        "each look at the time is slow: the sender paces with it, latency is read with it",
-        "boot with clocksource=tsc where the CPU's counter is steady";
+        "Each reading of the clock is slow. The sender paces with it, and latency is measured with it.",
+        "Boot with clocksource=tsc where the CPU's counter is steady.";
     /// The clock follows the load.
     GOVERNOR = "governor",
-        "the clock follows the load: low loads are measured at another speed than high ones",
-        "cpupower frequency-set -g performance";
+        "The CPU clock follows the load. Low loads are measured at another speed than high loads.",
+        "Run cpupower frequency-set -g performance.";
     /// Deep idle states.
     IDLE_STATES = "idle-states",
-        "waking a sleeping CPU takes that long: latency and loss at low loads",
-        "cpupower idle-set -D 20, or boot with processor.max_cstate=1";
+        "A sleeping CPU takes that long to wake. This causes latency and loss at low loads.",
+        "Run cpupower idle-set -D 20, or boot with processor.max_cstate=1.";
     /// The kernel checks itself.
     DEBUG_KERNEL = "debug-kernel",
-        "the router is several times slower than the same kernel without",
-        "run a kernel without those options";
+        "The router is several times slower than with the same kernel without these options.",
+        "Run a kernel without these options.";
 }
 
 /// What became of a check.

@@ -33,8 +33,8 @@ fn simulated(pair: &str) -> Doubt {
         name: SIMULATED,
         weight: Weight::Another(13),
         seen: format!("nothing was measured: simulated {pair}"),
-        why: "a simulation is for trying goals and searches, it says nothing of a router",
-        next: "run the same without --simulate, as root",
+        why: "A simulation serves to try goals and searches. It says nothing about a router.",
+        next: "Run the same without --simulate, as root.",
     }
 }
 
@@ -44,10 +44,10 @@ fn ceiling_unproven(sender: Rate) -> Doubt {
         name: "ceiling-unproven",
         weight: Weight::Unknown(1),
         seen: format!(
-            "the tester's sender reaches {sender}; what its receiver reaches was not proven"
+            "the tester's sender reaches {sender}; the limit of its receiver was not measured"
         ),
-        why: "loss that its NIC or its driver does not count would look like the device's",
-        next: "join the two ports with a cable and run the same with --dut-mac of the second port: the rate found is the ceiling",
+        why: "The tester's NIC or driver may lose frames without counting them. Such loss looks like the device's.",
+        next: "Join the two ports with a cable and run the same with --dut-mac of the second port. The rate found is the ceiling.",
     }
 }
 
@@ -55,9 +55,9 @@ fn device_unknown() -> Doubt {
     Doubt {
         name: "device-unknown",
         weight: Weight::Unknown(2),
-        seen: "the counters, the CPU and the rings of the external device are unknown".to_owned(),
-        why: "a cable or a NIC may have lost the frames as well; busy time and cost per frame are not known",
-        next: "read the device's own counters before and after",
+        seen: "the external device's counters, CPU and rings are unknown".to_owned(),
+        why: "A cable or a NIC may have lost the frames. Busy time and cost per frame are unknown.",
+        next: "Read the device's own counters before and after the run.",
     }
 }
 
@@ -69,8 +69,8 @@ fn veth_cable(around: &Surroundings) -> Option<Doubt> {
         seen: format!(
             "{port} is a veth: the device works on the sender's CPU, in the sender's time"
         ),
-        why: "a rate that the tester limits is that of tester and device together; a slow device makes a slow sender, not loss",
-        next: "give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs",
+        why: "A rate that the tester limits is the rate of tester and device together. A slow device slows the sender and loses no frames.",
+        next: "Give the device's port a CPU of its own (RPS, or NAPI in a thread), or measure between NICs.",
     })
 }
 
@@ -79,8 +79,8 @@ fn notional_link() -> Doubt {
         name: "notional-link",
         weight: Weight::Footnote(1, "no wire"),
         seen: "the bed has no wire: frames pass by reference".to_owned(),
-        why: "percent of link and Gbit/s are arithmetic; large frames cost no more than small ones",
-        next: "see docs/method.md",
+        why: "Percent of link and Gbit/s are computed, not measured. Large frames cost about as much as small ones.",
+        next: "Read docs/method.md.",
     }
 }
 
@@ -89,8 +89,8 @@ fn virtual_nic() -> Doubt {
         name: "virtual-nic",
         weight: Weight::Footnote(2, "a virtual NIC"),
         seen: "the receive ring is a virtual NIC's (CPUMAP), and its path runs GRO".to_owned(),
-        why: "a hardware NIC's driver costs more or less than that: compare results of one kind only",
-        next: "see docs/method.md",
+        why: "A hardware NIC's driver costs more or less. Compare only results of the same kind of NIC.",
+        next: "Read docs/method.md.",
     }
 }
 

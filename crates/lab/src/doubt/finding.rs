@@ -96,7 +96,7 @@ pub fn weigh(
         loss_above: claim::loss_above(measurer, &searched),
         why_lost,
         headroom: Headroom::from_trials(trials),
-        evenness: evidence.and_then(|trial| Evenness::of(trial, around.ring_frames)),
+        evenness: evidence.and_then(|trial| Evenness::from_trial(trial, around.ring_frames)),
         stability: gated.stability,
         outcome: result.outcome,
         conditional_throughput: result.conditional_throughput(),

@@ -40,9 +40,9 @@ fn foreign(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     (frames > 0).then(|| Doubt {
         name: "foreign",
         weight: Weight::Another(9),
-        seen: format!("{frames} frames not ours reached the receiver"),
-        why: "something besides the tester sends through the DUT",
-        next: "look at what --dut-setup started",
+        seen: format!("{frames} foreign frames reached the receiver"),
+        why: "Another sender than the tester sends frames through the DUT.",
+        next: "Check which programs the --dut-setup script started.",
     })
 }
 
@@ -50,9 +50,9 @@ fn duplicates(frames: u64, received: u64) -> Option<Doubt> {
     (frames > 0).then(|| Doubt {
         name: "duplicates",
         weight: Weight::Another(3),
-        seen: format!("{frames} of {received} frames arrived once more"),
-        why: "the DUT did more work than the rate says, and a copy hides the loss of its frame",
-        next: "look for mirroring, bridges and bonds in the DUT (tc filter show, mpps bed shell)",
+        seen: format!("{frames} of {received} frames arrived a second time"),
+        why: "The DUT did more work than the rate shows. A copy can hide the loss of its frame.",
+        next: "Look for mirroring, bridges and bonds in the DUT (tc filter show, mpps bed shell).",
     })
 }
 
@@ -60,9 +60,9 @@ fn reordered(frames: u64, received: u64) -> Option<Doubt> {
     (frames > 0).then(|| Doubt {
         name: "reordered",
         weight: Weight::Shifted(13),
-        seen: format!("{frames} of {received} frames arrived behind a later one of their flow"),
-        why: "the DUT spreads a flow over several CPUs or queues, which costs receivers of TCP time",
-        next: "look at RPS, at queues and at multipath routes in the DUT",
+        seen: format!("{frames} of {received} frames arrived after a later frame of their flow"),
+        why: "The DUT spreads a flow over several CPUs or queues. Reordering costs TCP receivers time.",
+        next: "Check RPS, queues and multipath routes in the DUT.",
     })
 }
 
@@ -70,9 +70,9 @@ fn late(frames: u64) -> Option<Doubt> {
     (frames > 0).then(|| Doubt {
         name: "late",
         weight: Weight::Shifted(11),
-        seen: format!("{frames} frames arrived when their trial was over"),
-        why: "they counted as lost, and took time of the next trial: something holds frames for longer than a drain lasts",
-        next: "look for queues and shapers in the DUT (tc -s qdisc)",
+        seen: format!("{frames} frames arrived after the end of their trial"),
+        why: "These frames counted as lost, and took time of the next trial. The DUT held them for longer than a drain lasts.",
+        next: "Look for queues and shapers in the DUT (tc -s qdisc).",
     })
 }
 
@@ -88,10 +88,10 @@ fn queued_behind(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "queued-behind",
         weight: Weight::Shifted(12),
         seen: format!(
-            "{frames} of {sent} frames arrived when their trial and the drain of the ring were over"
+            "{frames} of {sent} frames arrived after their trial and after the drain of the ring"
         ),
-        why: "a queue or a shaper held them: the DUT cannot sustain that load, so they count as lost",
-        next: "look at tc -s qdisc in the DUT (mpps bed shell), or take a longer --time",
+        why: "A queue or a shaper held them. The DUT cannot sustain that load, so they count as lost.",
+        next: "Run tc -s qdisc in the DUT (mpps bed shell), or use a longer --time.",
     })
 }
 
@@ -101,10 +101,10 @@ fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
         name: "not-routed",
         weight: Weight::Another(1),
         seen: format!(
-            "{frames} of {looked_at} frames looked at arrived with the TTL they were sent with"
+            "{frames} of {looked_at} examined frames arrived with an unchanged TTL or hop limit"
         ),
-        why: "a router lowers it: these frames went past routing, and the rate is not that of a router",
-        next: "look for redirects, bridges and tunnels in the DUT (tc filter show dev mB ingress)",
+        why: "A router lowers it. These frames bypassed routing, so the rate is not a router's rate.",
+        next: "Look for redirects, bridges and tunnels in the DUT (tc filter show dev mB ingress).",
     })
 }
 
@@ -118,10 +118,10 @@ fn merged(trial: Option<&Trial>) -> Option<Doubt> {
         name: "merged",
         weight: Weight::Another(2),
         seen: format!(
-            "the DUT forwarded {frames} frames as {packets} packets: GRO merged them, and they were cut again"
+            "the DUT forwarded {frames} frames as {packets} packets: GRO merged them, and they were segmented again"
         ),
-        why: "the rate counts frames, the DUT routed fewer, larger packets: traffic that cannot be merged is slower",
-        next: "--l4 tcp: segments that no offload can merge; or ethtool -K mB rx-udp-gro-forwarding off",
+        why: "The rate counts frames, but the DUT routed fewer, larger packets. Traffic that cannot be merged is slower.",
+        next: "Use --l4 tcp, whose segments no offload can merge, or ethtool -K mB rx-udp-gro-forwarding off.",
     })
 }
 
@@ -179,7 +179,7 @@ mod tests {
         };
         assert_eq!(
             merged_by(1_000, Some(950)).expect("5 % fewer").seen,
-            "the DUT forwarded 1000 frames as 950 packets: GRO merged them, and they were cut again"
+            "the DUT forwarded 1000 frames as 950 packets: GRO merged them, and they were segmented again"
         );
         // Canaries are forwarded besides.
         assert_eq!(merged_by(1_000, Some(1_032)), None);

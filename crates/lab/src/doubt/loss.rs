@@ -44,10 +44,10 @@ fn sender_caught_up(catch_up: CatchUp) -> Doubt {
         name: "sender-caught-up",
         weight: Weight::Shifted(4),
         seen: format!(
-            "at {rate} the sender was late and sent {frames} frames at once ({percent:.0} % of a ring of {ring}); {lost} were lost"
+            "at {rate} the sender was late and sent {frames} frames back to back ({percent:.0} % of a ring of {ring}); {lost} were lost"
         ),
-        why: "so many at once need room in the DUT's ring: the tester may have caused the loss, and the DUT may do more",
-        next: "run again when the machine is quieter, give the sender a CPU of its own (--tester-cpus), or a larger --rx-ring",
+        why: "Frames sent back to back need room in the DUT's ring. The tester may have caused the loss, and the DUT may do more.",
+        next: "Run again when the machine is quieter, give the sender a CPU of its own (--tester-cpus), or use a larger --rx-ring.",
     }
 }
 
@@ -60,8 +60,8 @@ fn not_by_load(why: &WhyLost) -> Option<Doubt> {
             why.rate,
             why.pattern()
         ),
-        why: "something else than the rate bounds the result; without it the DUT may do more",
-        next: "look at `losses` of its trials in the record, and at nstat, ethtool -S and drop rules in the DUT (mpps bed shell)",
+        why: "Another cause than the rate bounds the result. Without that cause the DUT may do more.",
+        next: "Check `losses` of its trials in the record, then nstat, ethtool -S and drop rules in the DUT (mpps bed shell).",
     })
 }
 
@@ -75,8 +75,8 @@ fn while_idle(rate: Rate, trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             "at {rate} the DUT lost frames while its busiest CPU was {:.0} % busy",
             busy * 100.0
         ),
-        why: "a pause or a burst overflowed a queue: the DUT can sustain more",
-        next: "--preset csit (up to 21 trials at a load), or a larger --rx-ring",
+        why: "A pause or a burst overflowed a queue. The DUT can sustain more.",
+        next: "Use --preset csit (up to 21 trials at a load), or a larger --rx-ring.",
     })
 }
 

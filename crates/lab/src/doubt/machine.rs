@@ -12,7 +12,7 @@ const STEAL_SHARE: f64 = 0.005;
 const CHANGES_SHOWN: usize = 4;
 /// The doubt of a result that leaves out frames of disturbances.
 pub(super) const LOST_DISTURBED: &str = "lost-disturbed";
-const QUIETER: &str = "run again when the machine is quieter; compare in pairs only";
+const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (around, searched) = (weighed.around, weighed.searched);
@@ -37,7 +37,7 @@ fn slowed<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Option<Doubt> 
         name: "cpu-slowed",
         weight: Weight::Shifted(6),
         seen: found.to_string(),
-        why: "its clock was lowered or its core shared, which stolen time does not show: the rate falls, and so does the tester's ceiling",
+        why: "Its clock was lowered or its core was shared. Stolen time does not show this. The rate and the tester's ceiling both fall.",
         next: QUIETER,
     })
 }
@@ -55,7 +55,7 @@ fn steal(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             "the hypervisor took {:.1} % of a CPU during a trial",
             share * 100.0
         ),
-        why: "the DUT had less of its CPU than it will have on a machine of its own",
+        why: "The DUT had less CPU time than on a machine of its own.",
         next: QUIETER,
     })
 }
@@ -65,8 +65,8 @@ pub(super) fn cpu_shared(around: &Surroundings) -> Option<Doubt> {
         name: "cpu-shared",
         weight: Weight::Shifted(0),
         seen: "tester and DUT share a CPU".to_owned(),
-        why: "the DUT gets the time that the tester leaves: the rate is the pair's, not the router's",
-        next: "--tester-cpus and --dut-cpus with different CPUs, on a machine that has them",
+        why: "The DUT gets the time that the tester leaves. The rate is that of router and tester together.",
+        next: "Give --tester-cpus and --dut-cpus different CPUs, on a machine that has them.",
     })
 }
 
@@ -76,8 +76,8 @@ fn core_shared(around: &Surroundings) -> Option<Doubt> {
         name: "core-shared",
         weight: Weight::Shifted(8),
         seen: format!("CPU {dut} (DUT) and CPU {tester} (tester) are threads of one core"),
-        why: "each takes a third or more of the core's speed from the other: alone the DUT does more",
-        next: "--dut-cpus and --tester-cpus on cores of their own (lscpu -e), or SMT off",
+        why: "Each takes a third or more of the core's speed from the other. Alone the DUT does more.",
+        next: "Give --dut-cpus and --tester-cpus cores of their own (lscpu -e), or switch SMT off.",
     })
 }
 
@@ -97,11 +97,11 @@ fn lost_disturbed(searched: &Searched) -> Option<Doubt> {
         name: LOST_DISTURBED,
         weight: Weight::Shifted(1),
         seen: format!(
-            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; no other was lost",
+            "{lost} frames lost and {unsent} left unsent in {times} ({} of {length}) do not count; no other frame was lost",
             disturbed.time
         ),
-        why: "the machine had taken a CPU from the router or the tester then: these frames say nothing of the router",
-        next: "run again when the machine is quieter; `stalls`, `others` and `disturbed` of the trials in the record tell more",
+        why: "The machine took a CPU from the router or the tester at that time. These frames say nothing about the router.",
+        next: "Run again when the machine is quieter. The trials in the record have details: `stalls`, `others` and `disturbed`.",
     })
 }
 
@@ -136,10 +136,10 @@ fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<D
         name: "distance-changed",
         weight: Weight::Shifted(2),
         seen: format!(
-            "tester's and router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
+            "the tester's and the router's CPU were {overload_ns:.0} ns apart at overload and {trial_ns:.0} ns in the trial without loss"
         ),
-        why: "a frame costs a quarter more at the longer distance: the two rates do not compare",
-        next: "run again; the record has the distance beside each trial",
+        why: "A frame costs a quarter more at the longer distance. The two rates cannot be compared.",
+        next: "Run again. The record has the distance of each trial.",
     })
 }
 
@@ -158,9 +158,9 @@ pub fn host_changed(changes: &[Change]) -> Option<Doubt> {
     (!changes.is_empty()).then(|| Doubt {
         name: "host-changed",
         weight: Weight::Another(8),
-        seen: format!("the host was changed meanwhile: {}{more}", shown.join(", ")),
-        why: "the set-up script or another program did it: the facts in the record may not hold for all trials",
-        next: "put it back yourself where it is not wanted: lowering the bed does not",
+        seen: format!("settings of the host changed during the run: {}{more}", shown.join(", ")),
+        why: "The set-up script or another program changed them. The facts in the record may be wrong for some trials.",
+        next: "Undo unwanted changes yourself. Lowering the bed does not undo them.",
     })
 }
 
@@ -171,8 +171,8 @@ pub fn other_run(holder: &Holder) -> Doubt {
         name: "other-run",
         weight: Weight::Another(7),
         seen: format!("another run measured on this host: {holder}"),
-        why: "each takes CPU time, caches and memory from the other",
-        next: "run the same without --share, which waits until the other has ended",
+        why: "Each run takes CPU time, caches and memory from the other.",
+        next: "Run the same without --share. It then waits until the other run has ended.",
     }
 }
 

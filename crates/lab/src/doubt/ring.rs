@@ -28,13 +28,13 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
 
 /// Where an overload that the ring holds within a trial is larger than the distance (frames/s) of the two loads found.
 fn ring_hides(ring: u32, trial: Span, distance_fps: f64) -> Option<Doubt> {
-    let hidden = Rate::of(u64::from(ring), trial).unwrap_or_default();
+    let hidden = Rate::from_frames(u64::from(ring), trial).unwrap_or_default();
     (hidden.fps() > distance_fps).then(|| Doubt {
         name: "ring-hides",
         weight: Weight::Unsure(1),
         seen: format!("a ring of {ring} frames hides an overload of {hidden} in one trial"),
-        why: "loads closer to each other than that cannot be told apart",
-        next: "a longer --time or a smaller --rx-ring",
+        why: "Loads closer to each other than that cannot be distinguished.",
+        next: "Use a longer --time or a smaller --rx-ring.",
     })
 }
 
@@ -48,8 +48,8 @@ fn stall_unseen(ring: u32, rate: Rate) -> Option<Doubt> {
         seen: format!(
             "at {rate} a pause of {fills} fills the ring of {ring} frames, and the watch sees no pause below {unseen}"
         ),
-        why: "so short a pause is not seen: its loss counts as the DUT's",
-        next: "--nic cpumap, whose ring is as large as --rx-ring says, or a quieter machine",
+        why: "The watch does not see so short a pause. Its loss counts as the DUT's loss.",
+        next: "Use --nic cpumap, whose ring has the size of --rx-ring, or a quieter machine.",
     })
 }
 
@@ -63,11 +63,11 @@ fn uneven_queues(trial: Option<&Trial>) -> Option<Doubt> {
         name: "uneven-queues",
         weight: Weight::Shifted(10),
         seen: format!(
-            "the fullest of {} queues got {ratio:.1} times its share, {empty} got none",
+            "the fullest of {} queues got {ratio:.1} times its share, and {empty} got none",
             queues.len()
         ),
-        why: "the busiest queue limits the rate while the other CPUs are idle",
-        next: "more --flows, or --rss default instead of symmetric",
+        why: "The busiest queue limits the rate while the other CPUs are idle.",
+        next: "Use more --flows, or --rss default instead of symmetric.",
     })
 }
 
@@ -99,7 +99,7 @@ mod tests {
         };
         assert_eq!(
             seen(&[90, 10, 0]).as_deref(),
-            Some("the fullest of 3 queues got 2.7 times its share, 1 got none")
+            Some("the fullest of 3 queues got 2.7 times its share, and 1 got none")
         );
         assert_eq!(seen(&[50, 40]), None);
         assert_eq!(seen(&[50]), None);

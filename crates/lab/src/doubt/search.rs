@@ -28,8 +28,8 @@ fn unstable(stability: &Stability) -> Option<Doubt> {
         name: UNSTABLE,
         weight: Weight::Another(0),
         seen: found.to_string(),
-        why: "chance decided where the search ended: the rate found is no property of the DUT",
-        next: "look at `losses` of its trials in the record, and at nstat, ethtool -S and drop rules in the DUT (mpps bed shell)",
+        why: "Chance decided where the search ended. The rate found is no property of the DUT.",
+        next: "Check `losses` of its trials in the record, then nstat, ethtool -S and drop rules in the DUT (mpps bed shell).",
     })
 }
 
@@ -41,10 +41,10 @@ fn gate_unknown(stability: &Stability) -> Option<Doubt> {
         name: "gate-unknown",
         weight: Weight::Shifted(14),
         seen: format!(
-            "whether the DUT loses frames at a low load is not known: {judged} of {trials} trials were undisturbed"
+            "loss at a low load is unknown: only {judged} of {trials} trials were undisturbed"
         ),
-        why: "a DUT that loses frames at any load would look like a slow one",
-        next: "run again when the machine is quieter",
+        why: "A DUT that loses frames at any load would look like a slow DUT.",
+        next: "Run again when the machine is quieter.",
     })
 }
 
@@ -64,8 +64,8 @@ fn contradiction(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             "{} passed in one trial and failed in another",
             trial.offered
         ),
-        why: "the result may differ next time",
-        next: "--preset csit (up to 21 trials at a load), or a larger --rx-ring",
+        why: "The result may differ next time.",
+        next: "Use --preset csit (up to 21 trials at a load), or a larger --rx-ring.",
     })
 }
 
@@ -76,9 +76,9 @@ fn voided(outcome: &Outcome) -> Option<Doubt> {
     (voided > 0).then(|| Doubt {
         name: "voided",
         weight: Weight::Unsure(3),
-        seen: format!("{voided} of {trials} trials were void and run again"),
-        why: "so restless a machine may have disturbed the other trials as well",
-        next: "run again when the machine is quieter; compare in pairs only",
+        seen: format!("{voided} of {trials} trials were void, so they were run again"),
+        why: "The machine may have disturbed the other trials too.",
+        next: "Run again when the machine is quieter. Compare in pairs only.",
     })
 }
 
@@ -93,9 +93,9 @@ fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
     Some(Doubt {
         name: "out-of-trials",
         weight: Weight::Unsure(0),
-        seen: format!("the trials allowed ended the search: {how}"),
-        why: "the rate is known no better than that",
-        next: "a larger --trials-at-most, or --preset csit",
+        seen: format!("the search ran out of trials or time: {how}"),
+        why: "The rate is known no better than that.",
+        next: "Use a larger --trials-at-most, a longer --budget, or --preset csit.",
     })
 }
 
@@ -105,8 +105,8 @@ fn short_trial(result: &GoalResult) -> Option<Doubt> {
         name: "short-trial",
         weight: Weight::Footnote(0, "trials shorter than RFC 2544's 60 s"),
         seen: format!("trials lasted {trial}, RFC 2544 asks for {FINAL_TRIAL}"),
-        why: "rare stalls of the DUT may not have happened yet: the result is an Estimate, not a Throughput",
-        next: "--preset rfc2544 (a Throughput; minutes)",
+        why: "Rare stalls of the DUT may have been missed. The result is an Estimate, not a Throughput.",
+        next: "Use --preset rfc2544 (a Throughput; it takes minutes).",
     })
 }
 

@@ -19,8 +19,8 @@ fn few_destinations(table: TableMet) -> Option<Doubt> {
         name: "few-destinations",
         weight: Weight::Another(4),
         seen: format!("the DUT holds {routes} routes and frames go to {met} destination(s)"),
-        why: "the routes of few destinations stay in the CPU's caches: the rate is not the table's",
-        next: "--table FILE --destinations 1M, or mpps fib-scale for what each number of them costs",
+        why: "The routes of few destinations stay in the CPU's caches. The rate does not show the cost of the table.",
+        next: "Use --table FILE --destinations 1M, or measure each number of destinations with mpps fib-scale.",
     })
 }
 
@@ -33,8 +33,8 @@ fn half_meets_table(table: TableMet) -> Option<Doubt> {
         seen: format!(
             "the DUT holds {routes} routes, and frames of the second direction all go to one destination"
         ),
-        why: "half of the look-ups stay in the CPU's caches: the rate is not the table's",
-        next: "run the same without --bidirectional",
+        why: "Half of the look-ups stay in the CPU's caches. The rate does not show the cost of the table.",
+        next: "Run the same without --bidirectional.",
     })
 }
 
@@ -43,9 +43,9 @@ fn part_of_destinations(table: TableMet) -> Option<Doubt> {
     (sent < period).then(|| Doubt {
         name: "part-of-destinations",
         weight: Weight::Another(6),
-        seen: format!("{sent} frames were sent; once through all destinations takes {period}"),
-        why: "the other destinations were never looked up: the rate is one of fewer destinations than it names",
-        next: "a longer --time, or fewer --destinations",
+        seen: format!("{sent} frames were sent; {period} are needed to reach all destinations"),
+        why: "The other destinations were never looked up. The rate belongs to fewer destinations than it names.",
+        next: "Use a longer --time, or fewer --destinations.",
     })
 }
 

@@ -30,8 +30,8 @@ fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             "the tester could not offer the load of {short} of {} trials",
             trials.len()
         ),
-        why: "these trials say nothing of the DUT and do not count, but its rate may lie above what was offered",
-        next: "a --max-rate below the tester's ceiling, --tester-cpus with more CPUs, or a quieter machine",
+        why: "These trials say nothing about the DUT and do not count. The DUT's rate may be above the offered loads.",
+        next: "Use a --max-rate below the tester's ceiling, --tester-cpus with more CPUs, or a quieter machine.",
     })
 }
 
@@ -49,8 +49,8 @@ fn near_ceiling(outcome: &Outcome, ceiling: Rate) -> Option<Doubt> {
         name: TESTER_NEAR_CEILING,
         weight: Weight::Unsure(6),
         seen: format!("{result} is at or near the tester's own ceiling of {ceiling}"),
-        why: "the DUT may do more, and the tester may lose frames that the DUT did not",
-        next: "judge by DUT busy and ns per frame, or give the tester more CPUs",
+        why: "The DUT may do more. The tester may have lost frames that the DUT did not lose.",
+        next: "Compare DUT busy and ns per frame instead, or give the tester more CPUs.",
     })
 }
 

@@ -133,7 +133,7 @@ impl WhyLost {
     }
 }
 
-/// `1.250 Mfps: overflow: more came than was taken; 12034 of 1250000 frames in 311 runs (longest 96), from 12 ms to
+/// `1.250 Mfps: overflow: frames arrived faster than the DUT took them; 12034 of 1250000 frames in 311 runs (longest 96), from 12 ms to
 /// 1 s; all at the receive ring; DUT 99 % busy`
 impl fmt::Display for WhyLost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -234,7 +234,7 @@ mod tests {
         assert!(why.is_not_by_load() && why.bounds);
         assert_eq!(
             why.to_string(),
-            "64.0 kfps: stall: nothing was taken for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
+            "64.0 kfps: stall: the DUT took no frames for 10 ms, so it stood still for 10 ms to 15 ms (its ring hides \
              the rest); 640 of 6400 frames in 1 run, from 50 ms to 60 ms of 100 ms; all at the receive ring; DUT 40 % busy"
         );
         assert_eq!(WhyLost::from_trials(&trials[2..], None, 320), None);

@@ -10,7 +10,7 @@ const COMPARABLE: Span = Span::from_millis(500);
 const UNCOUNTED: f64 = 0.10;
 /// A stretch of the router's own tasks that is worth naming.
 const LONG: Span = Span::from_millis(2);
-const ELSEWHERE: &str = "that CPU's time is not in DUT busy and ns per frame, and the rate is of more CPUs than the DUT has";
+const ELSEWHERE: &str = "DUT busy and ns per frame do not include that CPU's time. The rate comes from more CPUs than the DUT has.";
 
 /// The doubts of these trials. Where tester and DUT share a CPU, its time cannot be told apart.
 #[must_use]
@@ -42,11 +42,11 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "router-tasks",
         weight: Weight::Shifted(9),
         seen: format!(
-            "the router's own {} had CPU {} for {} in one stretch, {} in all, in a trial of {length}",
+            "the router's own {} had CPU {} for {} without a break, {} in all, in a trial of {length}",
             tasks.culprit, tasks.cpu, tasks.longest, tasks.total
         ),
-        why: "frames wait while it runs; the router does that itself, so the loss counts",
-        next: "run again without that task: the difference is its cost",
+        why: "Frames wait while it runs. It is part of the router, so the loss counts.",
+        next: "Run again without that task. The difference is its cost.",
     })
 }
 
@@ -79,12 +79,12 @@ fn busy_uncounted(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "busy-uncounted",
         weight: Weight::Another(10),
         seen: format!(
-            "CPU {cpu} of the DUT was {:.0} % busy, the threads that are told as DUT busy {:.0} %",
+            "CPU {cpu} of the DUT was {:.0} % busy, but the threads counted in DUT busy only {:.0} %",
             busy.min(1.0) * 100.0,
             counted.min(1.0) * 100.0
         ),
-        why: "a part of the router's work is not in DUT busy, ns per frame and what follows from them",
-        next: "look at `work` and `dut_tasks` of the trials in the record, and at top -H while it runs",
+        why: "DUT busy, ns per frame and the values computed from them miss a part of the router's work.",
+        next: "Check `work` and `dut_tasks` of the trials in the record, and run top -H during a run.",
     })
 }
 
@@ -106,10 +106,10 @@ fn work_elsewhere(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         name: "work-elsewhere",
         weight: Weight::Another(11),
         seen: format!(
-            "CPU {cpu}, which is none of the DUT's, took {packets} packets while {frames} frames came back"
+            "CPU {cpu} is not a CPU of the DUT, and took {packets} packets while {frames} frames came back"
         ),
         why: ELSEWHERE,
-        next: "steer no RPS (rps_cpus) and no queue of user space to that CPU, or add it to --dut-cpus",
+        next: "Steer no RPS (rps_cpus) and no queue of user space to that CPU, or add it to --dut-cpus.",
     })
 }
 
@@ -130,7 +130,7 @@ fn softirq_elsewhere(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
             share * 100.0
         ),
         why: ELSEWHERE,
-        next: "look at what works there (top -H, /proc/softirqs), or add it to --dut-cpus",
+        next: "Find the work on that CPU (top -H, /proc/softirqs), or add the CPU to --dut-cpus.",
     })
 }
 

@@ -85,7 +85,7 @@ fn a_planted_machine_has_every_fact() {
 }
 
 #[test]
-fn what_is_missing_says_which_file_and_nothing_is_made_up() {
+fn a_missing_fact_names_its_file() {
     let planted = Planted::new(
         "bare",
         &[
@@ -122,7 +122,7 @@ fn leaves_of(value: &serde_json::Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn a_packed_configuration_is_read_and_a_torn_one_is_not() {
+fn a_packed_configuration_is_read_a_torn_one_not() {
     let planted = Planted::new("config", &[]);
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer
@@ -211,7 +211,7 @@ fn a_nic_knows_its_bus_and_whether_it_is_held_back() {
 }
 
 #[test]
-fn a_virtual_nic_finds_the_bus_behind_it_or_says_that_there_is_none() {
+fn a_virtual_nic_finds_the_bus_behind_it() {
     const PCI: &str = "/sys/devices/pci0000:00/0000:00:03.0";
     let planted = Planted::new("virtio", &[]);
     planted.put(&format!("{PCI}/current_link_speed"), b"8.0 GT/s PCIe\n");

@@ -59,13 +59,12 @@ pub enum FibError {
     },
     /// Each nexthop object we may make exists.
     #[error(
-        "all numbers of our nexthop objects are taken: clear what was loaded before (mpps table clear)"
+        "no number is left for a nexthop object: clear the routes loaded before (mpps table clear)"
     )]
     NoNexthopLeft,
     /// This many routes of ours are left after clearing.
     #[error(
-        "{0} routes are left after clearing: something adds them while we remove them (protocol {PROTOCOL} is ours); \
-         stop it and clear again"
+        "{0} routes are left after clearing: another program adds routes of protocol {PROTOCOL}, which mpps uses; stop it and clear again"
     )]
     Left(usize),
     /// Another program loads or clears here now.

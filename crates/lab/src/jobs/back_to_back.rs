@@ -88,7 +88,7 @@ fn burst(
     for _ in 0..VOID_AT_MOST {
         let trial = trial::run_burst(tester, frames)?;
         let offer = Offer {
-            rate: Rate::of(frames, trial.duration).unwrap_or_default(),
+            rate: Rate::from_frames(frames, trial.duration).unwrap_or_default(),
             duration: trial.duration,
         };
         let mut rules = rules::of(tester, &offer);
@@ -109,7 +109,7 @@ fn burst(
 }
 
 fn conclude(frames: u64, lossy_frames: u64, best: &Trial) -> BackToBack {
-    let burst_rate = Rate::of(frames, best.duration).unwrap_or_default();
+    let burst_rate = Rate::from_frames(frames, best.duration).unwrap_or_default();
     let service = best.ns_per_frame().map_or(0.0, |ns| 1e9 / ns);
     let forwarded = (service / burst_rate.fps().max(1.0)).min(1.0);
     BackToBack {

@@ -340,7 +340,7 @@ fn pass_all(tester: &mut Tester<'_>) -> Result<(), JobError> {
     }
     let places = tester.traffic.flow_order().destinations;
     let burst = trial::run_burst(tester, BURST)?;
-    let forwarded = Rate::of(burst.counts().received, burst.duration).unwrap_or_default();
+    let forwarded = Rate::from_frames(burst.counts().received, burst.duration).unwrap_or_default();
     let slowest = places as f64 / FIRST_FRAMES_TIME.as_secs_f64();
     let rate = Rate::from_fps((FIRST_FRAMES * forwarded.fps()).max(slowest));
     let end = tester.places_passed + places;

@@ -214,7 +214,7 @@ fn repeat(
 }
 
 fn sent(trial: &Trial) -> Rate {
-    Rate::of(trial.counts().sent, trial.duration).unwrap_or_default()
+    Rate::from_frames(trial.counts().sent, trial.duration).unwrap_or_default()
 }
 
 fn offer_of(trial: &Trial) -> Offer {

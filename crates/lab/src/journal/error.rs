@@ -25,7 +25,7 @@ pub enum JournalError {
     },
     /// A file or folder that another user could have written.
     #[error(
-        "{path} {why}, so it is not believed (look at it, then remove it, or: chown root {path}; chmod go-w {path})",
+        "{path} {why}, so mpps does not trust it (look at it, then remove it, or: chown root {path}; chmod go-w {path})",
         path = path.display()
     )]
     NotBelieved {

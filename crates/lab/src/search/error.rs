@@ -51,9 +51,7 @@ pub enum JobError {
         last: Verdict,
     },
     /// Pairs of trials lie too far apart.
-    #[error(
-        "{pairs} pairs lie too far apart to tell a cost: run again when the machine is quieter"
-    )]
+    #[error("{pairs} pairs differ too much to give a cost: run again when the machine is quieter")]
     PairsApart {
         /// How many were run.
         pairs: u32,

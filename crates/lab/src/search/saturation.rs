@@ -105,7 +105,7 @@ fn windows(trial: Trial) -> Vec<Window> {
 fn sent(trial: &Trial) -> Rate {
     let counts = trial.counts();
     let taken = counts.sent - trial.ledger().lost_before_nic.min(counts.sent);
-    Rate::of(taken, trial.duration).unwrap_or_default()
+    Rate::from_frames(taken, trial.duration).unwrap_or_default()
 }
 
 /// Measures overload, in `time` at most (and two rounds at least).

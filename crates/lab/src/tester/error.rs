@@ -87,7 +87,7 @@ fn remedy(cause: &str) -> &'static str {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NoExit {
     /// The DUT is a device of somebody else's.
-    #[error("a device between real ports has no exit of ours")]
+    #[error("an external device has no exit for the receiver")]
     Device,
     /// Packet sockets receive at the tester's port only.
     #[error("--port af-packet receives at the tester's port")]
@@ -96,7 +96,7 @@ pub enum NoExit {
     #[error("--l4 tcp-stream lets GRO merge frames, which are cut again behind the exit")]
     Merged,
     /// The port has a queueing discipline, which comes behind the hook: its kind.
-    #[error("the queueing discipline {1} of {0} comes behind the exit and would be left out")]
+    #[error("the queueing discipline {1} of {0} runs after the exit and would be left out")]
     Queued(String, String),
     /// The port has egress filters of somebody else's, which may let frames past.
     #[error("{0} has egress filters of its own, which may let frames past the exit")]

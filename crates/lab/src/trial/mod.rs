@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn catching_up_never_fills_more_than_a_quarter_of_the_ring() {
+    fn catching_up_fills_at_most_a_quarter_of_the_ring() {
         assert_eq!(late_max_ns(10_000.0, 4096), LATE_MAX_NS);
         assert_eq!(late_max_ns(1_000_000.0, 512), 128_000);
     }

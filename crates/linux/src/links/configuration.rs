@@ -136,16 +136,13 @@ fn is_over(route: &[u8], index: u32, link: &str) -> Result<bool> {
             libc::RTA_OIF => over = number(value, 0) == Some(index),
             RTA_NH_ID => object_id = true,
             libc::RTA_MULTIPATH if ways(value).any(|way| way == index) => {
-                return Err(cannot_keep(link, "a route of several ways leads over it"));
+                return Err(cannot_keep(link, "a multipath route uses it"));
             }
             _ => {}
         }
     }
     if over && object_id {
-        return Err(cannot_keep(
-            link,
-            "a route over a nexthop object leads over it",
-        ));
+        return Err(cannot_keep(link, "a route with a nexthop object uses it"));
     }
     // Cached clones and local addresses come and go with what they belong to.
     let cloned = number(route, ROUTE_FLAGS).is_some_and(|flags| flags & 0x200 != 0);

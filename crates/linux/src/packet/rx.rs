@@ -180,7 +180,7 @@ impl RxRing {
             socket::object(&self.link),
             format!("a frame at offset {offset} of its block"),
         )
-        .with_remedy("the kernel lays its ring out in another way; rebuild mpps")
+        .with_remedy("the kernel uses another ring layout; rebuild mpps")
     }
 
     /// What the kernel counted since the ring was made.

@@ -35,7 +35,7 @@ pub fn rt6_stats() -> Result<Option<Rt6Stats>> {
             Some(stats) => Ok(Some(stats)),
             None => Err(
                 Error::from_text("read", PATH, format!("not understood: {}", text.trim()))
-                    .with_remedy("this kernel writes it in another way; please report the line"),
+                    .with_remedy("this kernel uses another format; please report the line"),
             ),
         },
     }

@@ -59,7 +59,7 @@ pub fn trie_stats() -> Result<Vec<TrieStats>> {
     let text = std::fs::read_to_string(PATH).map_err(|e| Error::from_io("read", PATH, &e))?;
     parse(&text).map_err(|line| {
         Error::from_text("read", PATH, format!("line not understood: {line}"))
-            .with_remedy("this kernel writes it in another way; please report the line")
+            .with_remedy("this kernel uses another format; please report the line")
     })
 }
 

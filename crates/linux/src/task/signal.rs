@@ -15,7 +15,11 @@ use crate::error::{Error, Result};
 pub fn kill(pid: i32, with: Signal) -> Result<()> {
     let object = || format!("{with} to process {pid}");
     if (-1..=1).contains(&pid) {
-        return Err(Error::from_text("send", object(), "not a process of ours"));
+        return Err(Error::from_text(
+            "send",
+            object(),
+            "not a child process of mpps",
+        ));
     }
     signal::kill(Pid::from_raw(pid), with)
         .map_err(|e| Error::from_errno("send", object(), e as i32))

@@ -240,7 +240,7 @@ fn voids_without_end_do_end() {
 }
 
 #[test]
-fn a_load_not_offered_twice_bounds_from_above_as_the_testers_limit() {
+fn a_load_not_offered_twice_is_the_testers_limit() {
     let (offered, next) = driven(goal(), &[NOT_OFFERED, NOT_OFFERED, Verdict::Lossless]);
     assert_eq!(offered, [1_600.0, 1_600.0, 805.0]);
     assert_eq!(next_kfps(&next), 1_202.5);
@@ -348,7 +348,7 @@ fn no_evidence_twice_at_a_load_is_no_answer() {
     };
     assert_eq!(
         why.to_string(),
-        "two trials at 805.0 kfps were no evidence, the last because the sender was cut short"
+        "two trials at 805.0 kfps were invalid, the last because the sender was cut short"
     );
     // Once at each of two loads is not twice at one.
     let (_, next) = driven(goal(), &[INVALID, LOSSY, INVALID, LOSSY]);

@@ -60,7 +60,7 @@ impl<A: Address> Space<A> {
                 &mut kept,
             );
         }
-        Self::of(kept, table.len())
+        Self::from_pieces(kept, table.len())
     }
 
     /// The unicast addresses that neither a prefix nor an exclusion covers; each gap is an owner.
@@ -89,10 +89,10 @@ impl<A: Address> Space<A> {
         }
         gap(from, last);
         let owners = gaps.len();
-        Self::of(gaps, owners)
+        Self::from_pieces(gaps, owners)
     }
 
-    fn of(mut pieces: Vec<Piece<A>>, owners: usize) -> Self {
+    fn from_pieces(mut pieces: Vec<Piece<A>>, owners: usize) -> Self {
         pieces.sort_unstable_by_key(|piece| (piece.owner, piece.first));
         let mut starts = vec![0; owners + 1];
         for piece in &pieces {
@@ -126,7 +126,7 @@ impl<A: Address> Space<A> {
         let blocks = self.pieces.iter().filter_map(whole).collect();
         Self {
             block_bits: bits,
-            ..Self::of(blocks, owners)
+            ..Self::from_pieces(blocks, owners)
         }
     }
 

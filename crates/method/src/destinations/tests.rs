@@ -164,7 +164,7 @@ fn gaps_are_unicast_and_around_the_prefixes() {
 }
 
 #[test]
-fn everything_drawn_is_of_the_table_and_no_address_comes_twice() {
+fn drawn_addresses_are_in_the_table_and_distinct() {
     let table = nested();
     for draw in [
         Draw::PerPrefix,
@@ -262,7 +262,7 @@ fn every_place_has_every_number_as_often() {
 }
 
 #[test]
-fn per_address_is_in_proportion_to_what_a_prefix_has_without_its_more_specifics() {
+fn per_address_excludes_more_specific_prefixes() {
     let table = table(&[
         "20.0.0.0/16",
         "20.0.0.0/17",

@@ -176,7 +176,7 @@ fn the_seed_decides_the_order_alone() {
 }
 
 #[test]
-fn a_genome_stands_among_other_sizes_and_is_scheduled_as_written() {
+fn a_genome_is_scheduled_as_written() {
     let specs =
         FrameSpec::parse_list("64,genome:aaAg,A=594,mix:64=1,1518=1,genome:ff").expect("a list");
     let names: Vec<String> = specs.iter().map(ToString::to_string).collect();

@@ -136,7 +136,7 @@ const TRIPS: [(Change, &str, &str, i64); 12] = [
 ];
 
 #[test]
-fn one_frame_wrong_anywhere_opens_the_identity_of_that_place() {
+fn one_wrong_frame_opens_the_ledger_at_its_place() {
     for (change, between, and, frames) in TRIPS {
         let (mut ledger, mut counts) = closed();
         change(&mut ledger, &mut counts);
@@ -187,7 +187,7 @@ fn no_single_count_can_be_one_off() {
 }
 
 #[test]
-fn a_dut_that_sends_more_than_it_can_have_opens_the_ledger() {
+fn a_dut_that_sends_too_much_opens_the_ledger() {
     let (mut ledger, counts) = closed();
     ledger.dut_transmitted += 20;
     ledger.receiver_total += 20;

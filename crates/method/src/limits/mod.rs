@@ -57,7 +57,7 @@ impl Binding {
 impl Budget {
     /// The budgets of these frames on this link, bus and memory.
     #[must_use]
-    pub fn of(
+    pub fn new(
         frames: &FrameSpec,
         link: LinkSpeed,
         bus: Bus,

@@ -15,7 +15,7 @@ fn pcie(generation: u8, lanes: u8) -> Bus {
 
 fn on(speed: u64, frames: &str) -> Budget {
     let packets = Packets::default();
-    Budget::of(&sizes(frames), gbit(speed), pcie(3, 8), packets, None)
+    Budget::new(&sizes(frames), gbit(speed), pcie(3, 8), packets, None)
 }
 
 /// Whole frames: a part of one is not sent.
@@ -299,7 +299,7 @@ fn what_no_bus_is_is_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_frame_is_cut_into_packets_and_brings_its_descriptor() {
+fn a_frame_is_cut_into_packets_with_a_descriptor() {
     let octets = |payload, overhead, descriptor, frame| {
         let packets = Packets::new(payload, overhead, descriptor).unwrap();
         let frame = FrameLen::new(frame).unwrap();
@@ -335,7 +335,7 @@ fn the_smallest_budget_binds() {
         })
     };
     let binding = |speed, bus, memory| {
-        Budget::of(&sizes("64"), gbit(speed), bus, Packets::default(), memory).binding()
+        Budget::new(&sizes("64"), gbit(speed), bus, Packets::default(), memory).binding()
     };
     assert_eq!(binding(10, pcie(3, 8), None).0, Binding::Wire);
     // Known of 40 Gbit/s NICs in slots of eight lanes: not the line rate of small frames both ways.

@@ -77,7 +77,7 @@ impl fmt::Display for SearchGoalError {
             Self::None => write!(f, "no goal: give one such as ndr"),
             Self::Twice(goal) => write!(
                 f,
-                "goal {goal} ({}) stands there twice: once is enough",
+                "goal {goal} ({}) is given twice: once is enough",
                 goal.code()
             ),
             Self::Ratio(which, ratio) => write!(

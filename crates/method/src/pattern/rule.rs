@@ -85,18 +85,18 @@ impl LossPattern {
 impl fmt::Display for LossPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Overflow => f.write_str("overflow: more came than was taken"),
+            Self::Overflow => f.write_str("overflow: frames arrived faster than the DUT took them"),
             Self::Stall { pauses: 1, longest } => {
-                write!(f, "stall: nothing was taken for {longest}")
+                write!(f, "stall: the DUT took no frames for {longest}")
             }
             Self::Stall { pauses, longest } => write!(
                 f,
-                "stall: nothing was taken for a while, {pauses} times, the longest {longest}"
+                "stall: the DUT took no frames, {pauses} times, for up to {longest}"
             ),
-            Self::Random { one_in } => write!(f, "random: one in {one_in} by chance"),
-            Self::Periodic { every } => write!(f, "periodic: each {every}th"),
-            Self::Mixed => f.write_str("mixed: no one cause"),
-            Self::Scarce => f.write_str("too few to tell why"),
+            Self::Random { one_in } => write!(f, "random: one frame in {one_in}, by chance"),
+            Self::Periodic { every } => write!(f, "periodic: every {every}th frame"),
+            Self::Mixed => f.write_str("mixed: no single cause"),
+            Self::Scarce => f.write_str("too few lost frames to tell why"),
         }
     }
 }

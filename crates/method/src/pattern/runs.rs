@@ -23,7 +23,7 @@ pub(super) struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     /// Of the first `sent` sequences; words that are not there count as arrived.
-    pub(super) fn of(words: &'a [u64], sent: u64, without: &'a [Range<u64>]) -> Self {
+    pub(super) fn new(words: &'a [u64], sent: u64, without: &'a [Range<u64>]) -> Self {
         Self {
             words,
             sent,
@@ -89,13 +89,13 @@ mod tests {
 
     fn runs(sent: u64, lost: &[u64]) -> Vec<(u64, u64)> {
         let words = bitmap(sent, lost);
-        Runs::of(&words, sent, &[])
+        Runs::new(&words, sent, &[])
             .map(|run| (run.first, run.frames))
             .collect()
     }
 
     #[test]
-    fn runs_are_found_at_the_ends_of_words_and_of_the_trial() {
+    fn runs_are_found_at_ends_of_words_and_trial() {
         assert_eq!(runs(200, &[]), []);
         assert_eq!(runs(0, &[]), []);
         assert_eq!(runs(200, &[0, 63, 64, 199]), [(0, 1), (63, 2), (199, 1)]);
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(runs(130, &all), [(0, 130)]);
         // What lies behind the last sequence is no loss.
         assert_eq!(runs(65, &[64]), [(64, 1)]);
-        assert_eq!(Runs::of(&[u64::MAX], 200, &[]).count(), 0);
+        assert_eq!(Runs::new(&[u64::MAX], 200, &[]).count(), 0);
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         let lost: Vec<u64> = (60..140).chain(180..190).collect();
         let words = bitmap(200, &lost);
         let runs = |without: &[Range<u64>]| -> Vec<(u64, u64)> {
-            Runs::of(&words, 200, without)
+            Runs::new(&words, 200, without)
                 .map(|run| (run.first, run.frames))
                 .collect()
         };
@@ -126,9 +126,9 @@ mod tests {
         fn every_lost_frame_is_in_exactly_one_run(words in proptest::collection::vec(proptest::num::u64::ANY, 1..6), short in 0_u64..64) {
             let sent = words.len() as u64 * 64 - short;
             let lost = (0..sent).filter(|s| words[(s / 64) as usize] >> (s % 64) & 1 == 0);
-            let listed = Runs::of(&words, sent, &[]).flat_map(|run| run.first..run.first + run.frames);
+            let listed = Runs::new(&words, sent, &[]).flat_map(|run| run.first..run.first + run.frames);
             proptest::prop_assert!(lost.eq(listed));
-            let mut ends = Runs::of(&words, sent, &[]).map(|run| (run.first, run.first + run.frames));
+            let mut ends = Runs::new(&words, sent, &[]).map(|run| (run.first, run.first + run.frames));
             let mut before = None;
             proptest::prop_assert!(ends.all(|(first, end)| before.replace(end).is_none_or(|b| b < first)));
         }

@@ -68,7 +68,7 @@ impl Dut {
 }
 
 #[test]
-fn a_ring_that_overflows_is_told_at_every_overload_ring_and_batch() {
+fn overflow_is_seen_at_every_overload_and_ring() {
     for ring in [64, 512, 4096] {
         for (batch, bulk) in [(1, 1), (1, 8), (60, 8), (8, 64), (256, 8)] {
             for percent in [102, 105, 120, 200, 500] {
@@ -92,7 +92,7 @@ fn a_ring_that_overflows_is_told_at_every_overload_ring_and_batch() {
 }
 
 #[test]
-fn a_dut_that_stands_still_is_told_with_how_often_and_how_long() {
+fn a_stall_is_seen_with_its_count_and_length() {
     // At half of what it can do: 40 ms are 4000 frames, of which the ring holds 512.
     let mut dut = Dut {
         ring: 512,
@@ -130,7 +130,7 @@ fn a_dut_that_stands_still_is_told_with_how_often_and_how_long() {
 }
 
 #[test]
-fn chance_is_told_from_one_in_three_to_one_in_ten_thousand() {
+fn chance_is_seen_from_a_third_to_a_ten_thousandth() {
     let mut wrong = Vec::new();
     for (seed, one_in) in
         (0..10).flat_map(|seed| [3, 10, 100, 1_000, 10_000].map(|one_in| (seed, one_in)))
@@ -152,7 +152,7 @@ fn chance_is_told_from_one_in_three_to_one_in_ten_thousand() {
 }
 
 #[test]
-fn what_is_counted_off_is_periodic_and_stays_so_with_a_few_others() {
+fn counted_loss_stays_periodic_with_a_few_others() {
     for every in [4, 100, 1_000, 10_000] {
         let losses = trial(100_000, |sequence| sequence % every == every / 2);
         assert_eq!(losses.pattern(), LossPattern::Periodic { every });
@@ -169,7 +169,7 @@ fn what_is_counted_off_is_periodic_and_stays_so_with_a_few_others() {
 }
 
 #[test]
-fn a_policer_overflows_whether_its_traffic_is_smooth_or_not() {
+fn a_policer_overflows_with_any_traffic() {
     for (rate, batch) in [
         (95_000.0, 1),
         (70_000.0, 1),
@@ -246,7 +246,7 @@ fn figures_are_those_of_the_definition() {
 }
 
 #[test]
-fn of_many_runs_the_first_are_kept_and_all_are_counted() {
+fn of_many_runs_all_count_and_the_first_are_kept() {
     let losses = trial(100_000, |sequence| sequence % 10 < 3);
     assert_eq!(losses.first_runs.len(), RUNS_KEPT);
     assert_eq!(losses.run_lengths.iter().sum::<u64>(), losses.runs);

@@ -85,7 +85,7 @@ fn an_empty_trial_is_no_evidence() {
 }
 
 #[test]
-fn each_doubt_of_the_instrument_makes_the_trial_invalid() {
+fn each_doubtful_count_makes_the_trial_invalid() {
     let nothing = second(|counts, ledger| {
         *counts = Counts {
             intended: 1000,
@@ -127,7 +127,7 @@ fn each_doubt_of_the_instrument_makes_the_trial_invalid() {
     let sizes = judged(|trial| trial.per_size = vec![size(2000, 1995)]);
     assert_eq!(
         sizes.to_string(),
-        "invalid: frames by size add up to 2000 sent, 1995 received; counted were 2000 and 1994"
+        "invalid: the frames by size add up to 2000 sent and 1995 received, but 2000 and 1994 were counted"
     );
 }
 
@@ -291,7 +291,7 @@ fn what_fell_into_disturbances_counts_for_nothing() {
 
 /// The tester's losses have no time: only what is more than those is the DUT's for certain.
 #[test]
-fn loss_of_both_within_and_without_is_the_duts_as_far_as_it_is_certain() {
+fn certain_loss_outside_disturbances_is_the_duts() {
     let mut both = trial(3);
     tester_loses(&mut both, 0, 5);
     let lost_then = |lost| Disturbed {

@@ -62,14 +62,14 @@ fn the_shortest_frames_hold_headers_and_tag() {
     let error = v6().frame(73, (1, 1), &TAG).unwrap_err().to_string();
     assert_eq!(
         error,
-        "a test frame of 73 octets without FCS cannot be: choose 74 to 65535"
+        "no test frame has 73 octets without FCS: choose 74 to 65535"
     );
     assert!(v4().frame(59, (1, 1), &TAG).is_err());
     assert!(v4().frame(65_536, (1, 1), &TAG).is_err());
 }
 
 #[test]
-fn an_ipv4_frame_lies_octet_for_octet_as_written_by_hand() {
+fn an_ipv4_frame_equals_one_written_by_hand() {
     let frame = v4().frame(60, (1024, 1024), &Tag::default()).unwrap();
     let mut by_hand = vec![
         0x02, 0x6d, 0x70, 0x70, 0x00, 0x0b, 0x02, 0x6d, 0x70, 0x70, 0x00, 0x0a, 0x08,

@@ -10,7 +10,10 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
         busy: 0.6,
     };
     let explained = Figures {
-        why_lost: Some("why it lost at 900.0 kfps: overflow: more came than was taken".to_owned()),
+        why_lost: Some(
+            "cause of the loss at 900.0 kfps: overflow: frames arrived faster than the DUT took them"
+                .to_owned(),
+        ),
         headroom: Some(mpps_method::Headroom {
             rate: below.rate,
             basis: mpps_method::headroom::Basis::Measured(below),
@@ -51,9 +54,9 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
         assert!(text.contains(line), "{line}: {text}");
     }
     for line in [
-        "64: why it lost at 900.0 kfps: overflow: more came than was taken\n",
+        "64: cause of the loss at 900.0 kfps: overflow: frames arrived faster than the DUT took them\n",
         "64: at 80 % DUT busy: 600.0 kfps (measured, at 60 %)\n",
-        "64: sent: half at most 96 ns late, 99.9 % 41 us, all 310 us; up to 82 frames made up for at once (2.0 % of the ring)\n",
+        "64: sent: median 96 ns late, 99.9 % 41 us, worst 310 us; up to 82 frames sent back to back to catch up (2.0 % of the ring)\n",
         "64: tester's own ceiling: 3.000 Mfps (at overload)\n",
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");

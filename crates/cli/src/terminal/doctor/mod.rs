@@ -19,7 +19,7 @@ pub fn doctor(examination: &Examination) -> String {
         .check(Subject::RIGHTS)
         .is_some_and(|rights| rights.state == State::Lacks)
     {
-        text.push_str("  (run it as root, and what is not tried is)\n");
+        text.push_str("  (run it as root to try the rest)\n");
     }
     text.push_str(&nics::nics(&examination.nics));
     advice(&mut text, examination);
@@ -115,7 +115,7 @@ fn advice(text: &mut String, examination: &Examination) {
         .checks
         .iter()
         .filter(|check| matches!(check.state, State::Costs | State::Lacks));
-    let mut head = "\nWhat it costs, and what to do\n";
+    let mut head = "\nCosts and remedies\n";
     for check in poor {
         let jobs = wanting(check.subject);
         if jobs.is_empty() {

@@ -64,7 +64,7 @@ fn bus(nic: &Nic) -> String {
         let _ = write!(text, ", at memory node {node}");
     }
     if nic.is_held_back() == Some(true) {
-        text.push_str(": held back (`mpps limits --pcie` says what that allows; look at the slot)");
+        text.push_str(": the link is below its maximum (`mpps limits --pcie` shows what it allows; check the slot)");
     }
     text
 }

@@ -9,13 +9,13 @@ use std::fmt::Write;
 #[must_use]
 pub fn contents(place: &str, contents: &Contents) -> String {
     if contents.groups.is_empty() {
-        return format!("{place}: nothing of ours is loaded (protocol {PROTOCOL})\n");
+        return format!("{place}: mpps has loaded no routes (protocol {PROTOCOL})\n");
     }
     let mut text = String::new();
     let total = grouped(contents.total());
     let _ = writeln!(
         text,
-        "{place}: {total} routes of ours (protocol {PROTOCOL})\n"
+        "{place}: {total} routes loaded by mpps (protocol {PROTOCOL})\n"
     );
     let head = [
         "table",

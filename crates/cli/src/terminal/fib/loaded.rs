@@ -115,7 +115,7 @@ fn refused(text: &mut String, load: &FamilyLoad) {
     if !load.missing.is_empty() {
         let _ = writeln!(
             text,
-            "\nmissing: taken by the kernel, and not in the FIB when it was counted\n{}",
+            "\nmissing: the kernel accepted these routes, but they were not in the FIB when it was counted\n{}",
             named(&load.missing)
         );
     }
@@ -126,11 +126,10 @@ fn meaning(errno: i32) -> &'static str {
     // Numbers of Linux on every architecture we know.
     match errno {
         17 => {
-            ", a route of this prefix and metric is in the table (ours: mpps table clear; somebody else's: --metric, \
-             or --route-table)"
+            ", the table already has a route with this prefix and metric (loaded by mpps: mpps table clear; by another program: --metric, or --route-table)"
         }
         12 => ", the kernel has no memory left for it",
-        22 => ", the kernel takes no such prefix",
+        22 => ", the kernel does not accept this prefix",
         _ => "",
     }
 }

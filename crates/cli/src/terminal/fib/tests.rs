@@ -85,7 +85,7 @@ fn a_whole_load_says_so_and_how_to_clear_it() {
 fn refused_routes_are_named_with_their_cause() {
     let text = loaded(&told(1));
     assert!(
-        text.contains("refused: EEXIST, a route of this prefix")
+        text.contains("refused: EEXIST, the table already has a route with this prefix")
             && text.contains("\n  10.0.0.0/24\n"),
         "{text}"
     );
@@ -126,7 +126,7 @@ fn what_is_there_stands_by_table_family_and_next_hop() {
     };
     let text = contents("bed lab1", &there);
     assert!(
-        text.contains("bed lab1: 4 000 routes of ours (protocol 109)"),
+        text.contains("bed lab1: 4 000 routes loaded by mpps (protocol 109)"),
         "{text}"
     );
     assert!(
@@ -134,7 +134,7 @@ fn what_is_there_stands_by_table_family_and_next_hop() {
         "{text}"
     );
     assert!(text.contains("100    IPv6       /48   4 000\n"), "{text}");
-    assert!(contents("this machine", &Contents::default()).contains("nothing of ours is loaded"));
+    assert!(contents("this machine", &Contents::default()).contains("mpps has loaded no routes"));
     let json: Value =
         serde_json::from_str(&contents_json("bed lab1", &there).expect("json")).expect("json");
     assert_eq!(json["ipv6_routes"], 4_000);
@@ -171,7 +171,7 @@ fn described(counters: Option<LookupCounters>) -> FibStats {
 }
 
 #[test]
-fn the_tries_figures_are_told_and_what_is_not_counted_is_said() {
+fn trie_figures_are_shown_or_said_to_be_uncounted() {
     let text = fib_stats("bed lab1", MAIN_TABLE, &described(None));
     for wanted in [
         "bed lab1, table main",
@@ -216,7 +216,7 @@ fn clearing_says_what_went_and_that_nothing_is_left() {
         "bed lab1: cleared 1 000 IPv4 and 20 IPv6 routes in 0.500 s (1 000 with their nexthop objects, 2 of these; 20 one by one); \
          counted afterwards: none is left\n"
     );
-    assert!(cleared("this machine", &Cleared::default()).contains("nothing of ours was loaded"));
+    assert!(cleared("this machine", &Cleared::default()).contains("mpps had loaded no routes"));
     let json: Value = serde_json::from_str(&cleared_json("x", &gone).expect("json")).expect("json");
     assert_eq!(
         (&json["left_routes"], &json["nexthop_objects"]),

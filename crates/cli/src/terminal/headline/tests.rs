@@ -95,7 +95,7 @@ fn what_limits_is_named() {
     for (limit, words) in [
         (
             ForwardingLimit::Unknown,
-            " at least 1.46 million frames/s, its CPU 98 % busy: what limits it is unknown; 1.38",
+            " at least 1.46 million frames/s, its CPU 98 % busy: the limit is unknown; 1.38",
         ),
         (ForwardingLimit::Router, ", limited by the router; 1.38"),
         (

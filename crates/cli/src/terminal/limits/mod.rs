@@ -38,8 +38,8 @@ pub fn limits(
     }
     text.push_str(
         "\nframes/s of a port in each direction; \"bus, one way\" when it only receives or only transmits,\n\
-         \"both\" when it does as much of each; memory writes and reads every forwarded frame once.\n\
-         What binds is the least of wire, bus (both) and memory. Bounds from above (docs/method.md).\n",
+         \"both\" when it does both equally; memory writes and reads every forwarded frame once.\n\
+         The limit is the lowest of wire, bus (both) and memory. All are upper bounds (docs/method.md).\n",
     );
     text
 }

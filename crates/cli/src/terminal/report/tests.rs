@@ -188,7 +188,7 @@ fn an_unstable_router_is_told_first() {
     let text = text(&[unstable(), unstable()], &[], Place::Bed, false);
     assert!(
         text.starts_with(
-            "64 B: UNSTABLE: at 75.0 kfps, a load it should not feel, the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
+            "64 B: UNSTABLE: at the low load of 75.0 kfps the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
         ),
         "{text}"
     );

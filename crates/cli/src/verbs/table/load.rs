@@ -21,7 +21,7 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
     let place = Place::to_change(&args.fib)?;
     ensure!(
         matches!(place, Place::Bed(_)) || !plan.via.is_empty(),
-        "by which next hop? give --via ADDRESS of a neighbour of this machine"
+        "no next hop given: give --via ADDRESS of a neighbour of this machine"
     );
     interrupt::install()?;
     let mut options = choose_options(&args.choose);

@@ -22,7 +22,7 @@ impl Place {
     pub fn to_change(args: &FibArgs) -> Result<Self> {
         match (&args.kept_bed, args.allow_system_changes) {
             (None, false) => bail!(
-                "whose routes? give --bed NAME for the router of a kept bed, or --allow-system-changes for this \
+                "no router named: give --bed NAME for the router of a kept bed, or --allow-system-changes for this \
                  machine's own"
             ),
             (None, true) => Ok(Self::Here),

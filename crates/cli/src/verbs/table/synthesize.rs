@@ -13,7 +13,7 @@ use mpps_tables::{Histogram, ReadOptions, Source, synthesize};
 /// One line that names the remedy.
 pub fn run(args: &SynthesizeArgs) -> Result<Exit> {
     if args.ipv4 + args.ipv6 == 0 {
-        bail!("a table of how many prefixes? give --ipv4 or --ipv6, such as --ipv4 1M");
+        bail!("no number of prefixes given: give --ipv4 or --ipv6, such as --ipv4 1M");
     }
     let histogram = match &args.like {
         None => Histogram::internet(),

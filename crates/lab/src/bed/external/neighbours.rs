@@ -134,7 +134,7 @@ impl Voice {
         Err(BedError::port(
             &self.port,
             format!(
-                "nobody answers for {wanted}: is it the device's address there (--dut-address)? \
+                "no answer for {wanted}: is it the device's address there (--dut-address)? \
                  A device that does not answer needs --dut-mac"
             ),
         ))

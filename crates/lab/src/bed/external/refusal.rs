@@ -47,7 +47,7 @@ fn by_kind(link: &Link, all: &[Link]) -> Option<String> {
         found.map_or_else(|| format!("link {index}"), |link| link.name.clone())
     };
     if link.loopback {
-        return Some("the loopback is no port".to_owned());
+        return Some("the loopback interface cannot be a port".to_owned());
     }
     if link.mac.len() != 6 {
         return Some("no Ethernet port".to_owned());
@@ -73,7 +73,7 @@ fn by_kind(link: &Link, all: &[Link]) -> Option<String> {
     let upper = all
         .iter()
         .find(|other| other.lower == Some(link.index) && other.kind.as_deref() != Some("veth"));
-    upper.map(|upper| format!("{} stands on it: remove that first", upper.name))
+    upper.map(|upper| format!("{} is built on it: remove that first", upper.name))
 }
 
 /// Whether the host's way to everywhere leads over it.
@@ -152,7 +152,7 @@ mod tests {
             kind: Some("vlan".to_owned()),
             ..link("eth1.5", 7)
         };
-        assert!(refused(&port, std::slice::from_ref(&vlan)).contains("eth1.5 stands on it"));
+        assert!(refused(&port, std::slice::from_ref(&vlan)).contains("eth1.5 is built on it"));
         let peer = Link {
             kind: Some("veth".to_owned()),
             ..vlan

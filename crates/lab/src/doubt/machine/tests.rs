@@ -57,7 +57,7 @@ fn loss_in_disturbances_is_told() {
     assert_eq!(
         seen(&[trial(3, 878, 0), lossy, trial(1, 0, 30)]).as_deref(),
         Some(
-            "878 frames lost and 30 left unsent in 4 disturbances (40 ms of 2.04 s) do not count; no other was lost"
+            "878 frames lost and 30 left unsent in 4 disturbances (40 ms of 2.04 s) do not count; no other frame was lost"
         )
     );
     assert_eq!(seen_at(Rate::from_fps(2e6), &[trial(3, 878, 0)]), None);
@@ -100,7 +100,7 @@ fn a_search_slower_than_the_gate_is_doubted() {
     let seen = seen([27, 27]).expect("a slow search");
     assert!(
         seen.starts_with(
-            "CPU 1 took up to 50 % longer for the same work before and after 2 of 3 trials"
+            "CPU 1 took up to 50 % longer than its best for the same work, before and after 2 of 3 trials"
         ),
         "{seen}"
     );

@@ -28,7 +28,7 @@ fn tasks_of_the_router_are_named_with_their_time() {
     assert_eq!(raised(2, 20), [], "as little as another program may have");
     assert_eq!(
         raised(12, 40)[0].seen,
-        "the router's own bird had CPU 1 for 12 ms in one stretch, 40 ms in all, in a trial of 1 s"
+        "the router's own bird had CPU 1 for 12 ms without a break, 40 ms in all, in a trial of 1 s"
     );
     assert_eq!(raised(1, 40).len(), 1);
 }
@@ -69,12 +69,12 @@ fn work_that_no_busy_time_counts_is_named() {
     let quiet = [(990, 900, 9_000), (600, 0, 100_000), (400, 100, 9_000)];
     assert_eq!(raised(quiet, false), []);
     let own = [(990, 900, 0), (700, 0, 100_000), (0, 0, 0)];
-    let seen = "CPU 1 of the DUT was 70 % busy, the threads that are told as DUT busy 50 %";
+    let seen = "CPU 1 of the DUT was 70 % busy, but the threads counted in DUT busy only 50 %";
     assert_eq!(raised(own, false), [("busy-uncounted", seen.to_owned())]);
     assert_eq!(raised(own, true), []);
     let steered = [(990, 900, 100_000), (500, 0, 0), (0, 0, 0)];
     let seen =
-        "CPU 0, which is none of the DUT's, took 100000 packets while 100000 frames came back";
+        "CPU 0 is not a CPU of the DUT, and took 100000 packets while 100000 frames came back";
     assert_eq!(
         raised(steered, false),
         [("work-elsewhere", seen.to_owned())]

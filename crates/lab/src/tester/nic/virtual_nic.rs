@@ -119,7 +119,7 @@ impl Nic {
                 .maps
                 .rings
                 .update(&queue.to_ne_bytes(), &ring_fd.to_ne_bytes(), MapFlags::ANY)
-                .map_err(|e| TesterError::bpf("hang a ring into the NIC", &e))?;
+                .map_err(|e| TesterError::bpf("attach a ring to the virtual NIC", &e))?;
             self.rings.push(ring);
         }
         Ok(())

@@ -64,7 +64,7 @@ fn loads_at_most(goal: &Goal) -> u32 {
 
 proptest! {
     #[test]
-    fn the_result_of_an_ideal_router_lies_within_one_step_of_the_truth(
+    fn an_ideal_routers_result_is_within_one_step(
         goal in goals(),
         capacity in 500.0..12e6,
     ) {
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_verdicts_the_search_ends_within_its_range(
+    fn any_verdicts_end_the_search_within_its_range(
         goal in goals(),
         verdicts in prop::collection::vec(verdicts(), 1..64),
     ) {

@@ -117,7 +117,7 @@ fn truth(capacity: f64, goal: &SearchGoal) -> f64 {
 
 proptest! {
     #[test]
-    fn the_result_of_an_ideal_router_lies_within_its_width_of_the_truth(
+    fn an_ideal_routers_result_is_within_its_width(
         plan in plans(),
         capacity in 500.0..12e6,
     ) {
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn where_nothing_may_exceed_no_reported_load_was_ever_lost_at(plan in plans(), router in noisy_routers()) {
+    fn without_exceeding_no_reported_load_lost_frames(plan in plans(), router in noisy_routers()) {
         prop_assume!(plan.check().is_ok());
         let (trials, results) = searched(&plan, router);
         for (result, goal) in results.iter().zip(&plan.goals) {
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_verdicts_the_search_ends_within_its_range(
+    fn any_verdicts_end_the_search_within_its_range(
         plan in plans(),
         verdicts in prop::collection::vec(verdicts(), 1..64),
         most in 1_u32..200,

@@ -84,7 +84,7 @@ fn the_highest_load_passing_is_the_end_and_irregular() {
 }
 
 #[test]
-fn a_disturbed_trial_says_nothing_and_does_not_count_against_the_trials_allowed() {
+fn a_disturbed_trial_uses_up_no_allowed_trial() {
     let one = MlrPlan {
         trials_at_most: 1,
         ..plan(Preset::Quick)
@@ -107,7 +107,7 @@ fn a_disturbed_trial_says_nothing_and_does_not_count_against_the_trials_allowed(
 
 /// A tester that fails every other trial takes none of the DUT's trials, and no result from it.
 #[test]
-fn what_the_tester_does_not_offer_does_not_count_against_the_trials_allowed() {
+fn a_load_not_offered_uses_up_no_allowed_trial() {
     let ends = |fails: bool, trials_at_most: u32| {
         let mut search = Mlr::new(MlrPlan {
             trials_at_most,
@@ -147,7 +147,7 @@ fn what_the_tester_does_not_offer_does_not_count_against_the_trials_allowed() {
 }
 
 #[test]
-fn a_tester_that_offers_hardly_anything_ends_the_search_all_the_same() {
+fn a_very_slow_tester_ends_the_search() {
     let mut search = Mlr::new(MlrPlan {
         trials_at_most: 4,
         ..plan(Preset::Quick)
@@ -212,7 +212,7 @@ fn voids_without_end_do_end() {
 }
 
 #[test]
-fn a_load_the_tester_cannot_offer_bounds_from_above_as_its_own_limit() {
+fn a_load_not_offered_is_the_testers_limit() {
     let carried = |sent| {
         let counts = Counts {
             intended: 1_600_000,
@@ -311,7 +311,7 @@ fn a_limit_far_below_the_ceiling_is_a_restless_tester() {
 }
 
 #[test]
-fn the_tester_falling_short_lets_a_load_fail_but_not_pass() {
+fn a_short_tester_lets_a_load_fail_but_not_pass() {
     let pdr = MlrPlan {
         goals: vec![SearchGoal {
             loss_ratio: 0.1,
@@ -414,7 +414,7 @@ fn no_evidence_twice_in_a_row_at_a_load_is_no_answer() {
 }
 
 #[test]
-fn out_of_trials_the_bounds_so_far_are_told_and_how_far_apart_they_are() {
+fn out_of_trials_reports_the_bounds_so_far() {
     let few = MlrPlan {
         trials_at_most: 2,
         ..plan(Preset::Quick)
@@ -448,7 +448,7 @@ fn out_of_trials_the_bounds_so_far_are_told_and_how_far_apart_they_are() {
 }
 
 #[test]
-fn goals_share_their_trials_and_the_lowest_load_comes_first() {
+fn goals_share_trials_lowest_load_first() {
     let (trials, found) = searched(&plan(Preset::Csit), Properties::ideal(kfps(777.0)));
     let alone: usize = [0.0, 0.005]
         .map(|ratio| {

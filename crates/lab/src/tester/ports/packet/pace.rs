@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_later_than_the_bound_is_unsent_and_the_rest_is_made_up_for() {
+    fn slots_later_than_the_bound_stay_unsent() {
         let mut pace = Pace::new(&order(100, 100, 250), 0, 1, 0);
         // At 1000 the slots of 0 to 700 are later than 250; that of 800 is 200 late.
         assert_eq!(pace.due(1000), Due::Frame(200));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn two_directions_take_every_other_slot_beginning_with_the_first() {
+    fn two_directions_take_slots_in_turns() {
         let order = order(100, 5, 50);
         let (mut there, mut back) = (Pace::new(&order, 0, 2, 0), Pace::new(&order, 1, 2, 0));
         assert_eq!((there.due(0), back.due(0)), (Due::Frame(0), Due::Wait));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_whose_gap_is_no_whole_number_of_ns_are_kept_over_a_minute() {
+    fn rates_with_fractional_gaps_hold_over_a_minute() {
         // 3.3 Mfps for 60 s.
         let gap_fp = (1e9 * f64::from(1u32 << PACE_SHIFT) / 3_300_000.0).round() as u64;
         let slots = 198_000_000;

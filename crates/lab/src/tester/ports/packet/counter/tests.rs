@@ -108,7 +108,7 @@ fn arming_forgets_everything() {
 }
 
 #[test]
-fn frames_of_ipv6_are_known_and_mutilated_ones_are_foreign() {
+fn ipv6_frames_are_known_damaged_ones_are_foreign() {
     let v6 = |net: u16, host| Ipv6Addr::new(0x2001, 2, 0, net, 0, 0, 0, host);
     let template = FrameTemplate {
         src_mac: MacAddr([2, 0, 0, 0, 0, 1]),
@@ -136,7 +136,7 @@ fn frames_of_ipv6_are_known_and_mutilated_ones_are_foreign() {
 }
 
 #[test]
-fn segments_of_tcp_are_known_where_tcp_is_sent_and_only_there() {
+fn tcp_segments_are_known_only_where_tcp_is_sent() {
     let template = FrameTemplate {
         src_mac: MacAddr([2, 0, 0, 0, 0, 1]),
         dst_mac: MacAddr([2, 0, 0, 0, 0, 2]),
