@@ -168,7 +168,7 @@ fn ports_that_the_host_needs_are_refused() {
         (
             "link add m0 link x2 type macvlan",
             "link del m0",
-            "m0 stands on it",
+            "m0 is built on it",
         ),
     ] {
         if why == "part of b0" {

@@ -77,7 +77,7 @@ fn share(value: &str) -> Result<f64, String> {
 /// `450k:600k:10%@900k`: up to which load every second passes, from which on none does, and which share of them does so
 /// all the same around which higher load.
 fn wander(value: &str) -> Result<Wander, String> {
-    let wrong = "give two loads, and the share of the seconds that pass around a third, such as 450k:600k:10%@900k";
+    let wrong = "give two loads, the share of seconds that pass all the same, and the load around which they do: 450k:600k:10%@900k";
     let [sure, never, lucky] = value.split(':').collect::<Vec<_>>()[..] else {
         return Err(wrong.to_owned());
     };
