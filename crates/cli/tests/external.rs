@@ -9,9 +9,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 /// A restless machine may disturb every trial of a run; how often a test tries again.
-const ATTEMPTS: u32 = 12;
+const ATTEMPTS: u32 = 6;
 /// Runs in one of which the device must be the limit.
-const DUT_ATTEMPTS: u32 = 6;
+const DUT_ATTEMPTS: u32 = 4;
 /// What the device lets through, and how many frames it forgives.
 const POLICED_FPS: f64 = 40_000.0;
 const FORGIVEN: f64 = 120.0;

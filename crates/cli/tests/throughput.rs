@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A restless machine may disturb every trial of a run; how often a test tries again.
-const ATTEMPTS: u32 = 12;
+const ATTEMPTS: u32 = 6;
 
 /// A third of it is for overload; without, that takes 10 s.
 const BUDGET: &str = "12s";
