@@ -12,6 +12,7 @@ mod port;
 pub mod quantity;
 mod recover;
 mod refusal;
+mod report;
 mod search;
 mod short_help;
 mod simulate;
@@ -34,6 +35,7 @@ pub use limits::LimitsArgs;
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
+pub use report::ReportArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
@@ -72,6 +74,8 @@ pub enum Verb {
     FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),
+    /// Write one HTML page from records: the answer, its doubts, plots, every trial
+    Report(ReportArgs),
     /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
     Limits(LimitsArgs),
     /// Read routing tables from files, or make them up; load them into a kernel's FIB, count, describe, clear

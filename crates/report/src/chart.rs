@@ -1,0 +1,329 @@
+//! A chart: inline SVG whose marks hold their values in words, a legend, and the same numbers as a table.
+//!
+//! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
+
+use crate::number;
+use crate::scale::{Laid, Scale};
+use maud::{Markup, html};
+
+/// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 270.0;
+const LEFT: f64 = 58.0;
+const RIGHT: f64 = WIDTH - 14.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = HEIGHT - 44.0;
+/// Colours and marks there are; then they begin again.
+pub const STYLES: usize = 6;
+/// A table of more rows than this is left out: the table of trials has its numbers.
+const ROWS: usize = 300;
+
+/// One side of a chart.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Quantity and unit.
+    pub label: &'static str,
+    /// How values are laid out.
+    pub scale: Scale,
+    /// A value in words: beside the axis, and in the table.
+    pub words: fn(f64) -> String,
+}
+
+/// A chart.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Its heading.
+    pub title: String,
+    /// One sentence that says how to read it.
+    pub note: String,
+    /// Across.
+    pub x: Axis,
+    /// Up.
+    pub y: Axis,
+    /// What is drawn, the first at the back.
+    pub series: Vec<Series>,
+}
+
+/// How points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Marks.
+    Marks,
+    /// Marks joined by a line.
+    Joined,
+    /// A dashed line without marks.
+    Rule,
+    /// Bars.
+    Bars,
+}
+
+/// Points of one name.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Colour and mark.
+    pub style: usize,
+    /// How it is drawn.
+    pub kind: Kind,
+    /// Its points.
+    pub points: Vec<Point>,
+}
+
+/// A point.
+#[derive(Clone, Debug, Default)]
+pub struct Point {
+    /// Across.
+    pub x: f64,
+    /// Up.
+    pub y: f64,
+    /// Lower and upper end of its interval.
+    pub ends: Option<(f64, f64)>,
+    /// Of a bar: where it begins and ends across, and what it stands on.
+    pub bar: Option<(f64, f64, f64)>,
+    /// Drawn hollow: a bound, not a value.
+    pub bound: bool,
+    /// What a reader sees when pointing at it; made from the numbers where it is empty.
+    pub words: String,
+}
+
+impl Chart {
+    /// Whether there is anything to draw.
+    #[must_use]
+    pub fn drawable(self) -> Option<Self> {
+        let any = self
+            .series
+            .iter()
+            .any(|series| series.kind != Kind::Rule && !series.points.is_empty());
+        any.then_some(self)
+    }
+
+    /// The figure: heading, legend, drawing, a line for the value pointed at, table.
+    #[must_use]
+    pub fn drawn(&self) -> Markup {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let xs = points().flat_map(|point| [point.x].into_iter().chain(bar_ends(point)));
+        let x = self.x.scale.laid(xs);
+        let ys = points().flat_map(|point| {
+            let (low, high) = point.ends.unwrap_or((point.y, point.y));
+            let base = point.bar.map(|(.., base)| base);
+            [point.y, low, high].into_iter().chain(base)
+        });
+        let field = Field {
+            x,
+            y: self.y.scale.laid(ys),
+        };
+        html! {
+            figure.plot {
+                figcaption {
+                    b { (self.title) }
+                    @if !self.note.is_empty() { span.note { (self.note) } }
+                    (self.legend())
+                }
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {
+                    (self.axes(&field))
+                    @for series in &self.series { (self.series_drawn(series, &field)) }
+                }
+                output aria-live="polite" {}
+                (self.table())
+            }
+        }
+    }
+
+    fn legend(&self) -> Markup {
+        html! {
+            ul.legend {
+                @for series in &self.series {
+                    li {
+                        svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" {
+                            @match series.kind {
+                                Kind::Rule => { line.rule x1="1" y1="6" x2="23" y2="6" {} }
+                                Kind::Bars => { rect x="6" y="1" width="12" height="10" {} }
+                                Kind::Marks | Kind::Joined => { (mark(series.style, 12.0, 6.0)) }
+                            }
+                        }
+                        (series.name)
+                    }
+                }
+            }
+        }
+    }
+
+    fn axes(&self, field: &Field<'_>) -> Markup {
+        let words = |axis: &Axis, value: f64, said: Option<String>| said.unwrap_or((axis.words)(value));
+        html! {
+            g.grid {
+                @for (value, said) in field.y.ticks() {
+                    @if let Some(y) = field.up(value) {
+                        line x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y)) y2=(px(y)) {}
+                        text.end x=(px(LEFT - 6.0)) y=(px(y + 4.0)) { (words(&self.y, value, said)) }
+                    }
+                }
+                @for (value, said) in field.x.ticks() {
+                    @if let Some(x) = field.across(value) {
+                        line x1=(px(x)) x2=(px(x)) y1=(px(BOTTOM)) y2=(px(BOTTOM + 4.0)) {}
+                        text.middle x=(px(x)) y=(px(BOTTOM + 18.0)) { (words(&self.x, value, said)) }
+                    }
+                }
+                text.middle x=(px((LEFT + RIGHT) / 2.0)) y=(px(HEIGHT - 6.0)) { (self.x.label) }
+                text.middle transform=(format!("translate(12 {:.0}) rotate(-90)", (TOP + BOTTOM) / 2.0)) {
+                    (self.y.label)
+                }
+            }
+        }
+    }
+
+    fn series_drawn(&self, series: &Series, field: &Field<'_>) -> Markup {
+        let placed: Vec<(f64, f64, &Point)> = series
+            .points
+            .iter()
+            .filter_map(|point| Some((field.across(point.x)?, field.up(point.y)?, point)))
+            .collect();
+        let path = || {
+            let mut text = String::new();
+            for (at, (x, y, _)) in placed.iter().enumerate() {
+                text += &format!("{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
+            }
+            text
+        };
+        html! {
+            g class=(class(series)) {
+                @if series.kind == Kind::Joined { path.line d=(path()) {} }
+                @if series.kind == Kind::Rule { path.rule d=(path()) { title { (series.name) } } }
+                @for (x, y, point) in &placed {
+                    @if let Some((low, high)) = point.ends.and_then(|ends| field.span(ends)) {
+                        line.ends x1=(px(*x)) x2=(px(*x)) y1=(px(low)) y2=(px(high)) {}
+                    }
+                    @if series.kind == Kind::Bars { (self.bar(series, point, field)) }
+                    @else if series.kind != Kind::Rule {
+                        g.mark.bound[point.bound] {
+                            (mark(series.style, *x, *y))
+                            title { (self.words(series, point)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn bar(&self, series: &Series, point: &Point, field: &Field<'_>) -> Markup {
+        let Some((from, to, base)) = point.bar else {
+            return html! {};
+        };
+        let ends = (field.across(from), field.across(to), field.span((base, point.y)));
+        let (Some(left), Some(right), Some((bottom, top))) = ends else {
+            return html! {};
+        };
+        html! {
+            rect.mark x=(px(left)) y=(px(top)) width=(px((right - left).max(0.7))) height=(px(bottom - top)) {
+                title { (self.words(series, point)) }
+            }
+        }
+    }
+
+    fn words(&self, series: &Series, point: &Point) -> String {
+        if !point.words.is_empty() {
+            return point.words.clone();
+        }
+        format!("{}: {}, {}", series.name, self.at(point), self.value(point))
+    }
+
+    /// Where a point stands across, in words.
+    fn at(&self, point: &Point) -> String {
+        match &self.x.scale {
+            Scale::Names(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+            _ => (self.x.words)(point.x),
+        }
+    }
+
+    /// Its value; of a bar its own part, without those below it.
+    fn value(&self, point: &Point) -> String {
+        let base = point.bar.map_or(0.0, |(.., base)| base);
+        let base = if self.y.scale == Scale::Log { 0.0 } else { base };
+        let bound = if point.bound { "at least " } else { "" };
+        let ends = point.ends.map(|(low, high)| {
+            let (low, high) = (low - base, high - base);
+            format!(" ({} to {})", (self.y.words)(low), (self.y.words)(high))
+        });
+        format!("{bound}{}{}", (self.y.words)(point.y - base), ends.unwrap_or_default())
+    }
+
+    fn table(&self) -> Markup {
+        let points: usize = self.series.iter().map(|series| series.points.len()).sum();
+        if points > ROWS {
+            return html! {
+                p.note { "The table of trials has the " (number::grouped(points as u64)) " points of this plot." }
+            };
+        }
+        html! {
+            details.data {
+                summary { "Table of this plot" }
+                div.wide { table {
+                    thead { tr { th { "Series" } th { (self.x.label) } th { (self.y.label) } } }
+                    tbody {
+                        @for series in &self.series {
+                            @for point in &series.points {
+                                tr {
+                                    td { (series.name) }
+                                    td { (self.at(point)) }
+                                    td { (self.value(point)) }
+                                }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// Both axes of a drawing.
+struct Field<'a> {
+    x: Laid<'a>,
+    y: Laid<'a>,
+}
+
+impl Field<'_> {
+    fn across(&self, value: f64) -> Option<f64> {
+        self.x.part(value).map(|part| LEFT + part * (RIGHT - LEFT))
+    }
+
+    fn up(&self, value: f64) -> Option<f64> {
+        self.y.part(value).map(|part| BOTTOM - part * (BOTTOM - TOP))
+    }
+
+    /// Both ends of an interval; a lower end without a place is at the bottom.
+    fn span(&self, (low, high): (f64, f64)) -> Option<(f64, f64)> {
+        Some((self.up(low).unwrap_or(BOTTOM), self.up(high)?))
+    }
+}
+
+fn bar_ends(point: &Point) -> Vec<f64> {
+    point.bar.map_or(Vec::new(), |(from, to, _)| vec![from, to])
+}
+
+fn class(series: &Series) -> String {
+    format!("c{}", series.style % STYLES)
+}
+
+/// A tenth of a pixel is enough.
+fn px(place: f64) -> String {
+    let text = format!("{place:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// The mark of a style at a place.
+fn mark(style: usize, x: f64, y: f64) -> Markup {
+    let path = |d: &str| {
+        let d = format!("M{x:.1} {y:.1}{d}");
+        html! { path d=(d) {} }
+    };
+    match style % STYLES {
+        0 => html! { circle cx=(px(x)) cy=(px(y)) r="4" {} },
+        1 => path("m-4-4h8v8h-8z"),
+        2 => path("m0-5l5 9h-10z"),
+        3 => path("m0-5.5l5 5.5-5 5.5-5-5.5z"),
+        4 => path("m0 5l5-9h-10z"),
+        _ => path("m-4-4l8 8m0-8l-8 8"),
+    }
+}
