@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 11] = [
+const FREE: [&str; 14] = [
     "cli/bad_input",
     "cli/generate",
     "cli/help",
@@ -20,6 +20,9 @@ const FREE: [&str; 11] = [
     "record/bench_runs",
     "record/damaged",
     "record/golden",
+    "report/browser",
+    "report/page",
+    "report/tree",
     "tables/mutated",
     "tables/real_files",
     "method/mlrsearch",

@@ -5,18 +5,25 @@
 use crate::number;
 use crate::scale::{Laid, Scale};
 use maud::{Markup, html};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
 const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 270.0;
+const HEIGHT: f64 = 280.0;
 const LEFT: f64 = 58.0;
 const RIGHT: f64 = WIDTH - 14.0;
-const TOP: f64 = 12.0;
+const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 6;
 /// A table of more rows than this is left out: the table of trials has its numbers.
 const ROWS: usize = 300;
+
+/// A series of more points than this is drawn without marks that lie on another.
+const CROWDED: usize = 1_000;
+/// Marks lie on each other where they share a square of this side. A mark is twice as wide.
+const CELL: f64 = 4.0;
 
 /// One side of a chart.
 #[derive(Clone, Debug)]
@@ -150,7 +157,8 @@ impl Chart {
     }
 
     fn axes(&self, field: &Field<'_>) -> Markup {
-        let words = |axis: &Axis, value: f64, said: Option<String>| said.unwrap_or((axis.words)(value));
+        let words =
+            |axis: &Axis, value: f64, said: Option<String>| said.unwrap_or((axis.words)(value));
         html! {
             g.grid {
                 @for (value, said) in field.y.ticks() {
@@ -166,19 +174,18 @@ impl Chart {
                     }
                 }
                 text.middle x=(px((LEFT + RIGHT) / 2.0)) y=(px(HEIGHT - 6.0)) { (self.x.label) }
-                text.middle transform=(format!("translate(12 {:.0}) rotate(-90)", (TOP + BOTTOM) / 2.0)) {
-                    (self.y.label)
-                }
+                text x="0" y="12" { (self.y.label) }
             }
         }
     }
 
     fn series_drawn(&self, series: &Series, field: &Field<'_>) -> Markup {
-        let placed: Vec<(f64, f64, &Point)> = series
+        let placed: Vec<Placed<'_>> = series
             .points
             .iter()
             .filter_map(|point| Some((field.across(point.x)?, field.up(point.y)?, point)))
             .collect();
+        let drawn = apart(&placed);
         let path = || {
             let mut text = String::new();
             for (at, (x, y, _)) in placed.iter().enumerate() {
@@ -190,7 +197,7 @@ impl Chart {
             g class=(class(series)) {
                 @if series.kind == Kind::Joined { path.line d=(path()) {} }
                 @if series.kind == Kind::Rule { path.rule d=(path()) { title { (series.name) } } }
-                @for (x, y, point) in &placed {
+                @for ((x, y, point), hidden) in &drawn {
                     @if let Some((low, high)) = point.ends.and_then(|ends| field.span(ends)) {
                         line.ends x1=(px(*x)) x2=(px(*x)) y1=(px(low)) y2=(px(high)) {}
                     }
@@ -198,7 +205,10 @@ impl Chart {
                     @else if series.kind != Kind::Rule {
                         g.mark.bound[point.bound] {
                             (mark(series.style, *x, *y))
-                            title { (self.words(series, point)) }
+                            title {
+                                (self.words(series, point))
+                                @if *hidden > 0 { "; " (number::grouped(*hidden)) " more below it" }
+                            }
                         }
                     }
                 }
@@ -210,7 +220,11 @@ impl Chart {
         let Some((from, to, base)) = point.bar else {
             return html! {};
         };
-        let ends = (field.across(from), field.across(to), field.span((base, point.y)));
+        let ends = (
+            field.across(from),
+            field.across(to),
+            field.span((base, point.y)),
+        );
         let (Some(left), Some(right), Some((bottom, top))) = ends else {
             return html! {};
         };
@@ -239,13 +253,21 @@ impl Chart {
     /// Its value; of a bar its own part, without those below it.
     fn value(&self, point: &Point) -> String {
         let base = point.bar.map_or(0.0, |(.., base)| base);
-        let base = if self.y.scale == Scale::Log { 0.0 } else { base };
+        let base = if self.y.scale == Scale::Log {
+            0.0
+        } else {
+            base
+        };
         let bound = if point.bound { "at least " } else { "" };
         let ends = point.ends.map(|(low, high)| {
             let (low, high) = (low - base, high - base);
             format!(" ({} to {})", (self.y.words)(low), (self.y.words)(high))
         });
-        format!("{bound}{}{}", (self.y.words)(point.y - base), ends.unwrap_or_default())
+        format!(
+            "{bound}{}{}",
+            (self.y.words)(point.y - base),
+            ends.unwrap_or_default()
+        )
     }
 
     fn table(&self) -> Markup {
@@ -289,13 +311,35 @@ impl Field<'_> {
     }
 
     fn up(&self, value: f64) -> Option<f64> {
-        self.y.part(value).map(|part| BOTTOM - part * (BOTTOM - TOP))
+        self.y
+            .part(value)
+            .map(|part| BOTTOM - part * (BOTTOM - TOP))
     }
 
     /// Both ends of an interval; a lower end without a place is at the bottom.
     fn span(&self, (low, high): (f64, f64)) -> Option<(f64, f64)> {
         Some((self.up(low).unwrap_or(BOTTOM), self.up(high)?))
     }
+}
+
+/// A point where it is drawn.
+type Placed<'a> = (f64, f64, &'a Point);
+
+/// Of many points those that are to be seen, each with the number of those hidden below it.
+fn apart<'a>(placed: &[Placed<'a>]) -> Vec<(Placed<'a>, u64)> {
+    let mut drawn: Vec<(Placed<'a>, u64)> = Vec::new();
+    let mut places: HashMap<(u64, u64), usize> = HashMap::new();
+    for point in placed {
+        let cell = |place: f64| (place / CELL) as u64;
+        match places.entry((cell(point.0), cell(point.1))) {
+            Entry::Occupied(known) if placed.len() > CROWDED => drawn[*known.get()].1 += 1,
+            entry => {
+                entry.insert_entry(drawn.len());
+                drawn.push((*point, 0));
+            }
+        }
+    }
+    drawn
 }
 
 fn bar_ends(point: &Point) -> Vec<f64> {

@@ -47,5 +47,7 @@ fn gather(name: String, value: &Value, rows: &mut Vec<(String, String)>) {
 }
 
 fn word(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }

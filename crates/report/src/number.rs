@@ -64,7 +64,8 @@ pub fn time(ns: f64) -> String {
 /// Nanoseconds that a frame costs.
 #[must_use]
 pub fn cost(ns: f64) -> String {
-    format!("{ns:.0} ns")
+    let sign = if ns <= -0.5 { "-" } else { "" };
+    format!("{sign}{} ns", grouped(ns.abs().round() as u64))
 }
 
 /// A share of 1 in percent: `99.1 %`. A share that is not 0 does not read as 0.

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 /// A page is not to be larger, octets: what is left after all else is for the raw files.
 const LARGEST: usize = 4_900_000;
 /// The browser fetches nothing, whatever a record holds.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -34,7 +35,7 @@ pub fn page(sources: Vec<Source>) -> String {
             }
             @if runs.len() > 1 { (summary(runs)) }
         }
-        main {
+        main.alone[runs.len() == 1] {
             @for (at, (file, run)) in runs.iter().enumerate() {
                 (section(file, run, &id(at), runs.len() == 1))
             }
@@ -66,7 +67,13 @@ fn id(at: usize) -> String {
 /// A row for each result, and one for each run without any.
 fn summary(runs: &[(String, Run)]) -> Markup {
     const COLUMNS: [&str; 7] = [
-        "run", "begun", "frame", "at overload, frames/s", "without loss, frames/s", "limited by", "gravest doubt",
+        "run",
+        "begun",
+        "frame",
+        "at overload, frames/s",
+        "without loss, frames/s",
+        "limited by",
+        "gravest doubt",
     ];
     html! {
         h2 { "Summary" }
@@ -121,7 +128,10 @@ fn differences(runs: &[(String, Run)]) -> Option<String> {
         .filter_map(|(_, run)| run.begin.as_ref().map(|begin| &begin.comparability))
         .collect();
     let (first, others) = keys.split_first()?;
-    let names: BTreeSet<String> = others.iter().flat_map(|other| first.differences(other)).collect();
+    let names: BTreeSet<String> = others
+        .iter()
+        .flat_map(|other| first.differences(other))
+        .collect();
     if names.is_empty() {
         return None;
     }

@@ -60,7 +60,15 @@ impl Scale {
             }
             Self::Linear { from_zero: true } => {
                 low = low.min(0.0);
-                if high <= low { 1.0 } else { (high - low) * 0.05 }
+                if high <= low {
+                    1.0
+                } else {
+                    (high - low) * 0.05
+                }
+            }
+            Self::Nines => {
+                low = 0.0;
+                (high * 0.05).max(0.1)
             }
             _ if high - low < 1e-9 => (high.abs() * 0.05).max(0.1),
             _ => (high - low) * 0.05,
@@ -148,7 +156,7 @@ fn nines_in_words(share: f64) -> String {
 fn even(low: f64, high: f64) -> Vec<(f64, Option<String>)> {
     let rough = (high - low) / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0]
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
         .map(|step| step * power)
         .find(|step| *step >= rough)
@@ -171,11 +179,18 @@ mod tests {
     #[test]
     fn ticks_are_round_and_few() {
         let zero = Scale::Linear { from_zero: true };
-        assert_eq!(ticks(&zero, &[7.0, 98.0]), [0.0, 50.0, 100.0]);
+        assert_eq!(ticks(&zero, &[7.0, 98.0]), [0.0, 25.0, 50.0, 75.0, 100.0]);
         assert_eq!(ticks(&Scale::Log, &[90.0, 11_000.0]), [100.0, 1e3, 1e4]);
-        assert_eq!(ticks(&Scale::Counts, &[0.0, 150.0]), [0.0, 1.0, 10.0, 100.0]);
+        assert_eq!(
+            ticks(&Scale::Counts, &[0.0, 150.0]),
+            [0.0, 1.0, 10.0, 100.0]
+        );
         let nines = Scale::Nines.laid([0.0, 0.9995].into_iter());
-        let words: Vec<_> = nines.ticks().into_iter().filter_map(|(_, word)| word).collect();
+        let words: Vec<_> = nines
+            .ticks()
+            .into_iter()
+            .filter_map(|(_, word)| word)
+            .collect();
         assert_eq!(words, ["0 %", "90 %", "99 %", "99.9 %"]);
     }
 

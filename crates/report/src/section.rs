@@ -49,7 +49,10 @@ pub fn moment(utc: &str) -> String {
 }
 
 fn first_screen(run: &Run) -> Markup {
-    let goals = run.begin.as_ref().and_then(|begin| begin.plan.search.as_ref());
+    let goals = run
+        .begin
+        .as_ref()
+        .and_then(|begin| begin.plan.search.as_ref());
     let goals = goals.map_or(0, |search| search.goals.len());
     let several = run.results.len() > 1;
     html! {
@@ -142,7 +145,11 @@ pub fn gravest(run: &Run) -> String {
     let all = grouped(run);
     all.first().map_or("none".to_owned(), |known| {
         let more = all.len() - 1;
-        let more = if more > 0 { format!(", {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(", {more} more")
+        } else {
+            String::new()
+        };
         known.doubt.name.clone() + &more
     })
 }
@@ -242,8 +249,22 @@ fn calibrations(run: &Run) -> Markup {
 
 /// Columns of the table of trials.
 const COLUMNS: [&str; 16] = [
-    "trial", "frame", "phase", "verdict", "offered /s", "forwarded /s", "sent", "unsent", "lost",
-    "lost %", "of these disturbed", "busy %", "latency p50 µs", "p99.9 µs", "longest stall µs", "length s",
+    "trial",
+    "frame",
+    "phase",
+    "verdict",
+    "offered /s",
+    "forwarded /s",
+    "sent",
+    "unsent",
+    "lost",
+    "lost %",
+    "of these disturbed",
+    "busy %",
+    "latency p50 µs",
+    "p99.9 µs",
+    "longest stall µs",
+    "length s",
 ];
 
 fn trials(run: &Run, open: bool) -> Markup {
@@ -260,7 +281,7 @@ fn trials(run: &Run, open: bool) -> Markup {
                 "A click on a heading sorts. Results stand on the trials in bold. \"-\" means: nobody read it."
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
-            div.wide { table.sortable {
+            div.wide { table.sortable.trials {
                 thead { tr { @for name in COLUMNS { th { (name) } } } }
                 tbody {
                     @for trial in &run.trials { (row(trial, stands.contains(&trial.trial))) }
@@ -281,8 +302,12 @@ fn row(trial: &TrialLine, stood_on: bool) -> Markup {
         trial.trial.to_string(),
         trial.frame.clone(),
         trial.phase.to_string(),
-        if text.is_empty() { verdict.to_owned() } else { text.to_owned() },
-        whole(trial.offered_fps),
+        if text.is_empty() {
+            verdict.to_owned()
+        } else {
+            text.to_owned()
+        },
+        whole(figures.offered_fps),
         whole(figures.forwarded_fps),
         number::grouped(figures.sent),
         number::grouped(figures.unsent),

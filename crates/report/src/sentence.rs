@@ -2,8 +2,8 @@
 
 use crate::number;
 use mpps_record::{
-    Claim, FixedLoads, ForwardingLimit, FrameCost, Interval, LimitedBy, Outcome, Place, RateIs,
-    ResultLine, Run, RunLine, Stability,
+    Claim, FixedLoads, ForwardingLimit, FrameCost, Interval, LimitedBy, Outcome, Place, PointLine,
+    RateIs, ResultLine, Run, RunLine, Stability,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -42,7 +42,11 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
             traffic.l4.to_uppercase(),
         ),
     ];
-    if let Some(rule) = plan.search.as_ref().and_then(|search| search.pass_rule.as_ref()) {
+    if let Some(rule) = plan
+        .search
+        .as_ref()
+        .and_then(|search| search.pass_rule.as_ref())
+    {
         told.push(format!("A load passes by this rule: {rule}."));
     }
     told.push(place(&begin.bed));
@@ -83,10 +87,13 @@ pub fn subject(result: &ResultLine, goals: usize) -> String {
 /// The answer: what the router forwards, with and without loss.
 #[must_use]
 pub fn answer(result: &ResultLine) -> String {
-    let clauses: Vec<String> = [maximum(result), without_loss(result)]
-        .into_iter()
-        .flatten()
-        .collect();
+    // A bound that the rate without loss exceeds says nothing more.
+    let exceeded = result.overload.max_forwarding_fps.is_some_and(|found| {
+        let passed = result.rate_is != Some(RateIs::Below);
+        is_bound(result) && passed && result.rate_fps.is_some_and(|fps| fps >= found.low)
+    });
+    let maximum = maximum(result).filter(|_| !exceeded);
+    let clauses: Vec<String> = maximum.into_iter().chain(without_loss(result)).collect();
     if clauses.is_empty() {
         return "No rate was found.".to_owned();
     }
@@ -134,7 +141,10 @@ fn without_loss(result: &ResultLine) -> Option<String> {
     };
     match (&result.outcome, rate, &result.rate_is) {
         (Outcome::NotMeasured, ..) => {
-            let why = result.why.as_deref().unwrap_or("the record does not say why");
+            let why = result
+                .why
+                .as_deref()
+                .unwrap_or("the record does not say why");
             Some(format!("the rate {within} was not measured: {why}"))
         }
         (Outcome::NoneLossless, rate, _) | (_, rate @ Some(_), Some(RateIs::Below)) => {
@@ -166,7 +176,10 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
         told.push(cost_of_a_frame(cost));
     }
     if result.stability == Stability::Unstable {
-        let how = result.unstable.as_deref().unwrap_or("the record does not say how");
+        let how = result
+            .unstable
+            .as_deref()
+            .unwrap_or("the record does not say how");
         told.push(format!("The router loses frames at low loads too: {how}."));
     }
     told
@@ -175,8 +188,12 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
 fn at_overload(limit: &ForwardingLimit) -> String {
     let words = match limit {
         ForwardingLimit::RouterCpu => "At overload the router's CPU is the limit.",
-        ForwardingLimit::SharedCpu => "At overload the CPU that router and tester share is the limit.",
-        ForwardingLimit::Router => "At overload the router is the limit, although its CPU had time left.",
+        ForwardingLimit::SharedCpu => {
+            "At overload the CPU that router and tester share is the limit."
+        }
+        ForwardingLimit::Router => {
+            "At overload the router is the limit, although its CPU had time left."
+        }
         ForwardingLimit::Tester => "The tester is the limit: it could offer no more.",
         ForwardingLimit::Unknown => "The limit at overload is unknown.",
         ForwardingLimit::Other(word) => return format!("The limit at overload is \"{word}\"."),
@@ -187,15 +204,21 @@ fn at_overload(limit: &ForwardingLimit) -> String {
 fn search_ended(limit: &LimitedBy) -> String {
     let words = match limit {
         LimitedBy::Dut => "The search without loss ended at the router.",
-        LimitedBy::SharedCpu => "The search without loss ended at the CPU that router and tester share.",
+        LimitedBy::SharedCpu => {
+            "The search without loss ended at the CPU that router and tester share."
+        }
         LimitedBy::Pause => {
             "The search without loss ended at pauses: the router lost frames while its CPU had time left."
         }
         LimitedBy::Tester => "The search without loss ended at the tester's own ceiling.",
         LimitedBy::Link => "The search without loss ended at the link's line rate.",
         LimitedBy::MaxRate => "The search without loss ended at --max-rate.",
-        LimitedBy::Disturbed => "The search without loss ended because the machine was too disturbed.",
-        LimitedBy::Trials => "The search without loss ended because its trials or its time were used up.",
+        LimitedBy::Disturbed => {
+            "The search without loss ended because the machine was too disturbed."
+        }
+        LimitedBy::Trials => {
+            "The search without loss ended because its trials or its time were used up."
+        }
         LimitedBy::Other(word) => return format!("The search without loss ended at \"{word}\"."),
     };
     words.to_owned()
@@ -230,7 +253,10 @@ pub fn answer_without_results(run: &Run) -> String {
         return format!("The meter found {found} of {all} planted faults within their tolerance.");
     }
     let trials = number::plural(run.trials.len(), "trial");
-    let fixed = run.begin.as_ref().is_some_and(|begin| begin.plan.fixed.is_some());
+    let fixed = run
+        .begin
+        .as_ref()
+        .is_some_and(|begin| begin.plan.fixed.is_some());
     match &run.end {
         Some(end) => match &end.error {
             Some(error) => format!("There is no result: {error}. The run has {trials}."),
@@ -244,18 +270,40 @@ pub fn answer_without_results(run: &Run) -> String {
 }
 
 fn points(run: &Run) -> String {
-    let costs = run.points.iter().filter_map(|point| point.cost);
-    let (low, high) = costs.fold((f64::MAX, f64::MIN), |(low, high), cost| {
-        let median = cost.router_ns.median;
-        (low.min(median), high.max(median))
-    });
+    let mut costs: Vec<(f64, &PointLine)> = run
+        .points
+        .iter()
+        .filter_map(|point| Some((point.cost?.router_ns.median, point)))
+        .collect();
+    costs.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let points = number::plural(run.points.len(), "point");
-    if low > high {
+    let (Some((low, cheap)), Some((high, dear))) = (costs.first(), costs.last()) else {
         return format!("The cost of a frame is known at none of {points}.");
-    }
+    };
     format!(
-        "A frame costs the router {} to {}, over {points}.",
-        number::cost(low.max(0.0)),
-        number::cost(high)
+        "A frame costs the router from {} ({}) to {} ({}), by {points}.",
+        number::cost(*low),
+        table_size(cheap),
+        number::cost(*high),
+        table_size(dear)
+    )
+}
+
+/// `1.10 million routes, 1 destination`.
+fn table_size(point: &PointLine) -> String {
+    let counted = |count: u64, noun: &str| {
+        let s = if count == 1 { "" } else { "s" };
+        format!("{} {noun}{s}", number::rate(count as f64))
+    };
+    let routes = point
+        .routes
+        .as_ref()
+        .map_or(point.asked_routes, |routes| routes.routes);
+    let drawn = point.traffic.destinations.as_ref();
+    let destinations = drawn.map_or(1, |drawn| drawn.distinct);
+    format!(
+        "{}, {}",
+        counted(routes, "route"),
+        counted(destinations, "destination")
     )
 }

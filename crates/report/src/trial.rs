@@ -13,7 +13,9 @@ pub struct Figures {
     pub lost: u64,
     /// Of these, lost while the machine disturbed the trial.
     pub lost_disturbed: Option<u64>,
-    /// The load really sent, frames/s.
+    /// The offered load, frames/s. Schema 2 wrote 0 where there was no pace: then it is the load really sent.
+    pub offered_fps: f64,
+    /// The load really sent.
     pub sent_fps: f64,
     /// The forwarding rate.
     pub forwarded_fps: f64,
@@ -45,6 +47,11 @@ impl Figures {
             unsent: sum(|direction| direction.unsent_frames),
             lost,
             lost_disturbed: trial.disturbed.and_then(|disturbed| disturbed.lost_frames),
+            offered_fps: if trial.offered_fps > 0.0 {
+                trial.offered_fps
+            } else {
+                per_second(sent)
+            },
             sent_fps: per_second(sent),
             forwarded_fps: per_second(received),
             loss: lost as f64 / sent.max(1) as f64,

@@ -32,8 +32,9 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
             bail!("{output} is a record: name another file to write to (--output)");
         }
     }
-    std::fs::write(&args.output, page(sources))
-        .with_context(|| format!("write {output} (name a file that can be written to: --output)"))?;
+    std::fs::write(&args.output, page(sources)).with_context(|| {
+        format!("write {output} (name a file that can be written to: --output)")
+    })?;
     terminal::out(&format!("The report is in {output}.\n"));
     Ok(Exit::Measured)
 }

@@ -10,7 +10,10 @@ use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
 const AROUND: f64 = 20.0;
 
 fn names(run: &Run) -> Axis {
-    let goals = run.begin.as_ref().and_then(|begin| begin.plan.search.as_ref());
+    let goals = run
+        .begin
+        .as_ref()
+        .and_then(|begin| begin.plan.search.as_ref());
     let goals = goals.map_or(0, |search| search.goals.len());
     let names = run.results.iter().map(|result| subject(result, goals));
     Axis {
@@ -100,7 +103,11 @@ pub const fn rate_axis(label: &'static str, scale: Scale) -> Axis {
 /// Line rate by frame size, and its name: nobody may have said how fast the link is.
 fn line_rate(run: &Run) -> (Vec<Point>, &'static str) {
     let search = run.begin.as_ref().and_then(|begin| {
-        let ways = if begin.plan.traffic.bidirectional { 2.0 } else { 1.0 };
+        let ways = if begin.plan.traffic.bidirectional {
+            2.0
+        } else {
+            1.0
+        };
         Some((ways, begin.plan.search.as_ref()?))
     });
     let Some((ways, search)) = search else {
@@ -123,16 +130,17 @@ fn line_rate(run: &Run) -> (Vec<Point>, &'static str) {
 /// The cost of a frame: the bed's part below, the router's above.
 #[must_use]
 pub fn cost(run: &Run) -> Option<Chart> {
+    // A single bar is not to fill the field.
+    let half = (0.08 * run.results.len() as f64).min(0.3);
     let parts = |name: &str, style, part: fn(&FrameCost) -> (&Interval<f64>, f64)| {
         let found = run.results.iter().enumerate().filter_map(|(at, result)| {
             let (interval, base) = part(result.overload.cost.as_ref()?);
             let at = at as f64;
-            // The first series is drawn first: the second's interval lies on top.
             Some(Point {
                 x: at,
                 y: base + interval.median.max(0.0),
                 ends: Some((base + interval.low, base + interval.high)),
-                bar: Some((at - 0.3, at + 0.3, base)),
+                bar: Some((at - half, at + half, base)),
                 ..Point::default()
             })
         });

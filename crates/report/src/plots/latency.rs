@@ -7,7 +7,10 @@ use mpps_record::{Histogram, Phase, Quantiles, Run, TrialLine};
 
 /// The trials to show: those that results stand on; without results the last ones of different loads.
 fn shown(run: &Run) -> Vec<&TrialLine> {
-    let stands = run.results.iter().filter_map(|result| result.stands_on.stands_on_trial);
+    let stands = run
+        .results
+        .iter()
+        .filter_map(|result| result.stands_on.stands_on_trial);
     let stands: Vec<u32> = stands.collect();
     let mut shown: Vec<&TrialLine> = Vec::new();
     for trial in run.trials.iter().rev() {
@@ -49,7 +52,8 @@ fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Se
     series.filter(|series| !series.points.is_empty()).collect()
 }
 
-const NOTE: &str = "From the sender's port to the receiver, the bed included. The load is that of the result.";
+const NOTE: &str =
+    "From the sender's port to the receiver, the bed included. The load is that of the result.";
 
 /// The time that each share of frames does not exceed.
 #[must_use]
@@ -87,10 +91,18 @@ fn percentiles(latency: &Quantiles) -> Vec<Point> {
     let point = |(share, ns): (f64, u64)| Point {
         x: share,
         y: ns as f64,
-        words: format!("{} of frames took at most {}", shown_share(share), number::time(ns as f64)),
+        words: format!(
+            "{} of frames took at most {}",
+            shown_share(share),
+            number::time(ns as f64)
+        ),
         ..Point::default()
     };
-    if let Some(histogram) = latency.histogram_ns.as_ref().filter(|all| !all.0.is_empty()) {
+    if let Some(histogram) = latency
+        .histogram_ns
+        .as_ref()
+        .filter(|all| !all.0.is_empty())
+    {
         // A share behind which there is less than one frame says nothing.
         let frames = histogram.frames() as f64;
         let said = shares().take_while(|share| (1.0 - share) * frames >= 1.0);

@@ -21,9 +21,12 @@ pub fn scale_cost(run: &Run) -> Option<Chart> {
         scale: Scale::Linear { from_zero: true },
         words: number::cost,
     };
-    drawn(run, "Cost of a frame by routes and destinations", y, |point| {
-        Some(point.cost?.router_ns)
-    })
+    drawn(
+        run,
+        "Cost of a frame by routes and destinations",
+        y,
+        |point| Some(point.cost?.router_ns),
+    )
 }
 
 /// The maximum forwarding rate.
@@ -31,14 +34,19 @@ pub fn scale_cost(run: &Run) -> Option<Chart> {
 pub fn scale_rate(run: &Run) -> Option<Chart> {
     let scale = Scale::Linear { from_zero: true };
     let y = rate_axis("maximum forwarding rate, frames/s", scale);
-    drawn(run, "Maximum forwarding rate by routes and destinations", y, |point| {
-        let found = point.max_forwarding_fps?;
-        Some(Interval {
-            low: found.low as f64,
-            median: found.median as f64,
-            high: found.high as f64,
-        })
-    })
+    drawn(
+        run,
+        "Maximum forwarding rate by routes and destinations",
+        y,
+        |point| {
+            let found = point.max_forwarding_fps?;
+            Some(Interval {
+                low: found.low as f64,
+                median: found.median as f64,
+                high: found.high as f64,
+            })
+        },
+    )
 }
 
 fn drawn(
@@ -57,7 +65,10 @@ fn drawn(
                     x: count(point),
                     y: found.median,
                     ends: Some((found.low, found.high)),
-                    bound: point.limited_by.as_deref().is_some_and(|limit| limit != "DUT"),
+                    bound: point
+                        .limited_by
+                        .as_deref()
+                        .is_some_and(|limit| limit != "DUT"),
                     ..Point::default()
                 })
             })
@@ -74,7 +85,8 @@ fn drawn(
     }
     Chart {
         title: title.to_owned(),
-        note: "Bars are 95 % intervals. At a hollow mark the router was not at its limit.".to_owned(),
+        note: "Bars are 95 % intervals. At a hollow mark the router was not at its limit."
+            .to_owned(),
         x: Axis {
             label: "routes or destinations",
             scale: Scale::Counts,
@@ -91,7 +103,10 @@ fn count(point: &PointLine) -> f64 {
     let destinations = point.traffic.destinations.as_ref();
     let count = match point.series.as_str() {
         "destinations" => destinations.map_or(point.asked_destinations, |drawn| drawn.distinct),
-        _ => point.routes.as_ref().map_or(point.asked_routes, |routes| routes.routes),
+        _ => point
+            .routes
+            .as_ref()
+            .map_or(point.asked_routes, |routes| routes.routes),
     };
     count as f64
 }

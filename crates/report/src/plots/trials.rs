@@ -22,18 +22,13 @@ fn words(trial: &TrialLine) -> String {
         format!(", router {} busy", number::percent(busy))
     });
     format!(
-        "trial {} ({}): offered {}, {}, lost {}{busy}",
+        "trial {} ({}): {} frames/s offered, {}, lost {}{busy}",
         trial.trial,
         trial.phase,
-        number::short(three_digits(trial.offered_fps)),
+        number::rate(figures.offered_fps),
         trial.verdict,
         number::percent(figures.loss)
     )
-}
-
-fn three_digits(number: f64) -> f64 {
-    let power = 10_f64.powf(number.max(1.0).log10().floor() - 3.0);
-    (number / power).round() * power
 }
 
 /// Every trial of a search by number and load, coloured by verdict, and the loads found.
@@ -64,7 +59,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         let points: Vec<Point> = judged
             .map(|trial| Point {
                 x: f64::from(trial.trial),
-                y: trial.offered_fps,
+                y: Figures::new(trial).offered_fps,
                 words: words(trial),
                 ..Point::default()
             })
@@ -87,10 +82,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
             scale: Scale::Linear { from_zero: false },
             words: number::short,
         },
-        y: rate_axis(
-            "offered load, frames/s",
-            Scale::Linear { from_zero: false },
-        ),
+        y: rate_axis("offered load, frames/s", Scale::Linear { from_zero: false }),
         series,
     }
     .drawable()
@@ -98,7 +90,10 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
 
 /// Rates that the run's results give for a frame size.
 fn found_rates(run: &Run, frame: &str) -> impl Iterator<Item = f64> {
-    let of_frame = run.results.iter().filter(move |result| result.frame == frame);
+    let of_frame = run
+        .results
+        .iter()
+        .filter(move |result| result.frame == frame);
     of_frame.filter_map(|result| result.rate_fps.map(|fps| fps as f64))
 }
 
@@ -126,9 +121,17 @@ fn by_load(run: &Run, frame: &str, wire: bool, value: fn(&Figures) -> Option<f64
 }
 
 /// A chart of marks against the load.
-fn against_load(title: String, note: &str, y: Axis, series: [(&str, usize, Vec<Point>); 2]) -> Option<Chart> {
+fn against_load(
+    title: String,
+    note: &str,
+    y: Axis,
+    series: [(&str, usize, Vec<Point>); 2],
+) -> Option<Chart> {
     let all = || series.iter().flat_map(|(.., points)| points);
-    let x = rate_axis("load sent, frames/s", Scale::fitting(all().map(|point| point.x)));
+    let x = rate_axis(
+        "load sent, frames/s",
+        Scale::fitting(all().map(|point| point.x)),
+    );
     let series = series
         .into_iter()
         .filter(|(.., points)| !points.is_empty())
@@ -151,16 +154,28 @@ fn against_load(title: String, note: &str, y: Axis, series: [(&str, usize, Vec<P
 /// Forwarding rate against offered load, through the router and through a wire in its place.
 #[must_use]
 pub fn forwarding(run: &Run, frame: &str) -> Option<Chart> {
-    let series = [true, false].map(|wire| by_load(run, frame, wire, |figures| Some(figures.forwarded_fps)));
-    let highest = series.iter().flatten().map(|point| point.x).fold(0.0, f64::max);
-    let lowest = series.iter().flatten().map(|point| point.x).fold(f64::MAX, f64::min);
+    let series =
+        [true, false].map(|wire| by_load(run, frame, wire, |figures| Some(figures.forwarded_fps)));
+    let highest = series
+        .iter()
+        .flatten()
+        .map(|point| point.x)
+        .fold(0.0, f64::max);
+    let lowest = series
+        .iter()
+        .flatten()
+        .map(|point| point.x)
+        .fold(f64::MAX, f64::min);
     let scale = Scale::fitting(series.iter().flatten().map(|point| point.x));
     let [wire, router] = series;
     let mut chart = against_load(
         format!("{}: forwarding rate by load", number::frame(frame)),
         "Below the dashed line frames are lost. Void trials are left out.",
         rate_axis("forwarded, frames/s", scale),
-        [("wire in the router's place", 3, wire), ("router", 0, router)],
+        [
+            ("wire in the router's place", 3, wire),
+            ("router", 0, router),
+        ],
     )?;
     let ends = [if lowest < highest { lowest } else { 0.0 }, highest];
     let all = Series {
@@ -192,8 +207,16 @@ pub fn loss(run: &Run, frame: &str) -> Option<Chart> {
         "Busy is the share of the router's busiest CPU. Void trials are left out.",
         y,
         [
-            ("router busy", 2, by_load(run, frame, false, |figures| figures.busy)),
-            ("frames lost", 1, by_load(run, frame, false, |figures| Some(figures.loss))),
+            (
+                "router busy",
+                2,
+                by_load(run, frame, false, |figures| figures.busy),
+            ),
+            (
+                "frames lost",
+                1,
+                by_load(run, frame, false, |figures| Some(figures.loss)),
+            ),
         ],
     )
 }
