@@ -11,7 +11,7 @@ use std::collections::hash_map::Entry;
 /// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 58.0;
+const LEFT: f64 = 64.0;
 const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;

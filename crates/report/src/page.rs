@@ -6,11 +6,13 @@ use crate::section::{gravest, moment, section};
 use crate::sentence::{self, subject};
 use crate::source::{Gathered, Source};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use mpps_record::{Comparability, Run};
+use mpps_record::{Comparability, RateIs, Run};
 use std::collections::BTreeSet;
 
 /// A page is not to be larger, octets: what is left after all else is for the raw files.
 const LARGEST: usize = 4_900_000;
+/// Problems that stand open at the top.
+const PROBLEMS: usize = 4;
 /// The browser fetches nothing, whatever a record holds.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
@@ -31,7 +33,7 @@ pub fn page(sources: Vec<Source>) -> String {
             h1 { "mpps report" }
             @if runs.is_empty() { p { "There is no run to show." } }
             @if !gathered.problems.is_empty() {
-                ul.problems { @for problem in &gathered.problems { li { (problem) } } }
+                (problems(&gathered.problems))
             }
             @if runs.len() > 1 { (summary(runs)) }
         }
@@ -58,6 +60,20 @@ pub fn page(sources: Vec<Source>) -> String {
         }
     }
     .0
+}
+
+/// The first problems, and the others folded.
+fn problems(problems: &[String]) -> Markup {
+    let (first, rest) = problems.split_at(problems.len().min(PROBLEMS));
+    let list = |part: &[String]| html! { ul { @for problem in part { li { (problem) } } } };
+    html! {
+        div.problems {
+            (list(first))
+            @if !rest.is_empty() {
+                details { summary { (number::plural(rest.len(), "more problem")) } (list(rest)) }
+            }
+        }
+    }
 }
 
 fn id(at: usize) -> String {
@@ -101,8 +117,10 @@ fn rows(run: &Run, id: &str) -> Markup {
                     (rate(result.overload.max_forwarding_fps.map(|found| found.median)))
                 }
                 td {
-                    @if let Some(reading) = result.rate_is.as_ref().filter(|reading| reading.as_str() != "=") {
-                        (reading) " "
+                    @match &result.rate_is {
+                        Some(RateIs::AtLeast) => "≥ ",
+                        Some(RateIs::Below) => "< ",
+                        _ => "",
                     }
                     (rate(result.rate_fps))
                 }

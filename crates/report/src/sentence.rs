@@ -93,11 +93,19 @@ pub fn answer(result: &ResultLine) -> String {
         is_bound(result) && passed && result.rate_fps.is_some_and(|fps| fps >= found.low)
     });
     let maximum = maximum(result).filter(|_| !exceeded);
-    let clauses: Vec<String> = maximum.into_iter().chain(without_loss(result)).collect();
-    if clauses.is_empty() {
+    let (passed, failed) = match without_loss(result) {
+        Some(Ok(rate)) => (Some(rate), None),
+        Some(Err(sentence)) => (None, Some(sentence)),
+        None => (None, None),
+    };
+    let rates: Vec<String> = maximum.into_iter().chain(passed).collect();
+    let forwards =
+        (!rates.is_empty()).then(|| format!("The router forwards {}.", rates.join(", and ")));
+    let told: Vec<String> = forwards.into_iter().chain(failed).collect();
+    if told.is_empty() {
         return "No rate was found.".to_owned();
     }
-    format!("The router forwards {}.", clauses.join(", and "))
+    told.join(" ")
 }
 
 /// Whether the maximum forwarding rate is only a bound from below.
@@ -126,7 +134,8 @@ fn maximum(result: &ResultLine) -> Option<String> {
     Some(format!("{} frames/s{range} at overload", rates[0]))
 }
 
-fn without_loss(result: &ResultLine) -> Option<String> {
+/// A rate, or a sentence that says why there is none.
+fn without_loss(result: &ResultLine) -> Option<Result<String, String>> {
     let allowed = result.goal_loss_ratio.unwrap_or(0.0);
     let within = if allowed > 0.0 {
         format!("with at most {} loss", number::percent(allowed))
@@ -141,20 +150,18 @@ fn without_loss(result: &ResultLine) -> Option<String> {
     };
     match (&result.outcome, rate, &result.rate_is) {
         (Outcome::NotMeasured, ..) => {
-            let why = result
-                .why
-                .as_deref()
-                .unwrap_or("the record does not say why");
-            Some(format!("the rate {within} was not measured: {why}"))
+            let why = result.why.as_deref();
+            let why = why.unwrap_or("the record does not say why");
+            Some(Err(format!("The rate {within} was not measured: {why}.")))
         }
         (Outcome::NoneLossless, rate, _) | (_, rate @ Some(_), Some(RateIs::Below)) => {
             let down = rate.map_or(String::new(), |rate| format!(" down to {rate} frames/s"));
-            Some(format!("no load{down} passed {within}"))
+            Some(Err(format!("No load{down} passed {within}.")))
         }
         (_, Some(rate), Some(RateIs::AtLeast)) => {
-            Some(format!("at least {rate} frames/s {within}{claim}"))
+            Some(Ok(format!("at least {rate} frames/s {within}{claim}")))
         }
-        (_, Some(rate), _) => Some(format!("{rate} frames/s {within}{claim}")),
+        (_, Some(rate), _) => Some(Ok(format!("{rate} frames/s {within}{claim}"))),
         (_, None, _) => None,
     }
 }
@@ -171,7 +178,7 @@ pub fn limited(result: &ResultLine) -> Vec<String> {
         });
         told.push(format!("{}{busy}", at_overload(limit)));
     }
-    told.extend(result.limited_by.as_ref().map(|limit| search_ended(limit)));
+    told.extend(result.limited_by.as_ref().map(search_ended));
     if let Some(cost) = &overload.cost {
         told.push(cost_of_a_frame(cost));
     }
