@@ -18,7 +18,7 @@ const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
 pub const STYLES: usize = 6;
 /// A table of more rows than this is left out: the table of trials has its numbers.
-const ROWS: usize = 300;
+const ROWS: usize = 600;
 
 /// A series of more points than this is drawn without marks that lie on another.
 const CROWDED: usize = 1_000;

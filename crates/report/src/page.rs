@@ -105,7 +105,7 @@ fn rows(run: &Run, id: &str) -> Markup {
     let begin = run.begin.as_ref();
     let begun = begin.map_or("unknown".to_owned(), |begin| moment(&begin.begun_utc));
     let link = html! { a href=(format!("#{id}")) { (run.name) } };
-    let rate = |fps: Option<u64>| fps.map_or("-".to_owned(), number::grouped);
+    let rate = number::grouped;
     html! {
         @for result in &run.results {
             tr {
@@ -113,8 +113,11 @@ fn rows(run: &Run, id: &str) -> Markup {
                 td { (begun) }
                 td { (subject(result, 2)) }
                 td {
-                    @if sentence::is_bound(result) { "≥ " }
-                    (rate(result.overload.max_forwarding_fps.map(|found| found.median)))
+                    @match result.overload.max_forwarding_fps {
+                        Some(found) if sentence::is_bound(result) => { "≥ " (rate(found.low)) }
+                        Some(found) => (rate(found.median)),
+                        None => "-",
+                    }
                 }
                 td {
                     @match &result.rate_is {
@@ -122,7 +125,7 @@ fn rows(run: &Run, id: &str) -> Markup {
                         Some(RateIs::Below) => "< ",
                         _ => "",
                     }
-                    (rate(result.rate_fps))
+                    (result.rate_fps.map_or("not measured".to_owned(), rate))
                 }
                 td { (result.limited_by.as_ref().map_or("-", |limit| limit.as_str())) }
                 td { (gravest(run)) }

@@ -8,6 +8,8 @@ pub enum Scale {
         /// Whether 0 is on it.
         from_zero: bool,
     },
+    /// Whole numbers, evenly.
+    Whole,
     /// By powers of ten.
     Log,
     /// Counts by powers of ten, 0 included.
@@ -84,7 +86,7 @@ impl Scale {
     /// Where a value stands, in units of the layout.
     fn place(&self, value: f64) -> f64 {
         match self {
-            Self::Linear { .. } | Self::Names(_) => value,
+            Self::Linear { .. } | Self::Whole | Self::Names(_) => value,
             Self::Log => value.log10(),
             Self::Counts => (value + 1.0).log10(),
             Self::Nines => -(1.0 - value).log10(),
@@ -104,7 +106,8 @@ impl Laid<'_> {
         let (low, high) = (self.low, self.high);
         let decades = || (low.floor() as i32..=high.ceil() as i32).map(|power| 10_f64.powi(power));
         let all: Vec<(f64, Option<String>)> = match self.scale {
-            Scale::Linear { .. } => return even(low, high),
+            Scale::Linear { .. } => return even(low, high, 0.0),
+            Scale::Whole => return even(low, high, 1.0),
             Scale::Names(names) => {
                 let every = names.len().div_ceil(NAMES).max(1);
                 let named = names.iter().enumerate().step_by(every);
@@ -152,15 +155,16 @@ fn nines_in_words(share: f64) -> String {
     format!("{percent} %")
 }
 
-/// About five round values.
-fn even(low: f64, high: f64) -> Vec<(f64, Option<String>)> {
+/// About five round values, at least `least` apart.
+fn even(low: f64, high: f64, least: f64) -> Vec<(f64, Option<String>)> {
     let rough = (high - low) / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0]
         .into_iter()
         .map(|step| step * power)
         .find(|step| *step >= rough)
-        .unwrap_or(rough);
+        .unwrap_or(rough)
+        .max(least);
     let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
     (first..=last.min(first.saturating_add(20)))
         .map(|at| (at as f64 * step, None))
@@ -180,6 +184,7 @@ mod tests {
     fn ticks_are_round_and_few() {
         let zero = Scale::Linear { from_zero: true };
         assert_eq!(ticks(&zero, &[7.0, 98.0]), [0.0, 25.0, 50.0, 75.0, 100.0]);
+        assert_eq!(ticks(&Scale::Whole, &[19.0, 21.0]), [19.0, 20.0, 21.0]);
         assert_eq!(ticks(&Scale::Log, &[90.0, 11_000.0]), [100.0, 1e3, 1e4]);
         assert_eq!(
             ticks(&Scale::Counts, &[0.0, 150.0]),
@@ -199,7 +204,15 @@ mod tests {
         let names = Scale::Names(Vec::new());
         let zero = Scale::Linear { from_zero: true };
         let free = Scale::Linear { from_zero: false };
-        for scale in [Scale::Log, Scale::Counts, Scale::Nines, names, zero, free] {
+        for scale in [
+            Scale::Whole,
+            Scale::Log,
+            Scale::Counts,
+            Scale::Nines,
+            names,
+            zero,
+            free,
+        ] {
             for values in [
                 &[][..],
                 &[0.0],

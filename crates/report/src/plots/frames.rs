@@ -38,10 +38,11 @@ pub fn rates(run: &Run) -> Option<Chart> {
     };
     let maximum = points(&|result| {
         let found = result.overload.max_forwarding_fps?;
+        let bound = is_bound(result);
         Some(Point {
-            y: found.median as f64,
-            ends: Some((found.low as f64, found.high as f64)),
-            bound: is_bound(result),
+            y: if bound { found.low } else { found.median } as f64,
+            ends: (!bound).then_some((found.low as f64, found.high as f64)),
+            bound,
             ..Point::default()
         })
     });

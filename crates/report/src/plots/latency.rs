@@ -3,7 +3,9 @@
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
 use crate::scale::Scale;
-use mpps_record::{Histogram, Phase, Quantiles, Run, TrialLine};
+use crate::trial::Figures;
+use mpps_record::{Histogram, Phase, Quantiles, Run, TrialLine, Verdict};
+use std::collections::BTreeMap;
 
 /// The trials to show: those that results stand on; without results the last ones of different loads.
 fn shown(run: &Run) -> Vec<&TrialLine> {
@@ -19,7 +21,9 @@ fn shown(run: &Run) -> Vec<&TrialLine> {
             let same = |other: &&TrialLine| {
                 (&other.frame, other.offered_fps) == (&trial.frame, trial.offered_fps)
             };
-            trial.phase != Phase::Wire && !shown.iter().any(same)
+            let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
+            let paced = !matches!(trial.phase, Phase::Wire | Phase::Overload);
+            judged && paced && !shown.iter().any(same)
         } else {
             stands.contains(&trial.trial)
         };
@@ -35,7 +39,7 @@ fn name(trial: &TrialLine) -> String {
     format!(
         "{} at {} frames/s (trial {})",
         number::frame(&trial.frame),
-        number::rate(trial.offered_fps),
+        number::rate(Figures::new(trial).offered_fps),
         trial.trial
     )
 }
@@ -52,8 +56,7 @@ fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Se
     series.filter(|series| !series.points.is_empty()).collect()
 }
 
-const NOTE: &str =
-    "From the sender's port to the receiver, the bed included. The load is that of the result.";
+const NOTE: &str = "From the sender's port to the receiver, the bed included.";
 
 /// The time that each share of frames does not exceed.
 #[must_use]
@@ -147,27 +150,62 @@ pub fn latency_histogram(run: &Run) -> Option<Chart> {
     .drawable()
 }
 
+/// Bars that share a power of two.
+const BARS: u64 = 8;
+
+/// Bars of a histogram: four buckets of the record become one, because a bar of one bucket is thinner than a pixel.
 fn buckets(latency: &Quantiles) -> Vec<Point> {
     let Some(histogram) = &latency.histogram_ns else {
         return Vec::new();
     };
     let frames = histogram.frames().max(1) as f64;
-    let bars = histogram.0.iter().map(|&(upper_ns, count)| {
-        let lower = Histogram::lower_ns(upper_ns).max(1) as f64;
-        let upper = upper_ns as f64 + 1.0;
-        Point {
-            x: lower,
-            y: count as f64 / frames,
-            bar: Some((lower, upper, 0.0)),
-            words: format!(
-                "{} to {}: {} frames, {}",
-                number::time(lower),
-                number::time(upper),
-                number::grouped(count),
-                number::percent(count as f64 / frames)
-            ),
-            ..Point::default()
-        }
+    let mut bars: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    for &(upper_ns, count) in &histogram.0 {
+        let shortest = Histogram::lower_ns(upper_ns).max(1);
+        let width = (1 << shortest.ilog2()) / BARS;
+        let lower = shortest / width.max(1) * width.max(1);
+        let bar = bars
+            .entry((lower, lower.saturating_add(width.max(1))))
+            .or_default();
+        *bar = bar.saturating_add(count);
+    }
+    let bars = bars.into_iter().map(|((lower, upper), count)| Point {
+        x: lower as f64,
+        y: count as f64 / frames,
+        bar: Some((lower as f64, upper as f64, 0.0)),
+        words: format!(
+            "{} to {}: {} frames, {}",
+            number::time(lower as f64),
+            number::time(upper as f64),
+            number::grouped(count),
+            number::percent(count as f64 / frames)
+        ),
+        ..Point::default()
     });
     bars.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_hold_all_frames() {
+        let histogram = Histogram(vec![(0, 1), (5, 2), (63, 4), (65, 8), ((1 << 40) - 1, 1)]);
+        let bars = buckets(&Quantiles::from(histogram));
+        let shares: f64 = bars.iter().map(|bar| bar.y).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{bars:?}");
+        assert!(
+            bars.iter()
+                .all(|bar| bar.bar.is_some_and(|(from, to, _)| from < to))
+        );
+    }
+
+    #[test]
+    fn a_percentile_needs_a_frame_behind_it() {
+        let histogram = Histogram(vec![(100, 90), (2_000, 10)]);
+        let points = percentiles(&Quantiles::from(histogram));
+        let last = points.last().expect("points");
+        assert!(last.x < 0.991 && last.y == 2_000.0, "{last:?}");
+    }
 }

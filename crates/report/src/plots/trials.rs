@@ -79,7 +79,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
             .to_owned(),
         x: Axis {
             label: "number of the trial",
-            scale: Scale::Linear { from_zero: false },
+            scale: Scale::Whole,
             words: number::short,
         },
         y: rate_axis("offered load, frames/s", Scale::Linear { from_zero: false }),
