@@ -25,30 +25,23 @@ const CROWDED: usize = 1_000;
 /// Marks lie on each other where they share a square of this side. A mark is twice as wide.
 const CELL: f64 = 4.0;
 
-/// One side of a chart.
+/// One side of a chart: quantity and unit, how values are laid out, a value in words.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Quantity and unit.
-    pub label: &'static str,
-    /// How values are laid out.
-    pub scale: Scale,
-    /// A value in words: beside the axis, and in the table.
-    pub words: fn(f64) -> String,
+    label: &'static str,
+    scale: Scale,
+    words: fn(f64) -> String,
 }
 
 /// A chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Its heading.
-    pub title: String,
-    /// One sentence that says how to read it.
-    pub note: String,
-    /// Across.
-    pub x: Axis,
-    /// Up.
-    pub y: Axis,
-    /// What is drawn, the first at the back.
-    pub series: Vec<Series>,
+    title: String,
+    note: &'static str,
+    x: Axis,
+    y: Axis,
+    /// The first is at the back.
+    series: Vec<Series>,
 }
 
 /// How points of a series are drawn.
@@ -64,45 +57,120 @@ pub enum Kind {
     Bars,
 }
 
-/// Points of one name.
+/// Points of one name, with a colour and a mark.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its name in the legend.
-    pub name: String,
-    /// Colour and mark.
-    pub style: usize,
-    /// How it is drawn.
-    pub kind: Kind,
-    /// Its points.
-    pub points: Vec<Point>,
+    name: String,
+    style: usize,
+    kind: Kind,
+    points: Vec<Point>,
 }
 
 /// A point.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
-    /// Across.
-    pub x: f64,
-    /// Up.
-    pub y: f64,
+    x: f64,
+    y: f64,
     /// Lower and upper end of its interval.
-    pub ends: Option<(f64, f64)>,
+    ends: Option<(f64, f64)>,
     /// Of a bar: where it begins and ends across, and what it stands on.
-    pub bar: Option<(f64, f64, f64)>,
+    bar: Option<(f64, f64, f64)>,
     /// Drawn hollow: a bound, not a value.
-    pub bound: bool,
-    /// What a reader sees when pointing at it; made from the numbers where it is empty.
-    pub words: String,
+    bound: bool,
+    /// The words that a reader sees when pointing at it; made from the numbers where it is empty.
+    words: String,
+}
+
+impl Point {
+    /// Where it stands across.
+    pub const fn x(&self) -> f64 {
+        self.x
+    }
+
+    /// How high it stands.
+    pub const fn y(&self) -> f64 {
+        self.y
+    }
+
+    /// A point at `x` across and `y` up.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            ..Self::default()
+        }
+    }
+
+    /// With an interval.
+    pub fn between(self, low: f64, high: f64) -> Self {
+        let ends = Some((low, high));
+        Self { ends, ..self }
+    }
+
+    /// As a bar from `left` to `right` that stands on `base`.
+    pub fn barred(self, left: f64, right: f64, base: f64) -> Self {
+        let bar = Some((left, right, base));
+        Self { bar, ..self }
+    }
+
+    /// Where `bound` is true, as a bound.
+    pub fn bounding(self, bound: bool) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// With words of its own.
+    pub fn told(self, words: String) -> Self {
+        Self { words, ..self }
+    }
+}
+
+impl Axis {
+    /// One side.
+    pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
+        Self {
+            label,
+            scale,
+            words,
+        }
+    }
+}
+
+impl Series {
+    /// Its points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Points of one name.
+    pub fn new(name: impl Into<String>, style: usize, kind: Kind, points: Vec<Point>) -> Self {
+        Self {
+            name: name.into(),
+            style,
+            kind,
+            points,
+        }
+    }
 }
 
 impl Chart {
-    /// Whether there is anything to draw.
+    /// A chart of the series that have points. `None` where there is nothing to draw. `note` says how to read it.
     #[must_use]
-    pub fn drawable(self) -> Option<Self> {
-        let any = self
-            .series
-            .iter()
-            .any(|series| series.kind != Kind::Rule && !series.points.is_empty());
-        any.then_some(self)
+    pub fn new(
+        title: String,
+        note: &'static str,
+        x: Axis,
+        y: Axis,
+        mut series: Vec<Series>,
+    ) -> Option<Self> {
+        series.retain(|series| !series.points.is_empty());
+        let any = series.iter().any(|series| series.kind != Kind::Rule);
+        any.then_some(Self {
+            title,
+            note,
+            x,
+            y,
+            series,
+        })
     }
 
     /// The figure: heading, legend, drawing, a line for the value pointed at, table.
@@ -124,7 +192,7 @@ impl Chart {
             figure.plot {
                 figcaption {
                     b { (self.title) }
-                    @if !self.note.is_empty() { span.note { (self.note) } }
+                    span.note { (self.note) }
                     (self.legend())
                 }
                 svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {

@@ -43,6 +43,8 @@ pub fn page(sources: Vec<Source>) -> String {
             }
         }
     };
+    // The page is copied once more below: its records need not be in memory any longer.
+    drop(gathered.runs);
     let files = files(&gathered.files, LARGEST.saturating_sub(body.0.len()));
     html! {
         (DOCTYPE)

@@ -47,13 +47,9 @@ fn name(trial: &TrialLine) -> String {
 /// A series for each trial.
 fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Series> {
     let trials = shown(run).into_iter().enumerate();
-    let series = trials.map(|(style, trial)| Series {
-        name: name(trial),
-        style,
-        kind,
-        points: points(&trial.latency),
-    });
-    series.filter(|series| !series.points.is_empty()).collect()
+    let series =
+        trials.map(|(style, trial)| Series::new(name(trial), style, kind, points(&trial.latency)));
+    series.collect()
 }
 
 const NOTE: &str = "From the sender's port to the receiver, the bed included.";
@@ -62,24 +58,31 @@ const NOTE: &str = "From the sender's port to the receiver, the bed included.";
 #[must_use]
 pub fn latency(run: &Run) -> Option<Chart> {
     let series = series(run, Kind::Joined, percentiles);
-    let times = series.iter().flat_map(|series| series.points.iter());
-    let scale = Scale::fitting(times.map(|point| point.y));
-    Chart {
-        title: "Latency by percentile".to_owned(),
-        note: NOTE.to_owned(),
-        x: Axis {
-            label: "share of frames that took no longer",
-            scale: Scale::Nines,
-            words: number::percent,
-        },
-        y: Axis {
-            label: "latency",
-            scale,
-            words: number::time,
-        },
+    let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
+    Chart::new(
+        "Latency by percentile".to_owned(),
+        NOTE,
+        Axis::new(
+            "share of frames that took no longer",
+            Scale::Nines,
+            number::percent,
+        ),
+        Axis::new("latency", scale, number::time),
         series,
-    }
-    .drawable()
+    )
+}
+
+/// Frames by the time they took. Only records of schema 3 have it.
+#[must_use]
+pub fn latency_histogram(run: &Run) -> Option<Chart> {
+    let zero = Scale::Linear { from_zero: true };
+    Chart::new(
+        "Latency as a histogram".to_owned(),
+        NOTE,
+        Axis::new("latency", Scale::Log, number::time),
+        Axis::new("share of frames in a bar", zero, number::percent),
+        series(run, Kind::Bars, buckets),
+    )
 }
 
 /// Shares at which a percentile is drawn: nine between two nines.
@@ -91,15 +94,13 @@ fn shares() -> impl Iterator<Item = f64> {
 }
 
 fn percentiles(latency: &Quantiles) -> Vec<Point> {
-    let point = |(share, ns): (f64, u64)| Point {
-        x: share,
-        y: ns as f64,
-        words: format!(
-            "{} of frames took at most {}",
-            shown_share(share),
-            number::time(ns as f64)
-        ),
-        ..Point::default()
+    let point = |(share, ns): (f64, u64)| {
+        let ns = ns as f64;
+        let percent = (share * 1e8).round() / 1e6;
+        Point::new(share, ns).told(format!(
+            "{percent} % of frames took at most {}",
+            number::time(ns)
+        ))
     };
     if let Some(histogram) = latency
         .histogram_ns
@@ -125,31 +126,6 @@ fn percentiles(latency: &Quantiles) -> Vec<Point> {
         .collect()
 }
 
-fn shown_share(share: f64) -> String {
-    format!("{} %", (share * 1e8).round() / 1e6)
-}
-
-/// Frames by the time they took. Only records of schema 3 have it.
-#[must_use]
-pub fn latency_histogram(run: &Run) -> Option<Chart> {
-    Chart {
-        title: "Latency as a histogram".to_owned(),
-        note: NOTE.to_owned(),
-        x: Axis {
-            label: "latency",
-            scale: Scale::Log,
-            words: number::time,
-        },
-        y: Axis {
-            label: "share of frames in a bucket",
-            scale: Scale::Linear { from_zero: true },
-            words: number::percent,
-        },
-        series: series(run, Kind::Bars, buckets),
-    }
-    .drawable()
-}
-
 /// Bars that share a power of two.
 const BARS: u64 = 8;
 
@@ -169,18 +145,18 @@ fn buckets(latency: &Quantiles) -> Vec<Point> {
             .or_default();
         *bar = bar.saturating_add(count);
     }
-    let bars = bars.into_iter().map(|((lower, upper), count)| Point {
-        x: lower as f64,
-        y: count as f64 / frames,
-        bar: Some((lower as f64, upper as f64, 0.0)),
-        words: format!(
+    let bars = bars.into_iter().map(|((lower, upper), count)| {
+        let (lower, upper, share) = (lower as f64, upper as f64, count as f64 / frames);
+        let words = format!(
             "{} to {}: {} frames, {}",
-            number::time(lower as f64),
-            number::time(upper as f64),
+            number::time(lower),
+            number::time(upper),
             number::grouped(count),
-            number::percent(count as f64 / frames)
-        ),
-        ..Point::default()
+            number::percent(share)
+        );
+        Point::new(lower, share)
+            .barred(lower, upper, 0.0)
+            .told(words)
     });
     bars.collect()
 }
@@ -193,12 +169,8 @@ mod tests {
     fn bars_hold_all_frames() {
         let histogram = Histogram(vec![(0, 1), (5, 2), (63, 4), (65, 8), ((1 << 40) - 1, 1)]);
         let bars = buckets(&Quantiles::from(histogram));
-        let shares: f64 = bars.iter().map(|bar| bar.y).sum();
+        let shares: f64 = bars.iter().map(Point::y).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{bars:?}");
-        assert!(
-            bars.iter()
-                .all(|bar| bar.bar.is_some_and(|(from, to, _)| from < to))
-        );
     }
 
     #[test]
@@ -206,6 +178,6 @@ mod tests {
         let histogram = Histogram(vec![(100, 90), (2_000, 10)]);
         let points = percentiles(&Quantiles::from(histogram));
         let last = points.last().expect("points");
-        assert!(last.x < 0.991 && last.y == 2_000.0, "{last:?}");
+        assert!(last.x() < 0.991 && last.y() == 2_000.0, "{last:?}");
     }
 }

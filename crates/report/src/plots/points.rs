@@ -12,41 +12,26 @@ const SERIES: [(&str, &str); 3] = [
     ("destinations", "against destinations"),
     ("coupled", "against both, coupled"),
 ];
+const ZERO: Scale = Scale::Linear { from_zero: true };
 
 /// The router's part of a frame's cost.
 #[must_use]
 pub fn scale_cost(run: &Run) -> Option<Chart> {
-    let y = Axis {
-        label: "router, CPU time for a frame",
-        scale: Scale::Linear { from_zero: true },
-        words: number::cost,
-    };
-    drawn(
-        run,
-        "Cost of a frame by routes and destinations",
-        y,
-        |point| Some(point.cost?.router_ns),
-    )
+    let y = Axis::new("router, CPU time for a frame", ZERO, number::cost);
+    let title = "Cost of a frame by routes and destinations";
+    drawn(run, title, y, |point| Some(point.cost?.router_ns))
 }
 
 /// The maximum forwarding rate.
 #[must_use]
 pub fn scale_rate(run: &Run) -> Option<Chart> {
-    let scale = Scale::Linear { from_zero: true };
-    let y = rate_axis("maximum forwarding rate, frames/s", scale);
-    drawn(
-        run,
-        "Maximum forwarding rate by routes and destinations",
-        y,
-        |point| {
-            let found = point.max_forwarding_fps?;
-            Some(Interval {
-                low: found.low as f64,
-                median: found.median as f64,
-                high: found.high as f64,
-            })
-        },
-    )
+    let y = rate_axis("maximum forwarding rate, frames/s", ZERO);
+    let title = "Maximum forwarding rate by routes and destinations";
+    drawn(run, title, y, |point| {
+        let found = point.max_forwarding_fps?;
+        let [low, median, high] = [found.low, found.median, found.high].map(|fps| fps as f64);
+        Some(Interval { low, median, high })
+    })
 }
 
 fn drawn(
@@ -55,56 +40,34 @@ fn drawn(
     y: Axis,
     value: fn(&PointLine) -> Option<Interval<f64>>,
 ) -> Option<Chart> {
-    let mut series = Vec::new();
-    for (style, (word, name)) in SERIES.into_iter().enumerate() {
+    let series = SERIES.into_iter().enumerate().map(|(style, (word, name))| {
         let of_series = run.points.iter().filter(|point| point.series == word);
-        let mut points: Vec<Point> = of_series
-            .filter_map(|point| {
-                let found = value(point)?;
-                Some(Point {
-                    x: count(point),
-                    y: found.median,
-                    ends: Some((found.low, found.high)),
-                    bound: point
-                        .limited_by
-                        .as_deref()
-                        .is_some_and(|limit| limit != "DUT"),
-                    ..Point::default()
-                })
-            })
-            .collect();
-        points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        if !points.is_empty() {
-            series.push(Series {
-                name: name.to_owned(),
-                style,
-                kind: Kind::Joined,
-                points,
-            });
-        }
-    }
-    Chart {
-        title: title.to_owned(),
-        note: "Bars are 95 % intervals. At a hollow mark the router was not at its limit."
-            .to_owned(),
-        x: Axis {
-            label: "routes or destinations",
-            scale: Scale::Counts,
-            words: number::short,
-        },
+        let points = of_series.filter_map(|point| {
+            let found = value(point)?;
+            let bound = point.limited_by.as_deref();
+            let bound = bound.is_some_and(|limit| limit != "DUT");
+            let drawn = Point::new(count(point), found.median).between(found.low, found.high);
+            Some(drawn.bounding(bound))
+        });
+        let mut points: Vec<Point> = points.collect();
+        points.sort_by(|one, other| one.x().total_cmp(&other.x()));
+        Series::new(name, style, Kind::Joined, points)
+    });
+    Chart::new(
+        title.to_owned(),
+        "Bars are 95 % intervals. At a hollow mark the router was not at its limit.",
+        Axis::new("routes or destinations", Scale::Counts, number::short),
         y,
-        series,
-    }
-    .drawable()
+        series.collect(),
+    )
 }
 
 /// What changes in the point's series.
 fn count(point: &PointLine) -> f64 {
-    let destinations = point.traffic.destinations.as_ref();
-    let count = match point.series.as_str() {
-        "destinations" => destinations.map_or(point.asked_destinations, |drawn| drawn.distinct),
-        _ => point
-            .routes
+    let drawn = point.traffic.destinations.as_ref();
+    let count = match (point.series.as_str(), &point.routes) {
+        ("destinations", _) => drawn.map_or(point.asked_destinations, |drawn| drawn.distinct),
+        (_, routes) => routes
             .as_ref()
             .map_or(point.asked_routes, |routes| routes.routes),
     };

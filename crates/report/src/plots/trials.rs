@@ -34,189 +34,100 @@ fn words(trial: &TrialLine) -> String {
 /// Every trial of a search by number and load, coloured by verdict, and the loads found.
 #[must_use]
 pub fn search(run: &Run, frame: &str) -> Option<Chart> {
-    let searched: Vec<&TrialLine> = run
-        .trials
-        .iter()
-        .filter(|trial| trial.frame == frame && !at_overload(trial) && trial.phase != Phase::Gate)
-        .collect();
-    let (first, last) = (searched.first()?.trial, searched.last()?.trial);
-    let mut series: Vec<Series> = found_rates(run, frame)
-        .map(|fps| Series {
-            name: format!("found: {} frames/s", number::rate(fps)),
-            style: 2,
-            kind: Kind::Rule,
-            points: [first, last]
-                .map(|trial| Point {
-                    x: f64::from(trial),
-                    y: fps,
-                    ..Point::default()
-                })
-                .into(),
+    let apart = [Phase::Overload, Phase::Wire, Phase::Gate];
+    let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
+    let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
+    let ends = [searched.first()?.trial, searched.last()?.trial].map(f64::from);
+    let found = run.results.iter().filter(|result| result.frame == frame);
+    let found = found.filter_map(|result| result.rate_fps.map(|fps| fps as f64));
+    let mut series: Vec<Series> = found
+        .map(|fps| {
+            let name = format!("found: {} frames/s", number::rate(fps));
+            let points = ends.map(|trial| Point::new(trial, fps));
+            Series::new(name, 2, Kind::Rule, points.into())
         })
         .collect();
-    for (verdict, style, name) in VERDICTS {
+    series.extend(VERDICTS.map(|(verdict, style, name)| {
         let judged = searched.iter().filter(|trial| trial.verdict == verdict);
-        let points: Vec<Point> = judged
-            .map(|trial| Point {
-                x: f64::from(trial.trial),
-                y: Figures::new(trial).offered_fps,
-                words: words(trial),
-                ..Point::default()
-            })
-            .collect();
-        if !points.is_empty() {
-            series.push(Series {
-                name: name.to_owned(),
-                style,
-                kind: Kind::Marks,
-                points,
-            });
-        }
-    }
-    Chart {
-        title: format!("{}: the search as it went", number::frame(frame)),
-        note: "Each mark is a trial. Marks of both colours at one load show a restless machine."
-            .to_owned(),
-        x: Axis {
-            label: "number of the trial",
-            scale: Scale::Whole,
-            words: number::short,
-        },
-        y: rate_axis("offered load, frames/s", Scale::Linear { from_zero: false }),
+        let points = judged.map(|trial| {
+            let load = Figures::new(trial).offered_fps;
+            Point::new(f64::from(trial.trial), load).told(words(trial))
+        });
+        Series::new(name, style, Kind::Marks, points.collect())
+    }));
+    let free = Scale::Linear { from_zero: false };
+    Chart::new(
+        format!("{}: the search as it went", number::frame(frame)),
+        "Each mark is a trial. Marks of both colours at one load show a restless machine.",
+        rate_axis("number of the trial", Scale::Whole),
+        rate_axis("offered load, frames/s", free),
         series,
-    }
-    .drawable()
+    )
 }
 
-/// Rates that the run's results give for a frame size.
-fn found_rates(run: &Run, frame: &str) -> impl Iterator<Item = f64> {
-    let of_frame = run
-        .results
-        .iter()
-        .filter(move |result| result.frame == frame);
-    of_frame.filter_map(|result| result.rate_fps.map(|fps| fps as f64))
-}
-
-fn at_overload(trial: &TrialLine) -> bool {
-    matches!(trial.phase, Phase::Overload | Phase::Wire)
-}
-
-/// One point a trial through the router or through a wire, by the load really sent.
-fn by_load(run: &Run, frame: &str, wire: bool, value: fn(&Figures) -> Option<f64>) -> Vec<Point> {
+/// One mark a trial through the router or through a wire, by the load really sent.
+fn by_load(
+    run: &Run,
+    frame: &str,
+    (name, style, wire): (&str, usize, bool),
+    value: fn(&Figures) -> Option<f64>,
+) -> Series {
     let usable = |trial: &&TrialLine| {
         let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
         judged && trial.frame == frame && (trial.phase == Phase::Wire) == wire
     };
-    let trials = run.trials.iter().filter(usable);
-    let points = trials.filter_map(|trial| {
+    let points = run.trials.iter().filter(usable).filter_map(|trial| {
         let figures = Figures::new(trial);
-        Some(Point {
-            x: figures.sent_fps,
-            y: value(&figures)?,
-            words: words(trial),
-            ..Point::default()
-        })
+        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(trial)))
     });
-    points.collect()
+    Series::new(name, style, Kind::Marks, points.collect())
 }
 
-/// A chart of marks against the load.
-fn against_load(
-    title: String,
-    note: &str,
-    y: Axis,
-    series: [(&str, usize, Vec<Point>); 2],
-) -> Option<Chart> {
-    let all = || series.iter().flat_map(|(.., points)| points);
-    let x = rate_axis(
-        "load sent, frames/s",
-        Scale::fitting(all().map(|point| point.x)),
-    );
-    let series = series
-        .into_iter()
-        .filter(|(.., points)| !points.is_empty())
-        .map(|(name, style, points)| Series {
-            name: name.to_owned(),
-            style,
-            kind: Kind::Marks,
-            points,
-        });
-    Chart {
-        title,
-        note: note.to_owned(),
-        x,
-        y,
-        series: series.collect(),
-    }
-    .drawable()
+fn loads(series: &[Series]) -> impl Iterator<Item = f64> {
+    series.iter().flat_map(Series::points).map(Point::x)
 }
 
 /// Forwarding rate against offered load, through the router and through a wire in its place.
 #[must_use]
 pub fn forwarding(run: &Run, frame: &str) -> Option<Chart> {
-    let series =
-        [true, false].map(|wire| by_load(run, frame, wire, |figures| Some(figures.forwarded_fps)));
-    let highest = series
-        .iter()
-        .flatten()
-        .map(|point| point.x)
-        .fold(0.0, f64::max);
-    let lowest = series
-        .iter()
-        .flatten()
-        .map(|point| point.x)
-        .fold(f64::MAX, f64::min);
-    let scale = Scale::fitting(series.iter().flatten().map(|point| point.x));
-    let [wire, router] = series;
-    let mut chart = against_load(
+    let forwarded = |what| by_load(run, frame, what, |figures| Some(figures.forwarded_fps));
+    let mut series = vec![
+        forwarded(("wire in the router's place", 3, true)),
+        forwarded(("router", 0, false)),
+    ];
+    let ends = [
+        loads(&series).fold(f64::MAX, f64::min),
+        loads(&series).fold(0.0, f64::max),
+    ];
+    let scale = Scale::fitting(loads(&series));
+    let all = ends.map(|fps| Point::new(fps, fps)).into();
+    series.insert(0, Series::new("all that was sent", 2, Kind::Rule, all));
+    Chart::new(
         format!("{}: forwarding rate by load", number::frame(frame)),
         "Below the dashed line frames are lost. Void trials are left out.",
+        rate_axis("load sent, frames/s", scale.clone()),
         rate_axis("forwarded, frames/s", scale),
-        [
-            ("wire in the router's place", 3, wire),
-            ("router", 0, router),
-        ],
-    )?;
-    let ends = [if lowest < highest { lowest } else { 0.0 }, highest];
-    let all = Series {
-        name: "all that was sent".to_owned(),
-        style: 2,
-        kind: Kind::Rule,
-        points: ends
-            .map(|fps| Point {
-                x: fps,
-                y: fps,
-                ..Point::default()
-            })
-            .into(),
-    };
-    chart.series.insert(0, all);
-    Some(chart)
+        series,
+    )
 }
 
 /// Loss and the router's busy share against offered load.
 #[must_use]
 pub fn loss(run: &Run, frame: &str) -> Option<Chart> {
-    let y = Axis {
-        label: "share",
-        scale: Scale::Linear { from_zero: true },
-        words: number::percent,
-    };
-    against_load(
+    let series = vec![
+        by_load(run, frame, ("router busy", 2, false), |figures| {
+            figures.busy
+        }),
+        by_load(run, frame, ("frames lost", 1, false), |figures| {
+            Some(figures.loss)
+        }),
+    ];
+    let zero = Scale::Linear { from_zero: true };
+    Chart::new(
         format!("{}: loss and router busy by load", number::frame(frame)),
         "Busy is the share of the router's busiest CPU. Void trials are left out.",
-        y,
-        [
-            (
-                "router busy",
-                2,
-                by_load(run, frame, false, |figures| figures.busy),
-            ),
-            (
-                "frames lost",
-                1,
-                by_load(run, frame, false, |figures| Some(figures.loss)),
-            ),
-        ],
+        rate_axis("load sent, frames/s", Scale::fitting(loads(&series))),
+        Axis::new("share", zero, number::percent),
+        series,
     )
 }
