@@ -11,15 +11,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 11] = [
+const FREE: [&str; 15] = [
     "cli/bad_input",
     "cli/generate",
     "cli/help",
+    "cli/report",
     "cli/simulate",
     "cli/table",
     "record/bench_runs",
     "record/damaged",
     "record/golden",
+    "report/browser",
+    "report/page",
+    "report/tree",
     "tables/mutated",
     "tables/real_files",
     "method/mlrsearch",

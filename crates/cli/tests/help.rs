@@ -11,6 +11,7 @@ const VERBS: &[&str] = &[
     "trial",
     "calibrate",
     "fib-scale",
+    "report",
     "limits",
     "loss",
     "doctor",

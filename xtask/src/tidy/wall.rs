@@ -4,10 +4,10 @@ use super::text::crate_of;
 use super::tree::{File, Tree};
 
 /// For each crate, those of ours it may depend on. The meter (lab) never links the measured (planes).
-const MAY_KNOW: [(&str, &[&str]); 12] = [
+const MAY_KNOW: [(&str, &[&str]); 13] = [
     (
         "crates/cli",
-        &["lab", "planes", "method", "record", "tables"],
+        &["lab", "planes", "method", "record", "report", "tables"],
     ),
     ("crates/lab", &["method", "tables", "wire", "linux", "ebpf"]),
     ("crates/planes", &["tables", "wire", "linux", "ebpf"]),
@@ -16,6 +16,7 @@ const MAY_KNOW: [(&str, &[&str]); 12] = [
     ("crates/wire", &[]),
     ("crates/method", &[]),
     ("crates/record", &[]),
+    ("crates/report", &["record"]),
     ("crates/linux", &[]),
     ("crates/ebpf", &[]),
     ("xtask", &[]),

@@ -13,6 +13,7 @@ mod port;
 pub mod quantity;
 mod recover;
 mod refusal;
+mod report;
 mod search;
 mod short_help;
 mod simulate;
@@ -36,6 +37,7 @@ pub use loss::LossArgs;
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
+pub use report::ReportArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
@@ -76,6 +78,8 @@ pub enum Verb {
     FibScale(Box<FibScaleArgs>),
     /// Test the meter on this machine: plant faults of known size, and check that it finds them
     Calibrate(CalibrateArgs),
+    /// Write one HTML page from records: the answer, its doubts, plots, every trial
+    Report(ReportArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),
     /// Read or synthesize routing tables; load them into a kernel's FIB, count, describe, clear

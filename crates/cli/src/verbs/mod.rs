@@ -11,6 +11,7 @@ pub mod limits;
 pub mod loss;
 mod measure;
 pub mod recover;
+pub mod report;
 pub mod table;
 pub mod throughput;
 pub mod trial;

@@ -1,0 +1,77 @@
+//! `mpps report`: the file it writes, and what it says of files that it cannot read.
+
+mod door;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The record crate's golden run.
+fn golden() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/run.jsonl");
+    path.display().to_string()
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("mpps-report-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+#[test]
+fn a_page_is_written_without_rights() {
+    let folder = folder("page");
+    let output = folder.join("page.html").display().to_string();
+    let ended = door::run(&mut door::mpps(&["report", &golden(), "-o", &output]));
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(0), ""),
+        "{ended:?}"
+    );
+    assert_eq!(ended.stdout, format!("The report is in {output}.\n"));
+    let page = fs::read_to_string(&output).expect("the page");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("All 15 trials"));
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_said() {
+    let folder = folder("bad");
+    let [empty, output] = ["empty.jsonl", "page.html"].map(|name| folder.join(name));
+    fs::write(&empty, "").expect("a file");
+    let [empty, output] = [empty, output].map(|path| path.display().to_string());
+    // Alone it leaves nothing to show.
+    let ended = door::run(&mut door::mpps(&["report", &empty, "-o", &output]));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.error().contains("it is empty"), "{ended:?}");
+    assert!(!Path::new(&output).exists());
+    // Beside another it hides nothing.
+    let ended = door::run(&mut door::mpps(&[
+        "report",
+        &empty,
+        &golden(),
+        "-o",
+        &output,
+    ]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.error().contains("it is empty"), "{ended:?}");
+    let page = fs::read_to_string(&output).expect("the page");
+    assert!(page.contains("it is empty") && page.contains("All 15 trials"));
+    // A record is never written over.
+    let copy = folder.join("run.jsonl").display().to_string();
+    fs::copy(golden(), &copy).expect("a copy");
+    let ended = door::run(&mut door::mpps(&["report", &copy, "-o", &copy]));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.error().contains("name another file"), "{ended:?}");
+    let ended = door::run(&mut door::mpps(&[
+        "report",
+        &copy,
+        "-o",
+        "/proc/none/page.html",
+    ]));
+    assert!(
+        ended.error().contains("name a file that can be written to"),
+        "{ended:?}"
+    );
+    fs::remove_dir_all(folder).expect("the folder goes");
+}

@@ -1,0 +1,441 @@
+//! A chart: inline SVG whose marks hold their values in words, a legend, and the same numbers as a table.
+//!
+//! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
+
+use crate::number;
+use crate::scale::{Laid, Scale};
+use maud::{Markup, html};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = WIDTH - 14.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = HEIGHT - 44.0;
+/// Colours and marks there are; then they begin again.
+pub const STYLES: usize = 6;
+/// A table of more rows than this is left out: the table of trials has its numbers.
+const ROWS: usize = 600;
+
+/// A series of more points than this is drawn without marks that lie on another.
+const CROWDED: usize = 1_000;
+/// Marks lie on each other where they share a square of this side. A mark is twice as wide.
+const CELL: f64 = 4.0;
+
+/// One side of a chart: quantity and unit, how values are laid out, a value in words.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    label: &'static str,
+    scale: Scale,
+    words: fn(f64) -> String,
+}
+
+/// A chart.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    title: String,
+    note: &'static str,
+    x: Axis,
+    y: Axis,
+    /// The first is at the back.
+    series: Vec<Series>,
+}
+
+/// How points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Marks.
+    Marks,
+    /// Marks joined by a line.
+    Joined,
+    /// A dashed line without marks.
+    Rule,
+    /// Bars.
+    Bars,
+}
+
+/// Points of one name, with a colour and a mark.
+#[derive(Clone, Debug)]
+pub struct Series {
+    name: String,
+    style: usize,
+    kind: Kind,
+    points: Vec<Point>,
+}
+
+/// A point.
+#[derive(Clone, Debug, Default)]
+pub struct Point {
+    x: f64,
+    y: f64,
+    /// Lower and upper end of its interval.
+    ends: Option<(f64, f64)>,
+    /// Of a bar: where it begins and ends across, and what it stands on.
+    bar: Option<(f64, f64, f64)>,
+    /// Drawn hollow: a bound, not a value.
+    bound: bool,
+    /// The words that a reader sees when pointing at it; made from the numbers where it is empty.
+    words: String,
+}
+
+impl Point {
+    /// Where it stands across.
+    pub const fn x(&self) -> f64 {
+        self.x
+    }
+
+    /// How high it stands.
+    pub const fn y(&self) -> f64 {
+        self.y
+    }
+
+    /// A point at `x` across and `y` up.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            ..Self::default()
+        }
+    }
+
+    /// With an interval.
+    pub fn between(self, low: f64, high: f64) -> Self {
+        let ends = Some((low, high));
+        Self { ends, ..self }
+    }
+
+    /// As a bar from `left` to `right` that stands on `base`.
+    pub fn barred(self, left: f64, right: f64, base: f64) -> Self {
+        let bar = Some((left, right, base));
+        Self { bar, ..self }
+    }
+
+    /// Where `bound` is true, as a bound.
+    pub fn bounding(self, bound: bool) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// With words of its own.
+    pub fn told(self, words: String) -> Self {
+        Self { words, ..self }
+    }
+}
+
+impl Axis {
+    /// One side.
+    pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
+        Self {
+            label,
+            scale,
+            words,
+        }
+    }
+}
+
+impl Series {
+    /// Its points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Points of one name.
+    pub fn new(name: impl Into<String>, style: usize, kind: Kind, points: Vec<Point>) -> Self {
+        Self {
+            name: name.into(),
+            style,
+            kind,
+            points,
+        }
+    }
+}
+
+impl Chart {
+    /// A chart of the series that have points. `None` where there is nothing to draw. `note` says how to read it.
+    #[must_use]
+    pub fn new(
+        title: String,
+        note: &'static str,
+        x: Axis,
+        y: Axis,
+        mut series: Vec<Series>,
+    ) -> Option<Self> {
+        series.retain(|series| !series.points.is_empty());
+        let any = series.iter().any(|series| series.kind != Kind::Rule);
+        any.then_some(Self {
+            title,
+            note,
+            x,
+            y,
+            series,
+        })
+    }
+
+    /// The figure: heading, legend, drawing, a line for the value pointed at, table.
+    #[must_use]
+    pub fn drawn(&self) -> Markup {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let xs = points().flat_map(|point| [point.x].into_iter().chain(bar_ends(point)));
+        let x = self.x.scale.laid(xs);
+        let ys = points().flat_map(|point| {
+            let (low, high) = point.ends.unwrap_or((point.y, point.y));
+            let base = point.bar.map(|(.., base)| base);
+            [point.y, low, high].into_iter().chain(base)
+        });
+        let field = Field {
+            x,
+            y: self.y.scale.laid(ys),
+        };
+        html! {
+            figure.plot {
+                figcaption {
+                    b { (self.title) }
+                    span.note { (self.note) }
+                    (self.legend())
+                }
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {
+                    (self.axes(&field))
+                    @for series in &self.series { (self.series_drawn(series, &field)) }
+                }
+                output aria-live="polite" {}
+                (self.table())
+            }
+        }
+    }
+
+    fn legend(&self) -> Markup {
+        html! {
+            ul.legend {
+                @for series in &self.series {
+                    li {
+                        svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" {
+                            @match series.kind {
+                                Kind::Rule => { line.rule x1="1" y1="6" x2="23" y2="6" {} }
+                                Kind::Bars => { rect x="6" y="1" width="12" height="10" {} }
+                                Kind::Marks | Kind::Joined => { (mark(series.style, 12.0, 6.0)) }
+                            }
+                        }
+                        (series.name)
+                    }
+                }
+            }
+        }
+    }
+
+    fn axes(&self, field: &Field<'_>) -> Markup {
+        let words =
+            |axis: &Axis, value: f64, said: Option<String>| said.unwrap_or((axis.words)(value));
+        html! {
+            g.grid {
+                @for (value, said) in field.y.ticks() {
+                    @if let Some(y) = field.up(value) {
+                        line x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y)) y2=(px(y)) {}
+                        text.end x=(px(LEFT - 6.0)) y=(px(y + 4.0)) { (words(&self.y, value, said)) }
+                    }
+                }
+                @for (value, said) in field.x.ticks() {
+                    @if let Some(x) = field.across(value) {
+                        line x1=(px(x)) x2=(px(x)) y1=(px(BOTTOM)) y2=(px(BOTTOM + 4.0)) {}
+                        text.middle x=(px(x)) y=(px(BOTTOM + 18.0)) { (words(&self.x, value, said)) }
+                    }
+                }
+                text.middle x=(px((LEFT + RIGHT) / 2.0)) y=(px(HEIGHT - 6.0)) { (self.x.label) }
+                text x="0" y="12" { (self.y.label) }
+            }
+        }
+    }
+
+    fn series_drawn(&self, series: &Series, field: &Field<'_>) -> Markup {
+        let placed: Vec<Placed<'_>> = series
+            .points
+            .iter()
+            .filter_map(|point| Some((field.across(point.x)?, field.up(point.y)?, point)))
+            .collect();
+        let drawn = apart(&placed);
+        let path = || {
+            let mut text = String::new();
+            for (at, (x, y, _)) in placed.iter().enumerate() {
+                text += &format!("{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
+            }
+            text
+        };
+        html! {
+            g class=(class(series)) {
+                @if series.kind == Kind::Joined { path.line d=(path()) {} }
+                @if series.kind == Kind::Rule { path.rule d=(path()) { title { (series.name) } } }
+                @for ((x, y, point), hidden) in &drawn {
+                    @if let Some((low, high)) = point.ends.and_then(|ends| field.span(ends)) {
+                        line.ends x1=(px(*x)) x2=(px(*x)) y1=(px(low)) y2=(px(high)) {}
+                    }
+                    @if series.kind == Kind::Bars { (self.bar(series, point, field)) }
+                    @else if series.kind != Kind::Rule {
+                        g.mark.bound[point.bound] {
+                            (mark(series.style, *x, *y))
+                            title {
+                                (self.words(series, point))
+                                @if *hidden > 0 { "; " (number::grouped(*hidden)) " more below it" }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn bar(&self, series: &Series, point: &Point, field: &Field<'_>) -> Markup {
+        let Some((from, to, base)) = point.bar else {
+            return html! {};
+        };
+        let ends = (
+            field.across(from),
+            field.across(to),
+            field.span((base, point.y)),
+        );
+        let (Some(left), Some(right), Some((bottom, top))) = ends else {
+            return html! {};
+        };
+        html! {
+            rect.mark x=(px(left)) y=(px(top)) width=(px((right - left).max(0.7))) height=(px(bottom - top)) {
+                title { (self.words(series, point)) }
+            }
+        }
+    }
+
+    fn words(&self, series: &Series, point: &Point) -> String {
+        if !point.words.is_empty() {
+            return point.words.clone();
+        }
+        format!("{}: {}, {}", series.name, self.at(point), self.value(point))
+    }
+
+    /// Where a point stands across, in words.
+    fn at(&self, point: &Point) -> String {
+        match &self.x.scale {
+            Scale::Names(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+            _ => (self.x.words)(point.x),
+        }
+    }
+
+    /// Its value; of a bar its own part, without those below it.
+    fn value(&self, point: &Point) -> String {
+        let base = point.bar.map_or(0.0, |(.., base)| base);
+        let base = if self.y.scale == Scale::Log {
+            0.0
+        } else {
+            base
+        };
+        let bound = if point.bound { "at least " } else { "" };
+        let ends = point.ends.map(|(low, high)| {
+            let (low, high) = (low - base, high - base);
+            format!(" ({} to {})", (self.y.words)(low), (self.y.words)(high))
+        });
+        format!(
+            "{bound}{}{}",
+            (self.y.words)(point.y - base),
+            ends.unwrap_or_default()
+        )
+    }
+
+    fn table(&self) -> Markup {
+        let points: usize = self.series.iter().map(|series| series.points.len()).sum();
+        if points > ROWS {
+            return html! {
+                p.note { "The table of trials has the " (number::grouped(points as u64)) " points of this plot." }
+            };
+        }
+        html! {
+            details.data {
+                summary { "Table of this plot" }
+                div.wide { table {
+                    thead { tr { th { "Series" } th { (self.x.label) } th { (self.y.label) } } }
+                    tbody {
+                        @for series in &self.series {
+                            @for point in &series.points {
+                                tr {
+                                    td { (series.name) }
+                                    td { (self.at(point)) }
+                                    td { (self.value(point)) }
+                                }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// Both axes of a drawing.
+struct Field<'a> {
+    x: Laid<'a>,
+    y: Laid<'a>,
+}
+
+impl Field<'_> {
+    fn across(&self, value: f64) -> Option<f64> {
+        self.x.part(value).map(|part| LEFT + part * (RIGHT - LEFT))
+    }
+
+    fn up(&self, value: f64) -> Option<f64> {
+        self.y
+            .part(value)
+            .map(|part| BOTTOM - part * (BOTTOM - TOP))
+    }
+
+    /// Both ends of an interval; a lower end without a place is at the bottom.
+    fn span(&self, (low, high): (f64, f64)) -> Option<(f64, f64)> {
+        Some((self.up(low).unwrap_or(BOTTOM), self.up(high)?))
+    }
+}
+
+/// A point where it is drawn.
+type Placed<'a> = (f64, f64, &'a Point);
+
+/// Of many points those that are to be seen, each with the number of those hidden below it.
+fn apart<'a>(placed: &[Placed<'a>]) -> Vec<(Placed<'a>, u64)> {
+    let mut drawn: Vec<(Placed<'a>, u64)> = Vec::new();
+    let mut places: HashMap<(u64, u64), usize> = HashMap::new();
+    for point in placed {
+        let cell = |place: f64| (place / CELL) as u64;
+        match places.entry((cell(point.0), cell(point.1))) {
+            Entry::Occupied(known) if placed.len() > CROWDED => drawn[*known.get()].1 += 1,
+            entry => {
+                entry.insert_entry(drawn.len());
+                drawn.push((*point, 0));
+            }
+        }
+    }
+    drawn
+}
+
+fn bar_ends(point: &Point) -> Vec<f64> {
+    point.bar.map_or(Vec::new(), |(from, to, _)| vec![from, to])
+}
+
+fn class(series: &Series) -> String {
+    format!("c{}", series.style % STYLES)
+}
+
+/// A tenth of a pixel is enough.
+fn px(place: f64) -> String {
+    let text = format!("{place:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// The mark of a style at a place.
+fn mark(style: usize, x: f64, y: f64) -> Markup {
+    let path = |d: &str| {
+        let d = format!("M{x:.1} {y:.1}{d}");
+        html! { path d=(d) {} }
+    };
+    match style % STYLES {
+        0 => html! { circle cx=(px(x)) cy=(px(y)) r="4" {} },
+        1 => path("m-4-4h8v8h-8z"),
+        2 => path("m0-5l5 9h-10z"),
+        3 => path("m0-5.5l5 5.5-5 5.5-5-5.5z"),
+        4 => path("m0 5l5-9h-10z"),
+        _ => path("m-4-4l8 8m0-8l-8 8"),
+    }
+}

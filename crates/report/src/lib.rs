@@ -1,0 +1,25 @@
+//! Records to one HTML page that needs nothing beside it: no network, no library, no font.
+//!
+//! [`page`] takes what `mpps_record` has read and returns the page's text. Every text of a record passes through
+//! `maud`, which escapes it. This crate knows no bed, no kernel and no terminal, so it builds wherever Rust does.
+#![cfg_attr(
+    not(test),
+    deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
+)]
+#![forbid(unsafe_code)]
+
+mod chart;
+mod members;
+mod number;
+mod page;
+mod plots;
+mod raw;
+mod scale;
+mod section;
+mod sentence;
+mod source;
+mod trial;
+
+pub use page::page;
+pub use raw::Raw;
+pub use source::Source;

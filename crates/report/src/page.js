@@ -1,0 +1,48 @@
+"use strict";
+// A value pointed at or tapped stands below its plot, because a phone shows no titles.
+for (const figure of document.querySelectorAll(".plot")) {
+  const show = (event) => {
+    const title = event.target.closest("g.mark, rect.mark")?.querySelector("title");
+    if (title) figure.querySelector("output").textContent = title.textContent;
+  };
+  figure.addEventListener("pointerover", show);
+  figure.addEventListener("click", show);
+}
+const plain = (cell) => cell.textContent.replace(/[\s≥<>=]/g, "");
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  table.querySelectorAll("thead th").forEach((head, column) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      table.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const keys = Array.from(body.rows, (row) => {
+        const cell = row.cells[column] ?? row.cells[row.cells.length - 1];
+        const text = plain(cell);
+        return { row, text: cell.textContent, number: text === "" ? NaN : Number(text) };
+      });
+      // Cells without a number are last, whichever way.
+      keys.sort((a, b) => {
+        const numbers = !isNaN(a.number) && !isNaN(b.number);
+        if (!numbers && isNaN(a.number) !== isNaN(b.number)) return isNaN(a.number) ? 1 : -1;
+        const order = numbers ? a.number - b.number : a.text.localeCompare(b.text);
+        return down ? -order : order;
+      });
+      body.append(...keys.map((key) => key.row));
+    });
+  });
+}
+for (const input of document.querySelectorAll(".filter input")) {
+  const rows = input.closest("details").querySelector("tbody").rows;
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+    for (const row of rows) {
+      const cells = Array.from(row.cells, (cell) => plain(cell).toLowerCase());
+      const has = (word) => cells.some((cell) => /^[\d.]+$/.test(word) ? cell === word : cell.includes(word));
+      row.hidden = !words.every(has);
+    }
+  });
+}

@@ -1,0 +1,201 @@
+//! The page: what is wrong with the files, a summary where there are several runs, a section for each.
+
+use crate::number;
+use crate::raw::Raw;
+use crate::section::{gravest, moment, section};
+use crate::sentence::{self, subject};
+use crate::source::{Gathered, Source};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use mpps_record::{Comparability, RateIs, Run};
+use std::collections::BTreeSet;
+
+/// A page is not to be larger, octets: what is left after all else is for the raw files.
+const LARGEST: usize = 4_900_000;
+/// Problems that stand open at the top.
+const PROBLEMS: usize = 4;
+/// The browser fetches nothing, whatever a record holds.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// One page of all runs in `sources`. It needs no other file and no network.
+#[must_use]
+pub fn page(sources: Vec<Source>) -> String {
+    let gathered = Gathered::new(sources);
+    let runs = &gathered.runs;
+    let title = match runs.as_slice() {
+        [(_, run)] => crate::section::title(run),
+        _ => number::plural(runs.len(), "run"),
+    };
+    let body = html! {
+        header {
+            h1 { "mpps report" }
+            @if runs.is_empty() { p { "There is no run to show." } }
+            @if !gathered.problems.is_empty() {
+                (problems(&gathered.problems))
+            }
+            @if runs.len() > 1 { (summary(runs)) }
+        }
+        main.alone[runs.len() == 1] {
+            @for (at, (file, run)) in runs.iter().enumerate() {
+                (section(file, run, &id(at), runs.len() == 1))
+            }
+        }
+    };
+    // The page is copied once more below: its records need not be in memory any longer.
+    drop(gathered.runs);
+    let files = files(&gathered.files, LARGEST.saturating_sub(body.0.len()));
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { "mpps report: " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body { (body) (files) script { (PreEscaped(SCRIPT)) } }
+        }
+    }
+    .0
+}
+
+/// The first problems, and the others folded.
+fn problems(problems: &[String]) -> Markup {
+    let (first, rest) = problems.split_at(problems.len().min(PROBLEMS));
+    let list = |part: &[String]| html! { ul { @for problem in part { li { (problem) } } } };
+    html! {
+        div.problems {
+            (list(first))
+            @if !rest.is_empty() {
+                details { summary { (number::plural(rest.len(), "more problem")) } (list(rest)) }
+            }
+        }
+    }
+}
+
+fn id(at: usize) -> String {
+    format!("run-{}", at + 1)
+}
+
+/// A row for each result, and one for each run without any.
+fn summary(runs: &[(String, Run)]) -> Markup {
+    const COLUMNS: [&str; 7] = [
+        "run",
+        "begun",
+        "frame",
+        "at overload, frames/s",
+        "without loss, frames/s",
+        "limited by",
+        "gravest doubt",
+    ];
+    html! {
+        h2 { "Summary" }
+        @if let Some(words) = differences(runs) { p { (words) } }
+        div.wide { table.sortable {
+            thead { tr { @for name in COLUMNS { th { (name) } } } }
+            tbody { @for (at, (_, run)) in runs.iter().enumerate() { (rows(run, &id(at))) } }
+        } }
+    }
+}
+
+fn rows(run: &Run, id: &str) -> Markup {
+    let begin = run.begin.as_ref();
+    let begun = begin.map_or("unknown".to_owned(), |begin| moment(&begin.begun_utc));
+    let link = html! { a href=(format!("#{id}")) { (run.name) } };
+    let rate = number::grouped;
+    html! {
+        @for result in &run.results {
+            tr {
+                td { (link) }
+                td { (begun) }
+                td { (subject(result, 2)) }
+                td {
+                    @match result.overload.max_forwarding_fps {
+                        Some(found) if sentence::is_bound(result) => { "≥ " (rate(found.low)) }
+                        Some(found) => (rate(found.median)),
+                        None => "-",
+                    }
+                }
+                td {
+                    @match &result.rate_is {
+                        Some(RateIs::AtLeast) => "≥ ",
+                        Some(RateIs::Below) => "< ",
+                        _ => "",
+                    }
+                    (result.rate_fps.map_or("not measured".to_owned(), rate))
+                }
+                td { (result.limited_by.as_ref().map_or("-", |limit| limit.as_str())) }
+                td { (gravest(run)) }
+            }
+        }
+        @if run.results.is_empty() {
+            tr {
+                td { (link) }
+                td { (begun) }
+                td colspan="4" { (sentence::answer_without_results(run)) }
+                td { (gravest(run)) }
+            }
+        }
+    }
+}
+
+/// In which properties the runs differ, because rates are compared only where none differs.
+fn differences(runs: &[(String, Run)]) -> Option<String> {
+    let keys: Vec<&Comparability> = runs
+        .iter()
+        .filter_map(|(_, run)| run.begin.as_ref().map(|begin| &begin.comparability))
+        .collect();
+    let (first, others) = keys.split_first()?;
+    let names: BTreeSet<String> = others
+        .iter()
+        .flat_map(|other| first.differences(other))
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = names.into_iter().collect();
+    Some(format!(
+        "These runs differ in {}: compare their rates with that in mind.",
+        names.join(", ")
+    ))
+}
+
+/// The raw files, as far as they fit into `room` octets.
+fn files(files: &[(String, Raw)], mut room: usize) -> Markup {
+    if files.is_empty() {
+        return html! {};
+    }
+    let mut link_within_room = |raw: &Raw| {
+        let link = raw.link(room)?;
+        room -= link.len();
+        Some(link)
+    };
+    html! {
+        section {
+            h2 { "Raw records" }
+            ul {
+                @for (name, raw) in files {
+                    li {
+                        @if let Some(link) = link_within_room(raw) {
+                            a download=(format!("{}.gz", base(name))) href=(link) { "Download " (name) }
+                            " (" (number::grouped(raw.octets)) " octets, packed with gzip)"
+                        } @else {
+                            (name) " (" (number::grouped(raw.octets))
+                            " octets) is too large for this page: keep the file beside it."
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path's last part.
+fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}

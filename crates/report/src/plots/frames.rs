@@ -1,0 +1,124 @@
+//! By frame size: rates beside line rate and the tester's ceiling, and the cost of a frame.
+
+use crate::chart::{Axis, Chart, Kind, Point, Series};
+use crate::number;
+use crate::scale::Scale;
+use crate::sentence::{is_bound, subject};
+use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
+
+/// Preamble, start and gap of a frame on Ethernet, octets (IEEE 802.3).
+const AROUND: f64 = 20.0;
+
+fn names(run: &Run) -> Axis {
+    let search = run
+        .begin
+        .as_ref()
+        .and_then(|begin| begin.plan.search.as_ref());
+    let goals = search.map_or(0, |search| search.goals.len());
+    let names = run.results.iter().map(|result| subject(result, goals));
+    Axis::new(
+        "frame size, FCS included",
+        Scale::Names(names.collect()),
+        number::short,
+    )
+}
+
+/// An axis of rates.
+pub const fn rate_axis(label: &'static str, scale: Scale) -> Axis {
+    Axis::new(label, scale, number::short)
+}
+
+/// Rates by frame size.
+#[must_use]
+pub fn rates(run: &Run) -> Option<Chart> {
+    let (line_rate, name) = line_rate(run);
+    let series = vec![
+        joined("the tester's ceiling", 3, run, |at, result| {
+            let ceiling = result.tester_ceiling_fps as f64;
+            (ceiling > 0.0).then(|| Point::new(at, ceiling))
+        }),
+        Series::new(name, 4, Kind::Joined, line_rate),
+        joined("maximum forwarding rate", 1, run, |at, result| {
+            let found = result.overload.max_forwarding_fps?;
+            let (low, high) = (found.low as f64, found.high as f64);
+            Some(if is_bound(result) {
+                Point::new(at, low).bounding(true)
+            } else {
+                Point::new(at, found.median as f64).between(low, high)
+            })
+        }),
+        joined("highest load without loss", 0, run, |at, result| {
+            let passed = result.rate_is != Some(RateIs::Below);
+            let rate = result.rate_fps.filter(|_| passed)? as f64;
+            let bound = result.rate_is == Some(RateIs::AtLeast);
+            Some(Point::new(at, rate).bounding(bound))
+        }),
+    ];
+    let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
+    Chart::new(
+        "Rate by frame size".to_owned(),
+        "Bars are 95 % intervals. A hollow mark is a bound from below.",
+        names(run),
+        rate_axis("frames/s", scale),
+        series,
+    )
+}
+
+fn joined(
+    name: &str,
+    style: usize,
+    run: &Run,
+    point: fn(f64, &ResultLine) -> Option<Point>,
+) -> Series {
+    let points = run.results.iter().enumerate();
+    let points = points.filter_map(|(at, result)| point(at as f64, result));
+    Series::new(name, style, Kind::Joined, points.collect())
+}
+
+/// Line rate by frame size, and its name: nobody may have said how fast the link is.
+fn line_rate(run: &Run) -> (Vec<Point>, &'static str) {
+    let plan = run.begin.as_ref().map(|begin| &begin.plan);
+    let Some((plan, search)) = plan.and_then(|plan| Some((plan, plan.search.as_ref()?))) else {
+        return (Vec::new(), "");
+    };
+    let name = if search.link_source == "notional" {
+        "line rate of a notional link"
+    } else {
+        "line rate"
+    };
+    let ways = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
+    let bits = search.link_bits_per_s as f64 * ways;
+    let points = run.results.iter().enumerate().map(|(at, result)| {
+        let on_wire = (result.frame_mean_octets + AROUND) * 8.0;
+        Point::new(at as f64, bits / on_wire)
+    });
+    (points.collect(), name)
+}
+
+/// The cost of a frame: the bed's part below, the router's above.
+#[must_use]
+pub fn cost(run: &Run) -> Option<Chart> {
+    // A single bar is not to fill the field.
+    let half = (0.08 * run.results.len() as f64).min(0.3);
+    let part = |name: &str, style, part: fn(&FrameCost) -> (&Interval<f64>, f64)| {
+        let found = run.results.iter().enumerate().filter_map(|(at, result)| {
+            let (interval, base) = part(result.overload.cost.as_ref()?);
+            let at = at as f64;
+            let point = Point::new(at, base + interval.median.max(0.0));
+            let point = point.between(base + interval.low, base + interval.high);
+            Some(point.barred(at - half, at + half, base))
+        });
+        Series::new(name, style, Kind::Bars, found.collect())
+    };
+    let zero = Scale::Linear { from_zero: true };
+    Chart::new(
+        "Cost of a frame at overload".to_owned(),
+        "The bed is the virtual NIC and the receiver. Lines are 95 % intervals.",
+        names(run),
+        Axis::new("CPU time for a frame", zero, number::cost),
+        vec![
+            part("bed", 4, |cost| (&cost.bed_ns, 0.0)),
+            part("router", 1, |cost| (&cost.router_ns, cost.bed_ns.median)),
+        ],
+    )
+}

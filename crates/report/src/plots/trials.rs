@@ -1,0 +1,133 @@
+//! Trials of one frame size as points: the search, and what the router did at each load.
+
+use super::frames::rate_axis;
+use crate::chart::{Axis, Chart, Kind, Point, Series};
+use crate::number;
+use crate::scale::Scale;
+use crate::trial::Figures;
+use mpps_record::{Phase, Run, TrialLine, Verdict};
+
+const VERDICTS: [(Verdict, usize, &str); 5] = [
+    (Verdict::Lossless, 0, "lossless"),
+    (Verdict::Lossy, 1, "lossy"),
+    (Verdict::Void, 5, "void: the machine disturbed it"),
+    (Verdict::NotOffered, 3, "not offered: the tester fell short"),
+    (Verdict::Invalid, 4, "invalid"),
+];
+
+/// One sentence for a trial's mark.
+fn words(trial: &TrialLine) -> String {
+    let figures = Figures::new(trial);
+    let busy = figures.busy.map_or(String::new(), |busy| {
+        format!(", router {} busy", number::percent(busy))
+    });
+    format!(
+        "trial {} ({}): {} frames/s offered, {}, lost {}{busy}",
+        trial.trial,
+        trial.phase,
+        number::rate(figures.offered_fps),
+        trial.verdict,
+        number::percent(figures.loss)
+    )
+}
+
+/// Every trial of a search by number and load, coloured by verdict, and the loads found.
+#[must_use]
+pub fn search(run: &Run, frame: &str) -> Option<Chart> {
+    let apart = [Phase::Overload, Phase::Wire, Phase::Gate];
+    let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
+    let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
+    let ends = [searched.first()?.trial, searched.last()?.trial].map(f64::from);
+    let found = run.results.iter().filter(|result| result.frame == frame);
+    let found = found.filter_map(|result| result.rate_fps.map(|fps| fps as f64));
+    let mut series: Vec<Series> = found
+        .map(|fps| {
+            let name = format!("found: {} frames/s", number::rate(fps));
+            let points = ends.map(|trial| Point::new(trial, fps));
+            Series::new(name, 2, Kind::Rule, points.into())
+        })
+        .collect();
+    series.extend(VERDICTS.map(|(verdict, style, name)| {
+        let judged = searched.iter().filter(|trial| trial.verdict == verdict);
+        let points = judged.map(|trial| {
+            let load = Figures::new(trial).offered_fps;
+            Point::new(f64::from(trial.trial), load).told(words(trial))
+        });
+        Series::new(name, style, Kind::Marks, points.collect())
+    }));
+    let free = Scale::Linear { from_zero: false };
+    Chart::new(
+        format!("{}: the search as it went", number::frame(frame)),
+        "Each mark is a trial. Marks of both colours at one load show a restless machine.",
+        rate_axis("number of the trial", Scale::Whole),
+        rate_axis("offered load, frames/s", free),
+        series,
+    )
+}
+
+/// One mark a trial through the router or through a wire, by the load really sent.
+fn by_load(
+    run: &Run,
+    frame: &str,
+    (name, style, wire): (&str, usize, bool),
+    value: fn(&Figures) -> Option<f64>,
+) -> Series {
+    let usable = |trial: &&TrialLine| {
+        let judged = matches!(trial.verdict, Verdict::Lossless | Verdict::Lossy);
+        judged && trial.frame == frame && (trial.phase == Phase::Wire) == wire
+    };
+    let points = run.trials.iter().filter(usable).filter_map(|trial| {
+        let figures = Figures::new(trial);
+        Some(Point::new(figures.sent_fps, value(&figures)?).told(words(trial)))
+    });
+    Series::new(name, style, Kind::Marks, points.collect())
+}
+
+fn loads(series: &[Series]) -> impl Iterator<Item = f64> {
+    series.iter().flat_map(Series::points).map(Point::x)
+}
+
+/// Forwarding rate against offered load, through the router and through a wire in its place.
+#[must_use]
+pub fn forwarding(run: &Run, frame: &str) -> Option<Chart> {
+    let forwarded = |what| by_load(run, frame, what, |figures| Some(figures.forwarded_fps));
+    let mut series = vec![
+        forwarded(("wire in the router's place", 3, true)),
+        forwarded(("router", 0, false)),
+    ];
+    let ends = [
+        loads(&series).fold(f64::MAX, f64::min),
+        loads(&series).fold(0.0, f64::max),
+    ];
+    let scale = Scale::fitting(loads(&series));
+    let all = ends.map(|fps| Point::new(fps, fps)).into();
+    series.insert(0, Series::new("all that was sent", 2, Kind::Rule, all));
+    Chart::new(
+        format!("{}: forwarding rate by load", number::frame(frame)),
+        "Below the dashed line frames are lost. Void trials are left out.",
+        rate_axis("load sent, frames/s", scale.clone()),
+        rate_axis("forwarded, frames/s", scale),
+        series,
+    )
+}
+
+/// Loss and the router's busy share against offered load.
+#[must_use]
+pub fn loss(run: &Run, frame: &str) -> Option<Chart> {
+    let series = vec![
+        by_load(run, frame, ("router busy", 2, false), |figures| {
+            figures.busy
+        }),
+        by_load(run, frame, ("frames lost", 1, false), |figures| {
+            Some(figures.loss)
+        }),
+    ];
+    let zero = Scale::Linear { from_zero: true };
+    Chart::new(
+        format!("{}: loss and router busy by load", number::frame(frame)),
+        "Busy is the share of the router's busiest CPU. Void trials are left out.",
+        rate_axis("load sent, frames/s", Scale::fitting(loads(&series))),
+        Axis::new("share", zero, number::percent),
+        series,
+    )
+}

@@ -1,0 +1,351 @@
+//! A run's section: its first screen, its plots, its trials, its machine.
+
+use crate::members;
+use crate::number;
+use crate::plots;
+use crate::sentence::{self, subject};
+use crate::trial::Figures;
+use maud::{Markup, html};
+use mpps_record::{Doubt, Run, TrialLine};
+use std::collections::HashSet;
+
+/// Doubts that a first screen shows; the others unfold.
+const FIRST: usize = 4;
+/// Frame sizes that have plots of their own.
+const FRAMES: usize = 12;
+
+/// A run. `open` says whether its table of trials is unfolded.
+#[must_use]
+pub fn section(file: &str, run: &Run, id: &str, open: bool) -> Markup {
+    html! {
+        section id=(id) {
+            h2 { (title(run)) }
+            p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
+            (first_screen(run))
+            (plots(run))
+            @if !run.calibrations.is_empty() { (calibrations(run)) }
+            @if !run.trials.is_empty() { (trials(run, open)) }
+            (machine(run))
+        }
+    }
+}
+
+/// `mpps throughput, 2026-11-22 12:23 UTC`.
+#[must_use]
+pub fn title(run: &Run) -> String {
+    match &run.begin {
+        Some(begin) => format!("mpps {}, {}", begin.job, moment(&begin.begun_utc)),
+        None => format!("Run {}", run.name),
+    }
+}
+
+/// `2026-11-22T12:23:26Z` to `2026-11-22 12:23 UTC`; other texts stay as they are.
+#[must_use]
+pub fn moment(utc: &str) -> String {
+    match (utc.get(..10), utc.get(10..11), utc.get(11..16)) {
+        (Some(day), Some("T"), Some(time)) if utc.ends_with('Z') => format!("{day} {time} UTC"),
+        _ => utc.to_owned(),
+    }
+}
+
+fn first_screen(run: &Run) -> Markup {
+    let goals = run
+        .begin
+        .as_ref()
+        .and_then(|begin| begin.plan.search.as_ref());
+    let goals = goals.map_or(0, |search| search.goals.len());
+    let several = run.results.len() > 1;
+    html! {
+        dl.first {
+            dt { "Asked" }
+            dd {
+                @match &run.begin {
+                    Some(begin) => { @for told in sentence::asked(begin) { p { (told) } } }
+                    None => p { "The record does not say: it has no first line." }
+                }
+            }
+            dt { "Answer" }
+            dd.answer {
+                @for result in &run.results {
+                    p {
+                        @if several { b { (subject(result, goals)) ": " } }
+                        @if result.simulated { "Simulated, not measured: " }
+                        (sentence::answer(result))
+                    }
+                }
+                @if run.results.is_empty() { p { (sentence::answer_without_results(run)) } }
+                @if let Some(error) = unfinished(run) { p { (error) } }
+            }
+            @if !run.results.is_empty() {
+                dt { "Limit" }
+                dd {
+                    @for result in &run.results {
+                        p {
+                            @if several { b { (subject(result, goals)) ": " } }
+                            (sentence::limited(result).join(" "))
+                        }
+                    }
+                }
+            }
+            dt { "Doubts" }
+            dd { (doubts(run)) }
+        }
+    }
+}
+
+/// What a run with results lacks all the same.
+fn unfinished(run: &Run) -> Option<String> {
+    if run.results.is_empty() {
+        return None;
+    }
+    match &run.end {
+        None => Some("The record ends early: the run was killed or is under way.".to_owned()),
+        Some(end) => {
+            let error = end.error.as_ref()?;
+            Some(format!("The run ended early: {error}."))
+        }
+    }
+}
+
+/// A doubt with all that raised it.
+struct Grouped<'a> {
+    doubt: &'a Doubt,
+    seen: Vec<&'a str>,
+}
+
+/// Doubts of all results and points, the gravest first, each name once.
+fn grouped(run: &Run) -> Vec<Grouped<'_>> {
+    let results = run.results.iter().flat_map(|result| &result.doubts);
+    let of_points = run.points.iter().flat_map(|point| {
+        let results = point.results.iter().flat_map(|result| &result.doubts);
+        point.doubts.iter().chain(results)
+    });
+    let mut all: Vec<Grouped<'_>> = Vec::new();
+    for doubt in results.chain(of_points) {
+        let place = all.iter().position(|known| known.doubt.name == doubt.name);
+        let place = place.unwrap_or_else(|| {
+            all.push(Grouped {
+                doubt,
+                seen: Vec::new(),
+            });
+            all.len() - 1
+        });
+        let seen = &mut all[place].seen;
+        if !seen.contains(&doubt.seen.as_str()) {
+            seen.push(&doubt.seen);
+        }
+    }
+    all.sort_by_key(|known| known.doubt.weight.unwrap_or(u32::MAX));
+    all
+}
+
+/// The name of the gravest doubt.
+#[must_use]
+pub fn gravest(run: &Run) -> String {
+    let all = grouped(run);
+    all.first().map_or("none".to_owned(), |known| {
+        let more = all.len() - 1;
+        let more = if more > 0 {
+            format!(", {more} more")
+        } else {
+            String::new()
+        };
+        known.doubt.name.clone() + &more
+    })
+}
+
+fn doubts(run: &Run) -> Markup {
+    let all = grouped(run);
+    let (first, rest) = all.split_at(all.len().min(FIRST));
+    let list = |part: &[Grouped<'_>]| {
+        html! {
+            ul.doubts {
+                @for known in part {
+                    li {
+                        b { (known.doubt.name) } ": " (known.seen[0])
+                        @if known.seen.len() > 1 { " (and " (known.seen.len() - 1) " more)" }
+                        ". "
+                        span.note { "Why: " (known.doubt.why) ". Next: " (known.doubt.next) "." }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        @if all.is_empty() { p { "The record has none." } }
+        (list(first))
+        @if !rest.is_empty() {
+            details { summary { (number::plural(rest.len(), "more doubt")) } (list(rest)) }
+        }
+    }
+}
+
+fn plots(run: &Run) -> Markup {
+    let mut charts = vec![
+        plots::rates(run),
+        plots::cost(run),
+        plots::scale_cost(run),
+        plots::scale_rate(run),
+    ];
+    let frames = frames(run);
+    for frame in frames.iter().take(FRAMES) {
+        charts.push(plots::search(run, frame));
+        // A run over many routing tables has as many routers: their trials do not belong in one plot.
+        if run.points.is_empty() {
+            charts.push(plots::forwarding(run, frame));
+            charts.push(plots::loss(run, frame));
+        }
+    }
+    if run.points.is_empty() {
+        charts.push(plots::latency(run));
+        charts.push(plots::latency_histogram(run));
+    }
+    html! {
+        div.plots { @for chart in charts.iter().flatten() { (chart.drawn()) } }
+        @if frames.len() > FRAMES {
+            p.note {
+                "Of " (frames.len()) " frame sizes the first " (FRAMES)
+                " have plots of their trials; the table has all."
+            }
+        }
+    }
+}
+
+/// Frame sizes of the trials, in the order they came.
+fn frames(run: &Run) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let frames = run.trials.iter().map(|trial| trial.frame.as_str());
+    frames.filter(|frame| seen.insert(*frame)).collect()
+}
+
+fn calibrations(run: &Run) -> Markup {
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value}"));
+    html! {
+        h3 { "Planted faults" }
+        div.wide { table.sortable {
+            thead { tr {
+                @for name in ["fault", "planted", "found", "tolerance", "unit", "answer"] { th { (name) } }
+            } }
+            tbody {
+                @for line in &run.calibrations {
+                    tr.lossy[!line.holds] {
+                        td { (line.fault) }
+                        td { (number(line.planted)) }
+                        td { (number(line.found)) }
+                        td { (line.tolerance) }
+                        td { (line.unit) }
+                        td {
+                            @match &line.disturbed {
+                                Some(why) => { "not compared: " (why) }
+                                None => @if line.holds { "found" } @else { "not found" }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Columns of the table of trials.
+const COLUMNS: [&str; 16] = [
+    "trial",
+    "frame",
+    "phase",
+    "verdict",
+    "offered /s",
+    "forwarded /s",
+    "sent",
+    "unsent",
+    "lost",
+    "lost %",
+    "of these disturbed",
+    "busy %",
+    "latency p50 µs",
+    "p99.9 µs",
+    "longest stall µs",
+    "length s",
+];
+
+fn trials(run: &Run, open: bool) -> Markup {
+    let stands: HashSet<u32> = run
+        .results
+        .iter()
+        .filter_map(|result| result.stands_on.stands_on_trial)
+        .collect();
+    html! {
+        h3 { "Trials" }
+        details open[open] {
+            summary { "All " (number::plural(run.trials.len(), "trial")) }
+            p.note {
+                "A click on a heading sorts. Results stand on the trials in bold. \"-\" means: nobody read it."
+            }
+            label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
+            div.wide { table.sortable.trials {
+                thead { tr { @for name in COLUMNS { th { (name) } } } }
+                tbody {
+                    @for trial in &run.trials { (row(trial, stands.contains(&trial.trial))) }
+                }
+            } }
+        }
+    }
+}
+
+fn row(trial: &TrialLine, stood_on: bool) -> Markup {
+    let figures = Figures::new(trial);
+    let whole = |fps: f64| number::grouped(fps.max(0.0).round() as u64);
+    let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let percent = |share: f64| format!("{}", (share * 1e6).round() / 1e4);
+    let us = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
+    let (verdict, text) = (trial.verdict.as_str(), trial.verdict_text.as_str());
+    let cells = [
+        trial.trial.to_string(),
+        trial.frame.clone(),
+        trial.phase.to_string(),
+        if text.is_empty() {
+            verdict.to_owned()
+        } else {
+            text.to_owned()
+        },
+        whole(figures.offered_fps),
+        whole(figures.forwarded_fps),
+        number::grouped(figures.sent),
+        number::grouped(figures.unsent),
+        number::grouped(figures.lost),
+        percent(figures.loss),
+        known(figures.lost_disturbed.map(number::grouped)),
+        known(figures.busy.map(|busy| format!("{:.1}", busy * 100.0))),
+        known(trial.latency.p50_ns.map(us)),
+        known(trial.latency.p999_ns.map(us)),
+        known(figures.gap_ns.map(us)),
+        format!("{}", (trial.duration_ns as f64 / 1e6).round() / 1e3),
+    ];
+    html! { tr.stood[stood_on] { @for cell in cells { td { (cell) } } } }
+}
+
+fn machine(run: &Run) -> Markup {
+    let Some(begin) = &run.begin else {
+        return html! {};
+    };
+    html! {
+        h3 { "Command and machine" }
+        pre { code { "mpps" @for word in &begin.arguments { " " (quoted(word)) } } }
+        p.note {
+            "mpps " (begin.tool_version) ", method " (begin.method_version) ". Results may be compared where this is equal: "
+            (begin.comparability) "."
+        }
+        (members::table("Machine", &begin.facts))
+        (members::table("Bed", &begin.bed))
+        (members::table("Plan", &begin.plan))
+        @if let Some(routes) = &begin.routes { (members::table("Routes", routes)) }
+    }
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,104 @@
+//! A file of records as the report takes it.
+
+use crate::{Raw, number};
+use mpps_record::{Records, Run, TrialLine};
+use std::collections::HashMap;
+
+/// One file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, as typed.
+    pub name: String,
+    /// Its runs, or one line that says why there are none.
+    pub records: Result<Records, String>,
+    /// The file itself; `None` where it was not kept.
+    pub raw: Option<Raw>,
+}
+
+/// What a page shows: runs, each once, and what is wrong with the files.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// Runs with the name of their file.
+    pub runs: Vec<(String, Run)>,
+    /// Files that were kept, with their names.
+    pub files: Vec<(String, Raw)>,
+    /// One line a problem.
+    pub problems: Vec<String>,
+}
+
+impl Gathered {
+    /// Takes the runs of all files, each once, and the files themselves.
+    pub fn new(sources: Vec<Source>) -> Self {
+        let mut all = Self::default();
+        for source in sources {
+            match source.records {
+                Ok(records) => {
+                    let told = records.problems.iter();
+                    all.problems
+                        .extend(told.map(|problem| format!("{}: {problem}.", source.name)));
+                    for run in records.runs {
+                        all.add(&source.name, run);
+                    }
+                }
+                Err(why) => all.problems.push(why),
+            }
+            all.files.extend(source.raw.map(|raw| (source.name, raw)));
+        }
+        all
+    }
+
+    fn add(&mut self, file: &str, mut run: Run) {
+        let repeated = drop_repeated(&mut run);
+        let name = run.name.clone();
+        if repeated > 0 {
+            let lines = number::plural(repeated, "line");
+            self.problems.push(format!(
+                "{file}: run {name} holds {lines} twice: each is shown once."
+            ));
+        }
+        let known = self.runs.iter().find(|(_, known)| known.name == name);
+        if let Some((first, known)) = known {
+            if *known == run {
+                self.problems.push(format!(
+                    "Run {name} stands in {first} and in {file}: it is shown once."
+                ));
+                return;
+            }
+            self.problems.push(format!(
+                "Run {name} stands in {first} and in {file} with different lines: both are shown."
+            ));
+        }
+        self.runs.push((file.to_owned(), run));
+    }
+}
+
+/// Drops lines that are there twice, and counts them.
+fn drop_repeated(run: &mut Run) -> usize {
+    let mut seen: HashMap<u32, Vec<usize>> = HashMap::new();
+    let mut kept: Vec<TrialLine> = Vec::with_capacity(run.trials.len());
+    let mut dropped = 0;
+    for trial in std::mem::take(&mut run.trials) {
+        let places = seen.entry(trial.trial).or_default();
+        if places.iter().any(|place| kept[*place] == trial) {
+            dropped += 1;
+        } else {
+            places.push(kept.len());
+            kept.push(trial);
+        }
+    }
+    run.trials = kept;
+    dropped + unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations)
+}
+
+/// The same for the few lines of other kinds.
+fn unique<T: PartialEq>(lines: &mut Vec<T>) -> usize {
+    let before = lines.len();
+    let mut kept: Vec<T> = Vec::with_capacity(before);
+    for line in lines.drain(..) {
+        if !kept.contains(&line) {
+            kept.push(line);
+        }
+    }
+    *lines = kept;
+    before - lines.len()
+}

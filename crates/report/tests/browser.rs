@@ -1,0 +1,171 @@
+//! A browser opens the page: no error, no request, every point drawn, sorting and filtering work, a phone's width fits.
+
+mod support;
+
+use mpps_report::page;
+use std::path::PathBuf;
+use std::process::Command;
+use support::{file, golden, long, source};
+
+/// Before all else: whatever goes wrong is counted.
+const WATCH: &str = "<script>var wrong = []; \
+    window.onerror = (what) => wrong.push(what); \
+    document.addEventListener('securitypolicyviolation', (event) => wrong.push(event.violatedDirective));\
+    </script>";
+
+/// At the end: what a person would see, as lines of `name=value`.
+const PROBE: &str = r#"<script>
+const told = [];
+const tell = (name, value) => told.push(`${name}=${value}`);
+const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+for (const figure of all(".plot")) {
+  const drawn = all("g.mark, rect.mark", figure).filter((mark) => mark.getBBox().width > 0);
+  tell("plot " + figure.querySelector("b").textContent, drawn.length);
+}
+const trials = document.querySelector("table.trials");
+tell("rows", trials.tBodies[0].rows.length);
+const head = all("th", trials).find((head) => head.textContent.startsWith("forwarded"));
+const column = [...head.parentNode.children].indexOf(head);
+const numbers = () => all("tbody tr", trials).map((row) => Number(row.cells[column].textContent.replace(/\s/g, "")));
+const rising = (list) => list.every((value, at) => at === 0 || list[at - 1] <= value);
+head.querySelector("button").click();
+tell("rising", rising(numbers()));
+head.querySelector("button").click();
+tell("falling", rising(numbers().reverse()));
+const filter = document.querySelector(".filter input");
+filter.value = "gate";
+filter.dispatchEvent(new Event("input"));
+tell("filtered", all("tbody tr", trials).filter((row) => !row.hidden).length);
+const mark = document.querySelector("g.mark");
+mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
+tell("shown", mark.closest(".plot").querySelector("output").textContent.length > 10);
+tell("fits", document.documentElement.scrollWidth <= window.innerWidth);
+tell("requests", performance.getEntriesByType("resource").length);
+tell("wrong", wrong.join(" "));
+const result = document.createElement("pre");
+result.id = "probe";
+result.textContent = told.join("\n");
+document.body.append(result);
+</script>"#;
+
+/// A Chromium of this machine.
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let folders = std::env::var_os("PATH")?;
+    let all =
+        std::env::split_paths(&folders).flat_map(|folder| names.map(|name| folder.join(name)));
+    all.into_iter().find(|path| path.is_file())
+}
+
+/// What the probe told of a page at a phone's width. `None` where there is no browser.
+fn opened(name: &str, page: &str) -> Option<Vec<(String, String)>> {
+    let Some(browser) = browser() else {
+        println!("SKIP: needs a Chromium in PATH (apt-get install chromium)");
+        return None;
+    };
+    let folder = std::env::temp_dir().join(format!("mpps-report-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("page.html");
+    let watched = page.replacen("<head>", &format!("<head>{WATCH}"), 1);
+    let probed = watched.replacen("</body>", &format!("{PROBE}</body>"), 1);
+    std::fs::write(&path, probed).expect("a file");
+    let ended = Command::new("timeout")
+        .arg("120")
+        .arg(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--window-size=400,800",
+            "--dump-dom",
+        ])
+        .args(["--enable-logging=stderr", "--disable-background-networking"])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.join("profile").display()
+        ))
+        .arg(&path)
+        .output()
+        .expect("the browser starts");
+    let (page, log) = (
+        String::from_utf8_lossy(&ended.stdout).into_owned(),
+        String::from_utf8_lossy(&ended.stderr).into_owned(),
+    );
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
+    let said: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    assert_eq!(said, [""; 0]);
+    let told = page.split_once("<pre id=\"probe\">").map(|(_, rest)| rest);
+    let told = told.unwrap_or_else(|| panic!("no answer of the page: {log}"));
+    let told = told.split_once("</pre>").expect("an end").0;
+    let told = told.lines().filter_map(|line| line.rsplit_once('='));
+    Some(
+        told.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+    )
+}
+
+/// What must hold on every page.
+fn check(told: &[(String, String)], wanted: &[(&str, &str)]) {
+    let always = [
+        ("rising", "true"),
+        ("falling", "true"),
+        ("shown", "true"),
+        ("fits", "true"),
+        ("requests", "0"),
+        ("wrong", ""),
+    ];
+    for (name, value) in always.iter().chain(wanted) {
+        let found = told.iter().find(|(known, _)| known == name);
+        assert_eq!(
+            found.map(|(_, value)| value.as_str()),
+            Some(*value),
+            "{name}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_browser_shows_one_run() {
+    let page = page(vec![source("run.jsonl", golden().as_bytes())]);
+    let Some(told) = opened("one", &page) else {
+        return;
+    };
+    let wanted = [
+        ("rows", "15"),
+        ("filtered", "5"),
+        ("plot Rate by frame size", "4"),
+        ("plot 64 B: the search as it went", "10"),
+        ("plot 64 B: forwarding rate by load", "15"),
+        ("plot 64 B: loss and router busy by load", "30"),
+    ];
+    check(&told, &wanted);
+}
+
+#[test]
+fn a_browser_shows_measured_runs() {
+    let folder = "bench/runs/2026-11-22-epyc-vm-2cpu";
+    let read = |path: &str| std::fs::read(file(&format!("{folder}/{path}"))).expect("a record");
+    let sources =
+        ["overload/trials.jsonl", "fib-scale/raw.jsonl"].map(|path| source(path, &read(path)));
+    let Some(told) = opened("measured", &page(sources.into())) else {
+        return;
+    };
+    let wanted = [
+        ("plot Cost of a frame at overload", "2"),
+        ("plot Cost of a frame by routes and destinations", "9"),
+        ("plot Latency by percentile", "4"),
+    ];
+    check(&told, &wanted);
+}
+
+#[test]
+fn a_browser_shows_ten_thousand_trials() {
+    let page = page(vec![source("long.jsonl", &long(10_000))]);
+    let Some(told) = opened("long", &page) else {
+        return;
+    };
+    check(&told, &[("rows", "10000")]);
+}
