@@ -12,6 +12,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_linux::links;
 use std::path::PathBuf;
 use std::process::Command;
+use support::PortsOfBed as _;
 
 const AGAIN: &str = "a_kept_bed_is_measured_by_one_process_after_the_other";
 const BED: &str = "MPPS_TEST_PROBE_BED";
