@@ -33,9 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wire = Wire::lay(&bed, &tester.ways())?;
     let list = KernelInterfaces::of(Interfaces::Newest)?.napi_list;
     let way = tester.ways()[0];
-    let mut receivers = napi_threads(&bed, way.to, list)?;
+    let mut receivers = napi_threads(way.to, list)?;
     // Where the virtual NIC is polled in a thread of its own, what it costs is the tester's as well.
-    receivers.extend(napi_threads(&bed, way.dut_in, list)?);
+    receivers.extend(napi_threads(way.dut()?.incoming, list)?);
     let ran = || -> Result<u64, Box<dyn Error>> {
         let mut sum = 0;
         for thread in &receivers {

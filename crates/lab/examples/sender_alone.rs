@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
-use mpps_lab::bed::{self, Bed, Interfaces, Side};
+use mpps_lab::bed::{self, Bed, Interfaces};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{Destinations, DrawPlan};
 use mpps_lab::tester::{
@@ -85,9 +85,10 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
         destinations: drawn(destinations)?,
         ..Traffic::default()
     };
-    let plan = SenderPlan::new(&bed, &traffic, &ways(false)).map_err(|e| e.to_string())?;
+    let plan = SenderPlan::new(&bed, &traffic, &ways(&bed, false)).map_err(|e| e.to_string())?;
     let plan = SenderPlan { cpu, ..plan };
-    let from = (bed.netns(Side::A), bed.port(Side::A).ifindex);
+    let [port, _] = bed.tester();
+    let from = (&*port.netns, port.ifindex);
     let sender = Sender::load(plan, &[from]).map_err(|e| e.to_string())?;
     flat_out(&sender, from.0, seconds)
 }
@@ -95,10 +96,11 @@ fn send(name: &str, cpu: usize, seconds: u64, destinations: u64) -> Result<(), B
 /// One frame at a time through the kernel's transmission, its queueing discipline aside.
 fn send_packet(name: &str, cpu: usize, seconds: u64) -> Result<(), Box<dyn Error>> {
     let bed: Bed = bed::open(name).map_err(|e| e.to_string())?;
-    let plan =
-        SenderPlan::new(&bed, &Traffic::default(), &ways(false)).map_err(|e| e.to_string())?;
+    let plan = SenderPlan::new(&bed, &Traffic::default(), &ways(&bed, false))
+        .map_err(|e| e.to_string())?;
     let plan = SenderPlan { cpu, ..plan };
-    let (netns, port) = (bed.netns(Side::A), bed.port(Side::A).name.as_str());
+    let [port, _] = bed.tester();
+    let (netns, port) = (&*port.netns, port.name.as_str());
     let sender = PacketSender::open(plan, &[(netns, port)], OnRefusal::Lose);
     flat_out(&sender.map_err(|e| e.to_string())?, netns, seconds)
 }

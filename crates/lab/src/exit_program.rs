@@ -25,7 +25,9 @@ pub fn ns_per_frame(tester: &mut Tester<'_>) -> Result<Option<f64>, TesterError>
         return Ok(None);
     };
     let passed = tester.places_passed;
-    let wire = Wire::lay(tester.bed, &tester.ways())?;
+    let Some(wire) = Wire::lay(tester.bed, &tester.ways())? else {
+        return Ok(None);
+    };
     let mut bursts = Vec::with_capacity(BURSTS);
     for _ in 0..BURSTS {
         let before = runs(tester)?;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod destinations;
 pub mod doctor;
 pub mod doubt;
+pub mod dut;
 pub mod exchange;
 pub mod exit_program;
 pub mod facts;

@@ -156,7 +156,7 @@ pub fn probe(tester: &mut Tester<'_>) -> Result<(), ProbeError> {
                 },
                 sent,
                 received,
-                down: crate::tester::down_on(tester.bed, ways[direction])?,
+                down: crate::tester::down_on(ways[direction])?,
             });
         }
     }

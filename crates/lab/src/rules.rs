@@ -1,13 +1,11 @@
 //! The bounds each trial is judged by: fixed by bed and offer before the trial begins, blind to its loss.
 
-use crate::bed::{Bed, Front};
+use crate::bed::Bed;
 use crate::tester::{Tester, watch};
 use crate::traffic::Traffic;
 use mpps_method::disturbed::Guard;
 use mpps_method::{Offer, Rate, Rules, Span};
 
-/// The veth's own ring, which the napi and softirq fronts receive with (drivers/net/veth.c, VETH_RING_SIZE).
-pub const VETH_RING: u32 = 256;
 /// What a receive ring of hardware is taken to hold where nobody says: as little as drivers usually have.
 pub const DEVICE_RING: u32 = 512;
 /// The watch sees no shorter pause for certain: its ticks are a period apart.
@@ -62,23 +60,20 @@ fn full(ring: u32, drains: Rate, offered: Rate) -> Span {
 /// direction.
 #[must_use]
 pub fn ring(bed: &Bed, traffic: &Traffic) -> u32 {
-    if bed.plan().is_external() {
-        return DEVICE_RING;
-    }
-    one_ring(bed).saturating_mul(filled(bed.plan().queues, traffic))
+    known_ring(bed, traffic).unwrap_or(DEVICE_RING)
+}
+
+/// The same; `None` where nobody says how many.
+#[must_use]
+pub fn known_ring(bed: &Bed, traffic: &Traffic) -> Option<u32> {
+    let one = bed.dut().ring_frames()?;
+    Some(one.saturating_mul(filled(bed.plan().queues, traffic)))
 }
 
 /// Frames that one of the DUT's receive rings holds; a quarter of it may be caught up with at once.
 #[must_use]
 pub fn one_ring(bed: &Bed) -> u32 {
-    let plan = bed.plan();
-    if plan.is_external() {
-        DEVICE_RING
-    } else if plan.nic == Front::Cpumap {
-        plan.rx_ring
-    } else {
-        VETH_RING
-    }
+    bed.dut().ring_frames().unwrap_or(DEVICE_RING)
 }
 
 /// Queues that frames get to, at most: a flow stays on one.

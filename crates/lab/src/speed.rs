@@ -4,7 +4,6 @@
 //! is lowered) while nothing is stolen and no tick is late. Then the tester's ceiling and the DUT's rate fall
 //! alike, and nothing else says so.
 
-use crate::bed::Bed;
 use crate::tester::TesterError;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::cpu::{self, CpuSet};
@@ -24,17 +23,6 @@ const WORDS: usize = 512;
 /// Chains that do not wait for each other: as many as fill a core, for a core that shares its units with a
 /// sibling then takes longer.
 const CHAINS: usize = 8;
-
-/// The CPUs of a bed that a trial depends on: of somebody else's device none is ours.
-#[must_use]
-pub fn cpus(bed: &Bed) -> Vec<usize> {
-    let split = &bed.plan().cpus;
-    if bed.plan().is_external() {
-        split.tester.clone()
-    } else {
-        split.all()
-    }
-}
 
 /// Both readings beside a trial, by CPU.
 #[must_use]

@@ -15,6 +15,7 @@ use std::fs;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use support::PortsOfBed as _;
 
 /// A router solicits its neighbours, reports its groups and probes its addresses within this time, ns
 /// (RFC 4861 section 10: 3 solicitations, 4 s apart, the first within 1 s).

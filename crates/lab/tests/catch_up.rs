@@ -4,7 +4,7 @@
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::rules::VETH_RING;
+use mpps_lab::dut::VETH_RING;
 use mpps_lab::tester::PlantedPauses;
 use support::trials::{assert_ledger, run, tester};
 

@@ -14,6 +14,7 @@ use mpps_lab::trial;
 use mpps_method::destinations::Draw;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Span, Trial, Verdict};
 use mpps_tables::Table;
+use support::PortsOfBed as _;
 
 const FPS: f64 = 20_000.0;
 
@@ -268,7 +269,9 @@ fn frames_without_a_route_are_not_lost() {
         assert!(counts.unrouted > counts.sent / 2, "{counts:?}");
         assert_eq!(counts.unrouted + counts.lost, counts.sent, "{counts:?}");
         // Through a wire every one of them arrives: the tester's ceiling can be found.
-        let wire = Wire::lay(&bed, &tester.ways()).expect("a wire");
+        let wire = Wire::lay(&bed, &tester.ways())
+            .expect("laid")
+            .expect("a wire");
         let counts = run(&mut tester).counts();
         assert!(
             counts.received > counts.sent / 2 && counts.unrouted == 0,

@@ -27,6 +27,7 @@ use mpps_linux::{cpu, ethtool, setting::Setting};
 use mpps_method::{Accept, Invalid, Rate, Resolution, SearchPlan, Span, Transport, Trial, Verdict};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use support::PortsOfBed as _;
 use support::trials::{assert_closed, assert_closed_on_every_front, frames, run};
 
 const FRAMES_MAX: u64 = 1 << 21;
@@ -560,7 +561,7 @@ fn what_a_killed_exit_left_is_taken_off() {
         all_timed: false,
         pass_foreign: false,
     };
-    let receiver = Receiver::attach_at_exit(plan, &bed, Side::C).expect("attach");
+    let receiver = Receiver::attach_at_exit(plan, &bed, bed.port(Side::C)).expect("attach");
     std::mem::forget(receiver);
     assert!(egress_filters(&bed).ours_last);
     let mut tester = tester(&bed, &support::traffic());

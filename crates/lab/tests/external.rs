@@ -21,6 +21,7 @@ use mpps_linux::{ethtool, setting::Setting};
 use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
+use support::PortsOfBed as _;
 
 const LIFE: &str = "a_device_is_measured_and_the_ports_come_back";
 const KILLED: &str = "MPPS_TEST_EXTERNAL_LIFE";

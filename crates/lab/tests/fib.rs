@@ -19,6 +19,7 @@ use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use support::PortsOfBed as _;
 
 /// Addresses that are looked up.
 const DRAWS: usize = 10_000;

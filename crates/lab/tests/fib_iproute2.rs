@@ -14,6 +14,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use support::PortsOfBed as _;
 
 /// Addresses that are looked up in each family.
 const DRAWS: usize = 10_000;

@@ -10,6 +10,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::setting::Setting;
 use mpps_method::{Offer, Rate, Span};
+use support::PortsOfBed as _;
 
 /// A rule that looks at a connection's state makes the kernel track connections.
 const TRACKED: &str = "table ip t {

@@ -13,14 +13,15 @@ use mpps_wire::TestFrame;
 use mpps_wire::template;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use support::PortsOfBed as _;
 
 /// The first frames of this traffic on the bed.
 fn preview(bed: &Bed, traffic: &Traffic, order: Order, frames: usize) -> Vec<Vec<u8>> {
-    let ways = ways(traffic.bidirectional);
+    let ways = ways(bed, traffic.bidirectional);
     let plan = SenderPlan::new(bed, traffic, &ways).expect("a plan");
     let ports: Vec<_> = ways
         .iter()
-        .map(|way| (bed.netns(way.from), bed.port(way.from).ifindex))
+        .map(|way| (&*way.from.netns, way.from.ifindex))
         .collect();
     let sender = Sender::load(plan, &ports).unwrap_or_else(|error| panic!("load: {error}"));
     let written = sender.preview(order, frames);
@@ -63,11 +64,11 @@ fn every_kind_of_frame_is_right() {
                 id: 0xbeef,
                 ..Order::default()
             };
-            let ways = ways(bidirectional);
+            let ways = ways(&bed, bidirectional);
             for (number, frame) in preview(&bed, &traffic, order, 200).iter().enumerate() {
                 let parsed = parse(frame);
                 let (way, sequence) = (ways[number % ways.len()], (number / ways.len()) as u64);
-                let template = frame_template(&bed, &traffic, way);
+                let template = frame_template(&traffic, &way);
                 assert_eq!(parsed.template, template, "{traffic:?} {number}");
                 assert_eq!((parsed.tag.id, parsed.tag.sequence), (0xbeef, sequence));
                 assert!(parsed.tag.time_ns > 0);
@@ -183,7 +184,7 @@ fn each_frame_goes_to_the_next_destination() {
             bidirectional,
             ..support::traffic()
         };
-        let ways = ways(bidirectional);
+        let ways = ways(&bed, bidirectional);
         for (number, frame) in preview(&bed, &traffic, Order::default(), 300)
             .iter()
             .enumerate()
@@ -224,7 +225,7 @@ fn each_frame_goes_to_the_next_destination() {
             ..Order::default()
         };
         for (number, frame) in preview(&bed, &traffic, plain, 4).iter().enumerate() {
-            let template = frame_template(&bed, &traffic, ways[number % ways.len()]);
+            let template = frame_template(&traffic, &ways[number % ways.len()]);
             assert_eq!(parse(frame).template, template);
         }
     }

@@ -15,6 +15,7 @@ use mpps_linux::tc::{self, Filters, Hook};
 use mpps_linux::{clock, kernel, setting::Setting, task};
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::process::Command;
+use support::PortsOfBed as _;
 
 const FRAMES_MAX: u64 = 1 << 20;
 const MS: u64 = 1_000_000;
@@ -91,7 +92,7 @@ fn threads_of_a_port_are_found_among_all_tasks() {
     // Two beds: their threads have the same names but for a number.
     let beds = [support::bed(), support::bed()];
     let _testers: Vec<Tester<'_>> = beds.iter().map(tester).collect();
-    let found = |bed: &Bed, list| napi_threads(bed, Side::D, list).expect("threads");
+    let found = |bed: &Bed, list| napi_threads(bed.port(Side::D), list).expect("threads");
     let by_tasks: Vec<Vec<i32>> = beds.iter().map(|bed| found(bed, NapiList::Tasks)).collect();
     for (bed, tids) in beds.iter().zip(&by_tasks) {
         let plan = bed.plan();
@@ -110,7 +111,7 @@ fn threads_of_a_port_are_found_among_all_tasks() {
         assert_eq!(by_netlink.collect::<Vec<_>>(), by_tasks);
     }
     // The DUT's port is not threaded behind this front.
-    let unthreaded = napi_threads(&beds[0], Side::C, NapiList::Tasks).expect("threads");
+    let unthreaded = napi_threads(beds[0].port(Side::C), NapiList::Tasks).expect("threads");
     assert!(unthreaded.is_empty(), "{unthreaded:?}");
 }
 
@@ -155,7 +156,7 @@ fn either_interface_lays_a_wire() {
             .netns(Side::B)
             .run(|| Setting::sysctl("net.ipv4.ip_forward").write("0"));
         off.expect("namespace").expect("no router");
-        let wire = Wire::lay(&bed, &ways).expect("wire");
+        let wire = Wire::lay(&bed, &ways).expect("laid").expect("a wire");
         let trial = closed_trial(&mut tester);
         assert!(
             trial.counts().received > trial.counts().sent / 2,
@@ -184,7 +185,7 @@ fn filters_of_a_killed_process_are_removed() {
         return;
     }
     let bed = bed_with(Interfaces::Oldest);
-    let ways = mpps_lab::tester::ways(false);
+    let ways = mpps_lab::tester::ways(&bed, false);
     let others = Filters {
         others: 1,
         ..Filters::default()
@@ -207,7 +208,7 @@ fn filters_of_a_killed_process_are_removed() {
             run("filter add dev mB egress prio 1 bpf bytecode", &go_on);
         }
         // As a process that was killed: nothing is dropped.
-        std::mem::forget(Wire::lay(&bed, &ways).expect("wire"));
+        std::mem::forget(Wire::lay(&bed, &ways).expect("laid").expect("a wire"));
         assert!(filters(&bed, Side::B, Hook::Ingress).ours_first);
         let mut tester = tester(&bed);
         assert_eq!(
@@ -218,7 +219,7 @@ fn filters_of_a_killed_process_are_removed() {
         if users_own {
             assert_eq!(filters(&bed, Side::B, Hook::Egress), others, "left alone");
             // And left alone by a wire that comes and goes.
-            drop(Wire::lay(&bed, &ways).expect("wire"));
+            drop(Wire::lay(&bed, &ways).expect("laid").expect("a wire"));
             assert_eq!(filters(&bed, Side::B, Hook::Egress), others, "left alone");
         } else {
             assert!(!had_clsact(&bed, Side::B));

@@ -10,6 +10,7 @@ use mpps_lab::{probe, trial};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::ethtool;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
+use support::PortsOfBed as _;
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FLOWS: u32 = 64;

@@ -14,6 +14,7 @@ use mpps_lab::tester::{
 use mpps_linux::links;
 use mpps_linux::packet::{RxRing, RxSpec};
 use mpps_method::{Histogram, Span};
+use support::PortsOfBed as _;
 
 /// The machine may disturb most of them: another program with the same right to the CPU takes it for ms.
 const ATTEMPTS: u32 = 30;
@@ -30,13 +31,13 @@ struct Alone<'a> {
 impl<'a> Alone<'a> {
     fn on(bed: &'a Bed) -> Self {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set()).expect("pin");
-        let plan = SenderPlan::new(bed, &support::traffic(), &ways(false));
+        let plan = SenderPlan::new(bed, &support::traffic(), &ways(bed, false));
         let port = (bed.netns(Side::A), bed.port(Side::A).ifindex);
         let sink = Sink::attach(bed.netns(Side::B), bed.port(Side::B).ifindex);
         Self {
             bed,
             sender: Sender::load(plan.expect("a plan"), &[port]).expect("sender"),
-            departures: Departures::watch(bed, Side::A).expect("watch"),
+            departures: Departures::watch(bed.port(Side::A)).expect("watch"),
             _sink: sink.expect("sink"),
         }
     }

@@ -14,6 +14,7 @@ use mpps_method::destinations::Draw;
 use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
 use mpps_wire::TestFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
+use support::PortsOfBed as _;
 use support::trials::{assert_closed, assert_closed_on_every_front, offer, run};
 
 const FRAMES_MAX: u64 = 1 << 22;
@@ -113,7 +114,7 @@ fn both_ports_send_the_same_frames() {
                 dscp: 46,
                 ..traffic("mix:90=2,91-200=3,1518=1,3400=1")
             };
-            let ways = ways(bidirectional);
+            let ways = ways(&bed, bidirectional);
             let plan = SenderPlan::new(&bed, &traffic, &ways).expect("a plan");
             let order = Order {
                 id: 0xbeef,
@@ -126,7 +127,7 @@ fn both_ports_send_the_same_frames() {
             };
             let ports: Vec<_> = ways
                 .iter()
-                .map(|way| (bed.netns(way.from), bed.port(way.from).ifindex))
+                .map(|way| (&*way.from.netns, way.from.ifindex))
                 .collect();
             let ours = PacketSender::preview(&plan, &order, 300);
             let theirs = Sender::load(plan, &ports)

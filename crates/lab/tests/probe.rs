@@ -12,6 +12,7 @@ use mpps_lab::traffic::Traffic;
 use mpps_linux::links;
 use std::path::PathBuf;
 use std::process::Command;
+use support::PortsOfBed as _;
 
 const AGAIN: &str = "processes_measure_a_kept_bed_in_turn";
 const BED: &str = "MPPS_TEST_PROBE_BED";

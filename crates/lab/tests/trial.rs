@@ -10,6 +10,7 @@ use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::{clock, links, task};
 use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
 use std::sync::atomic::{AtomicBool, Ordering};
+use support::PortsOfBed as _;
 use support::trials::{
     WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
     run_whole,

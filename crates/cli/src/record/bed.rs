@@ -2,8 +2,8 @@
 
 use super::comparability::sha256;
 use super::facts::nic;
-use mpps_lab::bed::{Bed, BedPlan, Side};
-use mpps_lab::rules;
+use mpps_lab::bed::{Bed, Front};
+use mpps_lab::dut::DutKind;
 use mpps_lab::tester::KernelInterfaces;
 use mpps_record::{self as record, Place, SetUpScript};
 use std::path::Path;
@@ -11,31 +11,14 @@ use std::path::Path;
 /// So much of a set-up script stands in the record, octets.
 const SCRIPT_OCTETS: usize = 64 << 10;
 
-/// Three network namespaces joined by veth, or real ports around a device of somebody else's.
-pub(super) fn bed_kind(plan: &BedPlan) -> &'static str {
-    if plan.is_external() {
-        "external"
-    } else {
-        "namespaces"
-    }
-}
-
 /// The front's name; a device of somebody else's has none that we know.
-pub(super) fn front_name(plan: &BedPlan) -> &'static str {
-    if plan.is_external() {
-        "unknown"
-    } else {
-        plan.nic.name()
-    }
+pub(super) fn front_name(bed: &Bed) -> &'static str {
+    bed.dut().front().map_or("unknown", Front::name)
 }
 
 /// Frames of one receive ring; 0 where nobody knows.
 pub(super) fn ring_frames(bed: &Bed) -> u32 {
-    if bed.plan().is_external() {
-        0
-    } else {
-        rules::one_ring(bed)
-    }
+    bed.dut().ring_frames().unwrap_or(0)
 }
 
 /// The kernel's interfaces that the tester works with. Where they cannot be tried, the tester says so when it is raised.
@@ -46,21 +29,20 @@ pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
 /// The place that a bed is.
 pub(super) fn place(bed: &Bed) -> serde_json::Result<Place> {
     let entry = Box::new(entry(bed)?);
-    Ok(if bed.plan().is_external() {
-        Place::External(entry)
-    } else {
-        Place::Namespaces(entry)
+    Ok(match bed.plan().dut_kind() {
+        DutKind::Device => Place::External(entry),
+        DutKind::Kernel => Place::Namespaces(entry),
     })
 }
 
 fn entry(bed: &Bed) -> serde_json::Result<record::Bed> {
     let plan = bed.plan();
     let setup = plan.dut_setup.as_deref();
-    let cables = [Side::A, Side::D].into_iter();
-    let nics = cables.filter_map(|side| Some(nic(&bed.cable(side)?.nic)));
+    let cables = bed.tester().iter().filter_map(|port| port.cable.as_ref());
+    let nics = cables.map(|cable| nic(&cable.nic));
     Ok(record::Bed {
         name: bed.name().to_owned(),
-        nic: front_name(plan).to_owned(),
+        nic: front_name(bed).to_owned(),
         queues: plan.queues,
         rx_ring_frames: ring_frames(bed),
         rings_together_frames: ring_frames(bed) * u32::from(plan.queues),

@@ -1,6 +1,6 @@
 //! What two results must have in common to be compared, of this bed and machine.
 
-use super::bed::{bed_kind, front_name, ring_frames, tester_interfaces};
+use super::bed::{front_name, ring_frames, tester_interfaces};
 use super::job::Job;
 use super::run::METHOD_VERSION;
 use super::traffic::traffic;
@@ -20,8 +20,8 @@ pub fn conditions(bed: &Bed, job: Job<'_>, facts: &Facts) -> Comparability {
     let receiver = job.receiver(bed).map(ReceiverPlace::name);
     let interfaces = tester_interfaces(bed);
     Comparability {
-        bed: bed_kind(plan).to_owned(),
-        nic: front_name(plan).to_owned(),
+        bed: plan.dut_kind().bed_name().to_owned(),
+        nic: front_name(bed).to_owned(),
         port: job.traffic().port.name().to_owned(),
         receiver: receiver.map(str::to_owned),
         rx_ring_frames: ring_frames(bed),

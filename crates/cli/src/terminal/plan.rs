@@ -76,7 +76,7 @@ pub fn bed(plan: &BedPlan) -> String {
 pub fn bed_json(plan: &BedPlan) -> Value {
     let ports = |pair: &ExternalPlan| [pair.out.port.clone(), pair.back.port.clone()];
     json!({
-        "kind": if plan.is_external() { "external" } else { "namespaces" },
+        "kind": plan.dut_kind().bed_name(),
         "name": plan.name,
         "nic": plan.nic.name(),
         "queues": plan.queues,

@@ -43,7 +43,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     measure::on_bed(&args.output, &choice, |stage| {
         let (bed, recorder) = (&stage.bed, &mut stage.recorder);
         plan.measurement = plan.measurement.on_bed(bed)?;
-        if plan.measurement.port.is_none() && bed.plan().is_external() {
+        if plan.measurement.port.is_none() && bed.tester()[0].is_adopted() {
             let port = plan.measurement.traffic.port.name();
             recorder.step(&format!("ports: {port}, which both ports support"));
         }

@@ -1,6 +1,6 @@
 //! Beds that stay: raised once, measured on many times, taken down by name.
 
-use super::{Bed, BedError, BedPlan, Change, Port, Side, names, ports};
+use super::{Bed, BedError, BedPlan, Change, names, ports};
 use crate::clock::wait_for;
 use crate::fib;
 use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
@@ -52,24 +52,18 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
     }
     let plan = read_plan(name)?;
     let [out, dut, tester_in] = names::netns(name);
-    let netns = vec![
+    let netns = [
         NetNs::open(&out)?,
         NetNs::open(&dut)?,
         NetNs::open(&tester_in)?,
     ];
-    let ports: [Port; 4] = [
-        ports::port(&netns[0], Side::A)?,
-        ports::port(&netns[1], Side::B)?,
-        ports::port(&netns[1], Side::C)?,
-        ports::port(&netns[2], Side::D)?,
-    ];
+    let (tester, dut) = ports::standing(netns, &plan)?;
     Ok(Bed {
         name: name.to_owned(),
         plan,
-        netns,
-        ports,
+        tester,
+        dut,
         neighbours: Vec::new(),
-        cables: Vec::new(),
         journal: Some(journal),
         kept: true,
     })

@@ -19,20 +19,18 @@ mod ports;
 mod raise;
 mod setup;
 
+pub use crate::dut::{Front, Port};
 pub use change::Change;
 pub use cpus::CpuSplit;
 pub use error::BedError;
-pub use external::{
-    AdoptedPort, Cable, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses,
-};
+pub use external::{AdoptedPort, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
-pub use plan::{BedPlan, Front, Interfaces, RX_RING, RssKey};
+pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
 pub use setup::{SetUpOutput, check as check_set_up, shell};
 
+use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};
 use external::Neighbours;
-use mpps_linux::netns::NetNs;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Mutex;
 
 /// One of the bed's four ports, in the order frames pass them.
@@ -53,34 +51,16 @@ impl Side {
     pub const ALL: [Self; 4] = [Self::A, Self::B, Self::C, Self::D];
 }
 
-/// A port as it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// Interface name: mA, mB, mC, mD.
-    pub name: String,
-    /// Interface index in its namespace.
-    pub ifindex: u32,
-    /// MAC address, locally administered.
-    pub mac: [u8; 6],
-    /// IPv4 address (RFC 2544 appendix C.2.2: 198.18.0.0/15). The tester's ports do not have theirs
-    /// configured: nobody there shall answer.
-    pub v4: Ipv4Addr,
-    /// IPv6 address (RFC 5180 section 8: 2001:2::/48).
-    pub v6: Ipv6Addr,
-}
-
 /// A raised bed.
 #[derive(Debug)]
 pub struct Bed {
     name: String,
     plan: BedPlan,
-    /// Tester out, DUT, tester in; without the DUT's where that is somebody else's device.
-    netns: Vec<NetNs>,
-    ports: [Port; 4],
+    /// The tester's ports: the first sends, the second receives, both do both where frames go both ways.
+    tester: [Port; 2],
+    dut: Box<dyn Dut>,
     /// Who answers a device's questions for the tester's addresses; they go before the ports do.
     neighbours: Vec<Neighbours>,
-    /// What the adopted ports are, OUT and IN; empty on a bed of ours.
-    cables: Vec<Cable>,
     /// `None` once it was given away: the bed stays then.
     journal: Option<Journal>,
     /// Kept beds stay when this is dropped.
@@ -109,33 +89,33 @@ impl Bed {
         &self.plan
     }
 
-    /// The namespace a port is in; for the ports of somebody else's device the one of the tester's port that
-    /// they are cabled to.
+    /// What is under test.
     #[must_use]
-    pub fn netns(&self, side: Side) -> &NetNs {
-        let last = self.netns.len() - 1;
+    pub fn dut(&self) -> &dyn Dut {
+        &*self.dut
+    }
+
+    /// The tester's ports: the first sends, the second receives, both do both where frames go both ways.
+    #[must_use]
+    pub fn tester(&self) -> &[Port; 2] {
+        &self.tester
+    }
+
+    /// The port of a side; `None` where only the DUT's owner gets at it.
+    #[must_use]
+    pub fn port_at(&self, side: Side) -> Option<&Port> {
+        let dut = self.dut.ports();
         match side {
-            Side::A => &self.netns[0],
-            Side::D => &self.netns[last],
-            Side::B if last == 1 => &self.netns[0],
-            Side::B | Side::C => &self.netns[1],
+            Side::A => Some(&self.tester[0]),
+            Side::B => dut.map(|[port, _]| port),
+            Side::C => dut.map(|[_, port]| port),
+            Side::D => Some(&self.tester[1]),
         }
     }
 
-    /// A port.
-    #[must_use]
-    pub fn port(&self, side: Side) -> &Port {
-        &self.ports[side as usize]
-    }
-
-    /// What the adopted port of a side is; `None` on a bed of ours, and for the device's own ports.
-    #[must_use]
-    pub fn cable(&self, side: Side) -> Option<&Cable> {
-        match side {
-            Side::A => self.cables.first(),
-            Side::D => self.cables.get(1),
-            Side::B | Side::C => None,
-        }
+    /// The ports there are, in the order frames pass them.
+    pub fn ports(&self) -> impl Iterator<Item = &Port> {
+        Side::ALL.into_iter().filter_map(|side| self.port_at(side))
     }
 
     /// Takes the bed down and says whether everything is as before.

@@ -1,33 +1,10 @@
 //! What a bed is to be.
 
 use super::{BedError, CpuSplit, ExternalPlan, names};
+use crate::dut::{DutKind, Front};
 use mpps_ebpf::instruments::nic::{QUEUES_MAX, RING_MAX};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-
-/// Which part of the kernel receives at the DUT's port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Front {
-    /// A virtual NIC: RSS, rings of any size, a kthread a ring.
-    Cpumap,
-    /// The veth's own NAPI, in a thread.
-    Napi,
-    /// The veth's NAPI in softirq, RPS to the DUT's CPUs.
-    Softirq,
-}
-
-impl Front {
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cpumap => "cpumap",
-            Self::Napi => "napi",
-            Self::Softirq => "softirq",
-        }
-    }
-}
 
 /// Key of the RSS hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +93,15 @@ impl BedPlan {
             interfaces: Interfaces::Newest,
             dut_setup: None,
             external: None,
+        }
+    }
+
+    /// What is under test.
+    #[must_use]
+    pub fn dut_kind(&self) -> DutKind {
+        match self.external {
+            Some(_) => DutKind::Device,
+            None => DutKind::Kernel,
         }
     }
 

@@ -10,11 +10,13 @@
 
 use super::{BedError, BedPlan, Port, Side, names};
 use crate::clock::wait_for;
+use crate::dut::{Dut, KernelRouter};
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::Setting;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 /// The kernel joins groups and reports them in workers of its own, within milliseconds, ns.
 const WORKER_LIMIT_NS: u64 = 2_000_000_000;
@@ -25,7 +27,7 @@ const WORKER_STEP_NS: u64 = 500_000;
 const NEVER_MS: &str = "2147483000";
 
 /// Cables and configures the ports of three empty namespaces; they are up when this returns.
-pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<[Port; 4], BedError> {
+pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<(), BedError> {
     let [out, dut, tester_in] = netns;
     for tester in [out, tester_in] {
         tester.run(silence_tester)??;
@@ -33,18 +35,26 @@ pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<[Port; 4], Be
     dut.run(make_router)??;
     connect(plan, netns)?;
     dut.run(add_addresses)??;
-    let ports = [
-        (out, Side::A),
-        (dut, Side::B),
-        (dut, Side::C),
-        (tester_in, Side::D),
-    ];
     set_up(netns)?;
     // A neighbour needs a port that is up.
     dut.run(add_neighbours)??;
     dut.run(hear_out)?;
-    let [a, b, c, d] = ports.map(|(netns, side)| port(netns, side));
-    Ok([a?, b?, c?, d?])
+    Ok(())
+}
+
+/// The tester's ports and the router, as they stand in the bed's three namespaces.
+pub(super) fn standing(
+    netns: [NetNs; 3],
+    plan: &BedPlan,
+) -> Result<([Port; 2], Box<dyn Dut>), BedError> {
+    let [out, dut, tester_in] = netns.map(Arc::new);
+    let router = KernelRouter {
+        ports: [port(&dut, Side::B)?, port(&dut, Side::C)?],
+        front: plan.nic,
+        rx_ring: plan.rx_ring,
+    };
+    let tester = [port(&out, Side::A)?, port(&tester_in, Side::D)?];
+    Ok((tester, Box::new(router)))
 }
 
 /// The DUT's ends come up first: a port whose cable is not whole is not ready, and becomes so by one event, when a
@@ -62,8 +72,7 @@ fn set_up([out, dut, tester_in]: &[NetNs; 3]) -> Result<(), BedError> {
     Ok(())
 }
 
-/// A port as it stands in its namespace.
-pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
+fn port(netns: &Arc<NetNs>, side: Side) -> Result<Port, BedError> {
     let name = names::interface(side);
     let ifindex = netns.run(|| links::index(name))??;
     Ok(Port {
@@ -72,6 +81,8 @@ pub(super) fn port(netns: &NetNs, side: Side) -> Result<Port, BedError> {
         mac: names::mac(side),
         v4: names::v4(side),
         v6: names::v6(side),
+        netns: Arc::clone(netns),
+        cable: None,
     })
 }
 

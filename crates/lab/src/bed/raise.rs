@@ -20,10 +20,9 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
             let bed = Bed {
                 name,
                 plan: plan.clone(),
-                netns: built.netns,
-                ports: built.ports,
+                tester: built.tester,
+                dut: built.dut,
                 neighbours: built.neighbours,
-                cables: built.cables,
                 journal: Some(journal),
                 kept: false,
             };
@@ -90,12 +89,12 @@ fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, Bed
         make(journal, dut)?,
         make(journal, tester_in)?,
     ];
-    let ports = ports::put_in(&netns, plan)?;
+    ports::put_in(&netns, plan)?;
+    let (tester, dut) = ports::standing(netns, plan)?;
     Ok(Built {
-        netns: netns.into(),
-        ports,
+        tester,
+        dut,
         neighbours: Vec::new(),
-        cables: Vec::new(),
     })
 }
 

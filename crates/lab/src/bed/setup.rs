@@ -4,6 +4,7 @@ use super::{Bed, BedError, Side, names};
 use crate::clock::wait_until;
 use crate::journal::Journal;
 use mpps_linux::clock::monotonic_ns;
+use mpps_linux::netns::NetNs;
 use mpps_linux::spawn::{self, Terms};
 use mpps_linux::task::{self, Signal};
 use mpps_linux::{cpu, file, interrupt};
@@ -166,7 +167,7 @@ fn to_its_end(bed: &Bed, script: &Path, journal: &Journal) -> Result<ExitStatus,
         own_group: true,
         die_with_parent: false,
     };
-    let mut child = spawn::start(command, bed.netns(Side::B), terms)?;
+    let mut child = spawn::start(command, netns_of(bed, Side::B)?, terms)?;
     loop {
         let ended = child.try_wait().map_err(failed("wait for"))?;
         outputs.iter_mut().for_each(Output::bound);
@@ -189,6 +190,13 @@ fn is_executable(script: &Path) -> bool {
     script
         .metadata()
         .is_ok_and(|data| data.permissions().mode() & 0o111 != 0)
+}
+
+fn netns_of(bed: &Bed, side: Side) -> Result<&NetNs, BedError> {
+    let refuse =
+        || BedError::BadPlan("no program of ours runs on somebody else's device".to_owned());
+    let port = bed.port_at(side).ok_or_else(refuse)?;
+    Ok(&port.netns)
 }
 
 /// What a script or a shell in the bed may want to know.
@@ -238,7 +246,7 @@ pub fn shell(bed: &Bed, side: Side, command: &[String]) -> Result<Child, BedErro
         }
     };
     start.envs(environment(bed));
-    Ok(spawn::start(start, bed.netns(side), Terms::default())?)
+    Ok(spawn::start(start, netns_of(bed, side)?, Terms::default())?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What is tried: the tester's own parts on beds of their own.
 
 use super::{Check, State, Subject};
-use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front, Side};
+use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front};
 use crate::probe::{ProbeError, probe};
 use crate::tester::{
     KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, ReceiverPlan,
@@ -102,14 +102,13 @@ fn whole(subject: Subject, front: Front, port: PortKind) -> Result<Check, BedErr
 
 fn native_xdp(bed: &Bed) -> Result<String, TesterError> {
     let plan = ReceiverPlan::new(&Traffic::default(), FRAMES_MAX);
-    let port = bed.port(Side::D);
-    Receiver::attach(plan, bed.netns(Side::D), port.ifindex)
-        .map(|_| "on veth, in its driver".to_owned())
+    let [_, port] = bed.tester();
+    Receiver::attach(plan, &port.netns, port.ifindex).map(|_| "on veth, in its driver".to_owned())
 }
 
 fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
-    let port = (bed.netns(Side::A).inode(), bed.port(Side::A).ifindex);
-    LedgerProbe::attach(&[port])?;
+    let [port, _] = bed.tester();
+    LedgerProbe::attach(&[(port.netns.inode(), port.ifindex)])?;
     OtherTasks::watch(&bed.plan().cpus.all(), &[], &RouterTasks::default())?;
     Ok("ports, rings and task switches are watched".to_owned())
 }
@@ -126,9 +125,9 @@ fn timers(bed: &Bed) -> Result<String, TesterError> {
 }
 
 fn live_frames(bed: &Bed) -> Result<String, TesterError> {
-    let plan = SenderPlan::new(bed, &Traffic::default(), &ways(false))?;
-    let netns = bed.netns(Side::A);
-    let sender = Sender::load(plan, &[(netns, bed.port(Side::A).ifindex)])?;
+    let plan = SenderPlan::new(bed, &Traffic::default(), &ways(bed, false))?;
+    let [port, _] = bed.tester();
+    let sender = Sender::load(plan, &[(&port.netns, port.ifindex)])?;
     let order = Order {
         gap_fp: GAP_NS << PACE_SHIFT,
         slots: FRAMES,
@@ -136,11 +135,11 @@ fn live_frames(bed: &Bed) -> Result<String, TesterError> {
         id: 1,
         ..Order::default()
     };
-    let outcome = sender.send(order, netns, &WhileSending::NOBODY)?;
+    let outcome = sender.send(order, &port.netns, &WhileSending::NOBODY)?;
     match outcome.sent[0] {
         0 => Err(TesterError::Linux(mpps_linux::Error::from_text(
             "send live frames from",
-            &bed.port(Side::A).name,
+            &port.name,
             format!("none of {FRAMES} was handed over"),
         ))),
         sent => Ok(format!("{sent} of {FRAMES} sent")),

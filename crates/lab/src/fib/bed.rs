@@ -5,10 +5,11 @@ use super::{
     Cleared, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing, Spread, clear,
     contents, load,
 };
-use crate::bed::{Bed, Side};
+use crate::bed::Bed;
 use crate::destinations::{BED_V4, BED_V6};
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_linux::links;
+use mpps_linux::netns::NetNs;
 use mpps_tables::Table;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,7 +35,7 @@ pub fn load_by(
     next_hops: u16,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Loaded, FibError> {
-    let before = bed.netns(Side::B).run(|| contents(None))??.total();
+    let before = router(bed)?.run(|| contents(None))??.total();
     if before > 0 {
         return Err(FibError::BadPlan(format!(
             "bed {name} holds {before} loaded routes already: clear them first (mpps table clear --bed {name})",
@@ -67,7 +68,7 @@ pub fn load_into(
     if plan.via.is_empty() {
         plan.via = next_hops(bed, 1);
     }
-    bed.netns(Side::B).run(|| {
+    router(bed)?.run(|| {
         let loaded = add_neighbours(bed, &plan.via).and_then(|()| load(table, &plan, progress));
         if loaded.is_err() && contents(None).is_ok_and(|left| left.total() == 0) {
             // The first error is the one to tell.
@@ -82,17 +83,30 @@ pub fn load_into(
 /// # Errors
 /// As [`clear`]; a neighbour could not be removed.
 pub fn clear_from(bed: &Bed) -> Result<Cleared, FibError> {
-    bed.netns(Side::B).run(|| {
+    router(bed)?.run(|| {
         let cleared = clear()?;
         remove_neighbours()?;
         Ok(cleared)
     })?
 }
 
+/// Where the router of a bed has its routes.
+///
+/// # Errors
+/// The DUT's owner alone gets at them.
+pub fn router(bed: &Bed) -> Result<&NetNs, FibError> {
+    let refuse = || {
+        FibError::BadPlan(
+            "somebody else's device has routes of its own: load them there".to_owned(),
+        )
+    };
+    bed.dut().netns().ok_or_else(refuse)
+}
+
 /// This many next hops of each family behind the DUT's outgoing port: the address of the tester's receiving port, and
 /// those that follow it.
 fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
-    let end = bed.port(Side::D);
+    let [_, end] = bed.tester();
     let gateway = |address: IpAddr| Gateway {
         address,
         interface: None,
@@ -109,18 +123,14 @@ fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
 fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
     for gateway in gateways {
         let behind = interface_of(gateway)?;
-        let sides = [(Side::B, Side::A), (Side::C, Side::D)];
-        let side = sides
-            .into_iter()
-            .find(|(own, _)| bed.port(*own).ifindex == behind);
-        let Some((own, tester)) = side else {
+        let links = bed.dut().ports().into_iter().flatten().zip(bed.tester());
+        let Some((own, tester)) = links.into_iter().find(|(own, _)| own.ifindex == behind) else {
             let why = "it is behind none of the bed's links".to_owned();
             return Err(FibError::NotOnLink(gateway.to_string(), why));
         };
-        let tester = bed.port(tester);
         // The bed made a neighbour of the tester itself.
         if gateway.address != IpAddr::V4(tester.v4) && gateway.address != IpAddr::V6(tester.v6) {
-            let (link, address) = (&bed.port(own).name, gateway.address);
+            let (link, address) = (&own.name, gateway.address);
             links::add_neighbour_by(link, address, tester.mac, PROTOCOL)?;
         }
     }

@@ -5,7 +5,7 @@
 //! *Loaded* means counted: a dump of the FIB after loading has to hold every prefix that the kernel did not
 //! refuse.
 //!
-//! All of it acts in the network namespace of the calling thread: `bed.netns(Side::B).run(...)`.
+//! All of it acts in the network namespace of the calling thread: `router(bed)?.run(...)`.
 
 mod bed;
 mod clear;
@@ -19,7 +19,7 @@ mod room;
 mod stats;
 mod surroundings;
 
-pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, load_by, load_into};
+pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, load_by, load_into, router};
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;

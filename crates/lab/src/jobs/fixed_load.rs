@@ -158,18 +158,16 @@ fn measure_size(
         let mut repeat = |tester: &mut Tester<'_>, phase| repeat(tester, load, offer, phase, told);
         let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
         let trials = trials.collect::<Result<_, _>>()?;
-        let wire = if bed.plan().is_external() {
-            None
-        } else {
-            let _wire = Wire::lay(bed, &tester.ways())?;
-            Some(repeat(&mut tester, Phase::Wire)?)
-        };
+        let wire = Wire::lay(bed, &tester.ways())?;
+        let through_wire = wire.as_ref().map(|_| repeat(&mut tester, Phase::Wire));
+        let through_wire = through_wire.transpose()?;
+        drop(wire);
         offered.push(Offered {
             frames: frames.clone(),
             load,
             receiver: tester.traffic.receiver,
             trials,
-            wire,
+            wire: through_wire,
         });
     }
     Ok(())

@@ -44,7 +44,7 @@ fn on_ports(
     sizes: &[FrameSpec],
 ) -> Result<Traffic, TesterError> {
     let port = match asked {
-        None if bed.plan().is_external() => PortKind::for_ports_of(bed, sizes)?,
+        None if bed.tester()[0].is_adopted() => PortKind::for_ports_of(bed, sizes)?,
         _ => traffic.port,
     };
     Ok(Traffic {

@@ -1,6 +1,6 @@
 //! The link that results are a share of: a real one, or one that is only spoken of.
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use mpps_method::{Ceiling, LinkSpeed, Rate};
 
 /// A tester that comes so close to the line rate is held back by the line: its own clock, and the link's, are no
@@ -71,8 +71,9 @@ impl Link {
 /// Speed of the slower of the two real links to somebody else's device, where both are known.
 #[must_use]
 pub fn line(bed: &Bed) -> Option<LinkSpeed> {
-    let speed = |side| bed.cable(side)?.link_speed();
-    let (out, back) = (speed(Side::A)?, speed(Side::D)?);
+    let speed = |port: &Port| port.cable.as_ref()?.link_speed();
+    let [out, back] = bed.tester();
+    let (out, back) = (speed(out)?, speed(back)?);
     Some(if out.bits_per_second() < back.bits_per_second() {
         out
     } else {

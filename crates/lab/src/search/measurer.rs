@@ -2,7 +2,8 @@
 //! its doubts know no more of either than this.
 
 use super::link;
-use crate::bed::{Front, Side};
+use crate::bed::Front;
+use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
 use crate::rules;
@@ -80,12 +81,11 @@ impl TableMet {
                 both_ways: tester.traffic.bidirectional,
                 passed_frames: tester.places_passed,
             }),
-            None if tester.bed.plan().is_external() => None,
             // What cannot be read raises no doubt.
             None => {
                 let ipv6 = tester.traffic.ipv6;
                 let routes = || routes_in_fib(ipv6);
-                let routes = tester.bed.netns(Side::B).run(routes).ok().flatten()?;
+                let routes = tester.bed.dut().netns()?.run(routes).ok().flatten()?;
                 Some(Self {
                     routes,
                     destinations: 1,
@@ -112,30 +112,21 @@ impl Measurer for Tester<'_> {
     }
 
     fn surroundings(&self) -> Surroundings {
-        let plan = self.bed.plan();
-        let external = plan.is_external();
+        let (cpus, dut, [first, _]) = (&self.bed.plan().cpus, self.bed.dut(), self.bed.tester());
         Surroundings {
-            ring_frames: if external {
-                0
-            } else {
-                rules::ring(self.bed, &self.traffic)
-            },
-            cpus_shared: plan.cpus.shared(),
-            core_shared: core_shared(&Root::here(), &plan.cpus)
-                .known()
-                .copied()
-                .flatten(),
-            virtual_nic: !external && plan.nic == Front::Cpumap,
-            external,
+            ring_frames: rules::known_ring(self.bed, &self.traffic).unwrap_or(0),
+            cpus_shared: cpus.shared(),
+            core_shared: core_shared(&Root::here(), cpus).known().copied().flatten(),
+            virtual_nic: dut.front() == Some(Front::Cpumap),
+            external: dut.ports().is_none(),
             table: TableMet::from_tester(self),
             line_rate: link::line(self.bed).map(|line| {
                 let one_way = line.frames_per_second_on_wire(self.traffic.frames.mean_on_wire());
                 Rate::from_fps(one_way.fps() * self.traffic.directions() as f64)
             }),
-            veth: self.bed.cable(Side::A).and_then(|cable| {
-                let name = || self.bed.port(Side::A).name.clone();
-                cable.is_veth().then(name)
-            }),
+            veth: (first.cable.as_ref())
+                .is_some_and(Cable::is_veth)
+                .then(|| first.name.clone()),
             receiver: Some(self.traffic.receiver),
             simulated: None,
         }

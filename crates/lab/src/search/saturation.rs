@@ -140,10 +140,14 @@ pub fn measure(
         }
         if let Some(found) = most.saturation().filter(|_| most.lost) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
-            little.add(paced(tester, rate, true, trials)?);
+            if let Some(trial) = paced(tester, rate, true, trials)? {
+                little.add(trial);
+            }
             if let Some(carried) = wire.saturation() {
                 let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
-                wire_little.add(paced(tester, rate, false, trials)?);
+                if let Some(trial) = paced(tester, rate, false, trials)? {
+                    wire_little.add(trial);
+                }
             }
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
@@ -197,25 +201,22 @@ fn burst(
     router: bool,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
-    if !router && tester.bed.plan().is_external() {
-        return Ok(None);
-    }
     let frames = sends.frames_in(TRIAL).max(1);
     let offer = Offer {
         rate: Rate::ZERO,
         duration: Span::ZERO,
     };
     let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
-    through(tester, router, offer, trials, burst).map(Some)
+    through(tester, router, offer, trials, burst)
 }
 
-/// At a load, through the router or a wire in its place.
+/// The same at a load.
 fn paced(
     tester: &mut Tester<'_>,
     rate: Rate,
     router: bool,
     trials: &mut Trials<'_>,
-) -> Result<Trial, JobError> {
+) -> Result<Option<Trial>, JobError> {
     let offer = Offer {
         rate: rate.min(SENDER_MAX),
         duration: TRIAL,
@@ -225,16 +226,23 @@ fn paced(
     })
 }
 
-/// A trial through the router, or a wire in its place.
+/// A trial through the router, or a wire in its place; `None` for a wire that cannot be laid.
 fn through(
     tester: &mut Tester<'_>,
     router: bool,
     offer: Offer,
     trials: &mut Trials<'_>,
     trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
-) -> Result<Trial, JobError> {
-    let wire = (!router).then(|| Wire::lay(tester.bed, &tester.ways()));
-    let wire = wire.transpose()?;
+) -> Result<Option<Trial>, JobError> {
+    let wire = if router {
+        None
+    } else {
+        let laid = Wire::lay(tester.bed, &tester.ways())?;
+        if laid.is_none() {
+            return Ok(None);
+        }
+        laid
+    };
     let passed = tester.places_passed;
     let trial = trial(tester)?;
     if wire.is_some() {
@@ -256,7 +264,7 @@ fn through(
     let judged = trials.judged(phase, frames, offer, &rules, trial)?;
     // The rates are counted by windows, which do not show what the receiver missed.
     judged.trial.check_exit().map_err(JobError::PastExit)?;
-    Ok(judged.trial)
+    Ok(Some(judged.trial))
 }
 
 /// What overload tells of a simulated router: what it was written to be.

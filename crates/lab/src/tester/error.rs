@@ -42,6 +42,11 @@ pub enum TesterError {
     /// The receiver cannot stand at the DUT's exit.
     #[error("--receiver exit: {0}; give --receiver port")]
     NoExit(NoExit),
+    /// Nothing can be put at the DUT's ports.
+    #[error(
+        "only its owner gets at the ports of somebody else's device: no program of ours can stand there"
+    )]
+    NoDutPorts,
     /// The machine watch's timer does not tick on this CPU.
     #[error("the machine watch does not tick on CPU {0}: is the CPU online?")]
     NoTimer(usize),

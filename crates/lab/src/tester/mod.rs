@@ -36,14 +36,15 @@ pub use ports::receiver::{Receiver, ReceiverPlan};
 pub use ports::sender::{Sender, SenderPlan};
 pub use ports::template::{Template, Varied};
 pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
-pub use ways::{Way, way_id, ways};
+pub use ways::{DutPorts, Way, way_id, ways};
 pub use wire::Wire;
 
 pub use crate::traffic::{PortKind, ReceiverPlace};
 
-use crate::bed::{Bed, Front, Side};
+use crate::bed::{Bed, Front};
 use crate::traffic::Traffic;
 use mpps_ebpf::instruments::sender::Order;
+use mpps_linux::netns::NetNs;
 use mpps_method::flows::FLOWS_MAX;
 use mpps_method::{Rate, Span};
 use nic::{front, polling};
@@ -99,45 +100,33 @@ impl<'bed> Tester<'bed> {
         libbpf_rs::set_print(None);
         let interfaces = KernelInterfaces::of(bed.plan().interfaces)?;
         dut_path::sweep(bed)?;
-        let ways = ways(traffic.bidirectional);
+        let ways = ways(bed, traffic.bidirectional);
         exit_place::check(bed, traffic, &ways)?;
         mtu::fit(bed, traffic.frames.max())?;
-        link_state::check(bed, &ways)?;
+        link_state::check(&ways)?;
         let mut nics = Vec::new();
         let mut receivers = Vec::new();
         for way in &ways {
-            receivers.push(open::receiver(bed, traffic, *way, frames_max)?);
-            if !bed.plan().is_external() {
-                let (netns, port) = (bed.netns(way.dut_in), bed.port(way.dut_in));
-                nics.push(Nic::attach(&nic_plan(bed), netns, port.ifindex)?);
+            receivers.push(open::receiver(bed, traffic, way, frames_max)?);
+            if let Some(dut) = way.dut {
+                let (netns, port) = (&dut.incoming.netns, dut.incoming.ifindex);
+                nics.push(Nic::attach(&nic_plan(bed), netns, port)?);
             }
         }
-        let sending: Vec<_> = ways
-            .iter()
-            .map(|way| (bed.netns(way.from), bed.port(way.from)))
-            .collect();
-        let ledger = LedgerProbe::attach(
-            &sending
-                .iter()
-                .map(|(netns, port)| (netns.inode(), port.ifindex))
-                .collect::<Vec<_>>(),
-        )?;
+        let sending = ways.iter().map(|way| way.from);
+        let sending = sending.map(|port| (port.netns.inode(), port.ifindex));
+        let ledger = LedgerProbe::attach(&sending.collect::<Vec<_>>())?;
         for (way, nic) in (0..).zip(&nics) {
             ledger.watch_rings(&nic.ring_ids()?, way)?;
         }
         let sender = open::sender(bed, traffic, &ways)?;
-        let (polling, threads) = if bed.plan().is_external() {
-            // How a real port is polled is its driver's business and the host's, whose settings they are.
-            (Vec::new(), Vec::new())
-        } else {
-            let mut polling = match traffic.receiver {
-                ReceiverPlace::Port => polling::serve(bed, &ways, mode)?,
-                // Nothing is received at the tester's ports.
-                ReceiverPlace::Exit => Vec::new(),
-            };
-            polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
-            (polling, front::set_up(bed, &ways, &nics)?)
+        let mut polling = match traffic.receiver {
+            ReceiverPlace::Port => polling::serve(bed, &ways, mode)?,
+            // Nothing is received at the tester's ports.
+            ReceiverPlace::Exit => Vec::new(),
         };
+        polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
+        let threads = front::set_up(bed, &ways, &nics)?;
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
@@ -200,8 +189,8 @@ impl<'bed> Tester<'bed> {
 
     /// The ways, by direction.
     #[must_use]
-    pub fn ways(&self) -> Vec<Way> {
-        ways(self.traffic.bidirectional)
+    pub fn ways(&self) -> Vec<Way<'bed>> {
+        ways(self.bed, self.traffic.bidirectional)
     }
 
     /// The kernel threads that do the DUT's work, with their CPUs; the softirq front has none.
@@ -211,15 +200,12 @@ impl<'bed> Tester<'bed> {
     }
 }
 
-/// By what the tasks of a router of ours are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
+/// By what the router's tasks on this machine are known. Where its work is done in softirqs, ksoftirqd's time is its busy time.
 fn router_tasks(bed: &Bed) -> RouterTasks {
     let plan = bed.plan();
-    if plan.is_external() {
-        return RouterTasks::default();
-    }
     let alone = |cpu: &usize| plan.nic != Front::Softirq && !plan.cpus.tester.contains(cpu);
     RouterTasks {
-        netns: bed.netns(Side::B).inode(),
+        netns: bed.dut().netns().map_or(0, NetNs::inode),
         cpus: plan.cpus.dut.clone(),
         softirqs: plan.cpus.dut.iter().copied().filter(alone).collect(),
     }

@@ -16,13 +16,16 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Puts the wire between the DUT's ports.
+    /// Puts the wire between the DUT's ports; `None` where the tester does not get at them.
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn lay(bed: &Bed, ways: &[Way]) -> Result<Self, TesterError> {
+    pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {
+            let Some(dut) = way.dut else {
+                return Ok(None);
+            };
             let mut open = WireSkelBuilder::default()
                 .open(skeleton_storage())
                 .map_err(|e| TesterError::bpf("open the wire", &e))?;
@@ -31,20 +34,20 @@ impl Wire {
                 .rodata_data
                 .as_deref_mut()
                 .ok_or(TesterError::Layout("wire rodata"))?;
-            rodata.other_port = bed.port(way.dut_out).ifindex;
+            rodata.other_port = dut.outgoing.ifindex;
             let skel = open
                 .load()
                 .map_err(|e| TesterError::bpf("load the wire", &e))?;
             let program = skel.progs.wire.as_fd();
             let put = InPath::put(
                 bed,
-                way.dut_in,
+                dut.incoming,
                 (Hook::Ingress, Turn::First),
                 "mpps_wire",
                 program,
             )?;
             in_path.push((skel, put));
         }
-        Ok(Self { _in_path: in_path })
+        Ok(Some(Self { _in_path: in_path }))
     }
 }

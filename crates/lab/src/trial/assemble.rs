@@ -6,7 +6,7 @@ use super::disturbed::{Disturbances, within};
 use super::losses::losses;
 use super::stations::Stations;
 use super::windows::windows;
-use crate::bed::{Front, Side};
+use crate::bed::Front;
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, is_veth};
 use mpps_ebpf::instruments::other_tasks::{CpuUse, Had};
 use mpps_ebpf::instruments::receiver::Received;
@@ -48,7 +48,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     let path = Path::of(tester)?;
     // By the DUT's own count, and only where it is to have no route: else it is loss like any other.
     let unrouted = if tester.traffic.missing() {
-        stack(&parts).no_route
+        stack(&parts).map_or(0, |stack| stack.no_route)
     } else {
         0
     };
@@ -98,7 +98,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         largest_burst: parts.sent.burst_largest,
         per_size: per_size(tester, &parts)?,
         per_queue: per_queue(&parts),
-        stack: (!tester.bed.plan().is_external()).then(|| stack(&parts)),
+        stack: stack(&parts),
     };
     trial.windows = forwarded_in_windows(tester, &parts, &trial)?;
     Ok(trial)
@@ -119,12 +119,12 @@ fn forwarded_in_windows(
     Ok(windows(&cpus, parts.sent.started_ns, &disturbed))
 }
 
-fn stack(parts: &Parts<'_>) -> StackCounts {
-    let (after, before) = (parts.after.stack, parts.before.stack);
-    StackCounts {
+fn stack(parts: &Parts<'_>) -> Option<StackCounts> {
+    let (after, before) = parts.after.stack.zip(parts.before.stack)?;
+    Some(StackCounts {
         forwarded: after.forwarded - before.forwarded,
         no_route: after.no_route - before.no_route,
-    }
+    })
 }
 
 /// How long each CPU stood still.
@@ -187,31 +187,30 @@ fn duration(parts: &Parts<'_>) -> Span {
 struct Path {
     port: PortKind,
     receiver: ReceiverPlace,
-    dut: Dut,
+    counted: Counted,
 }
 
 #[derive(Clone, Copy)]
-enum Dut {
-    /// A router of ours, behind this front.
-    Ours(Front),
-    /// A device of somebody else's; whether its cable is a veth.
-    Device { veth: bool },
+enum Counted {
+    /// The DUT's ports as well, behind this front.
+    Inside(Front),
+    /// The tester's ports only; whether the first is a veth.
+    Around { veth: bool },
 }
 
 impl Path {
     fn of(tester: &Tester<'_>) -> Result<Self, TesterError> {
-        let (plan, port) = (tester.bed.plan(), tester.traffic.port);
-        let dut = if plan.is_external() {
-            let veth = is_veth(tester.bed, Side::A)?;
-            Dut::Device { veth }
-        } else {
-            Dut::Ours(plan.nic)
+        let [first, _] = tester.bed.tester();
+        let counted = match tester.bed.dut().front() {
+            Some(front) => Counted::Inside(front),
+            None => Counted::Around {
+                veth: is_veth(first)?,
+            },
         };
-        let receiver = tester.traffic.receiver;
         Ok(Self {
-            port,
-            receiver,
-            dut,
+            port: tester.traffic.port,
+            receiver: tester.traffic.receiver,
+            counted,
         })
     }
 }
@@ -242,12 +241,12 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         met: unique + opening.received + closing.received,
     };
     let (before, after) = (&parts.before.ways[way], &parts.after.ways[way]);
-    let mut ledger = match path.dut {
-        Dut::Ours(front) => {
+    let mut ledger = match path.counted {
+        Counted::Inside(front) => {
             let path = (front, path.port, path.receiver);
             stations(path, &ends, &counts, before, after)
         }
-        Dut::Device { veth } => around_device(path.port, veth, &ends, &counts, before, after),
+        Counted::Around { veth } => around_device(path.port, veth, &ends, &counts, before, after),
     };
     (ledger.opening, ledger.closing) = (opening, closing);
     ledger.sent = ends.sent;

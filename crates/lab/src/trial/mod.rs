@@ -170,7 +170,7 @@ impl Begun {
     fn paced(tester: &mut Tester<'_>, offer: &Offer, length: Span) -> Result<Self, TesterError> {
         let order = paced(tester, offer.rate, offer.rate.frames_in(length));
         send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
-        let speeds = speed::read(&speed::cpus(tester.bed))?;
+        let speeds = speed::read(&tester.bed.plan().cpus.all())?;
         Ok(Self {
             speeds: Some(speeds),
             ..Self::new(tester, *offer, order, length)?
@@ -241,7 +241,7 @@ impl Begun {
         let exchange = self.exchange.zip(exchange::read(tester.bed)?);
         trial.exchange = exchange.map(|(before, after)| CpuExchange { before, after });
         if let Some(before) = self.speeds {
-            trial.speeds = speed::beside(&before, &speed::read(&speed::cpus(tester.bed))?);
+            trial.speeds = speed::beside(&before, &speed::read(&tester.bed.plan().cpus.all())?);
         }
         Ok(trial)
     }
@@ -372,7 +372,7 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
 }
 
 fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {
-    tester.bed.netns(crate::bed::Side::A)
+    &tester.bed.tester()[0].netns
 }
 
 /// ns << 20 between two slots: the rounding is below 1e-8 of any rate.

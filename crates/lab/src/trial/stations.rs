@@ -1,9 +1,9 @@
 //! The counters along the frames' way, read when no frame is under way.
 
-use crate::bed::{Front, Side};
+use crate::bed::Port;
 use crate::tester::{PortKind, RingCount, Tester, TesterError, Way};
 use mpps_ebpf::instruments::ledger::Taken;
-use mpps_linux::ipstat::{self, IpCounts};
+use mpps_linux::ipstat::IpCounts;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::task::{self, SchedStat};
@@ -36,8 +36,8 @@ pub struct Stations {
     pub cpus: Vec<CpuTimes>,
     /// Packets that the network stack of every CPU has taken.
     pub stack_packets: Vec<(usize, u32)>,
-    /// What the DUT's IP layer counted.
-    pub stack: IpCounts,
+    /// What the DUT's IP layer counted of the family in use, where that is known.
+    pub stack: Option<IpCounts>,
 }
 
 impl Stations {
@@ -49,7 +49,7 @@ impl Stations {
         let ways = tester.ways();
         let ways = (0..)
             .zip(&ways)
-            .map(|(number, way)| read_way(tester, number, *way))
+            .map(|(number, way)| read_way(tester, number, way))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             ways,
@@ -68,7 +68,8 @@ impl Stations {
         if !tester.traffic.missing() {
             return Ok(0);
         }
-        Ok(read_stack(tester)?.no_route - self.stack.no_route)
+        let counted = read_stack(tester)?.zip(self.stack);
+        Ok(counted.map_or(0, |(now, before)| now.no_route - before.no_route))
     }
 
     /// Frames that ports and rings have refused since this was read, all directions.
@@ -77,7 +78,7 @@ impl Stations {
     /// What the kernel said.
     pub fn refused_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
         let mut refused = 0;
-        for ((number, way), before) in (0..).zip(tester.ways()).zip(&self.ways) {
+        for ((number, way), before) in (0..).zip(&tester.ways()).zip(&self.ways) {
             let (taken, ring) = read_taken(tester, number, way)?;
             refused += taken.port_refused + taken.ring_refused + ring.dropped
                 - before.taken.port_refused
@@ -88,47 +89,30 @@ impl Stations {
     }
 }
 
-/// The DUT's own counts of the family in use.
-///
-/// # Errors
-/// What /proc said.
-pub fn read_stack(tester: &Tester<'_>) -> Result<IpCounts, TesterError> {
-    if tester.bed.plan().is_external() {
-        return Ok(IpCounts::default());
-    }
-    let read = if tester.traffic.ipv6 {
-        ipstat::ipv6
-    } else {
-        ipstat::ipv4
-    };
-    Ok(tester.bed.netns(Side::B).run(read)??)
+fn read_stack(tester: &Tester<'_>) -> Result<Option<IpCounts>, TesterError> {
+    Ok(tester.bed.dut().ip_counts(tester.traffic.ipv6)?)
 }
 
-fn read_way(tester: &Tester<'_>, number: u32, way: Way) -> Result<WayStations, TesterError> {
+fn read_way(tester: &Tester<'_>, number: u32, way: &Way<'_>) -> Result<WayStations, TesterError> {
     let (taken, ring) = read_taken(tester, number, way)?;
-    if tester.bed.plan().is_external() {
-        let port = read_port(tester, way.to)?;
-        return Ok(WayStations {
-            taken,
-            ring,
-            nic: Vec::new(),
-            dut_in: LinkStats::default(),
-            dut_out: LinkStats::default(),
-            missed: port.rx_missed_errors + port.rx_over_errors,
-        });
-    }
+    let nic = tester.nics.get(number as usize).map(|nic| nic.received());
+    let (dut_in, dut_out) = match way.dut {
+        Some(dut) => (read_port(dut.incoming)?, read_port(dut.outgoing)?),
+        None => Default::default(),
+    };
+    let missed = if way.to.is_adopted() {
+        let port = read_port(way.to)?;
+        port.rx_missed_errors + port.rx_over_errors
+    } else {
+        0
+    };
     Ok(WayStations {
         taken,
         ring,
-        nic: tester
-            .nics
-            .get(number as usize)
-            .map(|nic| nic.received())
-            .transpose()?
-            .unwrap_or_default(),
-        dut_in: read_port(tester, way.dut_in)?,
-        dut_out: read_port(tester, way.dut_out)?,
-        missed: 0,
+        nic: nic.transpose()?.unwrap_or_default(),
+        dut_in,
+        dut_out,
+        missed,
     })
 }
 
@@ -136,21 +120,20 @@ fn read_way(tester: &Tester<'_>, number: u32, way: Way) -> Result<WayStations, T
 fn read_taken(
     tester: &Tester<'_>,
     number: u32,
-    way: Way,
+    way: &Way<'_>,
 ) -> Result<(Taken, RingCount), TesterError> {
     let mut taken = tester.ledger.read(number)?;
     if tester.traffic.port == PortKind::AfPacket {
         // No redirect, no tracepoint: the port's own statistics have what it took and refused.
-        let port = read_port(tester, way.from)?;
+        let port = read_port(way.from)?;
         (taken.port_taken, taken.port_refused) = (port.tx_packets, port.tx_dropped);
     }
     let ring = tester.receivers[number as usize].ring()?;
     Ok((taken, ring.unwrap_or_default()))
 }
 
-fn read_port(tester: &Tester<'_>, side: Side) -> Result<LinkStats, TesterError> {
-    let name = &tester.bed.port(side).name;
-    Ok(tester.bed.netns(side).run(|| links::stats(name))??)
+fn read_port(port: &Port) -> Result<LinkStats, TesterError> {
+    Ok(port.netns.run(|| links::stats(&port.name))??)
 }
 
 fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterError> {
@@ -161,20 +144,12 @@ fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterEr
         .collect()
 }
 
-/// What the DUT has run so far, ns: it stands still when the DUT has nothing left to do. The softirq
-/// front has no thread of its own; there only arrivals tell.
+/// What the DUT's threads have run so far, ns: it stands still when the DUT has nothing left to do. Where it has none of
+/// its own, only arrivals tell.
 ///
 /// # Errors
 /// What /proc said.
 pub fn dut_run_ns(tester: &Tester<'_>) -> Result<u64, TesterError> {
-    if tester.bed.plan().is_external() {
-        return Ok(0);
-    }
-    match tester.bed.plan().nic {
-        Front::Cpumap | Front::Napi => Ok(read_threads(tester)?
-            .iter()
-            .map(|(_, stat)| stat.run_ns)
-            .sum()),
-        Front::Softirq => Ok(0),
-    }
+    let threads = read_threads(tester)?;
+    Ok(threads.iter().map(|(_, stat)| stat.run_ns).sum())
 }

@@ -3,6 +3,7 @@
 
 pub mod trials;
 
+use mpps_lab::bed::Port;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::clock::wait_until;
 use mpps_lab::destinations::{DestinationList, Destinations, DrawPlan};
@@ -10,12 +11,28 @@ use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_linux::cpu::CpuSet;
+use mpps_linux::netns::NetNs;
 use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
 use mpps_method::{Offer, Rules, Trial};
 use mpps_tables::Table;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+
+/// The ports of a bed, for tests that know which DUT it has.
+pub trait PortsOfBed {
+    fn port(&self, side: Side) -> &Port;
+
+    fn netns(&self, side: Side) -> &NetNs {
+        &self.port(side).netns
+    }
+}
+
+impl PortsOfBed for Bed {
+    fn port(&self, side: Side) -> &Port {
+        self.port_at(side).expect("a port that the tester gets at")
+    }
+}
 
 /// Ends a test that cannot run here, and says what it lacks; `cargo xtask test` counts it as skipped. What the function
 /// answers is then its type's own nothing.

@@ -3,8 +3,8 @@
 use crate::args::FibArgs;
 use crate::plan::bed_name;
 use anyhow::{Result, bail};
-use mpps_lab::bed::{self, Bed, Side};
-use mpps_lab::facts;
+use mpps_lab::bed::{self, Bed};
+use mpps_lab::{facts, fib};
 
 /// Where routes are.
 pub enum Place {
@@ -53,7 +53,7 @@ impl Place {
         anyhow::Error: From<E>,
     {
         Ok(match self {
-            Self::Bed(bed) => bed.netns(Side::B).run(work)??,
+            Self::Bed(bed) => fib::router(bed)?.run(work)??,
             Self::Here => work()?,
         })
     }

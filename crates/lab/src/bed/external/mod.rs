@@ -5,23 +5,23 @@
 //! the same way a namespace goes. Nobody's kernel speaks on it while it is ours: no address is configured, no
 //! IPv6 is on; a thread of ours answers the device's questions for the tester's addresses.
 
-mod cable;
 mod neighbours;
 mod port;
 mod refusal;
 
-pub use cable::Cable;
 pub use neighbours::Neighbours;
 pub use port::AdoptedPort;
 pub use refusal::check as check_ports;
 
-use super::{BedError, BedPlan, Change, Port, names, ports};
+use super::{BedError, Change, Port, names, ports};
 use crate::clock::wait_for;
+use crate::dut::{Cable, Device, Dut};
 use crate::journal::Journal;
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 /// A link comes up within some seconds: the two ends have to agree on a speed first, ns.
 const CARRIER_LIMIT_NS: u64 = 10_000_000_000;
@@ -89,10 +89,9 @@ pub fn usual_addresses() -> [(Dual, Dual); 2] {
 
 /// What a raised bed consists of.
 pub(super) struct Built {
-    pub netns: Vec<NetNs>,
-    pub ports: [Port; 4],
+    pub tester: [Port; 2],
+    pub dut: Box<dyn Dut>,
     pub neighbours: Vec<Neighbours>,
-    pub cables: Vec<Cable>,
 }
 
 /// Adopts both ports; `make` makes a namespace that is journalled.
@@ -105,7 +104,7 @@ pub(super) fn adopt(
     // Both are looked at before either is touched.
     refusal::check(plan)?;
     let [out, _, back] = names::netns(bed);
-    let netns = vec![make(journal, out)?, make(journal, back)?];
+    let netns = [make(journal, out)?, make(journal, back)?].map(Arc::new);
     let ends = [&plan.out, &plan.back];
     for (end, netns) in ends.iter().zip(&netns) {
         netns.run(ports::silence_tester)??;
@@ -114,38 +113,28 @@ pub(super) fn adopt(
     for (end, netns) in ends.iter().zip(&netns) {
         wait_for_carrier(&end.port, netns)?;
     }
-    let mut tester = Vec::new();
-    let cable = |(end, netns): (&&ExternalEnd, &NetNs)| Cable::read(netns, &end.port);
-    let cables = ends
-        .iter()
-        .zip(&netns)
-        .map(cable)
-        .collect::<Result<_, _>>()?;
+    let [first, second] = &netns;
+    let tester = [
+        tester_port(&plan.out, first)?,
+        tester_port(&plan.back, second)?,
+    ];
     let mut neighbours = Vec::new();
-    let mut device = Vec::new();
-    for ((end, netns), asks) in ends.iter().zip(&netns).zip([true, plan.bidirectional]) {
-        let port = tester_port(end, netns)?;
-        let us = (port.mac, end.tester);
-        let mut at = Neighbours::new(netns, &end.port, us)?;
-        let mac = match end.device_mac {
+    let mut next_hops = [[0; 6]; 2];
+    let asks = [true, plan.bidirectional];
+    for (((end, port), next_hop), asks) in ends.iter().zip(&tester).zip(&mut next_hops).zip(asks) {
+        let mut at = Neighbours::new(&port.netns, &end.port, (port.mac, end.tester))?;
+        *next_hop = match end.device_mac {
             Some(mac) => mac,
             None if asks => at.ask(end.device.address(plan.ipv6), plan.ipv6)?,
             None => [0; 6],
         };
         at.start()?;
         neighbours.push(at);
-        device.push(device_port(end, mac));
-        tester.push(port);
     }
-    let (Ok([a, d]), Ok([b, c])) = (<[Port; 2]>::try_from(tester), <[Port; 2]>::try_from(device))
-    else {
-        return Err(BedError::BadPlan("two ports, no more".to_owned()));
-    };
     Ok(Built {
-        netns,
-        ports: [a, b, c, d],
+        tester,
+        dut: Box::new(Device { next_hops }),
         neighbours,
-        cables,
     })
 }
 
@@ -182,7 +171,7 @@ fn wait_for_carrier(name: &str, netns: &NetNs) -> Result<(), BedError> {
     ))
 }
 
-fn tester_port(end: &ExternalEnd, netns: &NetNs) -> Result<Port, BedError> {
+fn tester_port(end: &ExternalEnd, netns: &Arc<NetNs>) -> Result<Port, BedError> {
     let link = netns.run(|| links::get(&end.port))??;
     let mac = <[u8; 6]>::try_from(link.mac)
         .map_err(|_| BedError::port(&end.port, "no Ethernet address: not an Ethernet port"))?;
@@ -192,24 +181,7 @@ fn tester_port(end: &ExternalEnd, netns: &NetNs) -> Result<Port, BedError> {
         mac,
         v4: end.tester.v4,
         v6: end.tester.v6,
+        netns: Arc::clone(netns),
+        cable: Some(Cable::read(netns, &end.port)?),
     })
-}
-
-/// The device's side of a cable, as far as we know it.
-fn device_port(end: &ExternalEnd, mac: [u8; 6]) -> Port {
-    Port {
-        name: format!("the device's port at {}", end.port),
-        ifindex: 0,
-        mac,
-        v4: end.device.v4,
-        v6: end.device.v6,
-    }
-}
-
-impl BedPlan {
-    /// Whether the DUT is somebody else's device.
-    #[must_use]
-    pub fn is_external(&self) -> bool {
-        self.external.is_some()
-    }
 }

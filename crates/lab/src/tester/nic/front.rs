@@ -7,7 +7,7 @@
 
 use super::polling::wait_for_threads;
 use super::virtual_nic::Nic;
-use crate::bed::{Bed, Front};
+use crate::bed::{Bed, Front, Port};
 use crate::tester::error::TesterError;
 use crate::tester::ways::Way;
 use mpps_linux::cpu::{self, CpuSet};
@@ -17,7 +17,11 @@ use mpps_linux::setting::Setting;
 ///
 /// # Errors
 /// What the kernel said.
-pub fn set_up(bed: &Bed, ways: &[Way], nics: &[Nic]) -> Result<Vec<(i32, usize)>, TesterError> {
+pub fn set_up(bed: &Bed, ways: &[Way<'_>], nics: &[Nic]) -> Result<Vec<(i32, usize)>, TesterError> {
+    let incoming = ways
+        .iter()
+        .filter_map(|way| way.dut)
+        .map(|dut| dut.incoming);
     match bed.plan().nic {
         Front::Cpumap => Ok(nics
             .iter()
@@ -25,23 +29,23 @@ pub fn set_up(bed: &Bed, ways: &[Way], nics: &[Nic]) -> Result<Vec<(i32, usize)>
             .collect()),
         Front::Napi => {
             let mut threads = Vec::new();
-            for way in ways {
-                threads.extend(thread_napi(bed, *way)?);
+            for port in incoming {
+                threads.extend(thread_napi(bed, port)?);
             }
             Ok(threads)
         }
         Front::Softirq => {
-            for way in ways {
-                steer_packets(bed, *way)?;
+            for port in incoming {
+                steer_packets(bed, port)?;
             }
             Ok(Vec::new())
         }
     }
 }
 
-fn thread_napi(bed: &Bed, way: Way) -> Result<Vec<(i32, usize)>, TesterError> {
-    write_sysfs(bed, way, "threaded", "1")?;
-    let found = wait_for_threads(bed, way.dut_in, usize::from(bed.plan().queues))?;
+fn thread_napi(bed: &Bed, port: &Port) -> Result<Vec<(i32, usize)>, TesterError> {
+    write_sysfs(port, "threaded", "1")?;
+    let found = wait_for_threads(bed, port, usize::from(bed.plan().queues))?;
     let cpus = bed.plan().cpus.dut.iter().copied().cycle();
     found
         .into_iter()
@@ -53,17 +57,15 @@ fn thread_napi(bed: &Bed, way: Way) -> Result<Vec<(i32, usize)>, TesterError> {
         .collect()
 }
 
-fn steer_packets(bed: &Bed, way: Way) -> Result<(), TesterError> {
+fn steer_packets(bed: &Bed, port: &Port) -> Result<(), TesterError> {
     let mask = bed.plan().cpus.dut_set().mask();
     for queue in 0..bed.plan().queues {
-        write_sysfs(bed, way, &format!("queues/rx-{queue}/rps_cpus"), &mask)?;
+        write_sysfs(port, &format!("queues/rx-{queue}/rps_cpus"), &mask)?;
     }
     Ok(())
 }
 
-fn write_sysfs(bed: &Bed, way: Way, file: &str, value: &str) -> Result<(), TesterError> {
-    let port = &bed.port(way.dut_in).name;
-    let setting = Setting::device_file(port, file);
-    bed.netns(way.dut_in).run(|| setting.write(value))??;
-    Ok(())
+fn write_sysfs(port: &Port, file: &str, value: &str) -> Result<(), TesterError> {
+    let setting = Setting::device_file(&port.name, file);
+    Ok(port.netns.run(|| setting.write(value))??)
 }

@@ -1,7 +1,7 @@
 //! The kernel threads that poll a port. A thread's name (napi/mD-7) does not say in which namespace mD is:
 //! the kernel is asked, or where it does not tell, what each thread was made for is looked at.
 
-use crate::bed::{Bed, Side};
+use crate::bed::Port;
 use crate::tester::error::TesterError;
 use crate::tester::kernel_interfaces::NapiList;
 use crate::tester::programs::skeleton_storage;
@@ -15,8 +15,8 @@ use std::io::Read;
 ///
 /// # Errors
 /// What the kernel said.
-pub fn threads(bed: &Bed, side: Side, list: NapiList) -> Result<Vec<i32>, TesterError> {
-    let (netns, port) = (bed.netns(side), bed.port(side));
+pub fn threads(port: &Port, list: NapiList) -> Result<Vec<i32>, TesterError> {
+    let netns = &port.netns;
     match list {
         NapiList::Netlink => {
             let listed = netns.run(|| mpps_linux::napi::list(&port.name))??;

@@ -2,7 +2,7 @@
 //! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
 
 use super::napi_threads;
-use crate::bed::{Bed, Front, Side};
+use crate::bed::{Bed, Front, Port};
 use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::kernel_interfaces::KernelInterfaces;
@@ -52,13 +52,13 @@ enum Served {
 }
 
 /// Serves the receiving ports of these ways so and returns the threads that do it; their receivers must be
-/// attached (a veth has no NAPI before).
+/// attached (a veth has no NAPI before). How an adopted port is polled is its driver's business and the host's.
 ///
 /// # Errors
 /// What the kernel said; a thread that did not appear.
-pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
+pub fn serve(bed: &Bed, ways: &[Way<'_>], mode: ReceiverMode) -> Result<Vec<i32>, TesterError> {
     let mut threads = Vec::new();
-    for way in ways {
+    for way in ways.iter().filter(|way| !way.to.is_adopted()) {
         threads.extend(serve_port(bed, way.to, mode, Served::Thread)?);
     }
     Ok(threads)
@@ -77,7 +77,7 @@ pub fn serve(bed: &Bed, ways: &[Way], mode: ReceiverMode) -> Result<Vec<i32>, Te
 /// As [`serve`].
 pub fn serve_nics(
     bed: &Bed,
-    ways: &[Way],
+    ways: &[Way<'_>],
     port: PortKind,
     mode: ReceiverMode,
 ) -> Result<Vec<i32>, TesterError> {
@@ -88,35 +88,34 @@ pub fn serve_nics(
         (PortKind::AfPacket, Front::Softirq) => (mode, Served::Softirq),
     };
     let mut threads = Vec::new();
-    for way in ways {
-        threads.extend(serve_port(bed, way.dut_in, mode, served)?);
+    for dut in ways.iter().filter_map(|way| way.dut) {
+        threads.extend(serve_port(bed, dut.incoming, mode, served)?);
     }
     Ok(threads)
 }
 
 fn serve_port(
     bed: &Bed,
-    side: Side,
+    port: &Port,
     mode: ReceiverMode,
     served: Served,
 ) -> Result<Vec<i32>, TesterError> {
-    let (port, netns) = (&bed.port(side).name, bed.netns(side));
     let threaded = match served {
         Served::Thread => "1",
         Served::Softirq => "0",
     };
-    netns.run(|| {
+    port.netns.run(|| {
         let threaded = ("threaded", threaded.to_owned());
         for (file, value) in mode.settings().into_iter().chain([threaded]) {
             // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
-            Setting::device_file(port, file).ensure(&value)?;
+            Setting::device_file(&port.name, file).ensure(&value)?;
         }
         Ok::<_, mpps_linux::Error>(())
     })??;
     if served == Served::Softirq {
         return Ok(Vec::new());
     }
-    let threads = wait_for_threads(bed, side, 1)?;
+    let threads = wait_for_threads(bed, port, 1)?;
     for &tid in &threads {
         cpu::pin_task(tid, &bed.plan().cpus.receivers())?;
         cpu::set_fifo(tid, PRIORITY)?;
@@ -125,17 +124,16 @@ fn serve_port(
 }
 
 /// The threads of a port's NAPI, at least so many, in the order of its queues.
-pub fn wait_for_threads(bed: &Bed, side: Side, least: usize) -> Result<Vec<i32>, TesterError> {
+pub fn wait_for_threads(bed: &Bed, port: &Port, least: usize) -> Result<Vec<i32>, TesterError> {
     let list = KernelInterfaces::of(bed.plan().interfaces)?.napi_list;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
-        threads = napi_threads::threads(bed, side, list)?;
+        threads = napi_threads::threads(port, list)?;
         Ok::<_, TesterError>(threads.len() >= least)
     })?;
     if all {
         Ok(threads)
     } else {
-        let port = &bed.port(side).name;
-        Err(TesterError::NoKthread(format!("napi/{port}-*")))
+        Err(TesterError::NoKthread(format!("napi/{}-*", port.name)))
     }
 }

@@ -1,6 +1,6 @@
 //! When frames leave a port, by a count and at a place that are not the sender's (see `departures.bpf.c`).
 
-use crate::bed::{Bed, Side};
+use crate::bed::Port;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{maps, skeleton_storage, trace};
 use libbpf_rs::Link;
@@ -18,7 +18,7 @@ impl Departures {
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn watch(bed: &Bed, side: Side) -> Result<Self, TesterError> {
+    pub fn watch(port: &Port) -> Result<Self, TesterError> {
         let mut open = DeparturesSkelBuilder::default()
             .open(skeleton_storage())
             .map_err(|e| TesterError::bpf("open the watch of departures", &e))?;
@@ -27,8 +27,8 @@ impl Departures {
             .rodata_data
             .as_deref_mut()
             .ok_or(TesterError::Layout("departures rodata"))?;
-        rodata.port_netns = u32::try_from(bed.netns(side).inode()).unwrap_or(0);
-        rodata.port_ifindex = bed.port(side).ifindex;
+        rodata.port_netns = u32::try_from(port.netns.inode()).unwrap_or(0);
+        rodata.port_ifindex = port.ifindex;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the watch of departures", &e))?;

@@ -1,10 +1,10 @@
 //! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use crate::tester::error::TesterError;
 use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::{maps, skeleton_storage};
-use crate::tester::ways::Way;
+use crate::tester::ways::{DutPorts, Way};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
 use mpps_linux::tc::{Hook, Turn};
@@ -50,9 +50,10 @@ impl PlantedFault {
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn plant(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
-        let place = (way.dut_out, Hook::Egress, Turn::First);
-        Self::plant_at(place, fault, bed, way)
+    pub fn plant(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
+        let dut = way.dut()?;
+        let place = (dut.outgoing, Hook::Egress, Turn::First);
+        Self::plant_at(place, fault, bed, dut)
     }
 
     /// Plants the fault where the DUT receives, behind a wire: it costs the router's path alone. Copies go to the port where
@@ -60,16 +61,17 @@ impl PlantedFault {
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way) -> Result<Self, TesterError> {
-        let place = (way.dut_in, Hook::Ingress, Turn::Last);
-        Self::plant_at(place, fault, bed, way)
+    pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
+        let dut = way.dut()?;
+        let place = (dut.incoming, Hook::Ingress, Turn::Last);
+        Self::plant_at(place, fault, bed, dut)
     }
 
     fn plant_at(
-        (side, hook, turn): (Side, Hook, Turn),
+        (port, hook, turn): (&Port, Hook, Turn),
         fault: Fault,
         bed: &Bed,
-        way: Way,
+        dut: DutPorts<'_>,
     ) -> Result<Self, TesterError> {
         let mut open = FaultSkelBuilder::default()
             .open(skeleton_storage())
@@ -85,12 +87,12 @@ impl PlantedFault {
         rodata.delay_ns = fault.delay_ns;
         rodata.police_fps = fault.police_fps;
         rodata.police_burst = fault.police_burst;
-        rodata.out_ifindex = bed.port(way.dut_out).ifindex;
+        rodata.out_ifindex = dut.outgoing.ifindex;
         let skel = open
             .load()
             .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
         let program = skel.progs.plant.as_fd();
-        let in_path = InPath::put(bed, side, (hook, turn), "mpps_fault", program)?;
+        let in_path = InPath::put(bed, port, (hook, turn), "mpps_fault", program)?;
         Ok(Self {
             skel,
             _in_path: in_path,

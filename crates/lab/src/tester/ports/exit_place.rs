@@ -1,7 +1,7 @@
 //! The receiver at the DUT's exit: where it can stand, and where it cannot. It sees what passes the egress hook of
 //! the outgoing port (`__dev_queue_xmit`): what goes past that hook, or is changed behind it, it cannot measure.
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
@@ -18,7 +18,7 @@ pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, Tes
     if bed.plan().cpus.tester.len() > 1 {
         return Ok(ReceiverPlace::Port);
     }
-    let ways = ways(traffic.bidirectional);
+    let ways = ways(bed, traffic.bidirectional);
     Ok(match obstacle(bed, traffic, &ways)? {
         Some(_) => ReceiverPlace::Port,
         None => ReceiverPlace::Exit,
@@ -29,7 +29,7 @@ pub fn receiver_place(bed: &Bed, traffic: &Traffic) -> Result<ReceiverPlace, Tes
 ///
 /// # Errors
 /// [`TesterError::NoExit`], or what the kernel said.
-pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<(), TesterError> {
+pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<(), TesterError> {
     if traffic.receiver == ReceiverPlace::Port {
         return Ok(());
     }
@@ -54,13 +54,13 @@ pub fn refuses(traffic: &Traffic, external: bool) -> Option<NoExit> {
     }
 }
 
-fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Option<NoExit>, TesterError> {
-    let refused = refuses(traffic, bed.plan().is_external());
+fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<Option<NoExit>, TesterError> {
+    let refused = refuses(traffic, bed.dut().ports().is_none());
     if refused.is_some() {
         return Ok(refused);
     }
-    for way in ways {
-        if let Some(why) = behind_hook(bed, way.dut_out)? {
+    for dut in ways.iter().filter_map(|way| way.dut) {
+        if let Some(why) = behind_hook(dut.outgoing)? {
             return Ok(Some(why));
         }
     }
@@ -68,9 +68,9 @@ fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Option<NoExit>
 }
 
 /// What stands at the port's egress that a frame dropped there would not meet, or would miss.
-fn behind_hook(bed: &Bed, side: Side) -> Result<Option<NoExit>, TesterError> {
-    let (name, ifindex) = (&bed.port(side).name, bed.port(side).ifindex);
-    let (qdisc, filters) = bed.netns(side).run(|| {
+fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
+    let (name, ifindex) = (&port.name, port.ifindex);
+    let (qdisc, filters) = port.netns.run(|| {
         let link = links::get(name)?;
         Ok::<_, mpps_linux::Error>((link.qdisc, tc::filters(ifindex, Hook::Egress)?))
     })??;

@@ -1,7 +1,7 @@
 //! Whether the tester's own ports are up. One that is down has no NAPI, and what the kernel then answers to its
 //! settings (EOPNOTSUPP) names no port.
 
-use crate::bed::{Bed, Side};
+use crate::bed::Port;
 use crate::tester::error::TesterError;
 use crate::tester::ways::Way;
 use mpps_linux::links;
@@ -10,44 +10,37 @@ use mpps_linux::links;
 ///
 /// # Errors
 /// [`TesterError::PortDown`] names the first port that is down; or what netlink said.
-pub fn check(bed: &Bed, ways: &[Way]) -> Result<(), TesterError> {
-    for side in ways.iter().flat_map(|way| [way.from, way.to]) {
-        if !is_up(bed, side)? {
+pub fn check(ways: &[Way<'_>]) -> Result<(), TesterError> {
+    for port in ways.iter().flat_map(|way| [way.from, way.to]) {
+        if !is_up(port)? {
             return Err(TesterError::PortDown {
-                port: bed.port(side).name.clone(),
-                netns: bed.netns(side).name().to_owned(),
+                port: port.name.clone(),
+                netns: port.netns.name().to_owned(),
             });
         }
     }
     Ok(())
 }
 
-/// Names of the way's ports that are down, tester's and DUT's, in the frames' order. A device of somebody
-/// else's has ports too, but none that can be asked.
+/// Names of the way's ports that are down, tester's and DUT's, in the frames' order.
 ///
 /// # Errors
 /// What netlink said.
-pub fn down_on(bed: &Bed, way: Way) -> Result<Vec<String>, TesterError> {
+pub fn down_on(way: Way<'_>) -> Result<Vec<String>, TesterError> {
     let mut down = Vec::new();
-    let ours = !bed.plan().is_external();
-    let sides = [
-        (way.from, true),
-        (way.dut_in, ours),
-        (way.dut_out, ours),
-        (way.to, true),
-    ];
-    for side in sides
-        .into_iter()
-        .filter_map(|(side, asked)| asked.then_some(side))
-    {
-        if !is_up(bed, side)? {
-            down.push(bed.port(side).name.clone());
+    let (incoming, outgoing) = (
+        way.dut.map(|dut| dut.incoming),
+        way.dut.map(|dut| dut.outgoing),
+    );
+    let ports = [Some(way.from), incoming, outgoing, Some(way.to)];
+    for port in ports.into_iter().flatten() {
+        if !is_up(port)? {
+            down.push(port.name.clone());
         }
     }
     Ok(down)
 }
 
-fn is_up(bed: &Bed, side: Side) -> Result<bool, TesterError> {
-    let name = &bed.port(side).name;
-    Ok(bed.netns(side).run(|| links::get(name))??.up)
+fn is_up(port: &Port) -> Result<bool, TesterError> {
+    Ok(port.netns.run(|| links::get(&port.name))??.up)
 }

@@ -1,7 +1,7 @@
 //! The links carry the longest frame of the traffic, and no more than an Ethernet does without need: a
 //! veth takes XDP programs of the plain kind only below a page.
 
-use crate::bed::{Bed, Side};
+use crate::bed::Bed;
 use crate::tester::error::TesterError;
 use mpps_linux::links::{self, Link};
 use mpps_method::FrameLen;
@@ -19,27 +19,22 @@ pub fn needed(longest: FrameLen) -> u32 {
         .max(ETHERNET)
 }
 
-/// Sets the MTU of the bed's four ports; nothing may be attached to them yet. A bed that was kept after a
+/// Sets the MTU of the bed's ports; nothing may be attached to them yet. A bed that was kept after a
 /// run with longer frames gets the usual one back. Ports of the host are raised only, as far as they go; the
 /// journal knows what they had.
 ///
 /// # Errors
 /// What the kernel said; a port that takes no frames so long.
 pub fn fit(bed: &Bed, longest: FrameLen) -> Result<(), TesterError> {
-    let (mtu, external) = (needed(longest), bed.plan().is_external());
-    let sides: &[Side] = if external {
-        &[Side::A, Side::D]
-    } else {
-        &Side::ALL
-    };
-    for &side in sides {
-        let name = &bed.port(side).name;
-        bed.netns(side).run(|| {
+    let mtu = needed(longest);
+    for port in bed.ports() {
+        let (name, adopted) = (&port.name, port.is_adopted());
+        port.netns.run(|| {
             let link = links::get(name)?;
-            if external && link.mtu_max.is_some_and(|most| most < mtu) {
+            if adopted && link.mtu_max.is_some_and(|most| most < mtu) {
                 return Err(too_long(longest, mtu, &link));
             }
-            if link.mtu < mtu || (!external && link.mtu != mtu) {
+            if link.mtu < mtu || (!adopted && link.mtu != mtu) {
                 links::set_mtu(name, mtu)?;
             }
             Ok(())

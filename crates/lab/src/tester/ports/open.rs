@@ -1,11 +1,11 @@
 //! Opens the tester's ports: sender and receiver of the kind asked for, on a bed of ours or around a device of
 //! somebody else's.
 
-use super::packet::{OnRefusal, PacketReceiver, PacketSender, Tap, TapEnds};
+use super::packet::{OnRefusal, PacketReceiver, PacketSender, Tap};
 use super::receiver::{Receiver, ReceiverPlan};
 use super::sender::{Sender, SenderPlan};
 use super::{TrafficReceiver, TrafficSender};
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use crate::tester::error::TesterError;
 use crate::tester::ways::Way;
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
@@ -20,15 +20,15 @@ impl PortKind {
     /// A port is gone.
     pub fn for_ports_of(bed: &Bed, sizes: &[FrameSpec]) -> Result<Self, TesterError> {
         let fits = |frames: &FrameSpec| usize::from(frames.max().without_fcs()) <= FRAME_OCTETS_MAX;
-        for side in [Side::A, Side::D] {
-            let name = &bed.port(side).name;
-            let can = bed.netns(side).run(|| match xdp::features(name) {
+        for port in bed.tester() {
+            let name = &port.name;
+            let can = port.netns.run(|| match xdp::features(name) {
                 Ok(can) => Ok(can.basic && can.transmit),
                 // A kernel that does not say: the way that always works.
                 Err(error) => mpps_linux::links::index(name).map_or(Err(error), |_| Ok(false)),
             })??;
             // What a driver says it can, it may still refuse: for its MTU, or for a program that is there.
-            if !can || !takes_program(bed, side) {
+            if !can || !takes_program(port) {
                 return Ok(Self::AfPacket);
             }
         }
@@ -40,9 +40,9 @@ impl PortKind {
     }
 }
 
-fn takes_program(bed: &Bed, side: Side) -> bool {
+fn takes_program(port: &Port) -> bool {
     let plan = ReceiverPlan::new(&Traffic::default(), 1);
-    Receiver::attach(plan, bed.netns(side), bed.port(side).ifindex).is_ok()
+    Receiver::attach(plan, &port.netns, port.ifindex).is_ok()
 }
 
 /// The receiver at the end of a way.
@@ -52,25 +52,24 @@ fn takes_program(bed: &Bed, side: Side) -> bool {
 pub fn receiver(
     bed: &Bed,
     traffic: &Traffic,
-    way: Way,
+    way: &Way<'_>,
     frames_max: u64,
 ) -> Result<Box<dyn TrafficReceiver>, TesterError> {
     let mut plan = ReceiverPlan::new(traffic, frames_max);
-    let (netns, port) = (bed.netns(way.to), bed.port(way.to));
-    let external = bed.plan().is_external();
+    let (netns, port) = (&way.to.netns, way.to);
     // A device asks who has the tester's addresses, and gets its answer from behind the receiver.
-    plan.pass_foreign = external;
+    plan.pass_foreign = port.is_adopted();
     if traffic.receiver == ReceiverPlace::Exit {
-        return Ok(Box::new(Receiver::attach_at_exit(plan, bed, way.dut_out)?));
+        let outgoing = way.dut()?.outgoing;
+        return Ok(Box::new(Receiver::attach_at_exit(plan, bed, outgoing)?));
     }
     Ok(match traffic.port {
         PortKind::Xdp => Box::new(Receiver::attach(plan, netns, port.ifindex)?),
         PortKind::AfPacket => {
-            let tap = if external {
-                // Only saves the IP stack work: where it cannot be, the stack drops the frames itself.
-                Tap::attach(bed, way.to, TapEnds::Behind).ok()
-            } else {
-                Some(Tap::attach(bed, way.to, TapEnds::Both)?)
+            let tap = match Tap::attach(bed, port) {
+                // There it only saves the IP stack work: where it cannot be, the stack drops the frames itself.
+                Err(_) if port.is_adopted() => None,
+                tap => Some(tap?),
             };
             let cpus = bed.plan().cpus.receivers();
             let receiver = PacketReceiver::attach(plan, netns, &port.name, &cpus, tap)?;
@@ -86,23 +85,18 @@ pub fn receiver(
 pub fn sender(
     bed: &Bed,
     traffic: &Traffic,
-    ways: &[Way],
+    ways: &[Way<'_>],
 ) -> Result<Box<dyn TrafficSender>, TesterError> {
     let plan = SenderPlan::new(bed, traffic, ways)?;
-    let ports = || {
-        ways.iter()
-            .map(|way| (bed.netns(way.from), bed.port(way.from)))
-    };
+    let ports = ways.iter().map(|way| way.from);
     Ok(match traffic.port {
         PortKind::Xdp => {
-            let ports: Vec<_> = ports().map(|(netns, port)| (netns, port.ifindex)).collect();
+            let ports: Vec<_> = ports.map(|port| (&*port.netns, port.ifindex)).collect();
             Box::new(Sender::load(plan, &ports)?)
         }
         PortKind::AfPacket => {
-            let on_refusal = on_refusal(bed, ways)?;
-            let ports: Vec<_> = ports()
-                .map(|(netns, port)| (netns, port.name.as_str()))
-                .collect();
+            let on_refusal = on_refusal(ways)?;
+            let ports: Vec<_> = ports.map(|port| (&*port.netns, &*port.name)).collect();
             Box::new(PacketSender::open(plan, &ports, on_refusal)?)
         }
     })
@@ -110,10 +104,10 @@ pub fn sender(
 
 /// A veth's queue is the ring of its other end, where a NIC would lose the frame; a NIC's queue is the
 /// tester's own.
-fn on_refusal(bed: &Bed, ways: &[Way]) -> Result<OnRefusal, TesterError> {
+fn on_refusal(ways: &[Way<'_>]) -> Result<OnRefusal, TesterError> {
     let mut all_veth = true;
     for way in ways {
-        all_veth &= !bed.plan().is_external() || is_veth(bed, way.from)?;
+        all_veth &= is_veth(way.from)?;
     }
     Ok(if all_veth {
         OnRefusal::Lose
@@ -126,8 +120,7 @@ fn on_refusal(bed: &Bed, ways: &[Way]) -> Result<OnRefusal, TesterError> {
 ///
 /// # Errors
 /// The port is gone.
-pub fn is_veth(bed: &Bed, side: Side) -> Result<bool, TesterError> {
-    let name = &bed.port(side).name;
-    let link = bed.netns(side).run(|| links::get(name))??;
+pub fn is_veth(port: &Port) -> Result<bool, TesterError> {
+    let link = port.netns.run(|| links::get(&port.name))??;
     Ok(link.kind.as_deref() == Some("veth"))
 }

@@ -21,11 +21,11 @@ const CLOCK_FRAMES: u32 = 8;
 
 /// Header template of one direction's frames.
 #[must_use]
-pub fn frame_template(bed: &Bed, traffic: &Traffic, way: Way) -> FrameTemplate {
-    let (from, to) = (bed.port(way.from), bed.port(way.to));
+pub fn frame_template(traffic: &Traffic, way: &Way<'_>) -> FrameTemplate {
+    let (from, to) = (way.from, way.to);
     FrameTemplate {
         src_mac: MacAddr(from.mac),
-        dst_mac: MacAddr(bed.port(way.dut_in).mac),
+        dst_mac: MacAddr(way.next_hop),
         addresses: if traffic.ipv6 {
             Addresses::V6(from.v6, to.v6)
         } else {
@@ -46,7 +46,7 @@ impl SenderPlan {
     ///
     /// # Errors
     /// A schedule of sizes that does not fit.
-    pub fn new(bed: &Bed, traffic: &Traffic, ways: &[Way]) -> Result<Self, TesterError> {
+    pub fn new(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<Self, TesterError> {
         let lengths = match &traffic.frames {
             FrameSpec::Fixed(length) => vec![length.without_fcs()],
             FrameSpec::Mix(_) | FrameSpec::Genome(_) => traffic
@@ -60,7 +60,7 @@ impl SenderPlan {
             templates: ways
                 .iter()
                 .zip([Varied::Destination, Varied::Source])
-                .map(|(way, far)| Template::new(&frame_template(bed, traffic, *way), far))
+                .map(|(way, far)| Template::new(&frame_template(traffic, way), far))
                 .collect::<Result<_, _>>()?,
             ipv6: traffic.ipv6,
             transport: traffic.transport,

@@ -1,7 +1,7 @@
 //! The receiver: at one of the tester's ports, or at the DUT's exit.
 
 use super::TrafficReceiver;
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use crate::tester::error::TesterError;
 use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::{attach_in, maps, skeleton_storage};
@@ -67,10 +67,10 @@ impl Receiver {
     ///
     /// # Errors
     /// What loading or attaching said.
-    pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, side: Side) -> Result<Self, TesterError> {
+    pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let program = skel.progs.leave.as_fd();
-        let in_path = InPath::put(bed, side, (Hook::Egress, Turn::Last), "mpps_exit", program)?;
+        let in_path = InPath::put(bed, port, (Hook::Egress, Turn::Last), "mpps_exit", program)?;
         let attached = Attached::Exit { _in_path: in_path };
         Ok(Self::attached(skel, plan, attached))
     }

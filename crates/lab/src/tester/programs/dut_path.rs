@@ -1,7 +1,7 @@
 //! Programs in the DUT's path: where it receives, before any routing, or where it transmits; and behind a packet
 //! socket at the tester's port.
 
-use crate::bed::{Bed, Side};
+use crate::bed::{Bed, Port};
 use crate::tester::error::TesterError;
 use crate::tester::kernel_interfaces::{KernelInterfaces, TrafficControl};
 use mpps_linux::bpf::{self, LinkKind};
@@ -34,12 +34,12 @@ impl InPath {
     /// What the kernel said.
     pub fn put(
         bed: &Bed,
-        side: Side,
+        port: &Port,
         (hook, turn): (Hook, Turn),
         name: &str,
         program: BorrowedFd<'_>,
     ) -> Result<Self, TesterError> {
-        let ifindex = bed.port(side).ifindex;
+        let ifindex = port.ifindex;
         match KernelInterfaces::of(bed.plan().interfaces)?.traffic_control {
             TrafficControl::Tcx => {
                 let kind = match hook {
@@ -50,11 +50,11 @@ impl InPath {
                     Turn::First => bpf::attach_first,
                     Turn::Last => bpf::attach,
                 };
-                let link = bed.netns(side).run(|| attach(program, ifindex, kind))??;
+                let link = port.netns.run(|| attach(program, ifindex, kind))??;
                 Ok(Self::Link { _link: link })
             }
             TrafficControl::Clsact => {
-                let netns = NetNs::open(bed.netns(side).name())?;
+                let netns = NetNs::open(port.netns.name())?;
                 let made_qdisc = netns.run(|| tc::add_clsact(ifindex))??;
                 // From here on a failure takes the qdisc off again.
                 let filter = Filter {
@@ -92,9 +92,9 @@ impl Drop for Filter {
 /// # Errors
 /// What the kernel said.
 pub fn sweep(bed: &Bed) -> Result<(), TesterError> {
-    for side in [Side::A, Side::B, Side::C, Side::D] {
-        let ifindex = bed.port(side).ifindex;
-        bed.netns(side).run(|| {
+    for port in bed.ports() {
+        let ifindex = port.ifindex;
+        port.netns.run(|| {
             let mut found = false;
             for hook in Hook::BOTH {
                 let filters = tc::filters(ifindex, hook)?;

@@ -13,4 +13,4 @@ mod tap;
 
 pub use receiver::PacketReceiver;
 pub use sender::{OnRefusal, PacketSender};
-pub use tap::{Tap, TapEnds};
+pub use tap::Tap;

@@ -19,7 +19,7 @@ impl Cable {
     ///
     /// # Errors
     /// The port is gone, or the namespace could not be entered.
-    pub(super) fn read(netns: &NetNs, port: &str) -> Result<Self, mpps_linux::Error> {
+    pub(crate) fn read(netns: &NetNs, port: &str) -> Result<Self, mpps_linux::Error> {
         Ok(Self {
             kind: netns.run(|| links::get(port))??.kind,
             nic: Nic::in_netns(netns, port)?,

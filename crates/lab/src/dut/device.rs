@@ -1,0 +1,33 @@
+//! Somebody else's device between two real ports. Nothing is known of it but where frames have to go.
+
+use super::{Dut, Front, Port};
+use mpps_linux::ipstat::IpCounts;
+
+/// The device.
+#[derive(Debug)]
+pub struct Device {
+    /// Its Ethernet addresses before the tester's first port and its second; zeros where no frame is sent.
+    pub next_hops: [[u8; 6]; 2],
+}
+
+impl Dut for Device {
+    fn next_hops(&self) -> [[u8; 6]; 2] {
+        self.next_hops
+    }
+
+    fn ports(&self) -> Option<[&Port; 2]> {
+        None
+    }
+
+    fn front(&self) -> Option<Front> {
+        None
+    }
+
+    fn ring_frames(&self) -> Option<u32> {
+        None
+    }
+
+    fn ip_counts(&self, _ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error> {
+        Ok(None)
+    }
+}
