@@ -2,11 +2,15 @@
 //!
 //! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
 
+mod parts;
+
 use crate::number;
 use crate::scale::{Laid, Scale};
 use maud::{Markup, html};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+pub use parts::{Axis, Kind, Point, Series};
 
 /// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
 const WIDTH: f64 = 480.0;
@@ -25,14 +29,6 @@ const CROWDED: usize = 1_000;
 /// Marks lie on each other where they share a square of this side. A mark is twice as wide.
 const CELL: f64 = 4.0;
 
-/// One side of a chart: quantity and unit, how values are laid out, a value in words.
-#[derive(Clone, Debug)]
-pub struct Axis {
-    label: &'static str,
-    scale: Scale,
-    words: fn(f64) -> String,
-}
-
 /// A chart.
 #[derive(Clone, Debug)]
 pub struct Chart {
@@ -42,114 +38,6 @@ pub struct Chart {
     y: Axis,
     /// The first is at the back.
     series: Vec<Series>,
-}
-
-/// How points of a series are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Marks.
-    Marks,
-    /// Marks joined by a line.
-    Joined,
-    /// A dashed line without marks.
-    Rule,
-    /// Bars.
-    Bars,
-}
-
-/// Points of one name, with a colour and a mark.
-#[derive(Clone, Debug)]
-pub struct Series {
-    name: String,
-    style: usize,
-    kind: Kind,
-    points: Vec<Point>,
-}
-
-/// A point.
-#[derive(Clone, Debug, Default)]
-pub struct Point {
-    x: f64,
-    y: f64,
-    /// Lower and upper end of its interval.
-    ends: Option<(f64, f64)>,
-    /// Of a bar: where it begins and ends across, and what it stands on.
-    bar: Option<(f64, f64, f64)>,
-    /// Drawn hollow: a bound, not a value.
-    bound: bool,
-    /// The words that a reader sees when pointing at it; made from the numbers where it is empty.
-    words: String,
-}
-
-impl Point {
-    /// Where it stands across.
-    pub const fn x(&self) -> f64 {
-        self.x
-    }
-
-    /// How high it stands.
-    pub const fn y(&self) -> f64 {
-        self.y
-    }
-
-    /// A point at `x` across and `y` up.
-    pub fn new(x: f64, y: f64) -> Self {
-        Self {
-            x,
-            y,
-            ..Self::default()
-        }
-    }
-
-    /// With an interval.
-    pub fn between(self, low: f64, high: f64) -> Self {
-        let ends = Some((low, high));
-        Self { ends, ..self }
-    }
-
-    /// As a bar from `left` to `right` that stands on `base`.
-    pub fn barred(self, left: f64, right: f64, base: f64) -> Self {
-        let bar = Some((left, right, base));
-        Self { bar, ..self }
-    }
-
-    /// Where `bound` is true, as a bound.
-    pub fn bounding(self, bound: bool) -> Self {
-        Self { bound, ..self }
-    }
-
-    /// With words of its own.
-    pub fn told(self, words: String) -> Self {
-        Self { words, ..self }
-    }
-}
-
-impl Axis {
-    /// One side.
-    pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
-        Self {
-            label,
-            scale,
-            words,
-        }
-    }
-}
-
-impl Series {
-    /// Its points.
-    pub fn points(&self) -> &[Point] {
-        &self.points
-    }
-
-    /// Points of one name.
-    pub fn new(name: impl Into<String>, style: usize, kind: Kind, points: Vec<Point>) -> Self {
-        Self {
-            name: name.into(),
-            style,
-            kind,
-            points,
-        }
-    }
 }
 
 impl Chart {

@@ -1,0 +1,119 @@
+//! Parts of a chart: its sides, its series, their points.
+
+use crate::scale::Scale;
+
+/// One side of a chart: quantity and unit, how values are laid out, a value in words.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    pub(super) label: &'static str,
+    pub(super) scale: Scale,
+    pub(super) words: fn(f64) -> String,
+}
+
+/// How points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Marks.
+    Marks,
+    /// Marks joined by a line.
+    Joined,
+    /// A dashed line without marks.
+    Rule,
+    /// Bars.
+    Bars,
+}
+
+/// Points of one name, with a colour and a mark.
+#[derive(Clone, Debug)]
+pub struct Series {
+    pub(super) name: String,
+    pub(super) style: usize,
+    pub(super) kind: Kind,
+    pub(super) points: Vec<Point>,
+}
+
+/// A point.
+#[derive(Clone, Debug, Default)]
+pub struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Lower and upper end of its interval.
+    pub(super) ends: Option<(f64, f64)>,
+    /// Of a bar: where it begins and ends across, and what it stands on.
+    pub(super) bar: Option<(f64, f64, f64)>,
+    /// Drawn hollow: a bound, not a value.
+    pub(super) bound: bool,
+    /// The words that a reader sees when pointing at it; made from the numbers where it is empty.
+    pub(super) words: String,
+}
+
+impl Point {
+    /// Where it stands across.
+    pub const fn x(&self) -> f64 {
+        self.x
+    }
+
+    /// How high it stands.
+    pub const fn y(&self) -> f64 {
+        self.y
+    }
+
+    /// A point at `x` across and `y` up.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            ..Self::default()
+        }
+    }
+
+    /// With an interval.
+    pub fn between(self, low: f64, high: f64) -> Self {
+        let ends = Some((low, high));
+        Self { ends, ..self }
+    }
+
+    /// As a bar from `left` to `right` that stands on `base`.
+    pub fn barred(self, left: f64, right: f64, base: f64) -> Self {
+        let bar = Some((left, right, base));
+        Self { bar, ..self }
+    }
+
+    /// Where `bound` is true, as a bound.
+    pub fn bounding(self, bound: bool) -> Self {
+        Self { bound, ..self }
+    }
+
+    /// With words of its own.
+    pub fn told(self, words: String) -> Self {
+        Self { words, ..self }
+    }
+}
+
+impl Axis {
+    /// One side.
+    pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
+        Self {
+            label,
+            scale,
+            words,
+        }
+    }
+}
+
+impl Series {
+    /// Its points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Points of one name.
+    pub fn new(name: impl Into<String>, style: usize, kind: Kind, points: Vec<Point>) -> Self {
+        Self {
+            name: name.into(),
+            style,
+            kind,
+            points,
+        }
+    }
+}
