@@ -11,6 +11,7 @@ const VERBS: &[&str] = &[
     "trial",
     "calibrate",
     "fib-scale",
+    "show",
     "limits",
     "doctor",
     "table",

@@ -37,7 +37,7 @@ pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
 pub use losses::{LengthCount, Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
-pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Search, Traffic};
+pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Scale, Search, Traffic};
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use read::{Records, Run, read, read_file};

@@ -14,6 +14,7 @@ mod recover;
 mod refusal;
 mod search;
 mod short_help;
+mod show;
 mod simulate;
 mod table;
 mod throughput;
@@ -35,6 +36,7 @@ pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
 pub use search::{AcceptArg, KindArg, SearchArgs};
+pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
 pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
@@ -72,6 +74,8 @@ pub enum Verb {
     FibScale(Box<FibScaleArgs>),
     /// Prove the meter on this machine: plant faults of known size, see whether it finds them
     Calibrate(CalibrateArgs),
+    /// Show the result of a record again
+    Show(ShowRecordArgs),
     /// What wire, bus and memory allow: frames per second and time for a frame, by arithmetic
     Limits(LimitsArgs),
     /// Read routing tables from files, or make them up; load them into a kernel's FIB, count, describe, clear

@@ -60,6 +60,7 @@ fn entry(bed: &Bed) -> serde_json::Result<record::Bed> {
     let nics = cables.filter_map(|side| Some(nic(&bed.cable(side)?.nic)));
     Ok(record::Bed {
         name: bed.name().to_owned(),
+        kept: Some(bed.is_kept()),
         nic: front_name(plan).to_owned(),
         queues: plan.queues,
         rx_ring_frames: ring_frames(bed),

@@ -20,16 +20,16 @@ mod traffic;
 mod trial;
 
 pub use calibration::calibration_line;
-pub use comparability::sha256;
-#[cfg(test)]
-pub use comparability::simulated_conditions;
 pub use job::Job;
 pub use path::Clock;
 use path::Folder;
+pub use plan::search;
 pub use point::point_line;
+#[cfg(test)]
+pub use result::doubt;
 pub use result::{result_line, result_not_measured, whole_fps};
 pub use run::{run_line, simulated_run_line};
-pub use traffic::{routes, traffic};
+pub use traffic::routes;
 pub use trial::{trial_line, verdict_name};
 
 use anyhow::{Context, Result};

@@ -16,6 +16,7 @@ pub mod progress;
 mod recovery;
 mod report;
 mod routes;
+mod row;
 mod search;
 mod style;
 mod table;
@@ -29,16 +30,18 @@ pub use fib::{
     left_out, loaded, loaded_json,
 };
 #[cfg(test)]
-pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
+pub(crate) use fib_scale::tests::points as scale_points_for_tests;
 pub use fib_scale::{
     ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title, three_digits,
 };
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use recovery::recovery;
-pub use report::{Place, Report, comparability};
+pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
-pub use search::{closeness, rule};
+pub use row::Row;
+use search::closeness;
+pub use search::rule;
 pub use wrap::fitted;
 
 use std::io::{self, Write};

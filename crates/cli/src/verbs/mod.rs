@@ -10,6 +10,7 @@ pub mod generate;
 pub mod limits;
 mod measure;
 pub mod recover;
+pub mod show;
 pub mod table;
 pub mod throughput;
 pub mod trial;

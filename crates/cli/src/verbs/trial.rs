@@ -6,7 +6,6 @@ use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
 use crate::record::{Job, run_line, trial_line};
-use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
 use mpps_lab::facts::Facts;
@@ -76,7 +75,7 @@ impl Outcome for Measured {
             .fold(Exit::Measured, Exit::worse)
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
+    fn show(&self, head: Head<'_>) -> Result<()> {
         if self.as_json {
             let document = Document {
                 head,
@@ -85,7 +84,7 @@ impl Outcome for Measured {
             };
             terminal::out(&measure::json(&document)?);
         } else if !self.found.is_empty() {
-            let record = recorder.record.path().display();
+            let record = head.record();
             let text = format!("{}\nrecord: {record}\n", terminal::fixed_load(&self.found));
             terminal::out(&terminal::fitted(&text));
         }
