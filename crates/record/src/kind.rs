@@ -1,6 +1,8 @@
 //! The kinds of lines, and what every line has.
 
-use crate::{CalibrationLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine};
+use crate::{
+    CalibrationLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,6 +21,8 @@ pub enum Line {
     Result(Box<ResultLine>),
     /// `mpps fib-scale`: after each point and frame size.
     Point(Box<PointLine>),
+    /// `mpps trial`: one a load and frame size.
+    Load(LoadLine),
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine),
     /// Last.
@@ -27,11 +31,12 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 6] = [
+    pub const KINDS: [&str; 7] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
+        LoadLine::KIND,
         CalibrationLine::KIND,
         EndLine::KIND,
     ];
@@ -54,6 +59,9 @@ impl Body for ResultLine {
 }
 impl Body for PointLine {
     const KIND: &'static str = "point";
+}
+impl Body for LoadLine {
+    const KIND: &'static str = "load";
 }
 impl Body for CalibrationLine {
     const KIND: &'static str = "calibration";

@@ -2,7 +2,9 @@
 
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
-use crate::{CalibrationLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine};
+use crate::{
+    CalibrationLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine,
+};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -44,6 +46,8 @@ pub struct Run {
     pub results: Vec<ResultLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
+    /// Loads of `mpps trial`.
+    pub loads: Vec<LoadLine>,
     /// Planted faults of `mpps calibrate`.
     pub calibrations: Vec<CalibrationLine>,
     /// Its last line. `None` where the run was killed, or is under way.
@@ -57,6 +61,7 @@ impl Run {
             Line::Trial(line) => self.trials.push(*line),
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
+            Line::Load(line) => self.loads.push(line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),
         }

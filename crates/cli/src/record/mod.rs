@@ -9,6 +9,7 @@ mod cause;
 mod comparability;
 mod facts;
 mod job;
+mod load;
 mod losses;
 mod overload;
 mod path;
@@ -21,6 +22,7 @@ mod trial;
 
 pub use calibration::calibration_line;
 pub use job::Job;
+pub use load::load_line;
 pub use path::Clock;
 use path::Folder;
 pub use plan::search;

@@ -1,7 +1,7 @@
 //! `mpps show`: the result of a record again, from the file alone.
 
 use super::measure::{Head, View};
-use super::{calibrate, fib_scale, throughput};
+use super::{calibrate, fib_scale, throughput, trial};
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
 use crate::terminal;
@@ -48,6 +48,8 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         fib_scale::show(view, begin, &run.points, None)?;
     } else if !run.calibrations.is_empty() {
         calibrate::show(view, &run.calibrations, is_disturbed)?;
+    } else if !run.loads.is_empty() {
+        trial::show(view, begin, &run.loads, &run.trials)?;
     } else {
         let trials = run.trials.len();
         terminal::error(&format!("run {name}: no result, {trials} trials"));
