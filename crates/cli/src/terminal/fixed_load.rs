@@ -28,10 +28,12 @@ impl<'a> Tried<'a> {
 }
 
 /// What is counted or told of a trial, with its name.
-type Cell<T> = (&'static str, fn(Tried<'_>) -> T);
+type Cell = (&'static str, fn(Tried<'_>) -> String);
+/// A place of loss, and what was lost there.
+type Place = (&'static str, fn(&LoadTrial) -> u64);
 
 /// Shown for every trial, places of loss aside.
-const ROWS: [Cell<String>; 15] = [
+const ROWS: [Cell; 15] = [
     ("offered, frames", |t| {
         grouped(t.sum(|way| way.intended_frames))
     }),
@@ -66,7 +68,7 @@ const ROWS: [Cell<String>; 15] = [
 const LOST: &str = "lost";
 
 /// Where frames were lost, in the order they meet it.
-const PLACES: [(&str, fn(&LoadTrial) -> u64); 4] = [
+const PLACES: [Place; 4] = [
     ("before the router's NIC", |t| t.lost_before_nic_frames),
     ("in the router's receive ring", |t| t.lost_nic_ring_frames),
     ("inside the router", |t| t.lost_inside_frames),
