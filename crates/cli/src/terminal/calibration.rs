@@ -1,6 +1,6 @@
 //! The table of a calibration: what was planted, what was found, whether they agree.
 
-use super::grouped;
+use super::{columns, grouped};
 use mpps_record::CalibrationLine;
 use std::fmt::Write;
 
@@ -12,24 +12,18 @@ const HEAD: [&str; 6] = [
     "unit",
     "holds",
 ];
-/// Columns of numbers.
-const NUMBERS: std::ops::RangeInclusive<usize> = 1..=3;
+/// Columns of words.
+const WORDS: [usize; 3] = [0, 4, 5];
 
 /// The table, and what it says of the meter.
 #[must_use]
 pub fn calibration(rows: &[CalibrationLine]) -> String {
-    let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        let widest = cells.iter().map(|row| row[column].chars().count()).max();
-        widest.unwrap_or(0).max(HEAD[column].len())
-    });
+    let head = std::iter::once(HEAD.map(str::to_owned));
+    let lines: Vec<[String; 6]> = head.chain(rows.iter().map(cells)).collect();
     let mut text = String::from(
         "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",
     );
-    line(&mut text, &HEAD.map(str::to_owned), &widths);
-    for row in &cells {
-        line(&mut text, row, &widths);
-    }
+    text += &columns(&lines, &WORDS);
     let named = |wanted: fn(&&CalibrationLine) -> bool| -> Vec<&str> {
         let rows = rows.iter().filter(wanted);
         rows.map(|row| row.fault.as_str()).collect()
@@ -121,21 +115,6 @@ fn number(value: Option<f64>) -> String {
     let rounded = value.round();
     let sign = if rounded < 0.0 { "-" } else { "" };
     format!("{sign}{}", grouped(rounded.abs() as u64))
-}
-
-fn line(text: &mut String, cells: &[String; 6], widths: &[usize; 6]) {
-    let mut joined = String::new();
-    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        if column > 0 {
-            joined.push_str("  ");
-        }
-        let _ = if NUMBERS.contains(&column) {
-            write!(joined, "{cell:>width$}")
-        } else {
-            write!(joined, "{cell:<width$}")
-        };
-    }
-    let _ = writeln!(text, "{}", joined.trim_end());
 }
 
 #[cfg(test)]

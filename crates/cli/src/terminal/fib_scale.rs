@@ -1,7 +1,7 @@
 //! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
 
 use super::row::Row;
-use super::{closeness, fib::columns, grouped};
+use super::{closeness, columns, grouped};
 use mpps_lab::doubt::Reading;
 use mpps_method::LimitedBy;
 use mpps_method::statistics::{median, quantile};
@@ -203,10 +203,10 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     if search.is_some() || rows.iter().any(|row| row.result.is_some()) {
         head.extend(["without loss", "limited by"]);
     }
-    let mut cells = vec![head.into_iter().map(str::to_owned).collect()];
+    let mut cells: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
     cells.extend(rows.iter().map(row));
     text.push('\n');
-    text += &columns(&cells, 2);
+    text += &columns(&cells, &[0, 1]);
     text.push('\n');
     text += &remarks(rows);
     text

@@ -2,6 +2,7 @@
 
 mod beds;
 mod calibration;
+mod columns;
 mod details;
 mod digits;
 mod doctor;
@@ -44,6 +45,7 @@ use search::closeness;
 pub use search::rule;
 pub use wrap::fitted;
 
+use columns::columns;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use table::table;

@@ -1,10 +1,10 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
+use super::columns;
 use super::headline::{forwarding_range, is_bound, median, passed};
 use super::row::Row;
 use mpps_lab::doubt::Reading;
 use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
-use std::fmt::Write;
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
@@ -40,25 +40,13 @@ pub fn table(rows: &[Row<'_>]) -> String {
     lines.extend(rows.iter().map(cells));
     let known = |column: usize| lines[HEAD.len()..].iter().any(|row| row[column] != "-");
     let shown: Vec<usize> = (0..COLUMNS).filter(|&column| known(column)).collect();
-    let width = |column: usize| {
-        let widths = lines.iter().map(|row| row[column].chars().count());
-        widths.max().unwrap_or(0)
+    let left: Vec<usize> = (0..shown.len())
+        .filter(|&place| LEFT.contains(&shown[place]))
+        .collect();
+    let line = |line: &[String; COLUMNS]| -> Vec<String> {
+        shown.iter().map(|&column| line[column].clone()).collect()
     };
-    let mut text = String::new();
-    for row in &lines {
-        let mut line = String::new();
-        for &column in &shown {
-            let (cell, width) = (&row[column], width(column));
-            let gap = if line.is_empty() { "" } else { "  " };
-            let _ = if LEFT.contains(&column) {
-                write!(line, "{gap}{cell:<width$}")
-            } else {
-                write!(line, "{gap}{cell:>width$}")
-            };
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+    columns(&lines.iter().map(line).collect::<Vec<_>>(), &left)
 }
 
 fn cells(row: &Row<'_>) -> [String; COLUMNS] {
