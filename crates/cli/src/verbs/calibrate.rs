@@ -97,7 +97,7 @@ fn exit(rows: &[CalibrationLine]) -> Exit {
 /// # Errors
 /// The result could not be written.
 pub fn show(view: View<'_>, rows: &[CalibrationLine], disturbed: bool) -> Result<()> {
-    let is_whole = view.head.error().is_none();
+    let is_whole = view.head.error.is_none();
     let mut reasons = rows.iter().filter_map(|row| row.disturbed.as_ref());
     let reason = reasons.next();
     if view.json {
@@ -108,7 +108,7 @@ pub fn show(view: View<'_>, rows: &[CalibrationLine], disturbed: bool) -> Result
         })?);
     } else if !rows.is_empty() {
         terminal::out(&terminal::fitted(&terminal::calibration(rows)));
-        terminal::out(&format!("\nrecord: {}\n", view.head.record()));
+        terminal::out(&format!("\nrecord: {}\n", view.head.record));
     }
     // Whoever ends with 2 says why, in JSON too.
     if let (true, Some(why)) = (is_whole, reason) {

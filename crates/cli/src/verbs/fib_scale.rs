@@ -140,7 +140,7 @@ impl Outcome for Measured<'_> {
     }
 
     fn show(&self, head: Head<'_>) -> Result<()> {
-        let path = plot_path(self.args.plot.as_deref(), Path::new(head.record()));
+        let path = plot_path(self.args.plot.as_deref(), Path::new(&head.record));
         let rows = ScaleRow::each(&self.lines);
         if let (Some(scale), false) = (&self.run.plan.scale, rows.is_empty()) {
             let title = terminal::scale_title(file_name(&scale.table), scale, &self.run);
@@ -183,7 +183,7 @@ pub fn show(
     } else if !rows.is_empty() {
         let mut text = terminal::fib_scale(&rows, run) + &terminal::scale_doubts(&rows) + "\n";
         text.extend(run.map(|run| terminal::comparability(&run.comparability)));
-        text += &format!("record: {}\n", view.head.record());
+        text += &format!("record: {}\n", view.head.record);
         text.extend(plot.map(|plot| format!("plot: {plot}\n")));
         terminal::out(&terminal::fitted(&text));
     }

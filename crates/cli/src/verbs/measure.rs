@@ -18,30 +18,15 @@ use std::path::Path;
 pub struct Head<'a> {
     schema: u32,
     run: &'a str,
-    record: String,
-    exit_code: Option<u8>,
-    error: Option<String>,
+    /// Where the record is.
+    pub record: String,
+    /// `None`: the run was killed, or it is still running.
+    pub exit_code: Option<u8>,
+    /// What ended it early.
+    pub error: Option<String>,
 }
 
 impl<'a> Head<'a> {
-    /// The exit code that it tells.
-    #[must_use]
-    pub const fn exit_code(&self) -> Option<u8> {
-        self.exit_code
-    }
-
-    /// Where the record is.
-    #[must_use]
-    pub fn record(&self) -> &str {
-        &self.record
-    }
-
-    /// What ended it early.
-    #[must_use]
-    pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
-    }
-
     /// Of a run in a record.
     #[must_use]
     pub fn from_record(run: &'a Run, path: &Path) -> Self {

@@ -40,8 +40,8 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         json: args.json,
         verbose: args.verbose,
     };
-    let error = view.head.error().map(str::to_owned);
-    let is_disturbed = view.head.exit_code() == Some(Exit::Disturbed.code());
+    let error = view.head.error.clone();
+    let is_disturbed = view.head.exit_code == Some(Exit::Disturbed.code());
     if !run.results.is_empty() {
         throughput::show(view, begin, &run.results)?;
     } else if !run.points.is_empty() {

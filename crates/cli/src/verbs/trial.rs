@@ -129,7 +129,7 @@ pub fn show(
         })?);
     } else if !loads.is_empty() {
         let text = terminal::fixed_load(loads, trials);
-        let text = format!("{text}\nrecord: {}\n", view.head.record());
+        let text = format!("{text}\nrecord: {}\n", view.head.record);
         terminal::out(&terminal::fitted(&text));
     }
     Ok(())

@@ -136,7 +136,7 @@ impl Outcome for Measured<'_> {
 /// # Errors
 /// The result could not be written.
 pub fn show(view: View<'_>, run: Option<&RunLine>, results: &[ResultLine]) -> Result<()> {
-    let is_disturbed = view.head.exit_code() == Some(Exit::Disturbed.code());
+    let is_disturbed = view.head.exit_code == Some(Exit::Disturbed.code());
     let rows = Row::each(results);
     let unmet = unmet(run, &rows);
     if view.json {
@@ -158,7 +158,7 @@ pub fn show(view: View<'_>, run: Option<&RunLine>, results: &[ResultLine]) -> Re
         let report = Report {
             run,
             rows: &rows,
-            record: view.head.record(),
+            record: &view.head.record,
             verbose: view.verbose,
         };
         report.print();
