@@ -1,14 +1,15 @@
 //! `--expect-min`: whether every result reaches what was expected.
 
-use crate::figures::{Figures, Reading};
+use crate::terminal::Row;
+use mpps_lab::doubt::Reading;
 use mpps_method::Rate;
 
 /// Why a result does not show that `expected` is reached, in a line; `None` where it does. Only a rate without loss
 /// shows it: at the maximum forwarding rate frames are lost.
 #[must_use]
-pub fn unmet(expected: Rate, row: &Figures) -> Option<String> {
+pub fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
     let subject = &row.subject;
-    match row.reading {
+    match row.reading() {
         Reading::Is(rate) if rate < expected => Some(format!(
             "{subject}: {rate} is less than the {expected} expected"
         )),
@@ -29,22 +30,26 @@ pub fn unmet(expected: Rate, row: &Figures) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::{RateIs, ResultLine};
 
     #[test]
     fn only_a_rate_that_passed_meets_it() {
-        let rate = Rate::from_fps(1e6);
+        let is = |word| (Some(word), Some(1_000_000));
         let is_unmet = |expected: f64, reading| {
-            let row = Figures {
-                reading,
-                ..Figures::default()
+            let (rate_is, rate) = reading;
+            let line = ResultLine {
+                rate_is,
+                rate_fps: rate,
+                ..ResultLine::default()
             };
-            unmet(Rate::from_fps(expected), &row).is_some()
+            let row = &Row::each(std::slice::from_ref(&line))[0];
+            unmet(Rate::from_fps(expected), row).is_some()
         };
-        assert!(!is_unmet(1e6, Reading::Is(rate)));
-        assert!(is_unmet(1_000_001.0, Reading::Is(rate)));
-        assert!(!is_unmet(1e6, Reading::AtLeast(rate)));
-        assert!(is_unmet(2e6, Reading::AtLeast(rate)));
-        assert!(is_unmet(1.0, Reading::Below(rate)));
-        assert!(is_unmet(1.0, Reading::Nothing));
+        assert!(!is_unmet(1e6, is(RateIs::Equal)));
+        assert!(is_unmet(1_000_001.0, is(RateIs::Equal)));
+        assert!(!is_unmet(1e6, is(RateIs::AtLeast)));
+        assert!(is_unmet(2e6, is(RateIs::AtLeast)));
+        assert!(is_unmet(1.0, is(RateIs::Below)));
+        assert!(is_unmet(1.0, (None, None)));
     }
 }

@@ -5,7 +5,6 @@
 mod args;
 mod exit;
 mod expectation;
-mod figures;
 mod plan;
 mod plot;
 mod record;
@@ -35,6 +34,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Report(args) => verbs::report::run(args),
+        Verb::Show(args) => verbs::show::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
         Verb::Table(args) => verbs::table::run(args),
         Verb::Bed(args) => verbs::bed::run(args),

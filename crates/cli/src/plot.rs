@@ -10,16 +10,25 @@ mod panel;
 pub use loss::loss_svg;
 
 use crate::terminal::{ScaleRow, bed_line, three_digits};
-use mpps_lab::jobs::fib_scale::Series;
-use mpps_method::saturation::Interval;
+use mpps_record::Interval;
 use panel::{Counts, HEIGHT, Kind, LEFT, Line, Mark, Panel, WIDTH, escaped, mark};
 use std::fmt::Write;
 
 /// Told apart in black and white too: each has a mark of its own (Okabe and Ito's palette).
-const STYLES: [(Series, &str, panel::Shape); 3] = [
-    (Series::Routes, "#0072b2", panel::Shape::Circle),
-    (Series::Destinations, "#d55e00", panel::Shape::Square),
-    (Series::Coupled, "#009e73", panel::Shape::Diamond),
+const STYLES: [(&str, &str, &str, panel::Shape); 3] = [
+    ("routes", "against routes", "#0072b2", panel::Shape::Circle),
+    (
+        "destinations",
+        "against destinations",
+        "#d55e00",
+        panel::Shape::Square,
+    ),
+    (
+        "coupled",
+        "against both, coupled",
+        "#009e73",
+        panel::Shape::Diamond,
+    ),
 ];
 /// Where the first panel begins, below title and legend, pixels.
 const TOP: f64 = 120.0;
@@ -27,7 +36,7 @@ const TOP: f64 = 120.0;
 /// What a frame costs the router, and the maximum forwarding rate, against routes or destinations; each series a
 /// line. `machine` says where and when.
 #[must_use]
-pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
+pub fn svg(rows: &[ScaleRow<'_>], title: &str, machine: &str) -> String {
     let counts = Counts {
         most: counts(rows),
         name: "routes, or different destinations",
@@ -36,13 +45,13 @@ pub fn svg(rows: &[ScaleRow], title: &str, machine: &str) -> String {
     let costs = Panel {
         top: TOP,
         unit: "router, ns a frame",
-        lines: lines(rows, ScaleRow::router_ns),
+        lines: lines(rows, |row| row.router_ns()),
         counts,
     };
     let rates = Panel {
         top: TOP + HEIGHT,
         unit: "maximum forwarding rate, frames/s",
-        lines: lines(rows, |row| row.maximum().map(|found| found.forwarding)),
+        lines: lines(rows, |row| row.maximum()),
         counts,
     };
     let head = small(38.0, machine) + &small(56.0, &bed_line(rows)) + &legend(&costs.lines);
@@ -71,29 +80,29 @@ fn small(y: f64, words: &str) -> String {
 }
 
 /// The largest count there is.
-fn counts(rows: &[ScaleRow]) -> u64 {
+fn counts(rows: &[ScaleRow<'_>]) -> u64 {
     rows.iter().map(count).max().unwrap_or(1)
 }
 
 /// What changes in the row's series.
-fn count(row: &ScaleRow) -> u64 {
-    match row.point.series {
-        Series::Destinations => row.destinations,
-        Series::Routes | Series::Coupled => row.routes,
+fn count(row: &ScaleRow<'_>) -> u64 {
+    match row.point.series.as_str() {
+        "destinations" => row.destinations(),
+        _ => row.routes(),
     }
 }
 
-fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> Option<Interval>) -> Vec<Line> {
+fn lines(rows: &[ScaleRow<'_>], of: impl Fn(&ScaleRow<'_>) -> Option<Interval<f64>>) -> Vec<Line> {
     STYLES
         .iter()
-        .map(|&(series, colour, shape)| {
+        .map(|&(series, name, colour, shape)| {
             let of_series = rows.iter().filter(|row| row.point.series == series);
             let mut marks: Vec<Mark> = of_series
                 .map(|row| {
                     let found = of(row);
                     Mark {
                         count: count(row),
-                        value: found.map_or(0.0, |found| found.middle),
+                        value: found.map_or(0.0, |found| found.median),
                         ends: found.map(|found| (found.low, found.high)),
                         kind: match found {
                             None => Kind::Nothing,
@@ -106,7 +115,7 @@ fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> Option<Interval>) -> Vec<L
                 .collect();
             marks.sort_by_key(|mark| mark.count);
             Line {
-                name: legend_of(series).to_owned(),
+                name: name.to_owned(),
                 colour,
                 shape,
                 marks,
@@ -117,18 +126,19 @@ fn lines(rows: &[ScaleRow], of: impl Fn(&ScaleRow) -> Option<Interval>) -> Vec<L
 }
 
 /// What a browser shows at a mark: all that makes it comparable.
-fn words(row: &ScaleRow) -> String {
+fn words(row: &ScaleRow<'_>) -> String {
     let cost = row.router_ns().map_or("cost unknown".to_owned(), |ns| {
-        let (low, middle, high) = (ns.low, ns.middle, ns.high);
+        let (low, middle, high) = (ns.low, ns.median, ns.high);
         format!("{middle:.0} ns a frame ({low:.0} to {high:.0})")
     });
     let rate = row.maximum().map_or("not measured".to_owned(), |found| {
-        three_digits(found.forwarding.middle) + " frames/s"
+        three_digits(found.median) + " frames/s"
     });
+    let drawn = row.point.traffic.destinations.as_ref();
     format!(
         "{} ({}): {cost}, {rate}, limited by {}",
         row.place(),
-        row.draw.as_deref().unwrap_or("the tester's own address"),
+        drawn.map_or("the tester's own address", |drawn| &drawn.draw),
         row.limited_by()
     )
 }
@@ -164,21 +174,14 @@ fn legend(lines: &[Line]) -> String {
     symbols(lines, 170.0) + &small(98.0, &notes.join("; "))
 }
 
-const fn legend_of(series: Series) -> &'static str {
-    match series {
-        Series::Routes => "against routes",
-        Series::Destinations => "against destinations",
-        Series::Coupled => "against both, coupled",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_point_has_a_mark_and_says_what_it_is() {
-        let rows = crate::terminal::scale_rows_for_tests();
+        let points = crate::terminal::scale_points_for_tests();
+        let rows = ScaleRow::each(&points);
         let text = svg(&rows, "routes of <a&b>", "a CPU, Linux 6.18, mpps 1");
         assert!(text.contains("routes of &lt;a&amp;b&gt;"));
         // In each panel two of one series, the first of them hollow; one in the legend.

@@ -12,6 +12,7 @@ const VERBS: &[&str] = &[
     "calibrate",
     "fib-scale",
     "report",
+    "show",
     "limits",
     "loss",
     "doctor",
@@ -33,7 +34,7 @@ const VERBS: &[&str] = &[
 ];
 
 /// Lines of a screen.
-const SCREEN: usize = 30;
+const SCREEN: usize = 32;
 
 #[test]
 fn help_is_as_committed() {

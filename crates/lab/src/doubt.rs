@@ -20,7 +20,7 @@ pub use bed::SIMULATED;
 pub use finding::{Finding, weigh};
 pub use frames::frame_doubts;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
-pub use machine::{host_changed, other_run};
+pub use machine::{LOST_DISTURBED, host_changed, other_run};
 pub use search::UNSTABLE;
 pub use tester::TESTER_NEAR_CEILING;
 pub use why_lost::{CatchUp, WhyLost};
@@ -74,6 +74,15 @@ impl Weight {
             Self::Footnote(place, _) => (400, place),
         };
         group + place as u32
+    }
+
+    /// What a footnote says.
+    #[must_use]
+    pub const fn footnote(self) -> Option<&'static str> {
+        match self {
+            Self::Footnote(_, words) => Some(words),
+            _ => None,
+        }
     }
 }
 

@@ -34,10 +34,12 @@ impl Place {
 }
 
 /// A bed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bed {
     /// Its name.
     pub name: String,
+    /// Whether it stood before the run. Null in older records.
+    pub kept: Option<bool>,
     /// How the DUT receives.
     pub nic: String,
     /// Its receive queues.

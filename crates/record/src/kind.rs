@@ -1,7 +1,8 @@
 //! The kinds of lines, and what every line has.
 
 use crate::{
-    CalibrationLine, CurveLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
+    TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,6 +24,8 @@ pub enum Line {
     Point(Box<PointLine>),
     /// `mpps loss`: after each frame size.
     Curve(Box<CurveLine>),
+    /// `mpps trial`: one a load and frame size.
+    Load(LoadLine),
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine),
     /// Last.
@@ -31,12 +34,13 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 7] = [
+    pub const KINDS: [&str; 8] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
+        LoadLine::KIND,
         CalibrationLine::KIND,
         EndLine::KIND,
     ];
@@ -62,6 +66,9 @@ impl Body for PointLine {
 }
 impl Body for CurveLine {
     const KIND: &'static str = "curve";
+}
+impl Body for LoadLine {
+    const KIND: &'static str = "load";
 }
 impl Body for CalibrationLine {
     const KIND: &'static str = "calibration";

@@ -16,6 +16,21 @@ pub struct Plan {
     /// `mpps trial`: loads that are offered without a search.
     #[serde(flatten)]
     pub fixed: Option<FixedLoads>,
+    /// `mpps fib-scale`: what its points are made of.
+    pub scale: Option<Scale>,
+    /// Rate that each result was to show (`--expect-min`).
+    pub expected_min_fps: Option<u64>,
+}
+
+/// What the points of `mpps fib-scale` are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scale {
+    /// File or prefix the routes come from.
+    pub table: String,
+    /// How destinations are drawn.
+    pub draw: String,
+    /// Next hops of the routes, as asked for.
+    pub next_hops: u32,
 }
 
 /// What is sent.

@@ -3,7 +3,8 @@
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
-    CalibrationLine, CurveLine, EndLine, PointLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
+    TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -48,6 +49,8 @@ pub struct Run {
     pub curves: Vec<CurveLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
+    /// Loads of `mpps trial`.
+    pub loads: Vec<LoadLine>,
     /// Planted faults of `mpps calibrate`.
     pub calibrations: Vec<CalibrationLine>,
     /// Its last line. `None` where the run was killed, or is under way.
@@ -62,6 +65,7 @@ impl Run {
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
+            Line::Load(line) => self.loads.push(line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),
         }

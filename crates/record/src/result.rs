@@ -150,6 +150,13 @@ pub struct Interval<T> {
     pub high: T,
 }
 
+impl From<Interval<u64>> for Interval<f64> {
+    fn from(Interval { low, median, high }: Interval<u64>) -> Self {
+        let [low, median, high] = [low, median, high].map(|end| end as f64);
+        Self { low, median, high }
+    }
+}
+
 /// What a frame costs the DUT's CPU at overload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrameCost {
@@ -247,4 +254,6 @@ pub struct Doubt {
     pub next: String,
     /// Its place among all doubts, the gravest first. Null before schema 3.
     pub weight: Option<u32>,
+    /// What a footnote says of it, where it holds for every result of such a bed. Null otherwise, and in older records.
+    pub footnote: Option<String>,
 }

@@ -16,6 +16,7 @@ mod refusal;
 mod report;
 mod search;
 mod short_help;
+mod show;
 mod simulate;
 mod table;
 mod throughput;
@@ -39,6 +40,7 @@ pub use recover::RecoverArgs;
 pub use refusal::shortened;
 pub use report::ReportArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
+pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 pub use throughput::{OutputArgs, ThroughputArgs};
 pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
@@ -78,6 +80,8 @@ pub enum Verb {
     FibScale(Box<FibScaleArgs>),
     /// Test the meter on this machine: plant faults of known size, and check that it finds them
     Calibrate(CalibrateArgs),
+    /// Show the result of a record again
+    Show(ShowRecordArgs),
     /// Write one HTML page from records: the answer, its doubts, plots, every trial
     Report(ReportArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame

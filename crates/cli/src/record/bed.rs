@@ -42,6 +42,7 @@ fn entry(bed: &Bed) -> serde_json::Result<record::Bed> {
     let nics = cables.map(|cable| nic(&cable.nic));
     Ok(record::Bed {
         name: bed.name().to_owned(),
+        kept: Some(bed.is_kept()),
         nic: front_name(bed).to_owned(),
         queues: plan.queues,
         rx_ring_frames: ring_frames(bed),

@@ -9,6 +9,7 @@ mod cause;
 mod comparability;
 mod facts;
 mod job;
+mod load;
 mod loss;
 mod losses;
 mod overload;
@@ -21,17 +22,16 @@ mod traffic;
 mod trial;
 
 pub use calibration::calibration_line;
-pub use comparability::sha256;
-#[cfg(test)]
-pub use comparability::simulated_conditions;
 pub use job::Job;
+pub use load::load_line;
 pub use loss::curve_line;
 pub use path::Clock;
 use path::Folder;
+pub use plan::search;
 pub use point::point_line;
 pub use result::{doubt, result_line, result_not_measured, whole_fps};
 pub use run::{run_line, simulated_run_line};
-pub use traffic::{routes, traffic};
+pub use traffic::routes;
 pub use trial::{trial_line, verdict_name};
 
 use anyhow::{Context, Result};

@@ -1,7 +1,7 @@
 //! What overload told: the maximum forwarding rate, and what a frame costs.
 
 use super::result::whole;
-use crate::figures::ForwardingLimit;
+use mpps_lab::doubt::ForwardingLimit;
 use mpps_lab::search::saturation::Saturated;
 use mpps_method::saturation::{self, Saturation};
 use mpps_record::{FrameCost, Interval, LoadAboveRate, Overload};

@@ -36,10 +36,14 @@ pub fn plan(job: Job<'_>) -> Plan {
             }),
             _ => None,
         },
+        scale: None,
+        expected_min_fps: None,
     }
 }
 
-fn search(plan: &ThroughputPlan) -> Search {
+/// How the rate without loss is searched.
+#[must_use]
+pub fn search(plan: &ThroughputPlan) -> Search {
     let common = Search {
         search: "mlr".to_owned(),
         pass_rule: Some(rule(&plan.search)),

@@ -3,16 +3,17 @@
 use super::overload::{cost, load_above, rates};
 use super::result::doubt;
 use super::traffic::{routes, traffic};
-use crate::terminal::ScaleRow;
+use mpps_lab::doubt::overload_limit;
 use mpps_lab::jobs::fib_scale::{Measured, Prepared};
+use mpps_lab::search::saturation::Saturated;
+use mpps_method::LimitedBy;
 use mpps_record::{Other, PointLine, ResultLine, StandsOn};
 
-/// A point with what was measured there; `row` is a row of it.
+/// A point with what was measured there.
 #[must_use]
 pub fn point_line(
     prepared: &Prepared,
     measured: &Measured,
-    row: &ScaleRow,
     stands_on: StandsOn,
     results: Vec<ResultLine>,
 ) -> PointLine {
@@ -30,10 +31,50 @@ pub fn point_line(
         max_forwarding_fps: saturated.maximum().map(|found| rates(&found.forwarding)),
         at_most: saturated.at_most.as_ref().map(load_above),
         at_little_more: saturated.at_little_more.as_ref().map(load_above),
-        limited_by: Some(row.limited_by().to_owned()),
+        limited_by: Some(limited_by(saturated).to_owned()),
         overload_trials: stands_on.overload_trials,
         doubts: measured.doubts.iter().map(doubt).collect(),
         results,
         other: Other::new(),
+    }
+}
+
+/// What limits the maximum forwarding rate.
+fn limited_by(saturated: &Saturated) -> &'static str {
+    overload_limit(saturated).map_or("-", LimitedBy::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::saturation::{Interval, Saturation};
+
+    #[test]
+    fn a_router_with_time_left_was_not_at_its_limit() {
+        let around = |middle: f64| Interval {
+            low: middle - 10.0,
+            middle,
+            high: middle + 20.0,
+        };
+        let limited = |busy, overloaded| {
+            limited_by(&Saturated {
+                at_most: Some(Saturation {
+                    offered: around(3e6),
+                    forwarding: around(1e6),
+                    busy: Some(busy),
+                    windows: 100,
+                    disturbed: 3,
+                    distance_ns: None,
+                    elsewhere: 0,
+                    only_disturbed: false,
+                }),
+                overloaded,
+                ..Saturated::default()
+            })
+        };
+        assert_eq!(limited(0.97, true), "DUT");
+        assert_eq!(limited(0.97, false), "tester");
+        assert_eq!(limited(0.8, true), "disturbed");
+        assert_eq!(limited_by(&Saturated::default()), "-");
     }
 }

@@ -2,112 +2,82 @@
 
 use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
-use crate::figures::{Figures, Reading};
-use mpps_lab::doubt::{self, Finding};
-use mpps_method::{FrameSpec, Irregular, Outcome, Rate, SearchGoal, Trial};
-use mpps_record::{self as record, Doubt, LossAbove, RateIs, ResultLine, Stability, StandsOn};
+use mpps_lab::doubt::{self, Finding, Reading};
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_method::{
+    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, Stability,
+    Trial,
+};
+use mpps_record::{self as record, Doubt, LossAbove, RateIs, ResultLine, StandsOn};
 
 /// The line of one finding.
 #[must_use]
-pub fn result_line(finding: &Finding, figures: &Figures, stands: StandsOn) -> ResultLine {
-    let (rate_is, rate) = match figures.reading {
+pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -> ResultLine {
+    let (rate_is, rate) = match finding.rate {
         Reading::Is(rate) => (Some(RateIs::Equal), Some(rate)),
         Reading::AtLeast(rate) => (Some(RateIs::AtLeast), Some(rate)),
         Reading::Below(rate) => (Some(RateIs::Below), Some(rate)),
         Reading::Nothing => (None, None),
     };
-    let Ended {
-        outcome,
-        lossy,
-        trials,
-        voided,
-    } = ended(&finding.outcome);
-    let trial = finding.trial.as_ref().filter(|_| figures.label.is_some());
-    let stands_on_trial = finding.stands_on.filter(|_| trial.is_some());
-    ResultLine {
+    let passed = finding.rate.passed();
+    let on_wire = finding.frames.mean_on_wire();
+    let directions = if plan.traffic.bidirectional { 2.0 } else { 1.0 };
+    // Where no load passed, no trial stands for it.
+    let trial = finding.trial.as_ref().filter(|_| passed.is_some());
+    let claim = finding.claim.as_ref().filter(|_| passed.is_some());
+    let loss_above = finding.loss_above.as_ref();
+    let line = ResultLine {
         simulated: finding.simulated,
-        outcome,
-        overload: overload(&finding.saturated, figures.forwarding_limit),
+        overload: overload(&finding.saturated, finding.forwarding_limit),
         receiver: finding.receiver.map(|place| place.name().into()),
         lossless_trials: Some(finding.passes.lossless),
         judged_trials: Some(finding.passes.judged),
-        claim: figures.label.map(Into::into),
+        claim: claim.map(|claim| Claim::name(claim).into()),
         rate_is,
         rate_fps: rate.map(whole_fps),
-        lossy_fps: lossy.map(whole_fps),
         conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
         irregular: finding.irregular.as_ref().map(Irregular::to_string),
-        limited_by: figures.limited_by.map(|limit| limit.name().into()),
-        link_share: figures.link_share,
-        rate_gbit_per_s: figures.gbit_per_s,
-        loss_ratio: figures.loss_ratio,
-        loss_above: finding.loss_above.as_ref().map(|loss| LossAbove {
+        limited_by: finding.limited_by.map(|limit| limit.name().into()),
+        link_share: passed.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
+        rate_gbit_per_s: passed.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
+        loss_ratio: match finding.rate {
+            Reading::Below(_) => loss_above.map(LossRate::ratio),
+            _ => trial.and_then(Trial::loss_ratio),
+        },
+        loss_above: loss_above.map(|loss| LossAbove {
             rate_fps: whole_fps(loss.rate()),
             lost_frames: loss.lost(),
             loss_ratio: loss.ratio(),
         }),
         dut_busy_share: trial.and_then(Trial::busy_share),
-        dut_busiest_cpu_share: figures.busy_share,
-        dut_busy_ns_per_frame: figures.busy_ns_per_frame,
-        tester_ceiling_fps: whole_fps(figures.ceiling),
-        new_flows_per_s: figures.new_flows_per_s,
-        trials,
-        voided_trials: voided,
+        dut_busiest_cpu_share: trial.and_then(Trial::busiest_share),
+        dut_busy_ns_per_frame: trial.and_then(Trial::ns_per_frame),
+        tester_ceiling_fps: whole_fps(finding.ceiling),
+        new_flows_per_s: passed
+            .zip(plan.traffic.flow_length)
+            .map(|(rate, frames)| rate.fps() / f64::from(frames.max(1))),
         stands_on: StandsOn {
-            stands_on_trial,
+            stands_on_trial: finding.stands_on.filter(|_| trial.is_some()),
             ..stands
         },
         why_lost: finding.why_lost.as_ref().map(why_lost),
         headroom: finding.headroom.as_ref().map(headroom),
-        evenness: figures.evenness.as_ref().map(evenness),
+        evenness: (finding.evenness.as_ref())
+            .filter(|_| passed.is_some())
+            .map(evenness),
         stability: finding.stability.name().into(),
-        unstable: figures.unstable.map(|found| found.to_string()),
+        unstable: match finding.stability {
+            Stability::Unstable(found) => Some(found.to_string()),
+            _ => None,
+        },
         doubts: finding.doubts.iter().map(doubt).collect(),
-        ..result_not_measured(&finding.frames, finding.goal, figures)
-    }
+        ..result_not_measured(&finding.frames, finding.goal, None)
+    };
+    ended(line, &finding.outcome)
 }
 
-/// The line of a frame size and goal of which nothing is known; the figures say why.
-#[must_use]
-pub fn result_not_measured(
-    frames: &FrameSpec,
-    goal: Option<SearchGoal>,
-    figures: &Figures,
-) -> ResultLine {
-    ResultLine {
-        frame: frames.to_string(),
-        frame_mean_octets: frames.mean_octets(),
-        goal: goal.map(|goal| goal.to_string()),
-        goal_code: goal.map(|goal| goal.code()),
-        goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
-        outcome: record::Outcome::NotMeasured,
-        why: figures.why.clone(),
-        lossless_trials: Some(0),
-        judged_trials: Some(0),
-        stability: Stability::Unknown,
-        ..ResultLine::default()
-    }
-}
-
-/// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
-#[must_use]
-pub fn whole_fps(rate: Rate) -> u64 {
-    whole(rate.fps())
-}
-
-pub(super) fn whole(fps: f64) -> u64 {
-    fps.round() as u64
-}
-
-/// How a search ended, as members of the line.
-struct Ended {
-    outcome: record::Outcome,
-    lossy: Option<Rate>,
-    trials: u32,
-    voided: u32,
-}
-
-fn ended(how: &Outcome) -> Ended {
+/// The line with how its search ended.
+fn ended(line: ResultLine, how: &Outcome) -> ResultLine {
     let (outcome, lossy, trials, voided) = match *how {
         Outcome::Found {
             lossy,
@@ -124,12 +94,55 @@ fn ended(how: &Outcome) -> Ended {
             (record::Outcome::NotMeasured, None, trials, voided)
         }
     };
-    Ended {
+    let why = match *how {
+        Outcome::CouldNotMeasure { why, .. } => Some(match why {
+            CouldNotMeasure::TooManyVoided(last) => {
+                format!("the machine was too disturbed, at last because {last}")
+            }
+            other => other.to_string(),
+        }),
+        Outcome::Found { .. } | Outcome::NoneLossless { .. } => None,
+    };
+    ResultLine {
         outcome,
-        lossy,
+        why,
+        lossy_fps: lossy.map(whole_fps),
         trials,
-        voided,
+        voided_trials: voided,
+        ..line
     }
+}
+
+/// The line of a frame size and goal of which nothing is known, and why.
+#[must_use]
+pub fn result_not_measured(
+    frames: &FrameSpec,
+    goal: Option<SearchGoal>,
+    why: Option<&str>,
+) -> ResultLine {
+    ResultLine {
+        frame: frames.to_string(),
+        frame_mean_octets: frames.mean_octets(),
+        goal: goal.map(|goal| goal.to_string()),
+        goal_code: goal.map(|goal| goal.code()),
+        goal_loss_ratio: goal.map(|goal| goal.loss_ratio),
+        outcome: record::Outcome::NotMeasured,
+        why: why.map(str::to_owned),
+        lossless_trials: Some(0),
+        judged_trials: Some(0),
+        stability: record::Stability::Unknown,
+        ..ResultLine::default()
+    }
+}
+
+/// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
+#[must_use]
+pub fn whole_fps(rate: Rate) -> u64 {
+    whole(rate.fps())
+}
+
+pub(super) fn whole(fps: f64) -> u64 {
+    fps.round() as u64
 }
 
 /// The entry of one doubt.
@@ -141,5 +154,9 @@ pub fn doubt(doubt: &doubt::Doubt) -> Doubt {
         why: doubt.why.to_owned(),
         next: doubt.next.to_owned(),
         weight: Some(doubt.weight.place()),
+        footnote: doubt.weight.footnote().map(str::to_owned),
     }
 }
+
+#[cfg(test)]
+mod tests;

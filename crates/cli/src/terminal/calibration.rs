@@ -1,7 +1,7 @@
 //! The table of a calibration: what was planted, what was found, whether they agree.
 
-use super::grouped;
-use mpps_lab::jobs::calibrate::Row;
+use super::{columns, grouped};
+use mpps_record::CalibrationLine;
 use std::fmt::Write;
 
 const HEAD: [&str; 6] = [
@@ -12,26 +12,21 @@ const HEAD: [&str; 6] = [
     "unit",
     "holds",
 ];
-/// Columns of numbers.
-const NUMBERS: std::ops::RangeInclusive<usize> = 1..=3;
+/// Columns of words.
+const WORDS: [usize; 3] = [0, 4, 5];
 
 /// The table, and what it says of the meter.
 #[must_use]
-pub fn calibration(rows: &[Row]) -> String {
-    let cells: Vec<[String; 6]> = rows.iter().map(cells).collect();
-    let widths: [usize; 6] = std::array::from_fn(|column| {
-        let widest = cells.iter().map(|row| row[column].chars().count()).max();
-        widest.unwrap_or(0).max(HEAD[column].len())
-    });
+pub fn calibration(rows: &[CalibrationLine]) -> String {
+    let head = std::iter::once(HEAD.map(str::to_owned));
+    let lines: Vec<[String; 6]> = head.chain(rows.iter().map(cells)).collect();
     let mut text = String::from(
         "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",
     );
-    line(&mut text, &HEAD.map(str::to_owned), &widths);
-    for row in &cells {
-        line(&mut text, row, &widths);
-    }
-    let named = |wanted: fn(&&Row) -> bool| -> Vec<&str> {
-        rows.iter().filter(wanted).map(|row| row.fault).collect()
+    text += &columns(&lines, &WORDS);
+    let named = |wanted: fn(&&CalibrationLine) -> bool| -> Vec<&str> {
+        let rows = rows.iter().filter(wanted);
+        rows.map(|row| row.fault.as_str()).collect()
     };
     let miscounted = named(|row| is_wrong(row) && quantity(row).is_none());
     let disturbed = named(|row| row.disturbed.is_some());
@@ -68,12 +63,14 @@ pub fn calibration(rows: &[Row]) -> String {
         };
     }
     for (row, quantity) in others {
-        let off = if row.found.is_finite() {
-            let off = (row.found - row.planted).abs().round();
-            format!("is wrong by {} ns here", grouped(off as u64))
-        } else {
-            "was not read for any frame".to_owned()
-        };
+        let off = row.found.zip(row.planted);
+        let off = off.map_or(
+            "was not read for any frame".to_owned(),
+            |(found, planted)| {
+                let off = (found - planted).abs().round();
+                format!("is wrong by {} ns here", grouped(off as u64))
+            },
+        );
         let _ = writeln!(
             text,
             "{} does not hold: {quantity} {off}. Rates and losses do not depend on it. Quote no {quantity} of \
@@ -84,63 +81,54 @@ pub fn calibration(rows: &[Row]) -> String {
     text
 }
 
-fn is_wrong(row: &&Row) -> bool {
-    row.disturbed.is_none() && !row.holds()
+fn is_wrong(row: &&CalibrationLine) -> bool {
+    row.disturbed.is_none() && !row.holds
 }
 
 /// What a planted time is found in; `None` where frames were planted.
-fn quantity(row: &Row) -> Option<&'static str> {
-    match row.unit {
+fn quantity(row: &CalibrationLine) -> Option<&'static str> {
+    match row.unit.as_str() {
         "ns" => Some("latency"),
         "ns/frame" => Some("cost"),
         _ => None,
     }
 }
 
-fn cells(row: &Row) -> [String; 6] {
-    let holds = match (&row.disturbed, row.holds()) {
+fn cells(row: &CalibrationLine) -> [String; 6] {
+    let holds = match (&row.disturbed, row.holds) {
         (Some(_), _) => "?",
         (None, true) => "yes",
         (None, false) => "NO",
     };
     [
-        row.fault.to_owned(),
+        row.fault.clone(),
         number(row.planted),
         number(row.found),
-        number(row.tolerance),
-        row.unit.to_owned(),
+        number(Some(row.tolerance)),
+        row.unit.clone(),
         holds.to_owned(),
     ]
 }
 
 /// Whole units; a median without a frame is a dash, a difference may be below zero.
-fn number(value: f64) -> String {
-    if !value.is_finite() {
+fn number(value: Option<f64>) -> String {
+    let Some(value) = value else {
         return "-".to_owned();
-    }
+    };
     let rounded = value.round();
     let sign = if rounded < 0.0 { "-" } else { "" };
     format!("{sign}{}", grouped(rounded.abs() as u64))
 }
 
-fn line(text: &mut String, cells: &[String; 6], widths: &[usize; 6]) {
-    let mut joined = String::new();
-    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
-        if column > 0 {
-            joined.push_str("  ");
-        }
-        let _ = if NUMBERS.contains(&column) {
-            write!(joined, "{cell:>width$}")
-        } else {
-            write!(joined, "{cell:<width$}")
-        };
-    }
-    let _ = writeln!(text, "{}", joined.trim_end());
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::record::calibration_line;
+    use mpps_lab::jobs::calibrate::Row;
+
+    fn calibration(rows: &[Row]) -> String {
+        let lines: Vec<_> = rows.iter().map(calibration_line).collect();
+        super::calibration(&lines)
+    }
 
     fn row(fault: &'static str, planted: f64, found: f64, tolerance: f64) -> Row {
         Row {

@@ -1,36 +1,44 @@
 //! What `--verbose` adds to the results: how the search decided, where each load failed and why, how evenly frames left.
 
-use super::report::Place;
-use super::rule;
-use crate::figures::{Figures, Reading};
-use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::search::link::LinkSource;
-use mpps_method::LimitedBy;
+use super::row::{Row, from_fps};
+use mpps_lab::doubt::Reading;
+use mpps_method::headroom::{At, Basis};
+use mpps_method::{Evenness, Headroom, LinkSpeed, Rate, Span};
+use mpps_record::{self as record, BusyLoad, LimitedBy, Place, RunLine};
 use std::fmt::Write;
 
-/// All of it, a fact a line.
+/// All of it, a fact a line. The run is `None` where its first line cannot be read.
 #[must_use]
-pub fn details(rows: &[Figures], plan: &ThroughputPlan, place: Place<'_>) -> String {
-    let mut text = format!("\nDetails\na load passes: {}\n", rule(&plan.search));
+pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
+    let plan = run.map(|run| &run.plan);
+    let search = plan.and_then(|plan| plan.search.as_ref());
+    let place = run.map(|run| &run.bed);
+    let speed = search.map(|search| LinkSpeed::from_bits_per_second(search.link_bits_per_s));
+    let mut text = String::from("\nDetails\n");
+    if let Some(rule) = search.and_then(|search| search.pass_rule.as_ref()) {
+        let _ = writeln!(text, "a load passes: {rule}");
+    }
     for row in rows {
-        text.extend(search(row));
-        text.extend(link(row, plan));
+        text.extend(loads(row));
+        text.extend(link(row, speed));
     }
     text.push_str(&reasons(rows));
     text.push_str(&exit_programs(rows));
     text.push_str(&ceilings(rows, place));
-    let both = if plan.traffic.bidirectional {
-        " of one direction; rates are the sum of both"
-    } else {
-        ""
+    let both = match plan {
+        Some(plan) if plan.traffic.bidirectional => " of one direction; rates are the sum of both",
+        _ => "",
     };
-    let wire = match (plan.link.source, place) {
-        (LinkSource::Ports, _) => "the ports' own link",
-        (LinkSource::Given, Place::Device) => "as given (--link-speed)",
-        (LinkSource::Notional, Place::Device) => "notional: the ports name no speed (--link-speed)",
-        (_, Place::Bed | Place::Simulated(_)) => "notional: there is no wire",
+    let source = search.map(|search| search.link_source.as_str());
+    let wire = match (source, place) {
+        (Some("ports"), _) => "the ports' own link",
+        (Some("given"), Some(Place::External(_))) => "as given (--link-speed)",
+        (_, Some(Place::External(_))) => "notional: the ports name no speed (--link-speed)",
+        _ => "notional: there is no wire",
     };
-    let _ = writeln!(text, "link: {}, {wire}{both}", plan.link.speed);
+    if let Some(speed) = speed {
+        let _ = writeln!(text, "link: {speed}, {wire}{both}");
+    }
     text.push_str(
         "Gbit/s are on the wire: frame, preamble and gap (+20 octets); frame sizes include the FCS\n",
     );
@@ -38,42 +46,45 @@ pub fn details(rows: &[Figures], plan: &ThroughputPlan, place: Place<'_>) -> Str
 }
 
 /// Where a load passed, where the next one failed, and what ended the search.
-fn search(row: &Figures) -> Option<String> {
-    let (bound, rate) = match row.reading {
+fn loads(row: &Row<'_>) -> Option<String> {
+    let (bound, rate) = match row.reading() {
         Reading::Is(rate) => ("", rate),
         Reading::AtLeast(rate) => (">= ", rate),
         Reading::Below(_) | Reading::Nothing => return None,
     };
-    let fails = row
-        .fails_at
-        .map_or(String::new(), |fails| format!(", fails {fails}"));
-    let conditional = row.conditional_throughput.map_or(String::new(), |rate| {
-        format!(", Conditional Throughput {rate}")
-    });
+    let told = |words: &str, fps: Option<u64>| {
+        let told = fps.map(|fps| format!(", {words} {}", from_fps(fps)));
+        told.unwrap_or_default()
+    };
+    let fails = told("fails", row.lossy_fps);
+    let conditional = row.conditional_throughput_fps;
+    let conditional = conditional.filter(|_| row.loss_allowed() > 0.0);
+    let conditional = told("Conditional Throughput", conditional);
     let (subject, count) = (&row.subject, row.trials);
     let trials = if count == 1 { "trial" } else { "trials" };
-    let limit = row.limited_by.map_or("nothing", LimitedBy::name);
+    let limit = row.limited_by.as_ref();
+    let limit = limit.map_or("nothing", LimitedBy::as_str);
     Some(format!(
         "{subject}: passes {bound}{rate}{fails}{conditional}; {count} {trials}; the search was ended by: {limit}\n"
     ))
 }
 
 /// Share of the link, loss, and the router's work at the load found.
-fn link(row: &Figures, plan: &ThroughputPlan) -> Option<String> {
-    let (share, gbit) = (row.link_share?, row.gbit_per_s?);
+fn link(row: &Row<'_>, speed: Option<LinkSpeed>) -> Option<String> {
+    let (share, gbit) = (row.link_share?, row.rate_gbit_per_s?);
+    let link = speed.map_or("the link".to_owned(), |speed| speed.to_string());
     let mut text = format!(
-        "{}: {:.1} % of {}, {gbit:.2} Gbit/s",
+        "{}: {:.1} % of {link}, {gbit:.2} Gbit/s",
         row.subject,
-        share * 100.0,
-        plan.link.speed
+        share * 100.0
     );
     if let Some(ratio) = row.loss_ratio {
         let _ = write!(text, ", loss {}", loss(ratio));
     }
-    if let Some(busy) = row.busy_share {
+    if let Some(busy) = row.dut_busiest_cpu_share {
         let _ = write!(text, ", DUT {:.0} % busy", busy.min(1.0) * 100.0);
     }
-    if let Some(ns) = row.busy_ns_per_frame {
+    if let Some(ns) = row.dut_busy_ns_per_frame {
         let _ = write!(text, ", {ns:.0} ns a frame in all");
     }
     text.push('\n');
@@ -93,47 +104,81 @@ fn loss(ratio: f64) -> String {
 }
 
 /// Why frames were lost, what the DUT does with a fifth of its CPU left, and how evenly frames were sent.
-fn reasons(rows: &[Figures]) -> String {
+fn reasons(rows: &[Row<'_>]) -> String {
     let said = rows.iter().flat_map(|row| {
-        let why = row
-            .why_lost
-            .as_ref()
-            .map(|why| format!("{}: {why}\n", row.frames));
-        let headroom = row
-            .headroom
-            .map(|headroom| format!("{}: {headroom}\n", row.frames));
-        let even = row
-            .evenness
-            .map(|even| format!("{}: sent: {even}\n", row.subject));
+        let (frame, subject) = (&row.frame, &row.subject);
+        let why = row.why_lost.as_ref().map(|why| {
+            // The oldest records have the load that failed only.
+            let what = match why.bounds {
+                Some(false) => "loss that does not bound the result, at",
+                _ => "why it lost at",
+            };
+            format!("{frame}: {what} {}\n", why.text)
+        });
+        let headroom = row.headroom.as_ref();
+        let headroom = headroom.map(|found| format!("{frame}: {}\n", headroom_of(found)));
+        let even = row.evenness.as_ref();
+        let even = even.map(|even| format!("{subject}: sent: {}\n", evenness_of(even)));
         why.into_iter().chain(headroom).chain(even)
     });
     once(said)
 }
 
 /// What the receiver at the exit costs the router's CPU, and how that was timed.
-fn exit_programs(rows: &[Figures]) -> String {
+fn exit_programs(rows: &[Row<'_>]) -> String {
     let told = rows.iter().filter_map(|row| {
-        let ns = row.saturated.exit_program_ns?;
+        let ns = row.overload.exit_program_ns?;
         Some(format!(
             "{}: the receiver's program at the exit: {ns:.0} ns a frame of the bed's part, timed by the kernel in bursts \
              of its own (with about one reading of the clock)\n",
-            row.frames
+            row.frame
         ))
     });
     once(told)
 }
 
-fn ceilings(rows: &[Figures], place: Place<'_>) -> String {
+fn ceilings(rows: &[Row<'_>], place: Option<&Place>) -> String {
     let (what, how) = match place {
-        Place::Simulated(_) => ("tester's own ceiling", "as simulated"),
-        Place::Bed => ("tester's own ceiling", "at overload"),
-        Place::Device => (
+        Some(Place::Simulated { .. }) => ("tester's own ceiling", "as simulated"),
+        Some(Place::External(_)) => (
             "tester's sender alone",
             "its receiver's ceiling is not proven",
         ),
+        _ => ("tester's own ceiling", "at overload"),
     };
-    let known = rows.iter().filter(|row| row.ceiling.fps() > 0.0);
-    once(known.map(|row| format!("{}: {what}: {} ({how})\n", row.frames, row.ceiling)))
+    let known = rows.iter().filter(|row| row.tester_ceiling_fps > 0);
+    once(known.map(|row| {
+        let ceiling = from_fps(row.tester_ceiling_fps);
+        format!("{}: {what}: {ceiling} ({how})\n", row.frame)
+    }))
+}
+
+/// The method's words for a headroom of a record.
+fn headroom_of(found: &record::Headroom) -> Headroom {
+    let load = |load: BusyLoad| At {
+        rate: Rate::from_fps(load.rate_fps),
+        busy: load.busy_share,
+    };
+    let (below, above) = (load(found.below), load(found.above));
+    Headroom {
+        rate: Rate::from_fps(found.rate_fps),
+        basis: match found.basis {
+            record::Basis::Measured => Basis::Measured(below),
+            _ => Basis::Interpolated { below, above },
+        },
+    }
+}
+
+/// The method's words for an evenness of a record.
+fn evenness_of(even: &record::Evenness) -> Evenness {
+    Evenness {
+        late_p50: Span::from_nanos(even.late_ns_p50),
+        late_p999: Span::from_nanos(even.late_ns_p999),
+        late_max: Span::from_nanos(even.late_ns_max),
+        burst_frames: even.largest_burst_frames,
+        catch_up_frames: even.catch_up_frames.unwrap_or(0),
+        ring_frames: even.ring_frames.unwrap_or(0),
+    }
 }
 
 /// Several goals of one size have these in common: each line once.

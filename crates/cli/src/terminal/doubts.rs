@@ -1,8 +1,9 @@
 //! The doubts: those that change how a result is read, a line each, the worst first; with `--verbose` all of them, with
 //! why each matters and what to do next.
 
-use crate::figures::{Figures, ForwardingLimit, subject};
-use mpps_lab::doubt::{Doubt, Finding, SIMULATED, TESTER_NEAR_CEILING, UNSTABLE, Weight};
+use super::row::Row;
+use mpps_lab::doubt::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
+use mpps_record::{Doubt, ForwardingLimit};
 use std::fmt::Write;
 
 /// Lines of doubts at most, without `--verbose`.
@@ -17,14 +18,15 @@ struct Raised<'a> {
 /// The doubts that change how these results are read, a line each, and the others in a line of their own; empty
 /// without any.
 #[must_use]
-pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
-    let mut raised = raised(findings);
+pub fn doubts(rows: &[Row<'_>]) -> String {
+    let searched = searched(rows);
+    let mut raised = raised(rows);
     raised.retain(|raised| !is_said(raised.doubt, rows));
     let footnotes: Vec<&str> = raised
         .iter()
-        .filter_map(|raised| footnote(raised.doubt))
+        .filter_map(|raised| raised.doubt.footnote.as_deref())
         .collect();
-    raised.retain(|raised| footnote(raised.doubt).is_none());
+    raised.retain(|raised| raised.doubt.footnote.is_none());
     let mut text = String::new();
     if !raised.is_empty() {
         text.push_str("\nDoubts\n");
@@ -35,7 +37,7 @@ pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
             .iter()
             .flat_map(|(_, frames)| frames.iter().map(String::as_str))
             .collect();
-        let of = match (also.is_empty(), frames.len() == findings.len()) {
+        let of = match (also.is_empty(), frames.len() == searched) {
             (true, true) => String::new(),
             (true, false) => format!(" ({})", frames.join(", ")),
             (false, _) => format!(" ({}; similar: {})", frames.join(", "), also.join(", ")),
@@ -57,15 +59,15 @@ pub fn doubts(rows: &[Figures], findings: &[Finding]) -> String {
 
 /// All doubts, each with why it matters and what to do next.
 #[must_use]
-pub fn doubts_in_full(findings: &[Finding]) -> String {
-    let raised = raised(findings);
+pub fn doubts_in_full(rows: &[Row<'_>]) -> String {
+    let (searched, raised) = (searched(rows), raised(rows));
     if raised.is_empty() {
         return String::new();
     }
     let mut text = String::from("\nDoubts\n");
     for Raised { doubt, seen } in &raised {
         for (what, frames) in seen {
-            let of = if frames.len() == findings.len() {
+            let of = if frames.len() == searched {
                 String::new()
             } else {
                 format!(" ({})", frames.join(", "))
@@ -77,18 +79,17 @@ pub fn doubts_in_full(findings: &[Finding]) -> String {
     text
 }
 
-/// What the footnote says of a doubt that holds for every result of such a bed.
-fn footnote(doubt: &Doubt) -> Option<&'static str> {
-    match doubt.weight {
-        Weight::Footnote(_, words) => Some(words),
-        _ => None,
-    }
+/// Rows of which anything is known.
+fn searched(rows: &[Row<'_>]) -> usize {
+    let known = |row: &&Row<'_>| row.trials > 0 || !row.doubts.is_empty();
+    rows.iter().filter(known).count()
 }
 
 /// Whether the sentences above the table say the same.
-fn is_said(doubt: &Doubt, rows: &[Figures]) -> bool {
-    let by_tester = |row: &Figures| row.forwarding_limit == Some(ForwardingLimit::Tester);
-    match doubt.name {
+fn is_said(doubt: &Doubt, rows: &[Row<'_>]) -> bool {
+    let by_tester =
+        |row: &Row<'_>| row.overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester);
+    match doubt.name.as_str() {
         SIMULATED | UNSTABLE => true,
         TESTER_NEAR_CEILING => rows.iter().all(by_tester),
         _ => false,
@@ -96,17 +97,14 @@ fn is_said(doubt: &Doubt, rows: &[Figures]) -> bool {
 }
 
 /// Each doubt once, the gravest first.
-fn raised(findings: &[Finding]) -> Vec<Raised<'_>> {
-    let several_goals = findings
-        .windows(2)
-        .any(|two| two[0].frames == two[1].frames);
+fn raised<'a>(rows: &'a [Row<'_>]) -> Vec<Raised<'a>> {
     let mut raised = Vec::new();
-    for finding in findings {
-        let subject = subject(&finding.frames, finding.goal, several_goals);
-        for doubt in &finding.doubts {
-            note(&mut raised, doubt, &subject);
+    for row in rows {
+        for doubt in &row.doubts {
+            note(&mut raised, doubt, &row.subject);
         }
     }
+    // Older records have no weights: then the order is the one in which doubts were raised.
     raised.sort_by_key(|raised| raised.doubt.weight);
     raised
 }
@@ -132,20 +130,39 @@ fn note<'a>(raised: &mut Vec<Raised<'a>>, doubt: &'a Doubt, frames: &str) {
 #[cfg(test)]
 pub(in crate::terminal) mod tests {
     use super::*;
-    use crate::terminal::report::tests::finding;
+    use crate::record;
+    use mpps_lab::doubt::{self, Weight};
+    use mpps_record::ResultLine;
 
     /// A doubt with a cause and an advice that no test reads.
     pub(in crate::terminal) fn doubt(name: &'static str, weight: Weight, seen: &str) -> Doubt {
-        Doubt {
+        record::doubt(&doubt::Doubt {
             name,
             weight,
             seen: seen.to_owned(),
             why: "it matters",
             next: "run again",
+        })
+    }
+
+    fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
+        ResultLine {
+            frame: frame.to_owned(),
+            doubts,
+            trials: 1,
+            ..ResultLine::default()
         }
     }
 
-    fn findings() -> [Finding; 3] {
+    fn doubts(lines: &[ResultLine]) -> String {
+        super::doubts(&Row::each(lines))
+    }
+
+    fn doubts_in_full(lines: &[ResultLine]) -> String {
+        super::doubts_in_full(&Row::each(lines))
+    }
+
+    fn results() -> [ResultLine; 3] {
         let words = "trials shorter than RFC 2544's 60 s";
         let short = "trials lasted 200 ms, RFC 2544 asks for 60 s";
         let short = doubt("short-trial", Weight::Footnote(0, words), short);
@@ -154,27 +171,27 @@ pub(in crate::terminal) mod tests {
         let merged = doubt("merged", Weight::Another(2), merged);
         let (one, two) = ("1.0 % of a CPU was stolen", "2.0 % of a CPU was stolen");
         [
-            finding("64", vec![short.clone(), steal(one)]),
-            finding("imix", vec![short.clone(), steal(two), merged]),
-            finding("1518", vec![short]),
+            result("64", vec![short.clone(), steal(one)]),
+            result("imix", vec![short.clone(), steal(two), merged]),
+            result("1518", vec![short]),
         ]
     }
 
     #[test]
     fn doubts_are_a_line_each_the_worst_first() {
         assert_eq!(
-            doubts(&[], &findings()),
+            doubts(&results()),
             "\nDoubts\n\
              - the DUT forwarded 1000 frames as 100 packets (imix)\n\
              - 1.0 % of a CPU was stolen (64; similar: imix)\n\
              \nHolds for every result of such a bed: trials shorter than RFC 2544's 60 s (docs/method.md)\n"
         );
-        assert_eq!(doubts(&[], &[finding("64", Vec::new())]), "");
+        assert_eq!(doubts(&[result("64", Vec::new())]), "");
     }
 
     #[test]
     fn in_full_each_doubt_has_why_and_next_once() {
-        let text = doubts_in_full(&findings());
+        let text = doubts_in_full(&results());
         let count = |wanted: &str| text.matches(wanted).count();
         assert_eq!((count("why:"), count("next:")), (3, 3), "{text}");
         for line in [
@@ -184,20 +201,20 @@ pub(in crate::terminal) mod tests {
         ] {
             assert_eq!(count(line), 1, "{text}");
         }
-        assert_eq!(doubts_in_full(&[finding("64", Vec::new())]), "");
+        assert_eq!(doubts_in_full(&[result("64", Vec::new())]), "");
     }
 
     #[test]
     fn a_doubt_that_a_sentence_says_is_left_out() {
         let seen = "1.000 Mfps is at or near the tester's own ceiling";
         let near = doubt(TESTER_NEAR_CEILING, Weight::Unsure(6), seen);
-        let row = |limit| Figures {
-            forwarding_limit: Some(limit),
-            ..Figures::default()
+        let mut line = result("64", vec![near]);
+        let mut limited = |limit| {
+            line.overload.max_forwarding_limited_by = Some(limit);
+            doubts(std::slice::from_ref(&line))
         };
-        let findings = [finding("64", vec![near])];
-        assert_eq!(doubts(&[row(ForwardingLimit::Tester)], &findings), "");
-        assert!(doubts(&[row(ForwardingLimit::Cpu)], &findings).contains("- 1.000 Mfps is at"));
+        assert_eq!(limited(ForwardingLimit::Tester), "");
+        assert!(limited(ForwardingLimit::RouterCpu).contains("- 1.000 Mfps is at"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub use json::{cleared_json, contents_json, fib_stats_json, loaded_json};
 pub use loaded::{RoutesLoaded, left_out, loaded};
 pub use stats::fib_stats;
 
-use super::grouped;
+use super::{columns, grouped};
 use mpps_lab::fib::{Cleared, MAIN_TABLE, PROTOCOL};
 
 /// A routing table as iproute2 calls it.
@@ -26,32 +26,6 @@ fn table_name(table: u32) -> String {
 /// Nanoseconds in seconds, to the millisecond.
 fn seconds(ns: u64) -> String {
     format!("{:.3}", ns as f64 / 1e9)
-}
-
-/// Columns as wide as their widest cell, numbers to the right; the first row is the head.
-pub(super) fn columns(rows: &[Vec<String>], to_the_left: usize) -> String {
-    let widths: Vec<usize> = (0..rows.first().map_or(0, Vec::len))
-        .map(|column| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let line: Vec<String> = cells
-            .map(|(column, (cell, &width))| {
-                if column < to_the_left {
-                    format!("{cell:<width$}")
-                } else {
-                    format!("{cell:>width$}")
-                }
-            })
-            .collect();
-        text += line.join("  ").trim_end();
-        text.push('\n');
-    }
-    text
 }
 
 /// What was cleared.

@@ -2,68 +2,99 @@
 
 use super::grouped;
 use crate::plan::DestinationPlan;
-use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load, Offered, Tried};
-use mpps_method::{FrameSpec, Histogram, Rate, Span, Trial, Verdict};
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
+use mpps_method::{Rate, Span};
+use mpps_record::{Direction, LoadLine, LoadTrial, TrialLine, Verdict};
 use std::fmt::Write;
 
+/// A trial of a load.
+#[derive(Clone, Copy)]
+struct Tried<'a> {
+    found: &'a LoadTrial,
+    line: &'a TrialLine,
+}
+
+impl<'a> Tried<'a> {
+    /// `None` where the trial's own line cannot be read.
+    fn new(found: &'a LoadTrial, trials: &'a [TrialLine]) -> Option<Self> {
+        let line = trials.iter().find(|line| line.trial == found.trial)?;
+        Some(Self { found, line })
+    }
+
+    /// Frames of all directions.
+    fn sum(self, frames: fn(&Direction) -> u64) -> u64 {
+        self.line.directions.iter().map(frames).sum()
+    }
+}
+
 /// What is counted or told of a trial, with its name.
-type Row<T> = (&'static str, fn(&Trial) -> T);
+type Cell = (&'static str, fn(Tried<'_>) -> String);
+/// A place of loss, and what was lost there.
+type Place = (&'static str, fn(&LoadTrial) -> u64);
 
 /// Shown for every trial, places of loss aside.
-const ROWS: [Row<String>; 15] = [
-    ("offered, frames", |t| grouped(t.counts().intended)),
-    ("sent", |t| grouped(t.counts().sent)),
-    ("forwarded", |t| grouped(t.counts().received)),
-    (LOST, |t| grouped(t.counts().lost)),
-    ("duplicated", |t| grouped(t.counts().duplicated)),
-    ("reordered", |t| grouped(t.counts().reordered)),
-    ("busy, busiest CPU", |t| {
-        rounded(t.busiest_share().map(|share| share.min(1.0)), 100.0, "%")
+const ROWS: [Cell; 15] = [
+    ("offered, frames", |t| {
+        grouped(t.sum(|way| way.intended_frames))
     }),
-    ("CPU time a frame", |t| rounded(t.ns_per_frame(), 1.0, "ns")),
-    ("latency, 50 %", |t| span(&t.latency, 0.5)),
-    ("latency, 99 %", |t| span(&t.latency, 0.99)),
-    ("latency, 99.9 %", |t| span(&t.latency, 0.999)),
-    ("latency, most", |t| span(&t.latency, 1.0)),
-    ("sent late, median", |t| span(&t.lateness, 0.5)),
-    ("sent late, worst", |t| span(&t.lateness, 1.0)),
+    ("sent", |t| grouped(t.sum(|way| way.sent_frames))),
+    ("forwarded", |t| grouped(t.found.forwarded_frames)),
+    (LOST, |t| grouped(t.found.lost_frames)),
+    ("duplicated", |t| {
+        grouped(t.sum(|way| way.duplicated_frames))
+    }),
+    ("reordered", |t| grouped(t.sum(|way| way.reordered_frames))),
+    ("busy, busiest CPU", |t| {
+        rounded(
+            t.found.busiest_share.map(|share| share.min(1.0)),
+            100.0,
+            "%",
+        )
+    }),
+    ("CPU time a frame", |t| {
+        rounded(t.found.ns_per_frame, 1.0, "ns")
+    }),
+    ("latency, 50 %", |t| span(t.line.latency.p50_ns)),
+    ("latency, 99 %", |t| span(t.line.latency.p99_ns)),
+    ("latency, 99.9 %", |t| span(t.line.latency.p999_ns)),
+    ("latency, most", |t| span(t.line.latency.max_ns)),
+    ("sent late, median", |t| span(t.line.lateness.p50_ns)),
+    ("sent late, worst", |t| span(t.line.lateness.max_ns)),
     ("stolen of a CPU", |t| {
-        let shares = t.steal.iter().map(|steal| t.stolen_share(steal));
-        format!("{:.1} %", 100.0 * shares.fold(0.0, f64::max))
+        format!("{:.1} %", 100.0 * t.found.stolen_share)
     }),
 ];
 /// The row below which places of loss stand.
 const LOST: &str = "lost";
 
 /// Where frames were lost, in the order they meet it.
-const PLACES: [Row<u64>; 4] = [
-    ("before the router's NIC", |t| t.ledger().lost_before_nic),
-    ("in the router's receive ring", |t| t.ledger().lost_nic_ring),
-    ("inside the router", lost_inside),
-    ("in the receiver's ring", |t| t.ledger().lost_receiver_ring),
+const PLACES: [Place; 4] = [
+    ("before the router's NIC", |t| t.lost_before_nic_frames),
+    ("in the router's receive ring", |t| t.lost_nic_ring_frames),
+    ("inside the router", |t| t.lost_inside_frames),
+    ("in the receiver's ring", |t| t.lost_receiver_ring_frames),
 ];
 
-/// Lost at the DUT and not by its ring; canaries are none of them.
-fn lost_inside(trial: &Trial) -> u64 {
-    let (lost, ledger) = (trial.counts().lost, trial.ledger());
-    lost.saturating_sub(ledger.lost_before_nic + ledger.lost_nic_ring + ledger.lost_receiver_ring)
-}
-
-/// One block for each trial.
+/// One block for each trial of these loads.
 #[must_use]
-pub fn fixed_load(found: &[Offered]) -> String {
+pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine]) -> String {
     let mut text = String::new();
-    for offered in found {
-        for (place, tried) in offered.trials.iter().enumerate() {
+    for load in loads {
+        let wire = load.wire.as_ref();
+        let wire = wire.and_then(|found| Tried::new(found, trials));
+        for (place, found) in load.trials.iter().enumerate() {
+            let Some(tried) = Tried::new(found, trials) else {
+                continue;
+            };
             if !text.is_empty() {
                 text.push('\n');
             }
-            if offered.trials.len() > 1 {
-                let _ = write!(text, "trial {} of {}, ", place + 1, offered.trials.len());
+            if load.trials.len() > 1 {
+                let _ = write!(text, "trial {} of {}, ", place + 1, load.trials.len());
             }
-            let _ = writeln!(text, "{}", in_words(offered, tried));
-            text.push_str(&remarks(offered, tried));
-            text.push_str(&table(offered, tried));
+            let _ = writeln!(text, "{}", in_words(load, found, tried.line));
+            text.push_str(&remarks(load, tried, wire));
+            text.push_str(&table(load, tried, wire));
         }
     }
     text
@@ -71,82 +102,90 @@ pub fn fixed_load(found: &[Offered]) -> String {
 
 /// `64 B: 1.5 Mfps offered for 2 s: 1.311 Mfps forwarded, 12.6 % lost in the router's receive ring`.
 #[must_use]
-pub fn in_words(offered: &Offered, tried: &Tried) -> String {
-    let (trial, counts) = (&tried.trial, tried.trial.counts());
-    let octets = if matches!(offered.frames, FrameSpec::Fixed(_)) {
+pub fn in_words(load: &LoadLine, found: &LoadTrial, line: &TrialLine) -> String {
+    let tried = Tried { found, line };
+    let (frame, lost) = (&load.frame, found.lost_frames);
+    let octets = if frame.chars().all(|c| c.is_ascii_digit()) {
         " B"
     } else {
         ""
     };
-    let (asked, time) = (in_digits(trial.offered), trial.duration);
-    let sent = trial.sent_rate().unwrap_or_default();
-    let load = match offered.load {
-        Load::Max => {
-            let time = Span::from_millis(time.as_nanos() / 1_000_000);
-            format!("{asked}, the most, offered for {time}")
-        }
-        Load::At(rate) if sent.fps() < 0.999 * rate.fps() => {
-            format!("{asked} wanted for {time}, {} sent", in_digits(sent))
-        }
-        Load::At(_) => format!("{asked} offered for {time}"),
+    let asked = in_digits(Rate::from_fps(line.offered_fps));
+    let time = Span::from_nanos(line.duration_ns);
+    let sent = found.sent_fps.unwrap_or(0.0);
+    let offered = if load.load == MAX {
+        let time = Span::from_millis(line.duration_ns / 1_000_000);
+        format!("{asked}, the most, offered for {time}")
+    } else if sent < 0.999 * line.offered_fps {
+        let sent = in_digits(Rate::from_fps(sent));
+        format!("{asked} wanted for {time}, {sent} sent")
+    } else {
+        format!("{asked} offered for {time}")
     };
-    let result = if counts.lost > 0 {
-        let forwarded = in_digits(trial.forwarding_rate().unwrap_or_default());
-        let percent = 100.0 * counts.lost as f64 / counts.sent.max(1) as f64;
+    let result = if lost > 0 {
+        let forwarded = in_digits(Rate::from_fps(found.forwarding_fps.unwrap_or(0.0)));
+        let percent = 100.0 * lost as f64 / tried.sum(|way| way.sent_frames).max(1) as f64;
         let bound = if percent < 0.05 { "under " } else { "" };
         let (most, place) = PLACES
-            .map(|(place, lost)| (lost(trial), place))
+            .map(|(place, lost)| (lost(found), place))
             .into_iter()
             .max()
             .unwrap_or_default();
-        let mostly = if most < counts.lost { ", most" } else { "" };
+        let mostly = if most < lost { ", most" } else { "" };
         format!(
             "{forwarded} forwarded, {bound}{:.1} % lost{mostly} {place}",
             percent.max(0.1)
         )
-    } else if counts.unrouted > 0 {
+    } else if tried.sum(|way| way.unrouted_frames) > 0 {
         "the router dropped all of them, because it has no route".to_owned()
     } else {
         "all forwarded".to_owned()
     };
-    format!("{}{octets}: {load}: {result}", offered.frames)
+    format!("{frame}{octets}: {offered}: {result}")
 }
 
+/// The word for all that the sender can.
+const MAX: &str = "max";
+
 /// What the figures have to be read with, a line each.
-fn remarks(offered: &Offered, tried: &Tried) -> String {
+fn remarks(load: &LoadLine, Tried { found, line }: Tried<'_>, wire: Option<Tried<'_>>) -> String {
     let mut text = String::new();
     let mut say = |line: String| text.extend([line, "\n".to_owned()]);
-    match (&tried.verdict, tried.disturbed) {
-        (Verdict::Void(why), times) => say(format!(
-            "disturbed {} times, the last time because {why}",
-            times + 1
-        )),
+    match (&line.verdict, found.disturbed_tries) {
+        (Verdict::Void, times) => {
+            let why = line.verdict_text.trim_start_matches("void: ");
+            say(format!(
+                "disturbed {} times, the last time because {why}",
+                times + 1
+            ));
+        }
         (_, 0) => {}
         (_, times) => say(format!("disturbed attempts before it: {times}")),
     }
-    let disturbed = tried.trial.lost_disturbed();
-    if disturbed > 0 {
-        let time = tried.trial.disturbed.time;
+    let disturbed = line
+        .disturbed
+        .and_then(|all| Some((all.lost_frames?, all.time_ns)));
+    if let Some((lost @ 1.., time_ns)) = disturbed {
+        let time = Span::from_nanos(time_ns);
         say(format!(
             "{} of the lost frames were sent in disturbances, which took {time}: the verdict does not count them",
-            grouped(disturbed)
+            grouped(lost)
         ));
     }
-    let lost = tried.trial.counts().lost;
-    match tried.verdict {
-        Verdict::Invalid(_) | Verdict::NotOffered(_) => say(tried.verdict.to_string()),
-        Verdict::Lossless if offered.load == Load::Max && lost == 0 => {
+    match line.verdict {
+        Verdict::Invalid | Verdict::NotOffered => say(line.verdict_text.clone()),
+        Verdict::Lossless if load.load == MAX && found.lost_frames == 0 => {
             say("the tester can offer no more, so it could not overload this router".to_owned());
         }
         _ => {}
     }
-    let Some(wire) = &offered.wire else {
+    let Some(wire) = wire else {
         return text;
     };
-    if !matches!(wire.verdict, Verdict::Lossless | Verdict::Lossy { .. }) {
-        say(format!("the wire's trial: {}", wire.verdict));
+    if !matches!(wire.line.verdict, Verdict::Lossless | Verdict::Lossy) {
+        say(format!("the wire's trial: {}", wire.line.verdict_text));
     }
-    if let (Some(total), Some(bed)) = (tried.trial.ns_per_frame(), wire.trial.ns_per_frame()) {
+    if let (Some(total), Some(bed)) = (found.ns_per_frame, wire.found.ns_per_frame) {
         let parts = if total > bed {
             format!("{:.0} the router, {bed:.0} the bed", total - bed)
         } else {
@@ -159,19 +198,18 @@ fn remarks(offered: &Offered, tried: &Tried) -> String {
     text
 }
 
-fn table(offered: &Offered, tried: &Tried) -> String {
-    let wire = offered.wire.as_ref().map(|wire| &wire.trial);
+fn table(load: &LoadLine, tried: Tried<'_>, wire: Option<Tried<'_>>) -> String {
     let mut text = String::from("\n");
     let mut line = |what: &str, router: &str, wire: &str| {
         let line = format!("{what:<34}{router:>16}{wire:>18}");
         let _ = writeln!(text, "{}", line.trim_end());
     };
-    let head = format!("received at the {}", offered.receiver.name());
+    let head = format!("received at the {}", load.receiver);
     line(&head, "the router", wire.map_or("", |_| "a wire instead"));
     for (what, cell) in &ROWS {
-        line(what, &cell(&tried.trial), &wire.map_or(String::new(), cell));
+        line(what, &cell(tried), &wire.map_or(String::new(), cell));
         for (place, lost) in PLACES.iter().filter(|_| *what == LOST) {
-            let (router, wire) = (lost(&tried.trial), wire.map_or(0, lost));
+            let (router, wire) = (lost(tried.found), wire.map_or(0, |wire| lost(wire.found)));
             if router + wire > 0 {
                 line(&format!("  {place}"), &grouped(router), &grouped(wire));
             }
@@ -187,13 +225,13 @@ fn rounded(value: Option<f64>, times: f64, unit: &str) -> String {
 }
 
 /// Three digits, for histograms know no more.
-fn span(of: &Histogram, part: f64) -> String {
-    let Some(span) = of.quantile(part) else {
+fn span(ns: Option<u64>) -> String {
+    let Some(ns) = ns else {
         return "-".to_owned();
     };
-    let digits = span.as_nanos().checked_ilog10().unwrap_or(0);
+    let digits = ns.checked_ilog10().unwrap_or(0);
     let unit = 10_u64.pow(digits.saturating_sub(2));
-    Span::from_nanos(span.as_nanos().div_ceil(unit) * unit).to_string()
+    Span::from_nanos(ns.div_ceil(unit) * unit).to_string()
 }
 
 /// A rate without zeros at its end.
@@ -222,9 +260,34 @@ pub fn fixed_load_plan(plan: &FixedLoadPlan, routes: Option<&DestinationPlan>) -
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{MAX, in_digits, span};
+    use crate::record::{load_line, trial_line};
+    use mpps_lab::jobs::Phase;
+    use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
     use mpps_lab::tester::ReceiverPlace;
-    use mpps_method::{Counts, CpuBusy, Direction, Ledger, Shortfall, Void};
+    use mpps_method::{
+        Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, Shortfall, Span, Trial,
+        Verdict, Void,
+    };
+
+    fn fixed_load(found: &[Offered]) -> String {
+        let loads: Vec<_> = found.iter().map(load_line).collect();
+        let of_load = |offered: &Offered| {
+            let wire = offered.wire.iter().map(|tried| (tried, Phase::Wire));
+            let trials = offered.trials.iter().map(|tried| (tried, Phase::Fixed));
+            let line = |(tried, phase): (&Tried, Phase)| {
+                trial_line(tried.number, &tried.report(&offered.frames, phase))
+            };
+            trials.chain(wire).map(line).collect::<Vec<_>>()
+        };
+        let trials: Vec<_> = found.iter().flat_map(of_load).collect();
+        super::fixed_load(&loads, &trials)
+    }
+
+    #[test]
+    fn the_most_is_labs_word() {
+        assert_eq!(Load::Max.to_string(), MAX);
+    }
 
     /// 2 s at this load; so many frames stay unsent, so many are lost in the ring.
     fn tried(fps: f64, unsent: u64, lost: u64, ns: u64, verdict: Verdict) -> Tried {
@@ -269,7 +332,10 @@ mod tests {
             load,
             receiver: ReceiverPlace::Exit,
             trials: vec![of_router],
-            wire: Some(tried(400e3, 0, 0, 430, Verdict::Lossless)),
+            wire: Some(Tried {
+                number: 2,
+                ..tried(400e3, 0, 0, 430, Verdict::Lossless)
+            }),
         }
     }
 
@@ -386,7 +452,8 @@ mod tests {
         ] {
             let mut histogram = Histogram::default();
             histogram.add(Span::from_nanos(ns));
-            assert_eq!(span(&histogram, 1.0), text);
+            let most = histogram.quantile(1.0).map(Span::as_nanos);
+            assert_eq!(span(most), text);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! One sentence a frame size: what the router forwards, what limits it, and what a frame costs.
 
 use super::digits::Known;
-use crate::figures::{Figures, ForwardingLimit, Reading};
-use mpps_method::saturation::{FrameCost, Interval};
-use mpps_method::{LimitedBy, Rate};
+use super::row::Row;
+use mpps_lab::doubt::Reading;
+use mpps_method::Rate;
+use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
 const UNBOUNDED: f64 = 0.02;
@@ -13,80 +14,94 @@ const SAME: f64 = 0.97;
 /// The sentence: `64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million
 /// without loss. A frame costs the router 225 ns, the bed 430.`
 #[must_use]
-pub fn headline(row: &Figures) -> String {
+pub fn headline(row: &Row<'_>) -> String {
     let mut clauses: Vec<String> = forwarding(row).into_iter().collect();
     clauses.extend(without_loss(row));
-    let cost = row.saturated.cost.as_ref().map_or(String::new(), cost);
+    let cost = row.overload.cost.as_ref().map_or(String::new(), cost);
     format!("{}: {}.{cost}", name(row), clauses.join("; "))
 }
 
 /// `64 B`, `imix`, `64 B, pdr 0.5 %`.
 #[must_use]
-pub fn name(row: &Figures) -> String {
-    let goal = row.subject.strip_prefix(&row.frames).unwrap_or_default();
-    let unit = if row.frames.chars().all(|c| c.is_ascii_digit()) {
+pub fn name(row: &Row<'_>) -> String {
+    let goal = row.subject.strip_prefix(&row.frame).unwrap_or_default();
+    let unit = if row.frame.chars().all(|c| c.is_ascii_digit()) {
         " B"
     } else {
         ""
     };
     let comma = if goal.is_empty() { "" } else { "," };
-    format!("{}{unit}{comma}{goal}", row.frames)
+    format!("{}{unit}{comma}{goal}", row.frame)
 }
 
-/// An interval's middle, to the digits that are known.
+/// An interval's median, to the digits that are known.
 #[must_use]
-pub fn middle(interval: &Interval) -> Known {
-    Known::new(interval.middle, interval.high - interval.low)
+pub fn median(interval: &Interval<f64>) -> Known {
+    Known::new(interval.median, interval.high - interval.low)
+}
+
+/// The maximum forwarding rate and the ends of its interval, to the digits that are known: `1.52`, `1.46`, `1.57`. The
+/// ends are the same where they have the same digits.
+#[must_use]
+pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
+    let rates = Interval::<f64>::from(rates);
+    let known = median(&rates);
+    let [low, high] = [rates.low, rates.high].map(|end| known.with(end).beside(known));
+    (known, low, high)
+}
+
+/// Whether the router was not seen to be the limit at overload, so that what it forwards there is a bound.
+#[must_use]
+pub fn is_bound(row: &Row<'_>) -> bool {
+    matches!(
+        row.overload.max_forwarding_limited_by,
+        Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
+    )
 }
 
 /// A rate that passed, rounded down: to the digits that the load which failed leaves, or as a bound to three.
 #[must_use]
-pub fn passed(row: &Figures, rate: Rate) -> Known {
+pub fn passed(row: &Row<'_>, rate: Rate) -> Known {
     let (rate, narrowest) = (rate.fps(), rate.fps() * UNBOUNDED / 4.0);
-    let width = match (row.reading, row.fails_at) {
-        (Reading::Is(_), Some(fails)) => (fails.fps() - rate).max(narrowest),
+    let width = match (row.reading(), row.lossy_fps) {
+        (Reading::Is(_), Some(fails)) => (fails as f64 - rate).max(narrowest),
         _ => rate * UNBOUNDED,
     };
     Known::new(rate, width).floor()
 }
 
 /// Whether a load as high as overload passed: then one number says both.
-fn same(row: &Figures) -> bool {
-    let (Reading::AtLeast(rate), Some(maximum)) = (row.reading, row.saturated.maximum()) else {
+fn same(row: &Row<'_>) -> bool {
+    let maximum = row.overload.max_forwarding_fps;
+    let (Reading::AtLeast(rate), Some(maximum)) = (row.reading(), maximum) else {
         return false;
     };
-    // Where the router was not seen to be the limit, its rate at overload is a bound like the other.
-    let bound = matches!(
-        row.forwarding_limit,
-        Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
-    );
-    bound && rate.fps() >= SAME * maximum.forwarding.low
+    is_bound(row) && rate.fps() >= SAME * maximum.low as f64
 }
 
 /// What it forwards when more is offered than it can take; where the router was not seen to be the limit, a bound.
-fn forwarding(row: &Figures) -> Option<String> {
-    let maximum = row.saturated.maximum()?;
-    let forwarded = &maximum.forwarding;
-    let known = middle(forwarded);
+fn forwarding(row: &Row<'_>) -> Option<String> {
+    let forwarded = row.overload.max_forwarding_fps?;
+    let (known, low, high) = forwarding_range(forwarded);
     let at_least = |why: &str| {
-        let (number, unit) = known.with(forwarded.low).floor().in_words();
+        let (number, unit) = known.with(forwarded.low as f64).floor().in_words();
         Some(format!("forwards at least {number}{unit} frames/s{why}"))
     };
-    let who = match row.forwarding_limit? {
+    let who = match row.overload.max_forwarding_limited_by.as_ref()? {
         ForwardingLimit::Tester | ForwardingLimit::Unknown if same(row) => return None,
         ForwardingLimit::Tester => return at_least("; the tester can offer no more"),
         ForwardingLimit::Unknown => {
             let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
-            let busy = maximum.busy.map_or(String::new(), busy);
+            let share = row.overload.max_forwarding_busy_share;
+            let busy = share.map_or(String::new(), busy);
             return at_least(&format!("{busy}: the limit is unknown"));
         }
-        ForwardingLimit::Cpu => "the router's CPU",
+        ForwardingLimit::RouterCpu => "the router's CPU",
         ForwardingLimit::SharedCpu => "the CPU that router and tester share",
         ForwardingLimit::Router => "the router",
+        ForwardingLimit::Other(limit) => limit,
     };
     let (number, unit) = known.in_words();
-    let (low, high) = (known.with(forwarded.low), known.with(forwarded.high));
-    let (low, high) = (low.beside(known), high.beside(known));
     let range = if low == high {
         String::new()
     } else {
@@ -98,17 +113,20 @@ fn forwarding(row: &Figures) -> Option<String> {
 }
 
 /// The highest load that passed, and what ended the search where the router did not.
-fn without_loss(row: &Figures) -> Option<String> {
-    let alone = same(row) || row.saturated.maximum().is_none();
+fn without_loss(row: &Row<'_>) -> Option<String> {
+    let alone = same(row) || row.overload.max_forwarding_fps.is_none();
     let verb = if alone { "forwards " } else { "" };
     let frames = if alone { " frames/s" } else { "" };
-    let outside = if row.disturbed {
+    let outside = if row.is_disturbed() {
         " outside disturbances"
     } else {
         ""
     };
-    let within = if row.loss_allowed > 0.0 {
-        format!("with at most {} % loss{outside}", percent(row.loss_allowed))
+    let within = if row.loss_allowed() > 0.0 {
+        format!(
+            "with at most {} % loss{outside}",
+            percent(row.loss_allowed())
+        )
     } else {
         format!("without loss{outside}")
     };
@@ -116,10 +134,10 @@ fn without_loss(row: &Figures) -> Option<String> {
         let (number, unit) = passed(row, rate).in_words();
         format!("{number}{unit}")
     };
-    Some(match row.reading {
+    Some(match row.reading() {
         Reading::Is(rate) => {
-            let claim = match row.label {
-                Some("Throughput") => ", an RFC 2544 throughput",
+            let claim = match row.claim {
+                Some(Claim::Throughput) => ", an RFC 2544 throughput",
                 _ => "",
             };
             format!(
@@ -151,21 +169,24 @@ fn without_loss(row: &Figures) -> Option<String> {
 }
 
 /// Where the load found did not pass each time.
-fn trials(row: &Figures) -> String {
-    let passes = row.passes;
-    if passes.lossless == passes.judged {
-        return String::new();
+fn trials(row: &Row<'_>) -> String {
+    match (row.lossless_trials, row.judged_trials) {
+        (Some(lossless), Some(judged)) if lossless != judged => {
+            format!(" in {lossless} of {judged} trials")
+        }
+        _ => String::new(),
     }
-    format!(" in {} of {} trials", passes.lossless, passes.judged)
 }
 
 /// What ended the search, where that is not said already.
-fn ended(row: &Figures) -> &'static str {
+fn ended(row: &Row<'_>) -> &'static str {
     match row.limited_by {
-        Some(LimitedBy::Tester) if same(row) || row.saturated.maximum().is_none() => {
+        Some(LimitedBy::Tester) if same(row) || row.overload.max_forwarding_fps.is_none() => {
             "; the tester can offer no more"
         }
-        Some(LimitedBy::Tester) if row.forwarding_limit != Some(ForwardingLimit::Tester) => {
+        Some(LimitedBy::Tester)
+            if row.overload.max_forwarding_limited_by != Some(ForwardingLimit::Tester) =>
+        {
             ", and the tester could offer no more"
         }
         Some(LimitedBy::Pause) => ", above it frames were lost in pauses only",
@@ -173,14 +194,14 @@ fn ended(row: &Figures) -> &'static str {
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
         Some(LimitedBy::Trials) => ", the search ended before a load failed",
-        Some(LimitedBy::Tester | LimitedBy::Dut | LimitedBy::SharedCpu) | None => "",
+        _ => "",
     }
 }
 
 fn cost(cost: &FrameCost) -> String {
-    let (router, bed) = (&cost.router_ns, middle(&cost.bed_ns).plain());
+    let (router, bed) = (&cost.router_ns, median(&cost.bed_ns).plain());
     let router = if router.low > 0.0 {
-        middle(router).plain()
+        median(router).plain()
     } else {
         let most = Known::new(router.high.max(1.0), 0.0).plain();
         let most = most.split('.').next().unwrap_or_default();

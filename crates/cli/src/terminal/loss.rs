@@ -1,7 +1,7 @@
 //! The curves of `mpps loss`: a sentence for each frame size, then its table.
 
+use super::columns;
 use super::digits::Known;
-use super::fib::columns;
 use super::grouped;
 use mpps_method::Span;
 use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, SeriesEnd, Verdict};
@@ -28,7 +28,7 @@ pub fn loss(curves: &[CurveLine], machine: &str) -> String {
         if !curve.loads.is_empty() {
             let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
             rows.extend(curve.loads.iter().map(row));
-            text += &format!("\n{}", columns(&rows, 1));
+            text += &format!("\n{}", columns(&rows, &[0]));
         }
         text += &remarks(curve);
     }

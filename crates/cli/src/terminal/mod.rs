@@ -2,6 +2,7 @@
 
 mod beds;
 mod calibration;
+mod columns;
 mod details;
 mod digits;
 mod doctor;
@@ -17,6 +18,7 @@ pub mod progress;
 mod recovery;
 mod report;
 mod routes;
+mod row;
 mod search;
 mod style;
 mod table;
@@ -30,7 +32,7 @@ pub use fib::{
     left_out, loaded, loaded_json,
 };
 #[cfg(test)]
-pub(crate) use fib_scale::tests::rows as scale_rows_for_tests;
+pub(crate) use fib_scale::tests::points as scale_points_for_tests;
 pub use fib_scale::{
     ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title, three_digits,
 };
@@ -38,11 +40,14 @@ pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title, percent};
 pub use recovery::recovery;
-pub use report::{Place, Report, comparability};
+pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
-pub use search::{closeness, rule};
+pub use row::Row;
+use search::closeness;
+pub use search::rule;
 pub use wrap::fitted;
 
+use columns::columns;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use table::table;

@@ -174,7 +174,7 @@ fn search(plan: &ThroughputPlan) -> String {
         text,
         "loads        {} to {maximum}, found to {}",
         plan.minimum,
-        super::closeness(&plan.search)
+        super::closeness(&crate::record::search(plan))
     );
     let whose = match plan.link.source {
         LinkSource::Notional => "notional, unless real ports say otherwise",

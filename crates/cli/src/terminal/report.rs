@@ -3,43 +3,20 @@
 use super::details::{details, once};
 use super::doubts::{doubts, doubts_in_full};
 use super::headline::{headline, name};
+use super::row::Row;
 use super::{fitted, grouped, table};
-use crate::figures::Figures;
-use mpps_lab::doubt::Finding;
-use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_lab::tester::ReceiverPlace;
-use mpps_method::simulate::Properties;
-use mpps_record::Comparability;
+use mpps_method::destinations::Draw;
+use mpps_record::{Bed, Comparability, Place, Receiver, RunLine};
 use std::fmt::Write;
-use std::path::Path;
 
-/// Where results are from.
-#[derive(Clone, Copy)]
-pub enum Place<'a> {
-    /// A router of ours.
-    Bed,
-    /// A device of somebody else's between real ports.
-    Device,
-    /// A simulated pair.
-    Simulated(&'a Properties),
-}
-
-/// A measurement that has ended.
+/// A measurement that has ended, as its record has it.
 pub struct Report<'a> {
+    /// Its first line; `None` where that cannot be read.
+    pub run: Option<&'a RunLine>,
     /// One a frame size and goal.
-    pub rows: &'a [Figures],
-    /// Those of them that were measured.
-    pub findings: &'a [Finding],
-    /// What was to be measured.
-    pub plan: &'a ThroughputPlan,
-    /// Where.
-    pub place: Place<'a>,
-    /// The set-up script that ran, and its hash.
-    pub setup: Option<&'a str>,
-    /// What results may be compared by.
-    pub comparability: &'a Comparability,
+    pub rows: &'a [Row<'a>],
     /// The record.
-    pub record: &'a Path,
+    pub record: &'a str,
     /// Whether to tell every detail.
     pub verbose: bool,
 }
@@ -55,14 +32,20 @@ impl Report<'_> {
     /// What is to be read before anything else.
     fn head(&self) -> String {
         let mut text = once(self.rows.iter().filter_map(|row| {
-            let found = row.unstable?;
+            let found = row.unstable.as_ref()?;
             Some(format!("{}: UNSTABLE: {found}\n", name(row)))
         }));
         if !text.is_empty() {
             text.push_str("Chance decided the results below.\n");
         }
-        if let Place::Simulated(pair) = self.place {
-            let _ = writeln!(text, "SIMULATED, nothing was measured: {pair}");
+        match self.run.map(|run| &run.bed) {
+            Some(Place::Simulated { pair }) => {
+                let _ = writeln!(text, "SIMULATED, nothing was measured: {pair}");
+            }
+            _ if self.rows.iter().any(|row| row.simulated) => {
+                text.push_str("SIMULATED, nothing was measured\n");
+            }
+            _ => {}
         }
         for row in self.rows {
             let _ = writeln!(text, "{}", headline(row));
@@ -77,18 +60,24 @@ impl Report<'_> {
             let _ = write!(text, "\n{notes}");
         }
         if self.verbose {
-            text.push_str(&details(self.rows, self.plan, self.place));
-            text.push_str(&doubts_in_full(self.findings));
-            let _ = writeln!(text, "\ncomparable with: {}", self.comparability);
+            text.push_str(&details(self.rows, self.run));
+            text.push_str(&doubts_in_full(self.rows));
         } else {
-            text.push_str(&doubts(self.rows, self.findings));
-            let key = &self.comparability.key;
-            let _ = writeln!(
-                text,
-                "\ncomparable with: {key} (-v: of what, and all details)"
-            );
+            text.push_str(&doubts(self.rows));
         }
-        let _ = writeln!(text, "record: {}", self.record.display());
+        match self.run.map(|run| &run.comparability) {
+            Some(comparability) if self.verbose => {
+                let _ = writeln!(text, "\ncomparable with: {comparability}");
+            }
+            Some(Comparability { key, .. }) => {
+                let _ = writeln!(
+                    text,
+                    "\ncomparable with: {key} (-v: of what, and all details)"
+                );
+            }
+            None => text.push('\n'),
+        }
+        let _ = writeln!(text, "record: {}", self.record);
         text
     }
 
@@ -96,8 +85,8 @@ impl Report<'_> {
     fn notes(&self) -> String {
         let mut text = String::new();
         text.push_str(&self.bed_note());
-        let apart = |row: &Figures| {
-            let ns = row.saturated.maximum()?.distance_ns?;
+        let apart = |row: &Row<'_>| {
+            let ns = row.overload.max_forwarding_cpu_distance_ns?;
             Some(format!(
                 "{:.0} ns ({})",
                 (ns / 10.0).round() * 10.0,
@@ -112,7 +101,8 @@ impl Report<'_> {
                 apart.join(", ")
             );
         }
-        if let Some(setup) = self.setup {
+        let bed = self.run.and_then(|run| run.bed.bed());
+        if let Some(setup) = bed.and_then(setup_words) {
             let _ = writeln!(text, "set-up script: {setup}");
         }
         text + &self.traffic_notes()
@@ -120,8 +110,8 @@ impl Report<'_> {
 
     /// What the bed's part of a frame's cost is made of.
     fn bed_note(&self) -> String {
-        let costs = || self.rows.iter().filter(|row| row.saturated.cost.is_some());
-        let program = costs().filter_map(|row| row.saturated.exit_program_ns);
+        let costs = || self.rows.iter().filter(|row| row.overload.cost.is_some());
+        let program = costs().filter_map(|row| row.overload.exit_program_ns);
         let program = match (
             program.clone().min_by(f64::total_cmp),
             program.max_by(f64::total_cmp),
@@ -139,8 +129,8 @@ impl Report<'_> {
         };
         once(costs().map(|row| {
             let receiver = match row.receiver {
-                Some(ReceiverPlace::Port) => "cable".to_owned(),
-                Some(ReceiverPlace::Exit) | None => format!("exit{program}"),
+                Some(Receiver::Port) => "cable".to_owned(),
+                _ => format!("exit{program}"),
             };
             format!(
                 "bed: virtual NIC and {receiver}, measured with a wire in place of the router\n"
@@ -150,30 +140,41 @@ impl Report<'_> {
 
     /// How many flows began, and where frames went.
     fn traffic_notes(&self) -> String {
-        let traffic = &self.plan.traffic;
         let mut text = String::new();
-        let new = |row: &Figures| {
+        let new = |row: &Row<'_>| {
             let new = grouped(row.new_flows_per_s?.round() as u64);
-            Some(format!("{}: {new}", row.frames))
+            Some(format!("{}: {new}", row.frame))
         };
         let each: Vec<String> = self.rows.iter().filter_map(new).collect();
         if !each.is_empty() {
             let _ = writeln!(text, "new flows/s: {}", each.join(", "));
         }
-        if let Some(destinations) = &traffic.destinations {
+        let plan = self.run.map(|run| &run.plan);
+        if let Some(destinations) = plan.and_then(|plan| plan.traffic.destinations.as_ref()) {
             let count = grouped(destinations.distinct);
-            let (draw, from) = (destinations.draw, &destinations.from);
-            let prefixes = grouped(destinations.prefixes as u64);
+            let (draw, from) = (&destinations.draw, &destinations.from);
+            let prefixes = grouped(destinations.prefixes);
             let _ = writeln!(
                 text,
                 "destinations: {count} ({draw}) from {prefixes} routes of {from}"
             );
-        }
-        if traffic.missing() {
-            text.push_str("no frame has a route: the rates count frames that the DUT drops for that reason, with none lost earlier\n");
+            if *draw == Draw::Missing.to_string() {
+                text.push_str("no frame has a route: the rates count frames that the DUT drops for that reason, with none lost earlier\n");
+            }
         }
         text
     }
+}
+
+/// The set-up script of a bed in words, with its hash where it ran just before; `None` where there was none.
+fn setup_words(bed: &Bed) -> Option<String> {
+    let (name, script) = (bed.dut_setup.as_ref()?, bed.dut_setup_script.as_ref()?);
+    Some(if bed.kept == Some(true) || script.text.is_none() {
+        // It may have been another by then.
+        format!("{name}, when the bed was raised")
+    } else {
+        format!("{name}, sha256 {:.12}...", script.sha256)
+    })
 }
 
 /// What results may be compared by.

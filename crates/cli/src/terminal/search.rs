@@ -1,6 +1,7 @@
 //! A search in words: when a load has passed.
 
-use mpps_method::{Accept, Resolution, SearchGoal, SearchPlan};
+use mpps_method::{Accept, Rate, SearchGoal, SearchPlan};
+use mpps_record::Search;
 
 /// When a load passes: `1 s trials, any of 3`, or for each goal of MLRsearch what it asks of a load.
 #[must_use]
@@ -70,18 +71,16 @@ fn asks(goal: &SearchGoal) -> String {
 
 /// How closely the rate is to be found.
 #[must_use]
-pub fn closeness(search: &SearchPlan) -> String {
-    let share = |share: f64| format!("{} % of the rate", percent(share));
-    match search {
-        SearchPlan::Mlr { goals, .. } => {
-            let each: Vec<String> = goals.iter().map(|goal| share(goal.width)).collect();
-            each.join(", ")
-        }
-        SearchPlan::Bisection { resolution, .. } => match *resolution {
-            Resolution::Fraction(part) => share(part),
-            Resolution::StepFps(step) => format!("steps of {}", mpps_method::Rate::from_fps(step)),
-        },
+pub fn closeness(search: &Search) -> String {
+    if let Some(step) = search.step_fps {
+        return format!("steps of {}", Rate::from_fps(step));
     }
+    let widths = search.goals.iter().map(|goal| goal.width_share);
+    let shares = widths.chain(search.resolution_share);
+    let each: Vec<String> = shares
+        .map(|share| format!("{} % of the rate", percent(share)))
+        .collect();
+    each.join(", ")
 }
 
 /// Percent without the digits that only a float's rounding put there.
@@ -92,7 +91,9 @@ fn percent(ratio: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::{Preset, Span};
+    use crate::plan::tests::plan;
+    use crate::record;
+    use mpps_method::{Preset, Resolution, Span};
 
     fn mlr(preset: Preset) -> SearchPlan {
         SearchPlan::Mlr {
@@ -121,7 +122,7 @@ mod tests {
              pdr 0.5 %: up to 21 trials of 1 s at a load, half of them with at most 0.5 % loss"
         );
         assert_eq!(
-            closeness(&mlr(Preset::Csit)),
+            closeness(&record::search(&plan("--preset csit").measurement)),
             "0.5 % of the rate, 0.5 % of the rate"
         );
     }

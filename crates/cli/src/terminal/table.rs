@@ -1,10 +1,10 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
-use super::headline::{middle, passed};
-use crate::figures::{Figures, ForwardingLimit, Reading};
-use mpps_method::LimitedBy;
-use mpps_method::saturation::{FrameCost, Interval};
-use std::fmt::Write;
+use super::columns;
+use super::headline::{forwarding_range, is_bound, median, passed};
+use super::row::Row;
+use mpps_lab::doubt::Reading;
+use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
@@ -35,53 +35,38 @@ const LEFT: [usize; 3] = [0, 1, COLUMNS - 1];
 
 /// The table alone.
 #[must_use]
-pub fn table(rows: &[Figures]) -> String {
+pub fn table(rows: &[Row<'_>]) -> String {
     let mut lines: Vec<[String; COLUMNS]> = HEAD.map(|line| line.map(str::to_owned)).to_vec();
     lines.extend(rows.iter().map(cells));
     let known = |column: usize| lines[HEAD.len()..].iter().any(|row| row[column] != "-");
     let shown: Vec<usize> = (0..COLUMNS).filter(|&column| known(column)).collect();
-    let width = |column: usize| {
-        let widths = lines.iter().map(|row| row[column].chars().count());
-        widths.max().unwrap_or(0)
+    let left: Vec<usize> = (0..shown.len())
+        .filter(|&place| LEFT.contains(&shown[place]))
+        .collect();
+    let line = |line: &[String; COLUMNS]| -> Vec<String> {
+        shown.iter().map(|&column| line[column].clone()).collect()
     };
-    let mut text = String::new();
-    for row in &lines {
-        let mut line = String::new();
-        for &column in &shown {
-            let (cell, width) = (&row[column], width(column));
-            let gap = if line.is_empty() { "" } else { "  " };
-            let _ = if LEFT.contains(&column) {
-                write!(line, "{gap}{cell:<width$}")
-            } else {
-                write!(line, "{gap}{cell:>width$}")
-            };
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+    columns(&lines.iter().map(line).collect::<Vec<_>>(), &left)
 }
 
-fn cells(row: &Figures) -> [String; COLUMNS] {
+fn cells(row: &Row<'_>) -> [String; COLUMNS] {
     let dash = || "-".to_owned();
-    let maximum = row.saturated.maximum();
-    let cost = |part: fn(&FrameCost) -> &Interval| {
-        let cost = row.saturated.cost.as_ref();
-        cost.map_or_else(dash, |cost| middle(part(cost)).plain())
+    let maximum = row.overload.max_forwarding_fps;
+    let cost = |part: fn(&FrameCost) -> &Interval<f64>| {
+        let cost = row.overload.cost.as_ref();
+        cost.map_or_else(dash, |cost| median(part(cost)).plain())
     };
     let busy = match maximum {
-        Some(found) => found.busy,
-        None => row.busy_share,
+        Some(_) => row.overload.max_forwarding_busy_share,
+        None => row.dut_busiest_cpu_share,
     };
-    let passes = row.passes;
+    let judged = row.judged_trials.filter(|&judged| judged > 0);
     [
         row.subject.clone(),
-        maximum.map_or_else(dash, |found| forwarded(row, &found.forwarding)),
+        maximum.map_or_else(dash, |rates| forwarded(row, rates)),
         without_loss(row),
-        if passes.judged > 0 {
-            format!("{} of {}", passes.lossless, passes.judged)
-        } else {
-            dash()
-        },
+        (row.lossless_trials.zip(judged))
+            .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
         cost(|cost| &cost.router_ns),
         cost(|cost| &cost.bed_ns),
         busy.map_or_else(dash, |busy| format!("{:.0} %", busy.min(1.0) * 100.0)),
@@ -90,14 +75,11 @@ fn cells(row: &Figures) -> [String; COLUMNS] {
 }
 
 /// `1.52M (1.46-1.57)`; where the router was not seen to be the limit, a bound.
-fn forwarded(row: &Figures, interval: &Interval) -> String {
-    let known = middle(interval);
-    let other = [ForwardingLimit::Tester, ForwardingLimit::Unknown].map(Some);
-    if other.contains(&row.forwarding_limit) {
-        return format!(">= {}", known.with(interval.low).floor().short());
+fn forwarded(row: &Row<'_>, rates: Interval<u64>) -> String {
+    let (known, low, high) = forwarding_range(rates);
+    if is_bound(row) {
+        return format!(">= {}", known.with(rates.low as f64).floor().short());
     }
-    let (low, high) = (known.with(interval.low), known.with(interval.high));
-    let (low, high) = (low.beside(known), high.beside(known));
     if low == high {
         known.short()
     } else {
@@ -105,8 +87,8 @@ fn forwarded(row: &Figures, interval: &Interval) -> String {
     }
 }
 
-fn without_loss(row: &Figures) -> String {
-    match row.reading {
+fn without_loss(row: &Row<'_>) -> String {
+    match row.reading() {
         Reading::Is(rate) => passed(row, rate).short(),
         Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
         Reading::Below(rate) => format!("< {}", passed(row, rate).short()),
@@ -115,10 +97,11 @@ fn without_loss(row: &Figures) -> String {
 }
 
 /// What limits the forwarding rate; where that was not measured, what ended the search. And that it may be chance.
-fn limited_by(row: &Figures) -> String {
-    let search = row.limited_by.map(LimitedBy::name);
-    let limit = row.forwarding_limit.map(ForwardingLimit::name).or(search);
-    let unstable = row.unstable.map_or("", |_| ", unstable");
+fn limited_by(row: &Row<'_>) -> String {
+    let search = row.limited_by.as_ref().map(LimitedBy::as_str);
+    let overload = row.overload.max_forwarding_limited_by.as_ref();
+    let limit = overload.map(ForwardingLimit::as_str).or(search);
+    let unstable = row.unstable.as_ref().map_or("", |_| ", unstable");
     format!("{}{unstable}", limit.unwrap_or("-"))
 }
 

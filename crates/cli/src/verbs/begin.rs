@@ -4,7 +4,7 @@ use super::measure;
 use crate::args::OutputArgs;
 use crate::exit::{Exit, Interrupted};
 use crate::plan::BedChoice;
-use crate::record::{Clock, Job, Record, sha256};
+use crate::record::{Clock, Job, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
@@ -148,19 +148,6 @@ fn split(cpus: &CpuSplit) -> String {
         ""
     };
     format!("tester on CPU {tester}, DUT on CPU {dut}{shared}")
-}
-
-/// The set-up script of a bed in words, with its hash where it ran just now; `None` where there was none.
-#[must_use]
-pub fn setup_words(bed: &Bed, choice: &BedChoice) -> Option<String> {
-    let script = bed.plan().dut_setup.as_ref()?;
-    let name = script.display();
-    let text = std::fs::read(script).ok();
-    Some(match text.filter(|_| matches!(choice, BedChoice::Own(_))) {
-        Some(text) => format!("{name}, sha256 {:.12}...", sha256(&text)),
-        // It may be another by now.
-        None => format!("{name}, when the bed was raised"),
-    })
 }
 
 /// Opens the record of a run that begins now.

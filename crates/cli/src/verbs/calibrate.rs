@@ -1,18 +1,17 @@
 //! `mpps calibrate`: plan, bed, record, plant faults and find them, show, lower.
 
 use super::begin;
-use super::measure::{self, Head, Outcome};
+use super::measure::{self, Head, Outcome, View};
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, CalibrationPlan};
 use crate::record::{Job, calibration_line, run_line};
-use crate::recorder::Recorder;
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::calibrate::{self, FaultKind, Row};
+use mpps_lab::jobs::calibrate::{self, FaultKind};
 use mpps_record::CalibrationLine;
 use serde::Serialize;
 
@@ -51,55 +50,71 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
         let (rows, error) = match recorder.record.write(&line) {
             Ok(()) => {
                 let found = calibrate::calibrate(bed, &traffic, &FaultKind::ALL, recorder);
-                (found.rows, found.ended.map(Error::from))
+                let rows = found.rows.iter().map(calibration_line);
+                (rows.collect(), found.ended.map(Error::from))
             }
             Err(error) => (Vec::new(), Some(error)),
         };
-        Ok(Measured {
-            rows,
-            error,
-            as_json: args.output.json,
-        })
+        Ok(Measured { rows, error, args })
     })
 }
 
 /// What was calibrated up to the end, and what ended it early.
-struct Measured {
-    rows: Vec<Row>,
+struct Measured<'a> {
+    args: &'a CalibrateArgs,
+    rows: Vec<CalibrationLine>,
     error: Option<Error>,
-    as_json: bool,
 }
 
-impl Outcome for Measured {
+impl Outcome for Measured<'_> {
     fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
-    /// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the
-    /// machine disturbed nobody knows.
     fn exit(&self) -> Exit {
-        let exit = |row: &Row| match (&row.disturbed, row.holds()) {
-            (Some(_), _) => Exit::Disturbed,
-            (None, true) => Exit::Measured,
-            (None, false) => Exit::NotMet,
-        };
-        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
+        exit(&self.rows)
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
-        if self.as_json {
-            terminal::out(&measure::json(&Document::of(head, self))?);
-        } else if !self.rows.is_empty() {
-            terminal::out(&terminal::fitted(&terminal::calibration(&self.rows)));
-            terminal::out(&format!("\nrecord: {}\n", recorder.record.path().display()));
-        }
-        // Whoever ends with 2 says why, in JSON too.
-        let mut disturbed = self.rows.iter().filter_map(|row| row.disturbed.as_ref());
-        if let (None, Some(why)) = (&self.error, disturbed.next()) {
-            terminal::error(&format!("the calibration is incomplete: {why}"));
-        }
-        Ok(())
+    fn show(&self, head: Head<'_>) -> Result<()> {
+        let disturbed = self.error.as_ref().is_some_and(is_disturbance);
+        show(View::new(head, &self.args.output), &self.rows, disturbed)
     }
+}
+
+/// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the machine
+/// disturbed nobody knows.
+fn exit(rows: &[CalibrationLine]) -> Exit {
+    let exit = |row: &CalibrationLine| match (&row.disturbed, row.holds) {
+        (Some(_), _) => Exit::Disturbed,
+        (None, true) => Exit::Measured,
+        (None, false) => Exit::NotMet,
+    };
+    rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
+}
+
+/// Puts a calibration on stdout. `disturbed` says whether the machine ended it.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(view: View<'_>, rows: &[CalibrationLine], disturbed: bool) -> Result<()> {
+    let is_whole = view.head.error.is_none();
+    let mut reasons = rows.iter().filter_map(|row| row.disturbed.as_ref());
+    let reason = reasons.next();
+    if view.json {
+        terminal::out(&measure::json(&Document {
+            head: view.head,
+            disturbed: disturbed || reason.is_some(),
+            rows,
+        })?);
+    } else if !rows.is_empty() {
+        terminal::out(&terminal::fitted(&terminal::calibration(rows)));
+        terminal::out(&format!("\nrecord: {}\n", view.head.record));
+    }
+    // Whoever ends with 2 says why, in JSON too.
+    if let (true, Some(why)) = (is_whole, reason) {
+        terminal::error(&format!("could not calibrate all of it: {why}"));
+    }
+    Ok(())
 }
 
 /// The result as one JSON object.
@@ -109,19 +124,7 @@ struct Document<'a> {
     head: Head<'a>,
     /// Whether the machine was too restless: the same command may well succeed later.
     disturbed: bool,
-    rows: Vec<CalibrationLine>,
-}
-
-impl<'a> Document<'a> {
-    fn of(head: Head<'a>, measured: &Measured) -> Self {
-        let Measured { rows, error, .. } = measured;
-        Self {
-            head,
-            disturbed: error.as_ref().is_some_and(is_disturbance)
-                || rows.iter().any(|row| row.disturbed.is_some()),
-            rows: rows.iter().map(calibration_line).collect(),
-        }
-    }
+    rows: &'a [CalibrationLine],
 }
 
 fn is_disturbance(error: &Error) -> bool {
@@ -133,25 +136,23 @@ fn is_disturbance(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_lab::jobs::calibrate::Row;
 
     #[test]
     fn the_exit_code_says_whether_every_fault_was_found() {
-        let row = |found: f64| Row {
-            fault: "a delay",
-            planted: 20_000.0,
-            found,
-            tolerance: 5_000.0,
-            unit: "ns",
-            disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+        let row = |found: f64| {
+            calibration_line(&Row {
+                fault: "a delay",
+                planted: 20_000.0,
+                found,
+                tolerance: 5_000.0,
+                unit: "ns",
+                disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+            })
         };
-        let exit = |rows, error: Option<Error>| {
+        let exit = |rows: Vec<CalibrationLine>, error: Option<Error>| {
             let ended = error.as_ref().map_or(Exit::Measured, crate::verbs::exit_of);
-            let measured = Measured {
-                rows,
-                error,
-                as_json: false,
-            };
-            measured.exit().worse(ended)
+            exit(&rows).worse(ended)
         };
         assert_eq!(exit(vec![row(21_000.0)], None), Exit::Measured);
         assert_eq!(exit(vec![row(21_000.0), row(0.0)], None), Exit::NotMet);

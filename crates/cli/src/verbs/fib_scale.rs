@@ -1,21 +1,21 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point, into one record, table and plot.
 
 use super::begin::{self, Beside};
-use super::measure::{self, Head, Outcome};
+use super::measure::{self, Head, Outcome, View};
 use super::table::reading;
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
-use crate::figures::{Figures, Reading};
 use crate::plan::FibScalePlan;
 use crate::plot;
 use crate::record::{Job, point_line, result_line, run_line};
 use crate::recorder::{Keeping, Recorder};
-use crate::terminal::{self, ScaleRow, plan as words};
+use crate::terminal::{self, Row, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result};
+use mpps_lab::doubt::Reading;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{self, PointResult, ScalePlan};
 use mpps_lab::routes::Routes;
-use mpps_record::{Comparability, PointLine};
+use mpps_record::{Comparability, PointLine, RunLine, Scale};
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,16 +55,18 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     };
     measure::on_bed(&args.output, &plan.bed, |stage| {
         let job = Job::FibScale(&plan.measurement, plan.search);
-        let facts = Facts::gather();
-        let line = run_line(stage.begun, job, &stage.bed, &facts, None)?;
-        let (mut rows, mut lines) = (Vec::new(), Vec::new());
-        let written = stage.recorder.record.write(&line);
+        let mut run = run_line(stage.begun, job, &stage.bed, &Facts::gather(), None)?;
+        run.plan.scale = Some(Scale {
+            table: scale.from.clone(),
+            draw: scale.draw.to_string(),
+            next_hops: scale.next_hops.into(),
+        });
+        let mut lines = Vec::new();
+        let written = stage.recorder.record.write(&run);
         let mut observer = Keeping {
             recorder: &mut stage.recorder,
             keep: |recorder: &mut Recorder, point: &PointResult| {
-                let (found, line) = keep(recorder, &stage.beside, point)?;
-                rows.extend(found);
-                lines.push(line);
+                lines.push(keep(recorder, &stage.beside, point)?);
                 Ok(())
             },
         };
@@ -78,10 +80,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
         };
         Ok(Measured {
             args,
-            plan: &scale,
-            machine: terminal::machine_line(&facts, stage.begun),
-            comparability: line.comparability.clone(),
-            rows,
+            run,
             lines,
             error,
         })
@@ -101,29 +100,22 @@ fn keep(
     recorder: &mut Recorder,
     beside: &Beside,
     PointResult { prepared, measured }: &PointResult,
-) -> io::Result<(Vec<ScaleRow>, PointLine)> {
+) -> io::Result<PointLine> {
     let mut measured = measured.clone();
     measured.doubts.extend(beside.doubts());
-    measured.findings = beside.doubting(&measured.findings);
     let stands = recorder.take_stands();
-    let figures = |finding| Figures::of(finding, &prepared.plan);
-    let figures: Vec<Figures> = measured.findings.iter().map(figures).collect();
-    let found = measured.findings.iter().zip(&figures);
-    let line = |(finding, figures)| result_line(finding, figures, stands.clone());
-    let results = found.map(line).collect();
-    let rows = ScaleRow::each(prepared, &measured, &figures);
-    let line = point_line(prepared, &measured, &rows[0], stands, results);
+    let findings = beside.doubting(&measured.findings);
+    let line = |finding| result_line(finding, &prepared.plan, stands.clone());
+    let results = findings.iter().map(line).collect();
+    let line = point_line(prepared, &measured, stands, results);
     recorder.record.append(&line)?;
-    Ok((rows, line))
+    Ok(line)
 }
 
 /// Points up to the end, and what ended it early.
 struct Measured<'a> {
     args: &'a FibScaleArgs,
-    plan: &'a ScalePlan,
-    machine: String,
-    comparability: Comparability,
-    rows: Vec<ScaleRow>,
+    run: RunLine,
     lines: Vec<PointLine>,
     error: Option<Error>,
 }
@@ -134,8 +126,8 @@ impl Outcome for Measured<'_> {
     }
 
     fn exit(&self) -> Exit {
-        let exit = |row: &ScaleRow| {
-            let reading = row.figures.as_ref().map(|figures| figures.reading);
+        let exit = |row: &ScaleRow<'_>| {
+            let reading = row.result.as_ref().map(Row::reading);
             match reading {
                 _ if row.is_empty() => Exit::Disturbed,
                 None | Some(Reading::Is(_) | Reading::AtLeast(_)) => Exit::Measured,
@@ -143,47 +135,59 @@ impl Outcome for Measured<'_> {
                 Some(Reading::Nothing) => Exit::Disturbed,
             }
         };
-        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
+        let rows = ScaleRow::each(&self.lines);
+        rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
-        let Self {
-            plan,
-            rows,
-            machine,
-            ..
-        } = self;
-        let record = recorder.record.path();
-        let path = plot_path(self.args.plot.as_deref(), record);
-        if !rows.is_empty() {
-            let title = terminal::scale_title(file_name(&plan.from), plan);
-            std::fs::write(&path, plot::svg(rows, &title, machine)).with_context(|| {
+    fn show(&self, head: Head<'_>) -> Result<()> {
+        let path = plot_path(self.args.plot.as_deref(), Path::new(&head.record));
+        let rows = ScaleRow::each(&self.lines);
+        if let (Some(scale), false) = (&self.run.plan.scale, rows.is_empty()) {
+            let title = terminal::scale_title(file_name(&scale.table), scale, &self.run);
+            let machine = terminal::machine_line(&self.run);
+            std::fs::write(&path, plot::svg(&rows, &title, &machine)).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()
                 )
             })?;
         }
-        if self.args.output.json {
-            terminal::out(&measure::json(&Document {
-                head,
-                comparability: &self.comparability,
-                table: &plan.from,
-                draw: plan.draw.to_string(),
-                machine,
-                plot: path.display().to_string(),
-                points: &self.lines,
-            })?);
-        } else if !rows.is_empty() {
-            let table = terminal::fib_scale(rows, plan, machine);
-            let doubts = terminal::scale_doubts(rows);
-            let key = terminal::comparability(&self.comparability);
-            let (record, plot) = (record.display(), path.display());
-            let text = format!("{table}{doubts}\n{key}record: {record}\nplot: {plot}\n");
-            terminal::out(&terminal::fitted(&text));
-        }
-        Ok(())
+        let view = View::new(head, &self.args.output);
+        show(view, Some(&self.run), &self.lines, Some(&path))
     }
+}
+
+/// Puts points on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(
+    view: View<'_>,
+    run: Option<&RunLine>,
+    points: &[PointLine],
+    plot: Option<&Path>,
+) -> Result<()> {
+    let scale = run.and_then(|run| run.plan.scale.as_ref());
+    let rows = ScaleRow::each(points);
+    let plot = plot.map(|path| path.display().to_string());
+    if view.json {
+        terminal::out(&measure::json(&Document {
+            head: view.head,
+            comparability: run.map(|run| &run.comparability),
+            table: scale.map(|scale| scale.table.as_str()),
+            draw: scale.map(|scale| scale.draw.as_str()),
+            machine: run.map(terminal::machine_line),
+            plot,
+            points,
+        })?);
+    } else if !rows.is_empty() {
+        let mut text = terminal::fib_scale(&rows, run) + &terminal::scale_doubts(&rows) + "\n";
+        text.extend(run.map(|run| terminal::comparability(&run.comparability)));
+        text += &format!("record: {}\n", view.head.record);
+        text.extend(plot.map(|plot| format!("plot: {plot}\n")));
+        terminal::out(&terminal::fitted(&text));
+    }
+    Ok(())
 }
 
 /// A plot has no room for folders.
@@ -201,11 +205,11 @@ fn plot_path(named: Option<&Path>, record: &Path) -> PathBuf {
 struct Document<'a> {
     #[serde(flatten)]
     head: Head<'a>,
-    comparability: &'a Comparability,
-    table: &'a str,
-    draw: String,
+    comparability: Option<&'a Comparability>,
+    table: Option<&'a str>,
+    draw: Option<&'a str>,
     /// CPU, hypervisor, kernel, date and version, in words.
-    machine: &'a str,
-    plot: String,
+    machine: Option<String>,
+    plot: Option<String>,
     points: &'a [PointLine],
 }

@@ -1,6 +1,6 @@
 //! `mpps loss`: what is lost at each load, into one record, table and plot.
 
-use super::measure::{self, Head, Outcome};
+use super::measure::{self, Head, Outcome, View};
 use super::{begin, destinations};
 use crate::args::LossArgs;
 use crate::exit::Exit;
@@ -14,9 +14,9 @@ use mpps_lab::doubt::Doubt;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::loss::{self, Curve};
 use mpps_lab::jobs::{JobError, ResultObserver};
-use mpps_record::{Comparability, CurveLine, CurvePoint, RunLine, Traffic, Verdict};
+use mpps_record::{Comparability, CurveLine, CurvePoint, Place, RunLine, Traffic, Verdict};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 ///
@@ -38,8 +38,7 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
     if let BedChoice::Simulated(pair) = plan.bed {
         let (begun, mut recorder) = begin::open_record(&args.output)?;
         let line = simulated_run_line(begun, Job::Loss(&plan.offer), &pair, &facts)?;
-        let head = (line, format!("simulated: {pair}"));
-        let measured = Measured::new(args, &plan, head, Vec::new, &mut recorder, |observer| {
+        let measured = Measured::new(args, &plan, line, Vec::new, &mut recorder, |observer| {
             loss::simulate(pair, &plan.offer, observer)
         });
         return measure::finish(recorder, &measured);
@@ -50,9 +49,8 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
         let load = |routes| destinations::load(routes, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;
         let line = run_line(stage.begun, Job::Loss(&plan.offer), bed, &facts, routes)?;
-        let machine = terminal::machine_line(&facts, stage.begun);
         let beside = || stage.beside.doubts();
-        let measured = Measured::new(args, &plan, (line, machine), beside, recorder, |observer| {
+        let measured = Measured::new(args, &plan, line, beside, recorder, |observer| {
             loss::measure(bed, &plan.offer, observer)
         });
         stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
@@ -74,7 +72,7 @@ impl<'a> Measured<'a> {
     fn new(
         args: &'a LossArgs,
         plan: &LossPlan,
-        (line, machine): (RunLine, String),
+        line: RunLine,
         beside: impl Fn() -> Vec<Doubt>,
         recorder: &mut Recorder,
         measure: impl FnOnce(&mut dyn ResultObserver<Curve>) -> Option<JobError>,
@@ -97,8 +95,8 @@ impl<'a> Measured<'a> {
         };
         Self {
             args,
+            machine: machine(&line),
             line,
-            machine,
             curves,
             error,
         }
@@ -120,36 +118,61 @@ impl Outcome for Measured<'_> {
         }
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
-        let record = recorder.record.path();
-        let beside = || record.with_extension("svg");
+    fn show(&self, head: Head<'_>) -> Result<()> {
+        let beside = || PathBuf::from(&head.record).with_extension("svg");
         let path = self.args.plot.clone().unwrap_or_else(beside);
         if !self.curves.is_empty() {
-            std::fs::write(&path, plot::loss_svg(&self.curves, &self.machine)).with_context(
-                || {
-                    let path = path.display();
-                    format!("write plot {path} (name another place with --plot)")
-                },
-            )?;
+            let plot = plot::loss_svg(&self.curves, &self.machine);
+            std::fs::write(&path, plot).with_context(|| {
+                let path = path.display();
+                format!("write plot {path} (name another place with --plot)")
+            })?;
         }
-        if self.args.output.json {
-            terminal::out(&measure::json(&Document {
-                head,
-                simulated: self.args.simulate.is_some(),
-                comparability: &self.line.comparability,
-                traffic: &self.line.plan.traffic,
-                machine: &self.machine,
-                plot: path,
-                curves: &self.curves,
-            })?);
-        } else if !self.curves.is_empty() {
-            let text = terminal::loss(&self.curves, &self.machine);
-            let key = terminal::comparability(&self.line.comparability);
-            let (record, plot) = (record.display(), path.display());
-            let text = format!("{text}\n{key}record: {record}\nplot: {plot}\n");
-            terminal::out(&terminal::fitted(&text));
-        }
-        Ok(())
+        let view = View::new(head, &self.args.output);
+        show(view, Some(&self.line), &self.curves, Some(&path))
+    }
+}
+
+/// Puts curves on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(
+    view: View<'_>,
+    run: Option<&RunLine>,
+    curves: &[CurveLine],
+    plot: Option<&Path>,
+) -> Result<()> {
+    let machine = run.map(machine);
+    if view.json {
+        terminal::out(&measure::json(&Document {
+            head: view.head,
+            simulated: run.is_some_and(is_simulated),
+            comparability: run.map(|run| &run.comparability),
+            traffic: run.map(|run| &run.plan.traffic),
+            machine,
+            plot,
+            curves,
+        })?);
+    } else if !curves.is_empty() {
+        let mut text = terminal::loss(curves, machine.as_deref().unwrap_or_default()) + "\n";
+        text.extend(run.map(|run| terminal::comparability(&run.comparability)));
+        text += &format!("record: {}\n", view.head.record);
+        text.extend(plot.map(|path| format!("plot: {}\n", path.display())));
+        terminal::out(&terminal::fitted(&text));
+    }
+    Ok(())
+}
+
+fn is_simulated(run: &RunLine) -> bool {
+    matches!(run.bed, Place::Simulated { .. })
+}
+
+/// The machine in words, or the simulated pair.
+fn machine(run: &RunLine) -> String {
+    match &run.bed {
+        Place::Simulated { pair } => format!("simulated: {pair}"),
+        _ => terminal::machine_line(run),
     }
 }
 
@@ -160,10 +183,10 @@ struct Document<'a> {
     head: Head<'a>,
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
-    comparability: &'a Comparability,
-    traffic: &'a Traffic,
+    comparability: Option<&'a Comparability>,
+    traffic: Option<&'a Traffic>,
     /// CPU, hypervisor, kernel, date and version, in words.
-    machine: &'a str,
-    plot: PathBuf,
+    machine: Option<String>,
+    plot: Option<&'a Path>,
     curves: &'a [CurveLine],
 }

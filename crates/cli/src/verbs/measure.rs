@@ -9,7 +9,7 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Error, Result};
 use mpps_lab::bed::Bed;
-use mpps_record::{EndLine, Other, SCHEMA};
+use mpps_record::{EndLine, Other, Run, SCHEMA};
 use serde::Serialize;
 use std::path::Path;
 
@@ -18,16 +18,25 @@ use std::path::Path;
 pub struct Head<'a> {
     schema: u32,
     run: &'a str,
-    record: String,
-    exit_code: u8,
-    error: Option<String>,
+    /// Where the record is.
+    pub record: String,
+    /// `None`: the run was killed, or it is still running.
+    pub exit_code: Option<u8>,
+    /// What ended it early.
+    pub error: Option<String>,
 }
 
 impl<'a> Head<'a> {
-    /// The exit code that it tells.
+    /// Of a run in a record.
     #[must_use]
-    pub const fn exit_code(&self) -> u8 {
-        self.exit_code
+    pub fn from_record(run: &'a Run, path: &Path) -> Self {
+        Self {
+            schema: run.schema,
+            run: &run.name,
+            record: path.to_string_lossy().into_owned(),
+            exit_code: run.end.as_ref().map(|end| end.exit_code),
+            error: run.end.as_ref().and_then(|end| end.error.clone()),
+        }
     }
 
     fn of(recorder: &'a Recorder, exit: Exit, error: Option<&Error>) -> Self {
@@ -35,8 +44,30 @@ impl<'a> Head<'a> {
             schema: SCHEMA,
             run: recorder.record.run(),
             record: recorder.record.path().to_string_lossy().into_owned(),
-            exit_code: exit.code(),
+            exit_code: Some(exit.code()),
             error: error.map(|error| format!("{error:#}")),
+        }
+    }
+}
+
+/// How a result is put on stdout.
+pub struct View<'a> {
+    /// What a result in JSON begins with.
+    pub head: Head<'a>,
+    /// As JSON, for programs.
+    pub json: bool,
+    /// With all details.
+    pub verbose: bool,
+}
+
+impl<'a> View<'a> {
+    /// As asked for.
+    #[must_use]
+    pub const fn new(head: Head<'a>, output: &OutputArgs) -> Self {
+        Self {
+            head,
+            json: output.json,
+            verbose: output.verbose,
         }
     }
 }
@@ -53,7 +84,7 @@ pub trait Outcome {
     ///
     /// # Errors
     /// The result could not be written.
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()>;
+    fn show(&self, head: Head<'_>) -> Result<()>;
 }
 
 /// Raises or opens the bed, measures on it, shows the result and leaves the bed, whatever happened before.
@@ -102,7 +133,7 @@ pub fn finish(mut recorder: Recorder, measured: &impl Outcome) -> Result<Exit> {
     };
     let ended = recorder.record.write(&line);
     recorder.end_progress();
-    measured.show(Head::of(&recorder, exit, error), &recorder)?;
+    measured.show(Head::of(&recorder, exit, error))?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.
     match error {
         Some(_) if exit == Exit::Interrupted => {}

@@ -12,6 +12,7 @@ pub mod loss;
 mod measure;
 pub mod recover;
 pub mod report;
+pub mod show;
 pub mod table;
 pub mod throughput;
 pub mod trial;

@@ -9,7 +9,8 @@ use crate::plan::{BedChoice, Plan};
 use crate::record::{Job, run_line, simulated_run_line};
 use crate::terminal::plan as words;
 use anyhow::Result;
-use measured::{Measured, rows};
+use measured::Measured;
+pub use measured::show;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::throughput;
 use mpps_method::simulate::Properties;
@@ -51,12 +52,12 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         let routes = prepared.as_ref().map(load).transpose()?;
         let job = Job::Throughput(&plan.measurement);
         let line = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
-        let rows = rows(recorder, &plan, Some(&stage.beside), &line, |observer| {
+        let beside = Some(&stage.beside);
+        let measured = Measured::new(args, recorder, &plan, beside, line, |observer| {
             throughput::measure(bed, &plan.measurement, observer)
         });
         stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
-        let setup = begin::setup_words(bed, &plan.bed);
-        Ok(Measured::new(args, plan, &line, rows, setup))
+        Ok(measured)
     })
 }
 
@@ -67,8 +68,8 @@ fn simulate(args: &ThroughputArgs, plan: Plan, pair: Properties) -> Result<Exit>
     recorder.step(&format!("simulated: {pair}"));
     let job = Job::Throughput(&plan.measurement);
     let line = simulated_run_line(begun, job, &pair, &Facts::gather())?;
-    let rows = rows(&mut recorder, &plan, None, &line, |observer| {
+    let measured = Measured::new(args, &mut recorder, &plan, None, line, |observer| {
         throughput::simulate(pair, &plan.measurement, observer)
     });
-    measure::finish(recorder, &Measured::new(args, plan, &line, rows, None))
+    measure::finish(recorder, &measured)
 }

@@ -1,21 +1,19 @@
 //! `mpps trial`: plan, bed, record, offer, show, lower.
 
-use super::measure::{self, Head, Outcome};
+use super::measure::{self, Head, Outcome, View};
 use super::{begin, destinations};
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
-use crate::record::{Job, run_line, trial_line};
-use crate::recorder::Recorder;
+use crate::record::{Job, load_line, run_line, trial_line};
 use crate::terminal;
 use anyhow::{Error, Result};
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::Phase;
 use mpps_lab::jobs::fixed_load::{self, Offered, Tried};
-use mpps_method::{Rate, Verdict};
-use mpps_record::Comparability;
+use mpps_record::{Comparability, LoadLine, LoadTrial, RunLine, TrialLine, Verdict};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Runs the verb.
 ///
@@ -38,70 +36,103 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
         let load = |routes| destinations::load(routes, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;
         let job = Job::Trial(&offer);
-        let line = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
-        let (found, error) = match recorder.record.write(&line) {
+        let run = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
+        let (found, mut error) = match recorder.record.write(&run) {
             Ok(()) => {
                 let measured = fixed_load::measure(bed, &offer, recorder);
                 (measured.offered, measured.error.map(Error::from))
             }
             Err(error) => (Vec::new(), Some(error)),
         };
+        let loads: Vec<LoadLine> = found.iter().map(load_line).collect();
+        let written = loads
+            .iter()
+            .try_for_each(|load| recorder.record.write(load));
+        error = error.or(written.err());
         stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
         Ok(Measured {
-            found,
+            args,
+            trials: found.iter().flat_map(trial_lines).collect(),
+            loads,
+            run,
             error,
-            comparability: line.comparability.clone(),
-            as_json: args.output.json,
         })
     })
 }
 
-/// What came of the loads.
-struct Measured {
-    found: Vec<Offered>,
-    error: Option<Error>,
-    comparability: Comparability,
-    as_json: bool,
+/// The trials of one load that count, as the record has them.
+fn trial_lines(offered: &Offered) -> Vec<TrialLine> {
+    let fixed = offered.trials.iter().map(|tried| (tried, Phase::Fixed));
+    let wire = offered.wire.iter().map(|tried| (tried, Phase::Wire));
+    let line = |(tried, phase): (&Tried, Phase)| {
+        trial_line(tried.number, &tried.report(&offered.frames, phase))
+    };
+    fixed.chain(wire).map(line).collect()
 }
 
-impl Outcome for Measured {
+/// What came of the loads.
+struct Measured<'a> {
+    args: &'a TrialArgs,
+    run: RunLine,
+    loads: Vec<LoadLine>,
+    trials: Vec<TrialLine>,
+    error: Option<Error>,
+}
+
+impl Outcome for Measured<'_> {
     fn error(&self) -> Option<&Error> {
         self.error.as_ref()
     }
 
     fn exit(&self) -> Exit {
-        self.found
-            .iter()
-            .map(exit)
-            .fold(Exit::Measured, Exit::worse)
+        let exits = self.loads.iter().map(|load| exit(load, &self.trials));
+        exits.fold(Exit::Measured, Exit::worse)
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> Result<()> {
-        if self.as_json {
-            let document = Document {
-                head,
-                comparability: &self.comparability,
-                results: self.found.iter().map(result).collect(),
-            };
-            terminal::out(&measure::json(&document)?);
-        } else if !self.found.is_empty() {
-            let record = recorder.record.path().display();
-            let text = format!("{}\nrecord: {record}\n", terminal::fixed_load(&self.found));
-            terminal::out(&terminal::fitted(&text));
-        }
-        Ok(())
+    fn show(&self, head: Head<'_>) -> Result<()> {
+        let view = View::new(head, &self.args.output);
+        show(view, Some(&self.run), &self.loads, &self.trials)
     }
 }
 
 /// Of one load: that of its best trial.
-fn exit(offered: &Offered) -> Exit {
-    let of = |tried: &Tried| match tried.verdict {
-        Verdict::Lossless | Verdict::Lossy { .. } => Exit::Measured,
-        Verdict::Void(_) | Verdict::NotOffered(_) => Exit::Disturbed,
-        Verdict::Invalid(_) => Exit::Failed,
+fn exit(load: &LoadLine, trials: &[TrialLine]) -> Exit {
+    let exit = |found: &LoadTrial| match line(found, trials).map(|line| &line.verdict) {
+        Some(Verdict::Lossless | Verdict::Lossy) => Exit::Measured,
+        Some(Verdict::Void | Verdict::NotOffered) => Exit::Disturbed,
+        _ => Exit::Failed,
     };
-    let best = offered.trials.iter().map(of).min();
+    let best = load.trials.iter().map(exit).min();
     best.unwrap_or(Exit::Failed)
+}
+
+fn line<'a>(found: &LoadTrial, trials: &'a [TrialLine]) -> Option<&'a TrialLine> {
+    trials.iter().find(|line| line.trial == found.trial)
+}
+
+/// Puts loads on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(
+    view: View<'_>,
+    run: Option<&RunLine>,
+    loads: &[LoadLine],
+    trials: &[TrialLine],
+) -> Result<()> {
+    if view.json {
+        let results = loads.iter().map(|load| result(load, trials));
+        terminal::out(&measure::json(&Document {
+            head: view.head,
+            comparability: run.map(|run| &run.comparability),
+            results: results.collect::<Result<_>>()?,
+        })?);
+    } else if !loads.is_empty() {
+        let text = terminal::fixed_load(loads, trials);
+        let text = format!("{text}\nrecord: {}\n", view.head.record);
+        terminal::out(&terminal::fitted(&text));
+    }
+    Ok(())
 }
 
 /// The result as one JSON object.
@@ -109,32 +140,24 @@ fn exit(offered: &Offered) -> Exit {
 struct Document<'a> {
     #[serde(flatten)]
     head: Head<'a>,
-    comparability: &'a Comparability,
+    comparability: Option<&'a Comparability>,
     results: Vec<Value>,
 }
 
-/// One load for one frame size: each trial as its record has it, and what follows from that.
-fn result(offered: &Offered) -> Value {
-    let entry = |tried: &Tried, phase: Phase| {
-        json!({
-            "text": terminal::in_words(offered, tried),
-            "disturbed_tries": tried.disturbed,
-            "forwarding_fps": tried.trial.forwarding_rate().map(Rate::fps),
-            "busiest_share": tried.trial.busiest_share(),
-            "ns_per_frame": tried.trial.ns_per_frame(),
-            "trial": trial_line(tried.number, &tried.report(&offered.frames, phase)),
-        })
+/// One load as its record has it, with the whole line of each trial in place of its number.
+fn result(load: &LoadLine, trials: &[TrialLine]) -> Result<Value> {
+    let entry = |found: &LoadTrial| -> Result<Value> {
+        let mut entry = serde_json::to_value(found)?;
+        if let Some(line) = line(found, trials) {
+            entry["text"] = terminal::in_words(load, found, line).into();
+            entry["trial"] = serde_json::to_value(line)?;
+        }
+        Ok(entry)
     };
-    let trials = offered
-        .trials
-        .iter()
-        .map(|tried| entry(tried, Phase::Fixed));
-    json!({
-        "load": offered.load.to_string(),
-        "receiver": offered.receiver.name(),
-        "trials": trials.collect::<Vec<_>>(),
-        "wire": offered.wire.as_ref().map(|wire| entry(wire, Phase::Wire)),
-    })
+    let mut result = serde_json::to_value(load)?;
+    result["trials"] = load.trials.iter().map(entry).collect::<Result<_>>()?;
+    result["wire"] = load.wire.as_ref().map(entry).transpose()?.into();
+    Ok(result)
 }
 
 #[cfg(test)]
@@ -142,7 +165,7 @@ mod tests {
     use super::*;
     use mpps_lab::jobs::fixed_load::Load;
     use mpps_lab::tester::ReceiverPlace;
-    use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Void};
+    use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
 
     #[test]
     fn the_exit_code_says_whether_a_trial_counts() {
@@ -153,13 +176,20 @@ mod tests {
             disturbed: 0,
         };
         let of = |verdicts: &[Verdict]| {
-            exit(&Offered {
+            let offered = Offered {
                 frames: FrameSpec::parse_list("64").expect("a size").remove(0),
                 load: Load::Max,
                 receiver: ReceiverPlace::Port,
-                trials: verdicts.iter().copied().map(tried).collect(),
+                trials: (1..)
+                    .zip(verdicts)
+                    .map(|(number, &verdict)| Tried {
+                        number,
+                        ..tried(verdict)
+                    })
+                    .collect(),
                 wire: None,
-            })
+            };
+            exit(&load_line(&offered), &trial_lines(&offered))
         };
         let void = Verdict::Void(Void::Steal {
             cpu: 0,

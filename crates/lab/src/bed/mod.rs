@@ -83,6 +83,12 @@ impl Bed {
         &self.name
     }
 
+    /// Whether it stays when this is dropped.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.kept
+    }
+
     /// What it was raised from.
     #[must_use]
     pub fn plan(&self) -> &BedPlan {

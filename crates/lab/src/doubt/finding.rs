@@ -2,7 +2,7 @@
 
 use super::claim;
 use super::limit::{self, ForwardingLimit, Reading};
-use super::{Doubt, Gated, Measurer, Saturated, Searched, Weighed, WhyLost, doubts, machine};
+use super::{Doubt, Gated, Measurer, Saturated, Searched, Weighed, WhyLost, doubts};
 use crate::tester::ReceiverPlace;
 use mpps_method::{
     Claim, Evenness, FrameSpec, Headroom, Irregular, LimitedBy, LossRate, Outcome, Passes, Rate,
@@ -54,8 +54,6 @@ pub struct Finding {
     pub receiver: Option<ReceiverPlace>,
     /// Whether tester and router were simulated: nothing was measured.
     pub simulated: bool,
-    /// Whether the result leaves out frames that were lost or left unsent in disturbances.
-    pub disturbed: bool,
     /// What to doubt.
     pub doubts: Vec<Doubt>,
 }
@@ -107,9 +105,6 @@ pub fn weigh(
         saturated: saturated.clone(),
         receiver: around.receiver,
         simulated: around.simulated.is_some(),
-        disturbed: doubts
-            .iter()
-            .any(|doubt| doubt.name == machine::LOST_DISTURBED),
         doubts,
     }
 }

@@ -11,7 +11,7 @@ const STEAL_SHARE: f64 = 0.005;
 /// So many changed settings are named.
 const CHANGES_SHOWN: usize = 4;
 /// The doubt of a result that leaves out frames of disturbances.
-pub(super) const LOST_DISTURBED: &str = "lost-disturbed";
+pub const LOST_DISTURBED: &str = "lost-disturbed";
 const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs only.";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {

@@ -83,3 +83,20 @@ pub(super) fn look_at(
         limited_by: None,
     })
 }
+
+#[test]
+fn weights_order_groups_then_places() {
+    let footnote = Weight::Footnote(0, "no wire");
+    let weights = [
+        Weight::Another(0),
+        Weight::Another(12),
+        Weight::Shifted(0),
+        Weight::Unsure(0),
+        Weight::Unknown(0),
+        footnote,
+    ];
+    let places = weights.map(Weight::place);
+    assert!(weights.is_sorted() && places.is_sorted() && weights[4] < footnote);
+    let footnotes = [weights[4], footnote].map(Weight::footnote);
+    assert_eq!(footnotes, [None, Some("no wire")]);
+}

@@ -1,47 +1,53 @@
 use super::*;
-use crate::plan::tests::plan;
-use crate::terminal::headline::tests::row;
-use mpps_method::Rate;
+use crate::terminal::headline::tests::line;
+use crate::terminal::report::tests::run;
+use mpps_record::{Basis, ResultLine, WhyLost};
 
 #[test]
 fn verbose_tells_where_a_load_failed_why_and_the_pace() {
-    let below = mpps_method::headroom::At {
-        rate: Rate::from_fps(600_000.0),
-        busy: 0.6,
+    let below = BusyLoad {
+        rate_fps: 600_000.0,
+        busy_share: 0.6,
     };
-    let explained = Figures {
-        why_lost: Some(
-            "cause of the loss at 900.0 kfps: overflow: frames arrived faster than the DUT took them"
-                .to_owned(),
-        ),
-        headroom: Some(mpps_method::Headroom {
-            rate: below.rate,
-            basis: mpps_method::headroom::Basis::Measured(below),
+    let explained = ResultLine {
+        why_lost: Some(WhyLost {
+            rate_fps: 900_000.0,
+            bounds: Some(true),
+            pattern: "overflow".to_owned(),
+            text: "900.0 kfps: overflow: frames arrived faster than the DUT took them".to_owned(),
+            lost_frames: 1,
+            sent_frames: 900_000,
+            dut_busiest_cpu_share: None,
         }),
-        evenness: Some(mpps_method::Evenness {
-            late_p50: mpps_method::Span::from_nanos(96),
-            late_p999: mpps_method::Span::from_nanos(41_000),
-            late_max: mpps_method::Span::from_nanos(310_271),
-            burst_frames: 9_999,
-            catch_up_frames: 82,
-            ring_frames: 4_096,
+        headroom: Some(record::Headroom {
+            rate_fps: 600_000.0,
+            basis: Basis::Measured,
+            below,
+            above: below,
+        }),
+        evenness: Some(record::Evenness {
+            late_ns_p50: 96,
+            late_ns_p999: 41_000,
+            late_ns_max: 310_271,
+            largest_burst_frames: 9_999,
+            catch_up_frames: Some(82),
+            ring_frames: Some(4_096),
+            ring_share: None,
         }),
         link_share: Some(0.026_04),
-        gbit_per_s: Some(1.0416),
+        rate_gbit_per_s: Some(1.0416),
         loss_ratio: Some(0.0),
-        disturbed: false,
-        busy_share: Some(1.01),
-        busy_ns_per_frame: Some(497.0),
+        dut_busiest_cpu_share: Some(1.01),
+        dut_busy_ns_per_frame: Some(497.0),
         trials: 6,
-        ceiling: Rate::from_fps(3e6),
-        ..row()
+        tester_ceiling_fps: 3_000_000,
+        ..line()
     };
     // Two goals of one size.
-    let rows = [explained.clone(), explained];
+    let lines = [explained.clone(), explained];
     let text = details(
-        &rows,
-        &plan("--link-speed 10G --bidirectional").measurement,
-        Place::Bed,
+        &Row::each(&lines),
+        Some(&run("--link-speed 10G --bidirectional")),
     );
     for line in [
         "64: passes 1.380 Mfps, fails 1.410 Mfps; 6 trials; the search was ended by: DUT\n",

@@ -4,33 +4,17 @@ use mpps_lab::doctor::{Examination, Subject};
 use mpps_lab::facts::{Facts, Nic, Reading};
 use mpps_record::SCHEMA;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: u32,
     /// Whether the main job can run: the exit code is 0 then.
     main_job_can_run: bool,
-    jobs: Vec<JobEntry>,
-    checks: Vec<CheckEntry<'a>>,
+    jobs: Vec<Value>,
+    checks: Vec<Value>,
     nics: &'a Reading<Vec<Nic>>,
     facts: &'a Facts,
-}
-
-#[derive(Serialize)]
-struct JobEntry {
-    job: &'static str,
-    state: &'static str,
-    lacks: Vec<&'static str>,
-    costs: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct CheckEntry<'a> {
-    check: &'static str,
-    state: &'static str,
-    seen: &'a str,
-    cost: &'static str,
-    remedy: &'static str,
 }
 
 /// What [`super::doctor`] says, and every fact.
@@ -38,29 +22,34 @@ struct CheckEntry<'a> {
 /// # Errors
 /// None that can happen: all of it is text and numbers.
 pub fn doctor_json(examination: &Examination) -> serde_json::Result<String> {
-    let names = |subjects: &[Subject]| subjects.iter().map(|one| one.name).collect();
+    let names =
+        |subjects: &[Subject]| -> Vec<&str> { subjects.iter().map(|one| one.name).collect() };
     let document = Document {
         schema: SCHEMA,
         main_job_can_run: examination.main_job_can_run(),
         jobs: examination
             .outlooks()
             .iter()
-            .map(|outlook| JobEntry {
-                job: outlook.job.command,
-                state: outlook.state.name(),
-                lacks: names(&outlook.lacks),
-                costs: names(&outlook.costs),
+            .map(|outlook| {
+                json!({
+                    "job": outlook.job.command,
+                    "state": outlook.state.name(),
+                    "lacks": names(&outlook.lacks),
+                    "costs": names(&outlook.costs),
+                })
             })
             .collect(),
         checks: examination
             .checks
             .iter()
-            .map(|check| CheckEntry {
-                check: check.subject.name,
-                state: check.state.name(),
-                seen: &check.seen,
-                cost: check.subject.cost,
-                remedy: check.subject.remedy,
+            .map(|check| {
+                json!({
+                    "check": check.subject.name,
+                    "state": check.state.name(),
+                    "seen": check.seen,
+                    "cost": check.subject.cost,
+                    "remedy": check.subject.remedy,
+                })
             })
             .collect(),
         nics: &examination.nics,

@@ -39,7 +39,7 @@ pub fn contents(place: &str, contents: &Contents) -> String {
             grouped(group.routes),
         ]);
     }
-    text += &columns(&rows, 4);
+    text += &columns(&rows, &[0, 1, 2, 3]);
     text.push('\n');
     let head = ["table", "family", "length", "routes"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -51,5 +51,5 @@ pub fn contents(place: &str, contents: &Contents) -> String {
             grouped(*routes),
         ]);
     }
-    text + &columns(&rows, 2)
+    text + &columns(&rows, &[0, 1])
 }

@@ -86,7 +86,7 @@ fn families(loaded: &Loaded) -> String {
             grouped(rate as u64),
         ]);
     }
-    columns(&rows, 1)
+    columns(&rows, &[0])
 }
 
 fn gateways(told: &RoutesLoaded) -> String {
@@ -101,7 +101,7 @@ fn gateways(told: &RoutesLoaded) -> String {
     } else {
         String::new()
     };
-    format!("\n{}{spread}", columns(&rows, 1))
+    format!("\n{}{spread}", columns(&rows, &[0]))
 }
 
 /// Each cause with the first prefixes it struck.

@@ -119,5 +119,5 @@ fn lengths(v4: &[u64], v6: &[u64]) -> String {
             rows.push(vec![format!("/{length}"), or_blank(v4), or_blank(v6)]);
         }
     }
-    columns(&rows, 1)
+    columns(&rows, &[0])
 }

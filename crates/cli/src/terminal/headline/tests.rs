@@ -1,90 +1,92 @@
 use super::*;
-use mpps_lab::search::saturation::Saturated;
-use mpps_method::Passes;
-use mpps_method::saturation::Saturation;
+use mpps_record::{Doubt, Overload, RateIs, ResultLine};
 
-fn interval(low: f64, middle: f64, high: f64) -> Interval {
-    Interval { low, middle, high }
+fn interval(low: f64, median: f64, high: f64) -> Interval<f64> {
+    Interval { low, median, high }
+}
+
+/// The sentence of one line.
+fn headline(line: &ResultLine) -> String {
+    super::headline(&Row::each(std::slice::from_ref(line))[0])
 }
 
 /// A router that forwards 1.52 million frames/s, 1.38 million of them without loss.
-pub(in crate::terminal) fn row() -> Figures {
-    Figures {
-        frames: "64".to_owned(),
-        subject: "64".to_owned(),
-        reading: Reading::Is(Rate::from_fps(1_380_000.0)),
-        fails_at: Some(Rate::from_fps(1_410_000.0)),
-        label: Some("Estimate"),
+pub(in crate::terminal) fn line() -> ResultLine {
+    ResultLine {
+        frame: "64".to_owned(),
+        rate_is: Some(RateIs::Equal),
+        rate_fps: Some(1_380_000),
+        lossy_fps: Some(1_410_000),
+        claim: Some(Claim::Estimate),
         limited_by: Some(LimitedBy::Dut),
-        forwarding_limit: Some(ForwardingLimit::Cpu),
-        receiver: Some(mpps_lab::tester::ReceiverPlace::Exit),
-        passes: Passes {
-            lossless: 3,
-            judged: 3,
-        },
-        saturated: Saturated {
-            at_most: Some(Saturation {
-                offered: interval(2.9e6, 3e6, 3.1e6),
-                forwarding: interval(1.461e6, 1.523e6, 1.574e6),
-                busy: Some(0.98),
-                windows: 200,
-                disturbed: 20,
-                distance_ns: None,
-                elsewhere: 0,
-                only_disturbed: false,
+        receiver: Some(mpps_record::Receiver::Exit),
+        lossless_trials: Some(3),
+        judged_trials: Some(3),
+        trials: 9,
+        overload: Overload {
+            max_forwarding_fps: Some(Interval {
+                low: 1_461_000,
+                median: 1_523_000,
+                high: 1_574_000,
             }),
-            at_little_more: None,
+            max_forwarding_busy_share: Some(0.98),
+            max_forwarding_limited_by: Some(ForwardingLimit::RouterCpu),
             cost: Some(FrameCost {
                 bed_ns: interval(424.0, 430.4, 436.0),
                 router_ns: interval(219.0, 225.3, 230.0),
                 total_ns: interval(648.0, 655.7, 664.0),
             }),
             exit_program_ns: Some(41.4),
-            ceiling: Rate::from_fps(3e6),
-            overloaded: true,
+            ..Overload::default()
         },
-        ..Figures::default()
+        ..ResultLine::default()
     }
 }
 
 /// The same router, which loses frames at a load far below.
-pub(in crate::terminal) fn unstable() -> Figures {
-    Figures {
-        unstable: Some(mpps_method::Instability {
-            rate: Rate::from_fps(75_000.0),
-            lossy: 2,
-            trials: 5,
-            lost: 9,
-            sent: 75_000,
-            pattern: None,
-        }),
-        ..row()
+pub(in crate::terminal) fn unstable() -> ResultLine {
+    let unstable = mpps_method::Instability {
+        rate: Rate::from_fps(75_000.0),
+        lossy: 2,
+        trials: 5,
+        lost: 9,
+        sent: 75_000,
+        pattern: None,
+    };
+    ResultLine {
+        unstable: Some(unstable.to_string()),
+        ..line()
     }
+}
+
+fn limited(limit: ForwardingLimit) -> ResultLine {
+    let mut line = line();
+    line.overload.max_forwarding_limited_by = Some(limit);
+    line
 }
 
 /// A tester that ends before the router.
-fn weak_tester(rate: f64) -> Figures {
-    Figures {
-        forwarding_limit: Some(ForwardingLimit::Tester),
+fn weak_tester(rate_fps: u64) -> ResultLine {
+    ResultLine {
         limited_by: Some(LimitedBy::Tester),
-        reading: Reading::AtLeast(Rate::from_fps(rate)),
-        fails_at: None,
-        ..row()
+        rate_is: Some(RateIs::AtLeast),
+        rate_fps: Some(rate_fps),
+        lossy_fps: None,
+        ..limited(ForwardingLimit::Tester)
     }
 }
 
-fn without_overload(row: Figures) -> Figures {
-    Figures {
-        saturated: Saturated::default(),
-        forwarding_limit: None,
-        ..row
+fn without_overload(line: ResultLine) -> ResultLine {
+    ResultLine {
+        overload: Overload::default(),
+        ..line
     }
 }
 
 #[test]
 fn the_usual_result_is_one_sentence() {
     assert_eq!(
-        headline(&row()),
+        headline(&line()),
         "64 B: forwards 1.52 million frames/s (1.46 to 1.57), limited by the router's CPU; 1.38 million without loss. \
          A frame costs the router 225 ns, the bed 430."
     );
@@ -103,10 +105,7 @@ fn what_limits_is_named() {
             ", limited by the CPU that router and tester share; 1.38",
         ),
     ] {
-        let text = headline(&Figures {
-            forwarding_limit: Some(limit),
-            ..row()
-        });
+        let text = headline(&limited(limit));
         assert!(text.contains(words), "{text}");
     }
 }
@@ -114,12 +113,12 @@ fn what_limits_is_named() {
 #[test]
 fn a_tester_that_ends_first_gives_a_bound() {
     assert_eq!(
-        headline(&weak_tester(1_520_000.0)),
+        headline(&weak_tester(1_520_000)),
         "64 B: forwards at least 1.52 million frames/s without loss; the tester can offer no more. \
          A frame costs the router 225 ns, the bed 430."
     );
     assert_eq!(
-        headline(&weak_tester(1_200_000.0)),
+        headline(&weak_tester(1_200_000)),
         "64 B: forwards at least 1.46 million frames/s; the tester can offer no more; at least 1.20 million without \
          loss. A frame costs the router 225 ns, the bed 430."
     );
@@ -128,10 +127,10 @@ fn a_tester_that_ends_first_gives_a_bound() {
 #[test]
 fn what_ended_the_search_is_told() {
     let ended = |limit| {
-        let text = headline(&Figures {
+        let text = headline(&ResultLine {
             limited_by: Some(limit),
-            reading: Reading::AtLeast(Rate::from_fps(1_380_000.0)),
-            ..row()
+            rate_is: Some(RateIs::AtLeast),
+            ..line()
         });
         let (_, text) = text.split_once("; ").expect("two clauses");
         let (text, _) = text.split_once(". A frame").expect("a cost");
@@ -161,11 +160,10 @@ fn what_ended_the_search_is_told() {
 
 #[test]
 fn a_load_that_did_not_always_pass_says_how_often() {
-    let passes = Passes {
-        lossless: 3,
-        judged: 5,
-    };
-    let text = headline(&Figures { passes, ..row() });
+    let text = headline(&ResultLine {
+        judged_trials: Some(5),
+        ..line()
+    });
     assert!(
         text.contains("1.38 million without loss in 3 of 5 trials. A"),
         "{text}"
@@ -174,9 +172,12 @@ fn a_load_that_did_not_always_pass_says_how_often() {
 
 #[test]
 fn loss_in_disturbances_is_not_hidden() {
-    let text = headline(&Figures {
-        disturbed: true,
-        ..row()
+    let text = headline(&ResultLine {
+        doubts: vec![Doubt {
+            name: mpps_lab::doubt::LOST_DISTURBED.to_owned(),
+            ..Doubt::default()
+        }],
+        ..line()
     });
     let words = "1.38 million without loss outside disturbances. A";
     assert!(text.contains(words), "{text}");
@@ -184,12 +185,16 @@ fn loss_in_disturbances_is_not_hidden() {
 
 #[test]
 fn a_goal_with_loss_says_how_much() {
-    let pdr = Figures {
-        subject: "64 pdr 0.5 %".to_owned(),
-        loss_allowed: 0.005,
-        ..row()
+    let ndr = ResultLine {
+        goal: Some("ndr".to_owned()),
+        ..line()
     };
-    let text = headline(&pdr);
+    let pdr = ResultLine {
+        goal: Some("pdr 0.5 %".to_owned()),
+        goal_loss_ratio: Some(0.005),
+        ..line()
+    };
+    let text = super::headline(&Row::each(&[ndr, pdr])[1]);
     assert!(text.starts_with("64 B, pdr 0.5 %: forwards 1.52"), "{text}");
     assert!(
         text.contains("; 1.38 million with at most 0.5 % loss."),
@@ -199,21 +204,22 @@ fn a_goal_with_loss_says_how_much() {
 
 #[test]
 fn only_a_throughput_is_called_one() {
-    let text = headline(&Figures {
-        label: Some("Throughput"),
-        ..row()
+    let text = headline(&ResultLine {
+        claim: Some(Claim::Throughput),
+        ..line()
     });
     let words = "1.38 million without loss, an RFC 2544 throughput.";
     assert!(text.contains(words), "{text}");
-    assert!(!headline(&row()).contains("throughput"));
+    assert!(!headline(&line()).contains("throughput"));
 }
 
 #[test]
 fn loss_at_every_load_is_told() {
-    let none = Figures {
-        reading: Reading::Below(Rate::from_fps(10_000.0)),
-        fails_at: None,
-        ..row()
+    let none = ResultLine {
+        rate_is: Some(RateIs::Below),
+        rate_fps: Some(10_000),
+        lossy_fps: None,
+        ..line()
     };
     let text = headline(&none);
     let words = "; no load down to 10.0 thousand frames/s passed without loss. A";
@@ -222,13 +228,13 @@ fn loss_at_every_load_is_told() {
 
 #[test]
 fn nothing_found_says_why() {
-    let nothing = Figures {
-        frames: "imix".to_owned(),
-        subject: "imix".to_owned(),
-        reading: Reading::Nothing,
-        fails_at: None,
+    let nothing = ResultLine {
+        frame: "imix".to_owned(),
+        rate_is: None,
+        rate_fps: None,
+        lossy_fps: None,
         why: Some("13 trials in a row were disturbed".to_owned()),
-        ..row()
+        ..line()
     };
     let text = headline(&nothing);
     assert!(text.starts_with("imix: forwards 1.52 million"), "{text}");
@@ -243,27 +249,27 @@ fn nothing_found_says_why() {
 #[test]
 fn without_overload_the_lossless_rate_is_the_result() {
     assert_eq!(
-        headline(&without_overload(row())),
+        headline(&without_overload(line())),
         "64 B: forwards 1.38 million frames/s without loss."
     );
     assert_eq!(
-        headline(&without_overload(weak_tester(1_380_000.0))),
+        headline(&without_overload(weak_tester(1_380_000))),
         "64 B: forwards at least 1.38 million frames/s without loss; the tester can offer no more."
     );
 }
 
 #[test]
 fn a_device_has_no_cost() {
-    let mut device = row();
-    device.saturated.cost = None;
+    let mut device = line();
+    device.overload.cost = None;
     let text = headline(&device);
     assert!(text.ends_with("; 1.38 million without loss."), "{text}");
 }
 
 #[test]
 fn a_cost_near_zero_is_a_bound() {
-    let mut cheap = row();
-    let cost = cheap.saturated.cost.as_mut().expect("a cost");
+    let mut cheap = line();
+    let cost = cheap.overload.cost.as_mut().expect("a cost");
     cost.router_ns = interval(-12.0, 4.0, 21.4);
     let text = headline(&cheap);
     let words = "A frame costs the router less than 21 ns, the bed 430.";

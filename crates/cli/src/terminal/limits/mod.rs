@@ -4,7 +4,7 @@ mod document;
 
 pub use document::limits_json;
 
-use super::grouped;
+use super::{columns, grouped};
 use crate::plan::LimitsPlan;
 use mpps_lab::memory::MemoryMeasured;
 use mpps_method::Rate;
@@ -139,32 +139,11 @@ fn table(text: &mut String, budgets: &[Budget], latency_ns: Option<f64>) {
         row.extend(latency_ns.map(|latency| format!("{:.2}", budget.frame_ns() / latency)));
         rows.push(row);
     }
-    lines(text, &rows);
+    text.push_str(&columns(&rows, &[0]));
     if latency_ns.is_some() {
         text.push_str(
             "** accesses to memory, one after the other, for which one CPU has time at the wire's rate\n",
         );
-    }
-}
-
-/// Every column as wide as it must be; the first to the left, the others to the right.
-fn lines(text: &mut String, rows: &[Vec<String>]) {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    for row in rows {
-        let mut line = String::new();
-        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let _ = if column == 0 {
-                write!(line, "{cell:<width$}")
-            } else {
-                write!(line, "  {cell:>width$}")
-            };
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
     }
 }
 

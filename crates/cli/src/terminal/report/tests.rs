@@ -1,43 +1,47 @@
 use super::*;
 use crate::plan::tests::plan;
+use crate::record::{Clock, Job, simulated_run_line};
 use crate::terminal::doubts::tests::doubt;
-use crate::terminal::headline::tests::{row, unstable};
+use crate::terminal::headline::tests::{line, unstable};
 use crate::terminal::wrap::wrap;
-use mpps_lab::doubt::{Doubt, Reading, Weight};
-use mpps_method::{Outcome, Passes, Rate, Stability};
+use mpps_lab::doubt::Weight;
+use mpps_lab::facts::Facts;
+use mpps_method::Rate;
+use mpps_method::simulate::Properties;
+use mpps_record::{Doubt, ResultLine, SetUpScript};
 
-pub(in crate::terminal) fn finding(frames: &str, doubts: Vec<Doubt>) -> Finding {
-    let lowest = Rate::from_fps(10_000.0);
-    Finding {
-        saturated: mpps_lab::search::saturation::Saturated::default(),
-        receiver: None,
-        frames: mpps_method::FrameSpec::parse_list(frames)
-            .expect("a size")
-            .remove(0),
-        goal: None,
-        conditional_throughput: None,
-        irregular: None,
-        outcome: Outcome::NoneLossless {
-            lowest,
-            trials: 1,
-            voided: 0,
-        },
-        rate: Reading::Below(lowest),
-        limited_by: None,
-        forwarding_limit: None,
-        claim: None,
-        passes: Passes::default(),
-        trial: None,
-        stands_on: None,
-        loss_above: None,
-        why_lost: None,
-        headroom: None,
-        evenness: None,
-        stability: Stability::Stable,
-        ceiling: lowest,
-        simulated: false,
-        disturbed: false,
+/// A run of the plan with these words, of a simulated pair.
+fn simulated(words: &str) -> RunLine {
+    let (plan, pair) = (
+        plan(words).measurement,
+        Properties::ideal(Rate::from_fps(1e6)),
+    );
+    let job = Job::Throughput(&plan);
+    simulated_run_line(Clock::now(), job, &pair, &Facts::gather()).expect("a line")
+}
+
+/// The same on a bed of our own, with a set-up script.
+pub(in crate::terminal) fn run(words: &str) -> RunLine {
+    let bed = Bed {
+        dut_setup: Some("fw.sh".to_owned()),
+        dut_setup_script: Some(SetUpScript {
+            sha256: "0123456789abcdef".to_owned(),
+            text: Some(String::new()),
+            output: None,
+        }),
+        ..Bed::default()
+    };
+    RunLine {
+        bed: Place::Namespaces(Box::new(bed)),
+        ..simulated(words)
+    }
+}
+
+fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
+    ResultLine {
+        frame: frame.to_owned(),
         doubts,
+        ..line()
     }
 }
 
@@ -78,40 +82,29 @@ fn restless(size: u32) -> Vec<Doubt> {
     always().into_iter().chain(restless).collect()
 }
 
-fn text(rows: &[Figures], findings: &[Finding], place: Place<'_>, verbose: bool) -> String {
-    let plan = plan("").measurement;
-    let comparability =
-        crate::record::simulated_conditions(&Properties::ideal(Rate::from_fps(1e6)));
+fn text_of(run: &RunLine, lines: &[ResultLine], verbose: bool) -> String {
     let report = Report {
-        rows,
-        findings,
-        plan: &plan,
-        place,
-        setup: Some("fw.sh, sha256 0123456789ab..."),
-        comparability: &comparability,
-        record: Path::new("/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl"),
+        run: Some(run),
+        rows: &Row::each(lines),
+        record: "/var/lib/mpps/.local/state/mpps/records/20261122T061930Z-2e66.jsonl",
         verbose,
     };
     report.head() + &report.body()
 }
 
-fn rows() -> [Figures; 3] {
-    ["64", "imix", "1518"].map(|frames| Figures {
-        frames: frames.to_owned(),
-        subject: frames.to_owned(),
-        ..row()
-    })
+fn text(lines: &[ResultLine], verbose: bool) -> String {
+    text_of(&run(""), lines, verbose)
 }
 
 #[test]
 fn three_sizes_fit_the_screen() {
-    let calm = ["64", "imix", "1518"].map(|frames| finding(frames, always()));
-    let calm = text(&rows(), &calm, Place::Bed, false);
+    let calm = ["64", "imix", "1518"].map(|frames| result(frames, always()));
+    let calm = text(&calm, false);
     let seen = wrap(&calm, 100);
     assert!(seen.lines().count() <= 24, "{seen}");
     let hour = [("64", 64), ("imix", 360), ("1518", 1518)];
-    let hour = hour.map(|(frames, size)| finding(frames, restless(size)));
-    let hour = text(&rows(), &hour, Place::Bed, false);
+    let hour = hour.map(|(frames, size)| result(frames, restless(size)));
+    let hour = text(&hour, false);
     let seen = wrap(&hour, 100);
     assert!(seen.lines().count() <= 40, "{seen}");
     assert!(seen.contains("- and 2 more (-v)"), "{seen}");
@@ -123,8 +116,10 @@ fn three_sizes_fit_the_screen() {
 
 #[test]
 fn the_sentences_come_first_and_say_what_ran() {
-    let findings = ["64", "imix", "1518"].map(|frames| finding(frames, always()));
-    let text = text(&rows(), &findings, Place::Bed, false);
+    let text = text(
+        &["64", "imix", "1518"].map(|frames| result(frames, always())),
+        false,
+    );
     assert!(
         text.starts_with("64 B: forwards 1.52 million frames/s"),
         "{text}"
@@ -141,19 +136,19 @@ fn the_sentences_come_first_and_say_what_ran() {
 
 #[test]
 fn the_exit_program_of_all_sizes_is_a_range() {
-    let mut rows = rows();
-    for (row, ns) in rows.iter_mut().zip([44.4, 40.6, 42.0]) {
-        row.saturated.exit_program_ns = Some(ns);
+    let mut lines = ["64", "imix", "1518"].map(|frames| result(frames, Vec::new()));
+    for (line, ns) in lines.iter_mut().zip([44.4, 40.6, 42.0]) {
+        line.overload.exit_program_ns = Some(ns);
     }
-    let of_all = text(&rows, &[], Place::Bed, false);
+    let of_all = text(&lines, false);
     assert!(
         of_all.contains("exit (the receiver's program: 41 to 44 ns of it), measured"),
         "{of_all}"
     );
-    for row in &mut rows {
-        row.saturated.exit_program_ns = None;
+    for line in &mut lines {
+        line.overload.exit_program_ns = None;
     }
-    let untimed = text(&rows, &[], Place::Bed, false);
+    let untimed = text(&lines, false);
     assert!(
         untimed.contains("bed: virtual NIC and exit, measured"),
         "{untimed}"
@@ -162,11 +157,11 @@ fn the_exit_program_of_all_sizes_is_a_range() {
 
 #[test]
 fn a_receiver_at_the_port_has_a_cable() {
-    let port = Figures {
-        receiver: Some(ReceiverPlace::Port),
-        ..row()
+    let port = ResultLine {
+        receiver: Some(Receiver::Port),
+        ..line()
     };
-    let text = text(&[port], &[], Place::Bed, false);
+    let text = text(&[port], false);
     assert!(
         text.contains("bed: virtual NIC and cable, measured"),
         "{text}"
@@ -175,8 +170,7 @@ fn a_receiver_at_the_port_has_a_cable() {
 
 #[test]
 fn verbose_adds_details_and_reasons() {
-    let findings = [finding("64", restless(64))];
-    let text = text(&[row()], &findings, Place::Bed, true);
+    let text = text(&[result("64", restless(64))], true);
     for words in ["\nDetails\n", "\nDoubts\n", "why:", "next:", "method "] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -185,7 +179,7 @@ fn verbose_adds_details_and_reasons() {
 #[test]
 fn an_unstable_router_is_told_first() {
     // Two goals of one size.
-    let text = text(&[unstable(), unstable()], &[], Place::Bed, false);
+    let text = text(&[unstable(), unstable()], false);
     assert!(
         text.starts_with(
             "64 B: UNSTABLE: at the low load of 75.0 kfps the DUT lost frames in 2 of 5 trials (9 of 75000)\n"
@@ -197,8 +191,7 @@ fn an_unstable_router_is_told_first() {
 
 #[test]
 fn what_was_simulated_says_so_first() {
-    let pair = Properties::ideal(Rate::from_fps(1e6));
-    let text = text(&[row()], &[], Place::Simulated(&pair), false);
+    let text = text_of(&simulated(""), &[line()], false);
     let words = "SIMULATED, nothing was measured: capacity=1000000,";
     assert!(text.starts_with(words), "{text}");
 }

@@ -3,6 +3,7 @@
 use mpps_record::SCHEMA;
 use mpps_tables::{Families, Histogram, Routes};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
@@ -22,33 +23,12 @@ struct Document<'a> {
     skipped_records: BTreeMap<&'static str, u64>,
     damaged: u64,
     first_damage: Option<&'a str>,
-    distinct: FamilyEntry,
+    distinct: Value,
     /// By class; only those there are.
-    left_out: BTreeMap<&'static str, FamilyEntry>,
-    chosen: FamilyEntry,
+    left_out: BTreeMap<&'static str, Value>,
+    chosen: Value,
     /// Of those chosen, by prefix length in bits.
-    lengths: LengthEntry,
-}
-
-#[derive(Serialize)]
-struct FamilyEntry {
-    ipv4_prefixes: u64,
-    ipv6_prefixes: u64,
-}
-
-#[derive(Serialize)]
-struct LengthEntry {
-    ipv4_prefixes: BTreeMap<usize, u64>,
-    ipv6_prefixes: BTreeMap<usize, u64>,
-}
-
-impl From<Families> for FamilyEntry {
-    fn from(count: Families) -> Self {
-        Self {
-            ipv4_prefixes: count.v4,
-            ipv6_prefixes: count.v6,
-        }
-    }
+    lengths: Value,
 }
 
 /// What [`super::routes`] says, as one object.
@@ -74,17 +54,21 @@ pub fn routes_json(read: &Routes) -> serde_json::Result<String> {
         skipped_records: counts.skipped.iter().copied().collect(),
         damaged: counts.damaged,
         first_damage: counts.first_damage.as_deref(),
-        distinct: read.distinct.into(),
+        distinct: families(read.distinct),
         left_out: left_out
-            .map(|(class, count)| (class.name(), count.into()))
+            .map(|(class, count)| (class.name(), families(count)))
             .collect(),
-        chosen: Families::from_table(&read.chosen.table).into(),
-        lengths: LengthEntry {
-            ipv4_prefixes: those_there_are(&histogram.v4),
-            ipv6_prefixes: those_there_are(&histogram.v6),
-        },
+        chosen: families(Families::from_table(&read.chosen.table)),
+        lengths: json!({
+            "ipv4_prefixes": those_there_are(&histogram.v4),
+            "ipv6_prefixes": those_there_are(&histogram.v6),
+        }),
     };
     Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn families(count: Families) -> Value {
+    json!({ "ipv4_prefixes": count.v4, "ipv6_prefixes": count.v6 })
 }
 
 fn those_there_are(lengths: &[u64]) -> BTreeMap<usize, u64> {

@@ -1,15 +1,20 @@
 use super::*;
-use crate::terminal::headline::tests::{row, unstable};
-use mpps_method::Rate;
+use crate::terminal::headline::tests::{line, unstable};
+use mpps_record::{RateIs, ResultLine};
+
+fn table(lines: &[ResultLine]) -> String {
+    super::table(&Row::each(lines))
+}
 
 #[test]
 fn the_table_fits_80_columns() {
-    let imix = Figures {
-        subject: "imix".to_owned(),
-        reading: Reading::AtLeast(Rate::from_fps(1_199_000.0)),
-        ..row()
+    let imix = ResultLine {
+        frame: "imix".to_owned(),
+        rate_is: Some(RateIs::AtLeast),
+        rate_fps: Some(1_199_000),
+        ..line()
     };
-    let text = table(&[row(), imix]);
+    let text = table(&[line(), imix]);
     assert_eq!(
         text,
         "frame  max forwarding      without  lossless  router  bed        limited\n\
@@ -22,20 +27,19 @@ fn the_table_fits_80_columns() {
 
 #[test]
 fn a_column_that_nothing_is_known_of_is_left_out() {
-    let mut device = row();
-    device.saturated.cost = None;
+    let mut device = line();
+    device.overload.cost = None;
     let text = table(&[device]);
     assert!(!text.contains("ns") && text.contains("busy"), "{text}");
 }
 
 #[test]
 fn what_was_not_measured_is_a_dash() {
-    let nothing = Figures {
-        frames: "1518".to_owned(),
-        subject: "1518".to_owned(),
-        ..Figures::default()
+    let nothing = ResultLine {
+        frame: "1518".to_owned(),
+        ..ResultLine::default()
     };
-    let text = table(&[row(), nothing]);
+    let text = table(&[line(), nothing]);
     let last = text.lines().last().expect("a row");
     let cells: Vec<&str> = last.split_whitespace().collect();
     assert_eq!(cells, ["1518", "-", "-", "-", "-", "-", "-", "-"]);

@@ -3,146 +3,104 @@
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::expectation;
-use crate::figures::{Figures, Reading};
-use crate::plan::{BedChoice, Plan};
-use crate::record::{self, result_line, result_not_measured, whole_fps};
+use crate::plan::Plan;
+use crate::record::{result_line, result_not_measured, whole_fps};
 use crate::recorder::{Keeping, Recorder};
-use crate::terminal::{self, Place, Report};
+use crate::terminal::{self, Report, Row};
 use crate::verbs::begin::Beside;
-use crate::verbs::measure::{self, Head, Outcome};
-use anyhow::Error;
-use mpps_lab::doubt::Finding;
+use crate::verbs::measure::{self, Head, Outcome, View};
+use anyhow::{Error, Result};
+use mpps_lab::doubt::Reading;
 use mpps_lab::jobs::ResultObserver;
 use mpps_lab::jobs::throughput::{self, SizeResult};
-use mpps_method::{FrameSpec, SearchGoal, SearchPlan};
-use mpps_record::{Comparability, ResultLine, RunLine, StandsOn, Traffic};
+use mpps_method::{Rate, SearchGoal, SearchPlan};
+use mpps_record::{Comparability, Place, ResultLine, RunLine, StandsOn, Traffic};
 use serde::Serialize;
 
-/// A frame size and goal, whatever came of it.
-struct Row {
-    /// `None` where nothing is known.
-    finding: Option<Finding>,
-    figures: Figures,
-    line: ResultLine,
-}
-
-/// Writes the run's line and measures: the rows of every size, each in the record first, and what ended it early.
-pub fn rows(
-    recorder: &mut Recorder,
-    plan: &Plan,
-    beside: Option<&Beside>,
-    line: &RunLine,
-    measure: impl FnOnce(&mut dyn ResultObserver<SizeResult>) -> throughput::Measured,
-) -> Rows {
-    let (mut rows, mut told) = (Vec::new(), 0);
-    let written = recorder.record.write(line);
-    let mut observer = Keeping {
-        recorder,
-        keep: |recorder: &mut Recorder, size: &SizeResult| {
-            told += 1;
-            let found = rows_of(size, plan, beside, recorder.take_stands());
-            let mut lines = found.iter().map(|row| &row.line);
-            let written = lines.try_for_each(|line| recorder.record.append(line));
-            rows.extend(found);
-            written
-        },
-    };
-    let (sizes, error) = match written {
-        Ok(()) => {
-            let measured = measure(&mut observer);
-            (measured.sizes, measured.error.map(Error::from))
-        }
-        Err(error) => {
-            let nothing = throughput::Measured::nothing(&plan.measurement, &format!("{error:#}"));
-            (nothing.sizes, Some(error))
-        }
-    };
-    // Sizes that were not begun have no line in the record.
-    let left = sizes.iter().skip(told);
-    rows.extend(left.flat_map(|size| rows_of(size, plan, beside, StandsOn::default())));
-    Rows { rows, error }
-}
-
-/// The rows of a size, one a goal. All of them stand on the same trials.
-fn rows_of(size: &SizeResult, plan: &Plan, beside: Option<&Beside>, stands: StandsOn) -> Vec<Row> {
-    let findings = match &size.findings {
-        Ok(findings) => findings,
-        Err(why) => return not_measured(plan, &size.frames, why),
-    };
-    let doubting = |beside: &Beside| beside.doubting(findings);
-    let findings = beside.map_or_else(|| findings.clone(), doubting);
-    let row = |finding| {
-        let figures = Figures::of(&finding, &plan.measurement);
-        Row {
-            line: result_line(&finding, &figures, stands.clone()),
-            finding: Some(finding),
-            figures,
-        }
-    };
-    findings.into_iter().map(row).collect()
-}
-
-/// The rows of every frame size.
-pub struct Rows {
-    rows: Vec<Row>,
+/// Every frame size and goal, and what ended the run early.
+pub struct Measured<'a> {
+    args: &'a ThroughputArgs,
+    run: RunLine,
+    /// One a frame size and goal, whatever came of it.
+    results: Vec<ResultLine>,
     /// What is no disturbance: it ended the run, or a size.
     error: Option<Error>,
 }
 
-/// Every frame size, and what ended the run early.
-pub struct Measured<'a> {
-    args: &'a ThroughputArgs,
-    plan: Plan,
-    /// The set-up script of the bed, in words.
-    setup: Option<String>,
-    rows: Vec<Row>,
-    /// A line for each result that does not show what was expected.
-    unmet: Vec<String>,
-    comparability: Comparability,
-    error: Option<Error>,
-}
-
 impl<'a> Measured<'a> {
-    /// With what was expected of the rows.
+    /// Writes the run's line and measures. The results of every size are in the record first.
     pub fn new(
         args: &'a ThroughputArgs,
-        plan: Plan,
-        line: &RunLine,
-        Rows { rows, error }: Rows,
-        setup: Option<String>,
+        recorder: &mut Recorder,
+        plan: &Plan,
+        beside: Option<&Beside>,
+        mut run: RunLine,
+        measure: impl FnOnce(&mut dyn ResultObserver<SizeResult>) -> throughput::Measured,
     ) -> Self {
-        let unmet = rows.iter().filter_map(|row| unmet(&plan, row)).collect();
+        run.plan.expected_min_fps = plan.expect_min.map(whole_fps);
+        let (mut results, mut told) = (Vec::new(), 0);
+        let written = recorder.record.write(&run);
+        let mut observer = Keeping {
+            recorder,
+            keep: |recorder: &mut Recorder, size: &SizeResult| {
+                told += 1;
+                let lines = lines(size, plan, beside, recorder.take_stands());
+                let written = lines
+                    .iter()
+                    .try_for_each(|line| recorder.record.append(line));
+                results.extend(lines);
+                written
+            },
+        };
+        let (sizes, error) = match written {
+            Ok(()) => {
+                let measured = measure(&mut observer);
+                (measured.sizes, measured.error.map(Error::from))
+            }
+            Err(error) => {
+                let why = format!("{error:#}");
+                let nothing = throughput::Measured::nothing(&plan.measurement, &why);
+                (nothing.sizes, Some(error))
+            }
+        };
+        // Sizes that were not begun have no line in the record.
+        let left = sizes.iter().skip(told);
+        results.extend(left.flat_map(|size| lines(size, plan, beside, StandsOn::default())));
+        if let Place::Simulated { .. } = run.bed {
+            results.iter_mut().for_each(|line| line.simulated = true);
+        }
         Self {
             args,
-            plan,
-            setup,
-            rows,
-            unmet,
-            comparability: line.comparability.clone(),
+            run,
+            results,
             error,
         }
     }
+}
 
-    /// For a person.
-    fn report(&self, recorder: &Recorder) {
-        let rows = self.rows.iter().map(|row| row.figures.clone());
-        let findings = self.rows.iter().filter_map(|row| row.finding.clone());
-        let place = match &self.plan.bed {
-            BedChoice::Simulated(pair) => Place::Simulated(pair),
-            BedChoice::Own(wish) if wish.external.is_some() => Place::Device,
-            BedChoice::Kept(_) | BedChoice::Own(_) => Place::Bed,
-        };
-        let report = Report {
-            rows: &rows.collect::<Vec<_>>(),
-            findings: &findings.collect::<Vec<_>>(),
-            plan: &self.plan.measurement,
-            place,
-            setup: self.setup.as_deref(),
-            comparability: &self.comparability,
-            record: recorder.record.path(),
-            verbose: self.args.output.verbose,
-        };
-        report.print();
+/// The lines of a size, one a goal. All of them stand on the same trials.
+fn lines(
+    size: &SizeResult,
+    plan: &Plan,
+    beside: Option<&Beside>,
+    stands: StandsOn,
+) -> Vec<ResultLine> {
+    let measurement = &plan.measurement;
+    match &size.findings {
+        Ok(findings) => {
+            let doubting = |beside: &Beside| beside.doubting(findings);
+            let findings = beside.map_or_else(|| findings.clone(), doubting);
+            let line = |finding| result_line(finding, measurement, stands.clone());
+            findings.iter().map(line).collect()
+        }
+        Err(why) => {
+            let goals: Vec<Option<SearchGoal>> = match &measurement.search {
+                SearchPlan::Mlr { goals, .. } => goals.iter().copied().map(Some).collect(),
+                SearchPlan::Bisection { .. } => vec![None],
+            };
+            let line = |goal| result_not_measured(&size.frames, goal, Some(why.as_str()));
+            goals.into_iter().map(line).collect()
+        }
     }
 }
 
@@ -153,64 +111,77 @@ impl Outcome for Measured<'_> {
 
     /// Another try may measure what was not measured; what was measured and falls short stays so.
     fn exit(&self) -> Exit {
-        let exit = |row: &Row| match row.figures.reading {
+        let run = Some(&self.run);
+        let exit = |row: &Row<'_>| match row.reading() {
             Reading::Nothing => Exit::Disturbed,
             Reading::Below(_) => Exit::NotMet,
-            Reading::Is(_) | Reading::AtLeast(_) if unmet(&self.plan, row).is_some() => {
-                Exit::NotMet
-            }
+            _ if !unmet(run, std::slice::from_ref(row)).is_empty() => Exit::NotMet,
             Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
         };
-        self.rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
+        let rows = Row::each(&self.results);
+        rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
     }
 
-    fn show(&self, head: Head<'_>, recorder: &Recorder) -> anyhow::Result<()> {
-        let is_disturbed = head.exit_code() == Exit::Disturbed.code();
-        if self.args.output.json {
-            terminal::out(&measure::json(&Document::of(head, self))?);
-        } else {
-            self.report(recorder);
-        }
-        if is_disturbed && self.unmet.is_empty() {
-            let figures = self.rows.iter().map(|row| &row.figures);
-            let missing = figures.filter(|figures| figures.reading == Reading::Nothing);
-            let missing: Vec<&str> = missing.map(|figures| figures.subject.as_str()).collect();
-            terminal::error(&format!(
-                "not measured: {} (run again when the machine is quieter)",
-                missing.join(", ")
-            ));
-        }
-        for line in &self.unmet {
-            terminal::error(line);
-        }
-        Ok(())
+    fn show(&self, head: Head<'_>) -> Result<()> {
+        show(
+            View::new(head, &self.args.output),
+            Some(&self.run),
+            &self.results,
+        )
     }
 }
 
-fn unmet(plan: &Plan, row: &Row) -> Option<String> {
-    expectation::unmet(plan.expect_min?, &row.figures)
+/// Puts the results of a run on stdout; what else a person should know goes to stderr.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(view: View<'_>, run: Option<&RunLine>, results: &[ResultLine]) -> Result<()> {
+    let is_disturbed = view.head.exit_code == Some(Exit::Disturbed.code());
+    let rows = Row::each(results);
+    let unmet = unmet(run, &rows);
+    if view.json {
+        let plan = run.map(|run| &run.plan);
+        let search = plan.and_then(|plan| plan.search.as_ref());
+        terminal::out(&measure::json(&Document {
+            head: view.head,
+            simulated: results.iter().any(|line| line.simulated),
+            pass_rule: search.and_then(|search| search.pass_rule.as_deref()),
+            comparability: run.map(|run| &run.comparability),
+            traffic: plan.map(|plan| &plan.traffic),
+            link_bits_per_s: search.map(|search| search.link_bits_per_s),
+            link_source: search.map(|search| search.link_source.as_str()),
+            expected_min_fps: plan.and_then(|plan| plan.expected_min_fps),
+            expectation_unmet: &unmet,
+            results,
+        })?);
+    } else {
+        let report = Report {
+            run,
+            rows: &rows,
+            record: &view.head.record,
+            verbose: view.verbose,
+        };
+        report.print();
+    }
+    if is_disturbed && unmet.is_empty() {
+        let missing = rows.iter().filter(|row| row.reading() == Reading::Nothing);
+        let missing: Vec<&str> = missing.map(|row| row.subject.as_str()).collect();
+        terminal::error(&format!(
+            "not measured: {} (run again when the machine is quieter)",
+            missing.join(", ")
+        ));
+    }
+    for line in &unmet {
+        terminal::error(line);
+    }
+    Ok(())
 }
 
-/// The rows of a size of which nothing is known.
-fn not_measured(plan: &Plan, frames: &FrameSpec, why: &str) -> Vec<Row> {
-    let search = &plan.measurement.search;
-    let goals: Vec<Option<SearchGoal>> = match search {
-        SearchPlan::Mlr { goals, .. } => goals.iter().copied().map(Some).collect(),
-        SearchPlan::Bisection { .. } => vec![None],
-    };
-    let simulated = matches!(plan.bed, BedChoice::Simulated(_));
-    let row = |goal| {
-        let figures = Figures::not_measured(frames, goal, search, Some(why.to_owned()));
-        Row {
-            finding: None,
-            line: ResultLine {
-                simulated,
-                ..result_not_measured(frames, goal, &figures)
-            },
-            figures,
-        }
-    };
-    goals.into_iter().map(row).collect()
+/// A line for each result that does not show what was expected.
+fn unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
+    let expected = run.and_then(|run| run.plan.expected_min_fps);
+    let unmet = |row| expectation::unmet(Rate::from_fps(expected? as f64), row);
+    rows.iter().filter_map(unmet).collect()
 }
 
 /// The result as one JSON object.
@@ -221,32 +192,14 @@ struct Document<'a> {
     /// Whether tester and router were simulated: nothing was measured.
     simulated: bool,
     /// When a load has passed: `1 s trials, any of 3`, or what each goal asks of one.
-    pass_rule: String,
-    comparability: &'a Comparability,
-    traffic: Traffic,
+    pass_rule: Option<&'a str>,
+    comparability: Option<&'a Comparability>,
+    traffic: Option<&'a Traffic>,
     /// What `link_share` is a share of, and who says so: ports, given, or notional (nobody).
-    link_bits_per_s: u64,
-    link_source: &'static str,
+    link_bits_per_s: Option<u64>,
+    link_source: Option<&'a str>,
     expected_min_fps: Option<u64>,
     /// A line for each result that does not show it.
     expectation_unmet: &'a [String],
-    results: Vec<&'a ResultLine>,
-}
-
-impl<'a> Document<'a> {
-    fn of(head: Head<'a>, measured: &'a Measured<'_>) -> Self {
-        let plan = &measured.plan;
-        Self {
-            head,
-            simulated: matches!(plan.bed, BedChoice::Simulated(_)),
-            pass_rule: terminal::rule(&plan.measurement.search),
-            comparability: &measured.comparability,
-            traffic: record::traffic(&plan.measurement.traffic),
-            link_bits_per_s: plan.measurement.link.speed.bits_per_second(),
-            link_source: plan.measurement.link.source.name(),
-            expected_min_fps: plan.expect_min.map(whole_fps),
-            expectation_unmet: &measured.unmet,
-            results: measured.rows.iter().map(|row| &row.line).collect(),
-        }
-    }
+    results: &'a [ResultLine],
 }

@@ -1,7 +1,11 @@
 use super::*;
 use crate::plan::tests::plan;
 use mpps_lab::search::saturation::Saturated;
-use mpps_method::{CouldNotMeasure, Counts, CpuBusy, Direction, Ledger, Rules, Shortfall, Span};
+use mpps_method::{Counts, CpuBusy, Direction, Ledger, LimitedBy, Rules, Shortfall, Span};
+
+fn line(finding: &Finding, words: &str) -> ResultLine {
+    result_line(finding, &plan(words).measurement, StandsOn::default())
+}
 
 /// A second at 1 Mfps without loss, the DUT half busy.
 fn trial() -> Trial {
@@ -74,37 +78,39 @@ fn finding(limited_by: LimitedBy) -> Finding {
         stability: mpps_method::Stability::Stable,
         ceiling: Rate::from_fps(1_000_000.0),
         simulated: false,
-        disturbed: false,
         doubts: Vec::new(),
     }
 }
 
 #[test]
 fn a_dut_that_limits_has_a_rate() {
-    let figures = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement);
-    assert_eq!(figures.reading, Reading::Is(Rate::from_fps(1_000_000.0)));
+    let line = line(&finding(LimitedBy::Dut), "");
     assert_eq!(
-        (figures.limited_by, figures.label),
-        (Some(LimitedBy::Dut), Some("Estimate"))
+        (&line.rate_is, line.rate_fps),
+        (&Some(RateIs::Equal), Some(1_000_000))
     );
     assert_eq!(
-        (figures.loss_ratio, figures.busy_share),
+        (&line.limited_by, &line.claim),
+        (
+            &Some(record::LimitedBy::Dut),
+            &Some(record::Claim::Estimate)
+        )
+    );
+    assert_eq!(
+        (line.loss_ratio, line.dut_busiest_cpu_share),
         (Some(0.0), Some(0.5))
     );
     // 84 octets on the wire: 0.672 Gbit/s, of 40.
-    assert!((figures.gbit_per_s.expect("a rate") - 0.672).abs() < 1e-9);
-    assert!((figures.link_share.expect("a rate") - 0.0168).abs() < 1e-9);
+    assert!((line.rate_gbit_per_s.expect("a rate") - 0.672).abs() < 1e-9);
+    assert!((line.link_share.expect("a rate") - 0.0168).abs() < 1e-9);
 }
 
 #[test]
 fn both_directions_share_two_links() {
-    let one = Figures::of(&finding(LimitedBy::Dut), &plan("").measurement);
-    let both = Figures::of(
-        &finding(LimitedBy::Dut),
-        &plan("--bidirectional").measurement,
-    );
+    let one = line(&finding(LimitedBy::Dut), "");
+    let both = line(&finding(LimitedBy::Dut), "--bidirectional");
     assert_eq!(both.link_share.map(|share| share * 2.0), one.link_share);
-    assert_eq!(both.gbit_per_s, one.gbit_per_s);
+    assert_eq!(both.rate_gbit_per_s, one.rate_gbit_per_s);
 }
 
 #[test]
@@ -133,18 +139,17 @@ fn a_rate_not_found_has_no_figures() {
         ),
     ] {
         // There may be a lossless trial all the same.
-        let figures = Figures::of(
-            &Finding {
-                outcome,
-                rate: reading,
-                ..finding(LimitedBy::Dut)
-            },
-            &plan("").measurement,
-        );
-        assert_eq!(figures.reading, reading);
-        assert_eq!(figures.why.is_some(), reading == Reading::Nothing);
+        let finding = Finding {
+            outcome,
+            rate: reading,
+            ..finding(LimitedBy::Dut)
+        };
+        let line = line(&finding, "");
+        let is_nothing = reading == Reading::Nothing;
+        let rate_is = (!is_nothing).then_some(RateIs::Below);
+        assert_eq!((line.rate_is, line.why.is_some()), (rate_is, is_nothing));
         assert_eq!(
-            (figures.label, figures.busy_share, figures.gbit_per_s),
+            (line.claim, line.dut_busiest_cpu_share, line.rate_gbit_per_s),
             (None, None, None)
         );
     }

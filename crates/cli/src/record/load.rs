@@ -1,0 +1,41 @@
+//! A load of `mpps trial` as its line has it.
+
+use mpps_lab::jobs::fixed_load::{Offered, Tried};
+use mpps_method::Rate;
+use mpps_record::{LoadLine, LoadTrial, Other};
+
+/// The line of one load.
+#[must_use]
+pub fn load_line(offered: &Offered) -> LoadLine {
+    LoadLine {
+        frame: offered.frames.to_string(),
+        load: offered.load.to_string(),
+        receiver: offered.receiver.name().into(),
+        trials: offered.trials.iter().map(tried).collect(),
+        wire: offered.wire.as_ref().map(tried),
+        other: Other::new(),
+    }
+}
+
+fn tried(tried: &Tried) -> LoadTrial {
+    let trial = &tried.trial;
+    let (counts, ledger) = (trial.counts(), trial.ledger());
+    let outside = ledger.lost_before_nic + ledger.lost_nic_ring + ledger.lost_receiver_ring;
+    let stolen = trial.steal.iter().map(|steal| trial.stolen_share(steal));
+    LoadTrial {
+        trial: tried.number,
+        disturbed_tries: tried.disturbed,
+        sent_fps: trial.sent_rate().map(Rate::fps),
+        forwarding_fps: trial.forwarding_rate().map(Rate::fps),
+        busiest_share: trial.busiest_share(),
+        ns_per_frame: trial.ns_per_frame(),
+        stolen_share: stolen.fold(0.0, f64::max),
+        forwarded_frames: counts.received,
+        lost_frames: counts.lost,
+        lost_before_nic_frames: ledger.lost_before_nic,
+        lost_nic_ring_frames: ledger.lost_nic_ring,
+        // At the DUT and not by its ring; canaries are none of them.
+        lost_inside_frames: counts.lost.saturating_sub(outside),
+        lost_receiver_ring_frames: ledger.lost_receiver_ring,
+    }
+}
