@@ -52,7 +52,10 @@ fn a_load_that_cannot_be_offered_takes_no_longer_than_to_see_it() {
         let mut seen = Vec::new();
         let found = (0..WHOLE_TRIES).any(|_| {
             let (trial, verdict) = run(&mut tester, &offer);
-            seen.push(format!("{} {verdict} {:?}", trial.duration, trial.disturbed));
+            seen.push(format!(
+                "{} {verdict} {:?}",
+                trial.duration, trial.disturbed
+            ));
             // What is unsent while others have the CPUs is excused, and may be all of it.
             if trial.cut_short_from.is_none() && matches!(verdict, Verdict::Void(_)) {
                 return false;
