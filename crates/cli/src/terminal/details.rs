@@ -110,8 +110,8 @@ fn reasons(rows: &[Row<'_>]) -> String {
         let why = row.why_lost.as_ref().map(|why| {
             // The oldest records have the load that failed only.
             let what = match why.bounds {
-                Some(false) => "loss that does not bound the result, at",
-                _ => "why it lost at",
+                Some(false) => "cause of loss that does not bound the result, at",
+                _ => "cause of the loss at",
             };
             format!("{frame}: {what} {}\n", why.text)
         });
