@@ -27,8 +27,7 @@ use crate::args::{
     SetUpArgs, ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{self, BedPlan, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
-use mpps_lab::facts;
+use mpps_lab::bed::{self, BedPlan, CpuSplit, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
@@ -198,7 +197,8 @@ impl BedWish {
         if let Some(script) = &self.dut_setup {
             bed::check_set_up(script)?;
         }
-        let mut cpus = facts::share_cpus(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
+        let mut cpus =
+            CpuSplit::on_this_machine(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
         if self.external.is_some() {
             // A device brings its own: the CPU that a router of ours would have is the receiver's.
             if self.tester_cpus.is_none() && cpus.tester.len() == 1 {

@@ -26,6 +26,7 @@ pub mod routes;
 pub mod rules;
 pub mod search;
 pub mod speed;
+pub mod surroundings;
 pub mod tester;
 pub mod traffic;
 pub mod trial;

@@ -8,8 +8,8 @@ use crate::search::JobError;
 use ipnet::IpNet;
 use mpps_method::destinations::TooFew;
 use mpps_tables::{
-    ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions, RoutesError, Source,
-    SynthesizeError, Table, choose_prefix, routes_to_load, synthesize,
+    ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions, RoutesError, Source, Table,
+    choose_prefix, routes_to_load, synthesize,
 };
 use std::fmt;
 use std::path::PathBuf;
@@ -54,17 +54,6 @@ pub struct Routes {
     pub left_out: LeftOut,
 }
 
-/// There are no routes.
-#[derive(Debug, thiserror::Error)]
-pub enum OriginError {
-    /// A file, or one prefix.
-    #[error(transparent)]
-    Routes(#[from] RoutesError),
-    /// The synthetic table.
-    #[error(transparent)]
-    Synthesize(#[from] SynthesizeError),
-}
-
 impl Origin {
     /// Reads or makes the routes of one family; touches nothing.
     ///
@@ -75,7 +64,7 @@ impl Origin {
         ipv6: bool,
         keep_martians: bool,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Routes, OriginError> {
+    ) -> Result<Routes, RoutesError> {
         let options = ChooseOptions {
             v4: !ipv6,
             v6: ipv6,
@@ -158,7 +147,7 @@ mod tests {
     use super::*;
     use mpps_method::destinations::Draw;
 
-    fn routes(prefix: &str, ipv6: bool) -> Result<Routes, OriginError> {
+    fn routes(prefix: &str, ipv6: bool) -> Result<Routes, RoutesError> {
         let prefix = prefix.parse().expect("a prefix");
         Origin::Prefix(prefix).routes(ipv6, false, &mut |_| ())
     }

@@ -24,12 +24,32 @@ const LISTS: [&str; 2] = [
     "ris-as3333-20260511.v6.table.txt.xz",
 ];
 
-/// The Internet as one router saw it; where that file is not, one made up with its prefix lengths.
+/// The table's prefixes, and larger ones around a fifth of them, none of which meets the bed's networks.
+fn with_nested(table: &Table) -> Table {
+    let v4 = table.v4.iter().copied().map(IpNet::V4);
+    let prefixes: Vec<IpNet> = v4.chain(table.v6.iter().copied().map(IpNet::V6)).collect();
+    let local = fib::bed_networks();
+    let larger = |prefix: &IpNet| {
+        // From 16 bits on the larger one leaves no /8: it holds no loopback and no multicast address.
+        let length = prefix
+            .prefix_len()
+            .checked_sub(3)
+            .filter(|&length| length >= 13)?;
+        let larger = IpNet::new(prefix.addr(), length).ok()?.trunc();
+        let meets = |net: &IpNet| net.contains(&larger) || larger.contains(net);
+        (!local.iter().any(meets)).then_some(larger)
+    };
+    let larger = prefixes.iter().step_by(5).filter_map(larger);
+    Table::from_prefixes(prefixes.iter().copied().chain(larger))
+}
+
+/// The Internet as one router saw it; where that file is not, a synthetic one with its prefix lengths.
 fn full_table() -> Table {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !LISTS.iter().all(|list| folder.join(list).exists()) {
-        println!("../shared/data has no {LISTS:?}: with a made-up table");
-        return synthesize(&Histogram::internet(), 1_000_000, 200_000, 1).expect("a table");
+        println!("../shared/data has no {LISTS:?}: with a synthetic table");
+        let table = synthesize(&Histogram::internet(), 1_000_000, 200_000, 1).expect("a table");
+        return with_nested(&table);
     }
     let read = |list: &str| {
         let source = Source::File(folder.join(list));

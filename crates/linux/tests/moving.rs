@@ -156,7 +156,7 @@ fn what_cannot_be_put_on_again_is_refused_and_named() {
     let error = home
         .run(|| Configuration::read("mC"))
         .expect_err("two ways");
-    assert!(error.to_string().contains("several ways"), "{error}");
+    assert!(error.to_string().contains("multipath route"), "{error}");
     assert!(
         home.run(|| Configuration::read("none"))
             .expect_err("none")

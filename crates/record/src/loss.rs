@@ -44,7 +44,7 @@ pub struct CurvePoint {
     pub load_share: f64,
     /// The load to be offered.
     pub load_fps: u64,
-    /// What was measured; null where the last trial is void or invalid.
+    /// What was measured; null unless the last trial is lossless or lossy.
     pub measured: Option<Measured>,
     /// The verdict on the trial.
     pub verdict: Verdict,
@@ -63,10 +63,16 @@ pub struct Measured {
     pub offered_fps: u64,
     /// What the DUT forwarded.
     pub forwarding_fps: u64,
+    /// Time outside disturbances, which the rates are over.
+    #[serde(default)]
+    pub undisturbed_ns: u64,
     /// Frames sent.
     pub sent_frames: u64,
     /// Frames that the DUT lost.
     pub lost_frames: u64,
+    /// Frames lost in disturbances: they do not count.
+    #[serde(default)]
+    pub disturbed_lost_frames: u64,
     /// Lost at the DUT of those that reached it, 0 to 1.
     pub loss_ratio: f64,
     /// Busy share of the DUT's busiest CPU.

@@ -36,6 +36,13 @@ pub fn rate(fps: f64) -> String {
     }
 }
 
+/// A rate that passed, in the same words: rounded down, because more was not tested.
+#[must_use]
+pub fn rate_passed(fps: f64) -> String {
+    let step = 10_f64.powf(fps.max(1.0).log10().floor() - 2.0).max(1.0);
+    rate((fps / step).floor() * step)
+}
+
 /// A count or a rate at an axis: `1.5M`, `200k`.
 #[must_use]
 pub fn short(number: f64) -> String {

@@ -113,7 +113,7 @@ struct Grouped<'a> {
     seen: Vec<&'a str>,
 }
 
-/// Doubts of all results and points, the gravest first, each name once.
+/// Doubts of all results, points and curves, the gravest first, each name once.
 fn grouped(run: &Run) -> Vec<Grouped<'_>> {
     let results = run.results.iter().flat_map(|result| &result.doubts);
     let of_points = run.points.iter().flat_map(|point| {
@@ -121,7 +121,8 @@ fn grouped(run: &Run) -> Vec<Grouped<'_>> {
         point.doubts.iter().chain(results)
     });
     let mut all: Vec<Grouped<'_>> = Vec::new();
-    for doubt in results.chain(of_points) {
+    let of_curves = run.curves.iter().flat_map(|curve| &curve.doubts);
+    for doubt in results.chain(of_points).chain(of_curves) {
         let place = all.iter().position(|known| known.doubt.name == doubt.name);
         let place = place.unwrap_or_else(|| {
             all.push(Grouped {
@@ -165,7 +166,10 @@ fn doubts(run: &Run) -> Markup {
                         b { (known.doubt.name) } ": " (known.seen[0])
                         @if known.seen.len() > 1 { " (and " (known.seen.len() - 1) " more)" }
                         ". "
-                        span.note { "Why: " (known.doubt.why) ". Next: " (known.doubt.next) "." }
+                        span.note {
+                            "Why: " (known.doubt.why.trim_end_matches('.'))
+                            ". Next: " (known.doubt.next.trim_end_matches('.')) "."
+                        }
                     }
                 }
             }

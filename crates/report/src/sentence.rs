@@ -2,8 +2,8 @@
 
 use crate::number;
 use mpps_record::{
-    Claim, FixedLoads, ForwardingLimit, FrameCost, Interval, LimitedBy, Outcome, Place, PointLine,
-    RateIs, ResultLine, Run, RunLine, Stability,
+    Claim, CurveLine, CurvePoint, Doubt, FixedLoads, ForwardingLimit, FrameCost, Interval,
+    LimitedBy, Outcome, Place, PointLine, RateIs, ResultLine, Run, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -14,6 +14,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ("throughput", _) => {
             "The maximum forwarding rate, and the highest load without loss.".to_owned()
         }
+        ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
@@ -122,7 +123,7 @@ pub fn is_bound(result: &ResultLine) -> bool {
 fn maximum(result: &ResultLine) -> Option<String> {
     let found = result.overload.max_forwarding_fps?;
     if is_bound(result) {
-        let low = number::rate(found.low as f64);
+        let low = number::rate_passed(found.low as f64);
         return Some(format!("at least {low} frames/s at overload"));
     }
     let rates = [found.median, found.low, found.high].map(|fps| number::rate(fps as f64));
@@ -142,10 +143,17 @@ fn without_loss(result: &ResultLine) -> Option<Result<String, String>> {
     } else {
         "without loss".to_owned()
     };
-    let rate = result.rate_fps.map(|fps| number::rate(fps as f64));
-    let claim = match result.claim {
-        Some(Claim::Throughput) => " (an RFC 2544 throughput)",
-        Some(Claim::Estimate) => " (an estimate)",
+    let is_disturbed = |doubt: &Doubt| doubt.name == "lost-disturbed";
+    let outside = if result.doubts.iter().any(is_disturbed) {
+        " outside disturbances"
+    } else {
+        ""
+    };
+    let within = format!("{within}{outside}{}", passes(result));
+    let rate = result.rate_fps.map(|fps| number::rate_passed(fps as f64));
+    let claim = match (&result.claim, &result.rate_is) {
+        (Some(Claim::Throughput), Some(RateIs::Equal)) => " (an RFC 2544 throughput)",
+        (Some(Claim::Estimate), Some(RateIs::Equal)) => " (an estimate)",
         _ => "",
     };
     match (&result.outcome, rate, &result.rate_is) {
@@ -163,6 +171,16 @@ fn without_loss(result: &ResultLine) -> Option<Result<String, String>> {
         }
         (_, Some(rate), _) => Some(Ok(format!("{rate} frames/s {within}{claim}"))),
         (_, None, _) => None,
+    }
+}
+
+/// ` in 2 of 3 trials`, where not all passed.
+fn passes(result: &ResultLine) -> String {
+    match (result.lossless_trials, result.judged_trials) {
+        (Some(passed @ 1..), Some(judged)) if passed < judged => {
+            format!(" in {passed} of {judged} trials")
+        }
+        _ => String::new(),
     }
 }
 
@@ -259,6 +277,9 @@ pub fn answer_without_results(run: &Run) -> String {
         let found = run.calibrations.iter().filter(|line| line.holds).count();
         return format!("The meter found {found} of {all} planted faults within their tolerance.");
     }
+    if !run.curves.is_empty() {
+        return run.curves.iter().map(curve).collect::<Vec<_>>().join(" ");
+    }
     let trials = number::plural(run.trials.len(), "trial");
     let fixed = run
         .begin
@@ -273,6 +294,22 @@ pub fn answer_without_results(run: &Run) -> String {
         None => format!(
             "There is no result: the record ends after {trials}, because the run was killed or is under way."
         ),
+    }
+}
+
+/// The highest load up to which nothing was lost.
+fn curve(curve: &CurveLine) -> String {
+    let lossless = |load: &&CurvePoint| load.verdict == Verdict::Lossless;
+    let frame = number::frame(&curve.frame);
+    let simulated = if curve.simulated { "Simulated: " } else { "" };
+    let passed = curve.loads.iter().rev().take_while(lossless).last();
+    match passed.and_then(|load| Some((load, load.measured.as_ref()?))) {
+        Some((load, found)) => format!(
+            "{simulated}{frame}: nothing was lost up to {} frames/s ({} of the highest load).",
+            number::rate_passed(found.offered_fps as f64),
+            number::percent(load.load_share)
+        ),
+        None => format!("{simulated}{frame}: no load was found up to which nothing is lost."),
     }
 }
 

@@ -60,12 +60,12 @@ impl Gathered {
         if let Some((first, known)) = known {
             if *known == run {
                 self.problems.push(format!(
-                    "Run {name} stands in {first} and in {file}: it is shown once."
+                    "Run {name} is in {first} and in {file}: it is shown once."
                 ));
                 return;
             }
             self.problems.push(format!(
-                "Run {name} stands in {first} and in {file} with different lines: both are shown."
+                "Run {name} is in {first} and in {file} with different lines: both are shown."
             ));
         }
         self.runs.push((file.to_owned(), run));

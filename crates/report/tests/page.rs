@@ -130,7 +130,7 @@ fn runs_that_are_there_twice_are_shown_once() {
         ])
     };
     let page = all(&text);
-    assert!(page.contains("stands in one.jsonl and in two.jsonl: it is shown once."));
+    assert!(page.contains("is in one.jsonl and in two.jsonl: it is shown once."));
     assert_eq!(page.matches("<section id=").count(), 1);
     let shorter = text.rsplit_once("{\"schema\"").expect("lines").0;
     let page = all(shorter);

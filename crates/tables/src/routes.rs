@@ -2,7 +2,7 @@
 
 use super::{
     ChooseOptions, Chosen, Class, Counts, Families, LeftOut, Progress, ReadError, ReadOptions,
-    Source, Table, choose, read,
+    Source, SynthesizeError, Table, choose, read,
 };
 use ipnet::IpNet;
 use thiserror::Error;
@@ -26,6 +26,9 @@ pub enum RoutesError {
     /// The file could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// No table could be synthesized.
+    #[error(transparent)]
+    Synthesize(#[from] SynthesizeError),
     /// The file has routes, and all of them were left out.
     #[error("{from}: no {family} prefix is left to load ({why})", why = why_none(.family, .left_out))]
     NoneLeft {

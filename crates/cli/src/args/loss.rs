@@ -21,7 +21,7 @@ pub struct LossArgs {
     /// Highest load to offer, frames/s (400k, 1.5M, 1e6) [default: the most that tester and link can]
     #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]
     pub max_rate: Option<Rate>,
-    /// Send frames for so long before each trial, at its load, that do not count (200ms, 1)
+    /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)
     #[arg(long, value_name = "SECONDS", value_parser = warm_up, help_heading = "Load")]
     pub warm_up: Option<Span>,
     /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m)
@@ -34,11 +34,11 @@ pub struct LossArgs {
     /// Where frames go.
     #[command(flatten)]
     pub destinations: DestinationArgs,
-    /// On a bed kept by `mpps bed up` instead of one of its own
+    /// Measure on a bed kept by `mpps bed up`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
           conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
     pub kept_bed: Option<String>,
-    /// On a simulated tester and router instead of a bed; needs no rights (see `mpps throughput --help`)
+    /// Simulate tester and router instead of a bed; needs no rights (see `mpps throughput --help`)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
                                 "table", "dst_prefix", "external", "receiver"])]

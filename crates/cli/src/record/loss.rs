@@ -29,7 +29,7 @@ pub fn curve_line(curve: &Curve, plan: &LossPlan, simulated: bool, stands: Stand
 
 fn point(tried: &LoadTried) -> CurvePoint {
     let (trial, verdict) = (&tried.judged.trial, &tried.judged.verdict);
-    let counts = !matches!(verdict, Verdict::Void(_) | Verdict::Invalid(_));
+    let counts = matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. });
     CurvePoint {
         // Steps of a tenth are no binary numbers.
         load_share: (tried.share * 1e6).round() / 1e6,
@@ -49,7 +49,9 @@ fn measured(trial: &Trial) -> Measured {
     Measured {
         offered_fps: fps(trial.undisturbed_rate()),
         forwarding_fps: fps(Rate::from_frames(counts.received, time)),
+        undisturbed_ns: time.as_nanos(),
         sent_frames: counts.sent,
+        disturbed_lost_frames: trial.lost_disturbed(),
         lost_frames: trial.lost_at_dut(),
         loss_ratio: trial.loss_ratio().unwrap_or_default(),
         dut_busiest_cpu_share: trial.busiest_share(),

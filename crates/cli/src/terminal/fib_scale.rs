@@ -235,11 +235,13 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
         );
     }
     for row in rows.iter().filter(|row| row.is_empty()) {
-        let _ = writeln!(
-            text,
-            "{}: not measured: too few undisturbed windows; run again when the machine is quieter",
-            row.place()
-        );
+        // Records of the first schema have nothing of overload.
+        let why = if row.point.limited_by.is_some() {
+            "not measured: too few undisturbed windows; run again when the machine is quieter"
+        } else {
+            "this record has no rate at overload"
+        };
+        let _ = writeln!(text, "{}: {why}", row.place());
     }
     text
 }

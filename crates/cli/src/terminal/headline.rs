@@ -53,10 +53,11 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
 /// Whether the router was not seen to be the limit at overload, so that what it forwards there is a bound.
 #[must_use]
 pub fn is_bound(row: &Row<'_>) -> bool {
-    matches!(
-        row.overload.max_forwarding_limited_by,
-        Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
-    )
+    row.overload.max_forwarding_only_disturbed == Some(true)
+        || matches!(
+            row.overload.max_forwarding_limited_by,
+            Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
+        )
 }
 
 /// A rate that passed, rounded down: to the digits that the load which failed leaves, or as a bound to three.

@@ -18,6 +18,9 @@ const HEAD: [&str; 8] = [
     "DUT busy",
 ];
 
+/// A load of which less was sent is not the load that it names.
+const OFFERED: f64 = 0.999;
+
 /// All curves, under the machine they were measured on.
 #[must_use]
 pub fn loss(curves: &[CurveLine], machine: &str) -> String {
@@ -58,10 +61,16 @@ fn sentence(curve: &CurveLine) -> String {
         format!("{} ({} frames/s)", percent(*share), short(at.offered_fps))
     };
     let lost = |found| format!("at {} {} lost", at(found), percent(found.1.loss_ratio));
+    let disturbed = known.iter().any(|(_, at)| at.disturbed_lost_frames > 0);
+    let outside = if disturbed {
+        " outside disturbances"
+    } else {
+        ""
+    };
     let passed = below.and_then(measured);
     let mut parts: Vec<String> = passed
         .iter()
-        .map(|load| format!("nothing lost up to {}", at(load)))
+        .map(|load| format!("nothing lost{outside} up to {}", at(load)))
         .collect();
     let above = |load: &&(f64, Measured)| {
         load.1.lost_frames > 0 && passed.as_ref().is_none_or(|below| load.0 > below.0)
@@ -126,6 +135,24 @@ fn remarks(curve: &CurveLine) -> String {
         )),
         (SeriesEnd::CutShort, Some(why)) => say(format!("cut short: {why}")),
         _ => {}
+    }
+    for (load, found) in
+        (curve.loads.iter()).filter_map(|load| Some((load, load.measured.as_ref()?)))
+    {
+        let share = percent(load.load_share);
+        if (found.offered_fps as f64) < load.load_fps as f64 * OFFERED {
+            let sent = short(found.offered_fps);
+            say(format!("{share}: only {sent} frames/s were sent"));
+        }
+        if found.disturbed_lost_frames > 0 {
+            let (lost, time) = (
+                grouped(found.disturbed_lost_frames),
+                Span::from_nanos(found.undisturbed_ns),
+            );
+            say(format!(
+                "{share}: {lost} frames lost in disturbances do not count; the rates are over the other {time}"
+            ));
+        }
     }
     let unsure = |load: &&CurvePoint| !matches!(load.verdict, Verdict::Lossless | Verdict::Lossy);
     for load in curve.loads.iter().filter(unsure) {

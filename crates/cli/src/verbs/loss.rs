@@ -109,12 +109,19 @@ impl Outcome for Measured<'_> {
     }
 
     fn exit(&self) -> Exit {
-        let counts = |load: &CurvePoint| matches!(load.verdict, Verdict::Lossless | Verdict::Lossy);
-        let is_measured = |curve: &CurveLine| curve.loads.iter().any(counts);
-        if self.curves.iter().all(is_measured) {
-            Exit::Measured
+        let exit = |load: &CurvePoint| match load.verdict {
+            Verdict::Void => Exit::Disturbed,
+            Verdict::Invalid => Exit::Failed,
+            // A load that the tester cannot offer is shown as such.
+            _ => Exit::Measured,
+        };
+        let loads = self.curves.iter().flat_map(|curve| &curve.loads);
+        let empty = self.curves.iter().any(|curve| curve.loads.is_empty());
+        let worst = loads.map(exit).fold(Exit::Measured, Exit::worse);
+        if empty {
+            worst.worse(Exit::Disturbed)
         } else {
-            Exit::Disturbed
+            worst
         }
     }
 

@@ -14,6 +14,14 @@ pub struct CpuSplit {
 }
 
 impl CpuSplit {
+    /// Shares the CPUs this process may use, as [`CpuSplit::choose`].
+    ///
+    /// # Errors
+    /// A list that is no list, or names a CPU that is not available.
+    pub fn on_this_machine(dut: Option<&str>, tester: Option<&str>) -> Result<Self, BedError> {
+        Self::choose(&mpps_linux::cpu::available()?, dut, tester)
+    }
+
     /// Chooses from the CPUs this process may use; the user's lists ("0-3,5") win.
     ///
     /// Without them: one CPU is shared; of two the first tests and the second is the DUT; of more, two

@@ -2,7 +2,6 @@
 
 use super::{Bed, BedError, BedPlan, Change, names, ports};
 use crate::clock::wait_for;
-use crate::fib;
 use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
 use mpps_linux::netns::NetNs;
 use std::io;
@@ -89,7 +88,8 @@ pub fn down(name: &str) -> Result<(), BedError> {
 pub fn list() -> Result<Vec<BedState>, BedError> {
     let mut beds = Vec::new();
     for name in journal::names()? {
-        if fib::is_journal(&name) {
+        // A journal of routes has a "_" in its name, which no bed has.
+        if names::check(&name).is_err() {
             continue;
         }
         let plan = read_plan(&name).ok();

@@ -193,8 +193,11 @@ fn is_executable(script: &Path) -> bool {
 }
 
 fn netns_of(bed: &Bed, side: Side) -> Result<&NetNs, BedError> {
-    let refuse =
-        || BedError::BadPlan("no program of ours runs on somebody else's device".to_owned());
+    let refuse = || {
+        BedError::BadPlan(
+            "mpps can run no program on an external device: set it up yourself".to_owned(),
+        )
+    };
     let port = bed.port_at(side).ok_or_else(refuse)?;
     Ok(&port.netns)
 }

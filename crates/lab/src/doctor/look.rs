@@ -175,7 +175,7 @@ fn siblings(root: &Root) -> Check {
     let Some(split) = split else {
         return Check::untried(Subject::SIBLINGS, "the CPUs could not be read");
     };
-    match core_shared(root, &split) {
+    match core_shared(root, &split.dut, &split.tester) {
         Reading::Unreadable { unreadable } => {
             return Check::untried(Subject::SIBLINGS, &unreadable);
         }

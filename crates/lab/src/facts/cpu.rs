@@ -1,7 +1,6 @@
 //! What the CPUs are: model, caches, clock, idle states, siblings, memory nodes.
 
 use super::reading::{Reading, Root, first_value};
-use crate::bed::CpuSplit;
 use mpps_linux::cpu::CpuSet;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -90,15 +89,19 @@ pub struct Node {
 
 /// A CPU of the DUT's and one of the tester's that are threads of one core, if any are.
 #[must_use]
-pub fn core_shared(root: &Root, split: &CpuSplit) -> Reading<Option<(usize, usize)>> {
-    for &dut in &split.dut {
+pub fn core_shared(
+    root: &Root,
+    dut_cpus: &[usize],
+    tester_cpus: &[usize],
+) -> Reading<Option<(usize, usize)>> {
+    for &dut in dut_cpus {
         let list = root.text(&format!("{CPUS}/cpu{dut}/topology/thread_siblings_list"));
         let threads: CpuSet = match list.and_then(|list| list.parse().into()) {
             Reading::Unreadable { unreadable } => return Reading::unreadable(unreadable),
             Reading::Read(threads) => threads,
         };
         let sibling = |&&other: &&usize| other != dut && threads.contains(other);
-        if let Some(&tester) = split.tester.iter().find(sibling) {
+        if let Some(&tester) = tester_cpus.iter().find(sibling) {
             return Reading::Read(Some((dut, tester)));
         }
     }

@@ -23,7 +23,6 @@ pub use nic::{ChannelFacts, CoalescingFacts, DriverFacts, Nic, PcieLink, RingFac
 pub use platform::{Memory, Platform};
 pub use reading::{Reading, Root};
 
-use crate::bed::{BedError, CpuSplit};
 use mpps_linux::cpu as linux_cpu;
 use mpps_linux::cpu::CpuSet;
 use reading::first_value;
@@ -107,14 +106,6 @@ impl Facts {
             Reading::Unreadable { unreadable } => format!("unreadable: {unreadable}"),
         }
     }
-}
-
-/// Shares the CPUs this process may use between DUT and tester; the user's lists ("0-3,5") win.
-///
-/// # Errors
-/// A list that is no list, or names a CPU that is not available.
-pub fn share_cpus(dut: Option<&str>, tester: Option<&str>) -> Result<CpuSplit, BedError> {
-    CpuSplit::choose(&linux_cpu::available()?, dut, tester)
 }
 
 /// Each architecture names its CPU in another line.

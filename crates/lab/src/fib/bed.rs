@@ -97,7 +97,7 @@ pub fn clear_from(bed: &Bed) -> Result<Cleared, FibError> {
 pub fn router(bed: &Bed) -> Result<&NetNs, FibError> {
     let refuse = || {
         FibError::BadPlan(
-            "somebody else's device has routes of its own: load them there".to_owned(),
+            "an external device has its own FIB: load routes on the device itself".to_owned(),
         )
     };
     bed.dut().netns().ok_or_else(refuse)

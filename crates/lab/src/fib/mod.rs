@@ -17,7 +17,6 @@ mod load;
 mod order;
 mod room;
 mod stats;
-mod surroundings;
 
 pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, load_by, load_into, router};
 pub use clear::{Cleared, clear};
@@ -27,7 +26,6 @@ pub use gateway::{Gateway, Spread};
 pub use host::{HostChange, HostRoutes, clear_host, is_journal, load_host};
 pub use load::{FamilyLoad, LoadPlan, Loaded, Pointing, load};
 pub use stats::{FibStats, routes_in_fib, stats};
-pub use surroundings::Surroundings;
 
 pub use mpps_linux::routes::{Family, LookupCounters, Refusal, Rt6Stats, TrieStats};
 

@@ -64,7 +64,7 @@ pub enum JobError {
     Fib(#[from] FibError),
     /// The FIB does not hold all routes after loading.
     #[error(
-        "{counted} of {asked} routes are in the DUT's FIB after loading: look at them with `mpps bed shell`"
+        "the DUT's FIB held {counted} of {asked} routes after loading, and they were cleared: load the table on a kept bed (mpps table load --bed NAME) to see the refused ones"
     )]
     NotLoaded {
         /// Routes counted.

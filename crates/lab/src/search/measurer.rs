@@ -116,7 +116,10 @@ impl Measurer for Tester<'_> {
         Surroundings {
             ring_frames: rules::known_ring(self.bed, &self.traffic).unwrap_or(0),
             cpus_shared: cpus.shared(),
-            core_shared: core_shared(&Root::here(), cpus).known().copied().flatten(),
+            core_shared: core_shared(&Root::here(), &cpus.dut, &cpus.tester)
+                .known()
+                .copied()
+                .flatten(),
             virtual_nic: dut.front() == Some(Front::Cpumap),
             external: dut.ports().is_none(),
             table: TableMet::from_tester(self),

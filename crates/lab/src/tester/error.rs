@@ -44,7 +44,7 @@ pub enum TesterError {
     NoExit(NoExit),
     /// Nothing can be put at the DUT's ports.
     #[error(
-        "only its owner gets at the ports of somebody else's device: no program of ours can stand there"
+        "the ports of an external device cannot be reached: mpps can attach no program to them"
     )]
     NoDutPorts,
     /// The machine watch's timer does not tick on this CPU.

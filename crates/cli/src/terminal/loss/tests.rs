@@ -10,6 +10,8 @@ fn point(percent: u64, lost: u64, verdict: Verdict) -> CurvePoint {
         measured: counts.then(|| Measured {
             offered_fps: sent,
             forwarding_fps: sent - lost,
+            undisturbed_ns: 1_000_000_000,
+            disturbed_lost_frames: 0,
             sent_frames: sent,
             lost_frames: lost,
             loss_ratio: lost as f64 / sent as f64,

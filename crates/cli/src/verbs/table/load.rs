@@ -8,8 +8,9 @@ use crate::plan::{choose_options, load_plan, read_options};
 use crate::terminal::progress::bar;
 use crate::terminal::{self, RoutesLoaded};
 use anyhow::{Result, ensure};
-use mpps_lab::fib::{self, LoadPlan, Loaded, Surroundings};
+use mpps_lab::fib::{self, LoadPlan, Loaded};
 use mpps_lab::interrupt;
+use mpps_lab::surroundings::Surroundings;
 use mpps_tables::{Source, Table, routes_to_load};
 
 /// Runs the verb.

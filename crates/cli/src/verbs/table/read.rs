@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::plan::{choose_options, read_options};
 use crate::terminal;
 use anyhow::Result;
-use mpps_lab::fib::Surroundings;
+use mpps_lab::surroundings::Surroundings;
 use mpps_tables::{Source, read_routes};
 
 /// Runs the verb.

@@ -2,7 +2,7 @@
 
 use super::ExternalPlan;
 use crate::bed::BedError;
-use crate::fib::Surroundings;
+use crate::surroundings::Surroundings;
 use mpps_linux::links::{self, Link};
 use mpps_linux::routes::{self, Family, Filter};
 use mpps_linux::tcp;
