@@ -144,15 +144,18 @@ fn remarks(curve: &CurveLine) -> String {
             let sent = short(found.offered_fps);
             say(format!("{share}: only {sent} frames/s were sent"));
         }
-        if found.disturbed_lost_frames > 0 {
-            let (lost, time) = (
-                grouped(found.disturbed_lost_frames),
-                Span::from_nanos(found.undisturbed_ns),
-            );
-            say(format!(
-                "{share}: {lost} frames lost in disturbances do not count; the rates are over the other {time}"
-            ));
-        }
+    }
+    let disturbed = curve.loads.iter().filter_map(|load| load.measured.as_ref());
+    let disturbed: Vec<u64> = disturbed
+        .map(|found| found.disturbed_lost_frames)
+        .filter(|&lost| lost > 0)
+        .collect();
+    if !disturbed.is_empty() {
+        let (lost, loads) = (grouped(disturbed.iter().sum()), disturbed.len());
+        say(format!(
+            "{lost} frames lost in disturbances at {loads} of {} loads do not count",
+            curve.loads.len()
+        ));
     }
     let unsure = |load: &&CurvePoint| !matches!(load.verdict, Verdict::Lossless | Verdict::Lossy);
     for load in curve.loads.iter().filter(unsure) {

@@ -72,7 +72,7 @@ impl Report<'_> {
             Some(Comparability { key, .. }) => {
                 let _ = writeln!(
                     text,
-                    "\ncomparable with: {key} (-v: of what, and all details)"
+                    "\ncomparable with: {key} (-v: conditions and all details)"
                 );
             }
             None => text.push('\n'),
