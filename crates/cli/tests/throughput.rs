@@ -178,6 +178,9 @@ fn a_measurement_prints_json_and_records_every_trial() {
     let timed = |trial: &mpps_record::TrialLine| trial.latency.histogram_ns.clone();
     let timed = read.runs[0].trials.iter().filter_map(timed);
     assert!(timed.map(|all| all.frames()).max() > Some(0), "histograms");
+    // A trial without a pace has the load that was really sent.
+    let mut trials = read.runs[0].trials.iter();
+    assert!(trials.all(|trial| trial.offered_fps > 0.0), "offered loads");
 
     let (lines, run) = (lines(&record), &document["run"]);
     let runs = of_kind(&lines, run, "run");

@@ -123,6 +123,12 @@ mod tests {
             "59.5 million",
         ];
         assert_eq!(rates, wanted);
+        // More than what passed was not tested.
+        let passed = [1_195_999.0, 849_648.0, 999_999.0, 7.0].map(rate_passed);
+        assert_eq!(
+            passed,
+            ["1.19 million", "849 thousand", "999 thousand", "7"]
+        );
         let times = [7.0, 930.0, 9_220.0, 1.2e6, 6e10].map(time);
         assert_eq!(times, ["7.00 ns", "930 ns", "9.22 µs", "1.20 ms", "60.0 s"]);
         let shares = [0.0, 1e-7, 0.005, 0.991, 1.0].map(percent);

@@ -94,6 +94,32 @@ fn a_page_says_what_was_found() {
 }
 
 #[test]
+fn a_curve_has_its_answer_and_its_doubts() {
+    let verdict = |load: u64| if load < 8 { "lossless" } else { "lossy" };
+    let point = |load: u64| {
+        serde_json::json!({
+            "load_share": load as f64 / 10.0, "load_fps": load * 100_000, "verdict": verdict(load),
+            "verdict_text": "", "trial": 1, "void_trials": 0,
+            "measured": {
+                "offered_fps": load * 100_000, "forwarding_fps": 1, "sent_frames": 1, "lost_frames": 0,
+                "loss_ratio": 0.0, "dut_busiest_cpu_share": null
+            }
+        })
+    };
+    let loads = [10, 9, 8, 7, 6].map(point);
+    let line = serde_json::json!({
+        "schema": 3, "kind": "curve", "run": "r", "frame": "64", "simulated": true, "receiver": null,
+        "highest_fps": 1_000_000, "highest_limited_by": "tester", "step_share": 0.1, "trial_ns": 1,
+        "loads": loads, "end": "two-lossless", "why": null, "overload_trials": [],
+        "doubts": [{ "name": "planted", "seen": "seen", "why": "Because.", "next": "Run.", "weight": 1 }]
+    });
+    let page = page_of(format!("{line}\n").as_bytes());
+    assert!(page.contains("Simulated: 64 B: nothing was lost up to 700 thousand frames/s"));
+    assert!(page.contains("planted") && !page.contains("The record has none."));
+    assert!(page.contains("Why: Because. Next: Run."), "one full stop");
+}
+
+#[test]
 fn a_torn_record_shows_what_is_whole() {
     let text = golden();
     let torn = &text.as_bytes()[..text.len() * 2 / 3];

@@ -91,6 +91,27 @@ fn each_end_is_a_sentence() {
 }
 
 #[test]
+fn disturbances_and_unsent_loads_are_said() {
+    let mut top = point(100, 0, Verdict::Lossless);
+    let measured = top.measured.as_mut().expect("measured");
+    (measured.offered_fps, measured.disturbed_lost_frames) = (970_000, 1_234);
+    let text = told(
+        vec![top, point(90, 0, Verdict::Lossless)],
+        SeriesEnd::TwoLossless,
+    );
+    for wanted in [
+        "nothing lost outside disturbances up to 100 % (970.0k frames/s)",
+        "100 %: only 970.0k frames/s were sent",
+        "1 234 frames lost in disturbances at 1 of 2 loads do not count",
+    ] {
+        assert!(
+            text.replace('\u{202f}', " ").contains(wanted),
+            "{wanted}: {text}"
+        );
+    }
+}
+
+#[test]
 fn shares_have_the_digits_that_matter() {
     for (share, text) in [
         (1.0, "100 %"),
