@@ -56,19 +56,6 @@ impl Interval {
             high: quantile(samples, 1.0)?,
         })
     }
-
-    /// The difference of two independent medians: half widths add up as squares, on each side.
-    #[must_use]
-    pub fn minus(&self, other: &Self) -> Self {
-        let middle = self.middle - other.middle;
-        let below = (self.middle - self.low).hypot(other.high - other.middle);
-        let above = (self.high - self.middle).hypot(other.middle - other.low);
-        Self {
-            low: middle - below,
-            middle,
-            high: middle + above,
-        }
-    }
 }
 
 /// How many of `number` sorted samples lie outside the interval, on each side.
@@ -397,13 +384,6 @@ mod tests {
     fn no_interval_without_numbers() {
         assert_eq!(Interval::from_samples(&[]), None);
         assert_eq!(Interval::from_samples(&[1.0, f64::NAN]), None);
-    }
-
-    #[test]
-    fn difference_adds_half_widths_as_squares() {
-        let one = interval(97.0, 100.0, 104.0);
-        let other = interval(37.0, 40.0, 44.0);
-        assert_eq!(one.minus(&other), interval(55.0, 60.0, 65.0));
     }
 
     #[test]

@@ -25,18 +25,6 @@ pub fn median(sample: &[f64]) -> Option<f64> {
     quantile(sample, 0.5)
 }
 
-/// How far two measurements of the same thing lie apart: their difference over their mean.
-/// 0 for equal ones, also when both are zero.
-#[must_use]
-pub fn relative_spread(one: f64, other: f64) -> f64 {
-    let mean = one.abs().midpoint(other.abs());
-    if mean > 0.0 {
-        (one - other).abs() / mean
-    } else {
-        0.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,12 +43,5 @@ mod tests {
     fn too_small_a_sample_says_nothing() {
         assert_eq!(mean(&[]), None);
         assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn spread_is_the_same_both_ways() {
-        assert!((relative_spread(95.0, 105.0) - 0.1).abs() < 1e-12);
-        assert_eq!(relative_spread(95.0, 105.0), relative_spread(105.0, 95.0));
-        assert_eq!(relative_spread(0.0, 0.0), 0.0);
     }
 }
