@@ -153,20 +153,15 @@ pub fn measure(
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
     let (at_most, at_little_more) = (most.saturation(), little.saturation());
-    // At the maximum forwarding rate, and the wire's at its own. Varied above them each frame costs more, for the sender keeps
-    // asking a full ring for room.
     let found = Saturated {
         at_most,
         at_little_more,
         ..Saturated::default()
     };
     let distance = found.maximum().and_then(|maximum| maximum.distance_ns);
-    let by_little = at_little_more.is_some() && found.maximum() == at_little_more.as_ref();
-    let cost = if by_little {
-        FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
-    } else {
-        FrameCost::from_blocks(&most.blocks, &wire.blocks, distance)
-    };
+    // Both at the same overload: at more of it each frame costs more, because the sender keeps asking a full ring for room.
+    let cost = FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
+        .or_else(|| FrameCost::from_blocks(&most.blocks, &wire.blocks, distance));
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));

@@ -25,7 +25,8 @@ pub(super) const COST: Ruler = Ruler(
 );
 
 /// The router's part of a frame's cost must grow by what the DUT spins on the router's path, by the spinning program's own
-/// clock. Without that cost the program is there as well, and reads the clock as often.
+/// clock. It spins in both of a pair, so that what spinning costs beside its time (readings of the clock, a branch that
+/// the CPU foretold wrongly) is in both.
 pub(super) fn costing(
     tester: &mut Tester<'_>,
     pairs: u32,
@@ -37,8 +38,8 @@ pub(super) fn costing(
     };
     let (mut planted, mut grown) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
-        let (without, short) = router_cost(tester, spin(1), trials)?;
-        let (with, long) = router_cost(tester, spin(1 + COST_NS), trials)?;
+        let (without, short) = router_cost(tester, spin(COST_NS), trials)?;
+        let (with, long) = router_cost(tester, spin(2 * COST_NS), trials)?;
         grown.push(with - without);
         planted.push(long - short);
     }
