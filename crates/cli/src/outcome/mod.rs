@@ -8,7 +8,6 @@ mod fixed_load;
 mod loss;
 mod throughput;
 
-use crate::args::OutputArgs;
 use crate::exit::Exit;
 use anyhow::Result;
 use mpps_record::{Run, RunLine};
@@ -143,12 +142,6 @@ impl<'a> View<'a> {
             verbose,
             plot: None,
         }
-    }
-
-    /// As asked for when it was measured.
-    #[must_use]
-    pub fn measured(run: &'a Run, path: &Path, output: &OutputArgs) -> Self {
-        Self::new(run, path, output.json, output.verbose)
     }
 
     /// Whether the machine was too restless for some of it: the same command may well succeed later.

@@ -1,6 +1,6 @@
 //! How every measurement begins: rights, record, bed.
 
-use super::measure::{Asked, Measure};
+use super::contract::{Asked, Measure};
 use crate::args::OutputArgs;
 use crate::beside::Beside;
 use crate::exit::Exit;

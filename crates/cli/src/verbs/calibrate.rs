@@ -1,6 +1,7 @@
 //! `mpps calibrate`: plants faults and finds them.
 
-use super::measure::{Asked, Failed, Measure, Place, measure};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::CalibrationPlan;
@@ -44,9 +45,9 @@ impl Measure for CalibrationPlan {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<(), Failed> {
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.with(|row: &Row, _| vec![calibration_line(row)]);
         let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
-        Failed::unless_none(found.ended, None)
+        found.ended.map_or(Ok(()), |error| Err(error.into()))
     }
 }

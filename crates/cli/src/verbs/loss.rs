@@ -1,6 +1,7 @@
 //! `mpps loss`: what is lost at each load.
 
-use super::measure::{Asked, Failed, Measure, Place, measure};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
 use crate::plan;
@@ -48,7 +49,7 @@ impl Measure for Loss {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<(), Failed> {
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let simulated = matches!(place, Place::Simulated(_));
         let line = |curve: &Curve, stands| vec![curve_line(curve, &self.0, simulated, stands)];
         let mut results = recorder.with(line);
@@ -56,6 +57,6 @@ impl Measure for Loss {
             Place::Bed(bed) => loss::measure(bed, &self.0, &mut results),
             Place::Simulated(pair) => loss::simulate(pair, &self.0, &mut results),
         };
-        Failed::unless_none(error, None)
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 }

@@ -1,151 +1,21 @@
-//! How every verb measures: plan, bed, record, routes, job, last line, result, exit code, lowering. A verb supplies what
-//! is its own as a [`Measure`].
+//! How every verb measures: plan, bed, record, routes, job, last line, result, exit code, lowering. What is a verb's own
+//! it supplies as a [`Measure`].
 
 use super::begin::{self, Stage};
+use super::contract::{Asked, Measure, Place};
 use super::destinations::{self, Prepared};
-use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
-use crate::plan::{BedChoice, DestinationPlan};
-use crate::record::{Clock, Job, run_line, simulated_run_line};
+use crate::plan::BedChoice;
+use crate::record::{Clock, run_line, simulated_run_line};
 use crate::recorder::Recorder;
 use crate::terminal;
-use anyhow::{Context, Error, Result, bail};
-use mpps_lab::bed::{Bed, BedPlan};
+use anyhow::{Context, Error, Result};
+use mpps_lab::bed::Bed;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::fib_scale::Point;
-use mpps_lab::traffic::Traffic;
-use mpps_method::simulate::Properties;
-use mpps_record::{EndLine, Other, ResultLine, Run, RunLine};
+use mpps_record::{EndLine, Other, Run, RunLine};
 use std::path::{Path, PathBuf};
-
-/// What is asked for beside the job.
-pub struct Asked<'a> {
-    /// Where.
-    pub bed: BedChoice,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-    /// Where results go.
-    pub output: &'a OutputArgs,
-    /// Where the plot goes; `None`: beside the record.
-    pub plot: Option<&'a Path>,
-}
-
-impl<'a> Asked<'a> {
-    /// Without a plot.
-    #[must_use]
-    pub const fn new(
-        output: &'a OutputArgs,
-        bed: BedChoice,
-        destinations: Option<DestinationPlan>,
-    ) -> Self {
-        Self {
-            bed,
-            destinations,
-            output,
-            plot: None,
-        }
-    }
-}
-
-/// Where a job is run.
-#[derive(Clone, Copy)]
-pub enum Place<'a> {
-    /// On a bed.
-    Bed(&'a Bed),
-    /// On a simulated pair.
-    Simulated(Properties),
-}
-
-impl<'a> Place<'a> {
-    /// The bed, for a job that cannot be simulated.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn bed(self) -> Result<&'a Bed> {
-        match self {
-            Self::Bed(bed) => Ok(bed),
-            Self::Simulated(_) => bail!("a simulated pair has no bed"),
-        }
-    }
-}
-
-/// What is a verb's own.
-pub trait Measure {
-    /// What was asked for, as the record's first line has it.
-    fn job(&self) -> Job<'_>;
-
-    /// The plan in words, the bed aside, for `--dry-run`.
-    fn words(&self, asked: &Asked<'_>) -> String;
-
-    /// What is sent; destinations are drawn into it.
-    fn traffic(&mut self) -> &mut Traffic;
-
-    /// Whether a kept bed will do.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
-    fn check_bed(&self, _name: &str, _bed: &BedPlan) -> Result<()> {
-        Ok(())
-    }
-
-    /// Completes the plan with what only the bed can tell.
-    ///
-    /// # Errors
-    /// The bed could not be asked.
-    fn resolve(&mut self, bed: &Bed) -> Result<()>;
-
-    /// Runs the job. Each result goes to the recorder as soon as it is known.
-    ///
-    /// # Errors
-    /// What ended the job early, or a part of it.
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<(), Failed>;
-
-    /// Results that are shown and not recorded: of what was not begun, because of `why`.
-    fn not_begun(&self, _run: &Run, _why: &str) -> Vec<ResultLine> {
-        Vec::new()
-    }
-
-    /// The points of `mpps fib-scale`.
-    fn points(&self) -> &[Point] {
-        &[]
-    }
-}
-
-/// What ended a job early, and why its routes are still in the DUT.
-#[derive(Debug, Default)]
-pub struct Failed {
-    /// What ended the job, or a part of it.
-    pub error: Option<Error>,
-    /// Why routes that it loaded itself are still there.
-    pub not_cleared: Option<Error>,
-}
-
-impl Failed {
-    /// `Ok` where nothing failed.
-    ///
-    /// # Errors
-    /// Itself.
-    pub fn unless_none(error: Option<JobError>, not_cleared: Option<JobError>) -> Result<(), Self> {
-        match (error, not_cleared) {
-            (None, None) => Ok(()),
-            (error, not_cleared) => Err(Self {
-                error: error.map(Error::from),
-                not_cleared: not_cleared.map(Error::from),
-            }),
-        }
-    }
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self {
-            error: Some(error),
-            not_cleared: None,
-        }
-    }
-}
 
 /// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before.
 ///
@@ -164,33 +34,23 @@ pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
         recorder.step(&format!("record: {}", recorder.record().path().display()));
         recorder.step(&format!("simulated: {pair}"));
         let line = simulated_run_line(begun, &job.job(), &pair, &Facts::gather())?;
-        let failed = run(&job, Place::Simulated(pair), line, &mut recorder);
-        return finish(asked, &mut recorder, failed.error.as_ref());
+        let ended = run(&job, Place::Simulated(pair), line, &mut recorder);
+        return finish(asked, &mut recorder, ended.err().as_ref());
     }
     let mut stage = Stage::set(output, choice)?;
-    let ended = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
+    let shown = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
+    // The recorder holds the lock to the end: one run at a time.
     let Stage { bed, recorder, .. } = stage;
-    let (shown, not_cleared) = match ended {
-        Ok((exit, not_cleared)) => (Ok(exit), not_cleared),
-        Err(error) => (Err(error), None),
-    };
-    let shown = leave(bed, choice, shown, recorder.record().path());
-    // Held to the end: one run at a time.
-    drop(recorder);
-    // A bed of its own goes with all that is in it.
-    match not_cleared.filter(|_| matches!(choice, BedChoice::Kept(_))) {
-        Some(error) => Err(error),
-        None => shown,
-    }
+    leave(bed, choice, shown, recorder.record().path())
 }
 
-/// On a bed that stands: the exit code, and why routes are still in the DUT.
+/// On a bed that stands.
 fn on_bed(
     asked: &Asked<'_>,
     stage: &mut Stage,
     job: &mut impl Measure,
     prepared: Option<&Prepared>,
-) -> Result<(Exit, Option<Error>)> {
+) -> Result<Exit> {
     let (bed, recorder) = (&stage.bed, &mut stage.recorder);
     if let BedChoice::Kept(name) = &asked.bed {
         job.check_bed(name, bed.plan())?;
@@ -202,25 +62,31 @@ fn on_bed(
     let load = |prepared| destinations::load(prepared, bed, recorder, asked.output.quiet);
     let routes = prepared.map(load).transpose()?;
     let line = run_line(stage.begun, &job.job(), bed, &Facts::gather(), routes)?;
-    let failed = run(job, Place::Bed(bed), line, recorder);
-    let cleared = destinations::clear(prepared, bed, &asked.bed);
-    let exit = finish(asked, recorder, failed.error.as_ref())?;
-    Ok((exit, failed.not_cleared.or(cleared.err())))
+    let ended = run(job, Place::Bed(bed), line, recorder);
+    let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
+    finish(asked, recorder, ended.err().as_ref())
+}
+
+/// The first of two errors; the second is told at once, because routes that are left in a kept bed matter too.
+pub fn first_of(first: Result<()>, second: Result<()>) -> Result<()> {
+    if let (Err(_), Err(error)) = (&first, &second) {
+        terminal::error(&format!("{error:#}"));
+    }
+    first.and(second)
 }
 
 /// Writes the run's line and runs the job.
-fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recorder) -> Failed {
-    let written = recorder.write(line).map_err(Failed::from);
+fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recorder) -> Result<()> {
+    let written = recorder.write(line);
     let ended = written.and_then(|()| job.run(place, recorder));
-    let failed = ended.err().unwrap_or_default();
-    if let Some(error) = &failed.error {
+    if let Err(error) = &ended {
         let why = error.downcast_ref().map(JobError::to_string);
         let why = why.unwrap_or_else(|| format!("{error:#}"));
         for line in job.not_begun(recorder.run(), &why) {
             recorder.run_mut().add(line);
         }
     }
-    failed
+    ended
 }
 
 /// Ends the record, shows the result on stdout, tells the error on stderr.
@@ -237,7 +103,7 @@ fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> 
     recorder.end_progress();
     let (run, record) = (recorder.run(), recorder.record().path());
     let drawn = draw(run, record, asked.plot);
-    let mut view = View::measured(run, record, asked.output);
+    let mut view = View::new(run, record, asked.output.json, asked.output.verbose);
     view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
     outcome::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.

@@ -1,6 +1,7 @@
 //! `mpps throughput`: the highest load without loss, for each frame size.
 
-use super::measure::{Asked, Failed, Measure, Place, measure};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, Plan};
@@ -49,7 +50,7 @@ impl Measure for Throughput {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<(), Failed> {
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let simulated = matches!(place, Place::Simulated(_));
         let mut results = recorder
             .with(|size: &SizeResult, stands| result_lines(size, &self.0, &stands, simulated));
@@ -57,7 +58,7 @@ impl Measure for Throughput {
             Place::Bed(bed) => throughput::measure(bed, &self.0, &mut results),
             Place::Simulated(pair) => throughput::simulate(pair, &self.0, &mut results),
         };
-        Failed::unless_none(measured.error, None)
+        measured.error.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {

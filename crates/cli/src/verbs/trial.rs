@@ -1,6 +1,7 @@
 //! `mpps trial`: given loads, without a search.
 
-use super::measure::{Asked, Failed, Measure, Place, measure};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::TrialArgs;
 use crate::exit::Exit;
 use crate::plan::TrialPlan;
@@ -44,9 +45,9 @@ impl Measure for Trial {
         Ok(())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<(), Failed> {
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.with(|offered: &Offered, _| vec![load_line(offered)]);
         let error = fixed_load::measure(place.bed()?, &self.0, &mut results);
-        Failed::unless_none(error, None)
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 }
