@@ -229,6 +229,25 @@ mod tests {
     use super::*;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
 
+    /// Every write to `/dev/full` fails with ENOSPC.
+    #[test]
+    fn a_full_disk_takes_no_result_away() {
+        let record = Record::open("/dev/full".as_ref(), "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let line = |load: &str| LoadLine {
+            load: load.to_owned(),
+            ..LoadLine::default()
+        };
+        let mut results =
+            recorder.with(|two: &[&str; 2], _| two.iter().map(|load| line(load)).collect());
+        let error = results.result(&["1k", "2k"]).expect_err("full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        let loads: Vec<&str> = (recorder.run().loads.iter())
+            .map(|line| line.load.as_str())
+            .collect();
+        assert_eq!(loads, ["1k", "2k"]);
+    }
+
     #[test]
     fn trials_are_kept_by_their_phase() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
