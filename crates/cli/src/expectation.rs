@@ -3,11 +3,19 @@
 use crate::terminal::Row;
 use mpps_lab::doubt::Reading;
 use mpps_method::Rate;
+use mpps_record::RunLine;
+
+/// A line for each result that does not show what was expected.
+#[must_use]
+pub fn all_unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
+    let expected = run.and_then(|run| run.plan.expected_min_fps);
+    let unmet = |row| unmet(Rate::from_fps(expected? as f64), row);
+    rows.iter().filter_map(unmet).collect()
+}
 
 /// Why a result does not show that `expected` is reached, in a line; `None` where it does. Only a rate without loss
 /// shows it: at the maximum forwarding rate frames are lost.
-#[must_use]
-pub fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
+fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
     let subject = &row.subject;
     match row.reading() {
         Reading::Is(rate) if rate < expected => Some(format!(

@@ -3,14 +3,18 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod args;
+mod beside;
 mod exit;
 mod expectation;
+mod outcome;
 mod plan;
 mod plot;
+mod print;
 mod record;
 mod recorder;
 mod terminal;
 mod verbs;
+mod words;
 
 use args::{Cli, Verb};
 use exit::Exit;

@@ -11,11 +11,14 @@ mod load;
 mod loss;
 mod routes;
 mod search;
+mod sending;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
 pub use destinations::{DESTINATIONS, DestinationPlan};
-pub use fib_scale::{FULL, FibScalePlan};
+pub use fib_scale::FibScalePlan;
+#[cfg(test)]
+pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
 pub use limits::LimitsPlan;
 pub use load::load_plan;
@@ -23,17 +26,18 @@ pub use loss::LossPlan;
 pub use routes::{choose_options, read_options};
 
 use crate::args::{
-    DestinationArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
+    BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
     SetUpArgs, ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, CpuSplit, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
-use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
+use mpps_lab::tester::{PortKind, ReceiverPlace};
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
-use mpps_method::{Rate, Span};
+use mpps_method::{FrameSpec, Rate, Span};
+use sending::Sending;
 use std::path::PathBuf;
 
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
@@ -100,42 +104,36 @@ impl Plan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &ThroughputArgs) -> Result<Self> {
-        let bed = match (&args.kept_bed, args.simulate) {
-            (Some(name), _) => BedChoice::Kept(bed_name(name)?),
-            (None, Some(pair)) => BedChoice::Simulated(pair),
-            (None, None) => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::new(&args.bed, None)?
-            }),
-        };
-        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
-        let measurement = ThroughputPlan {
-            port: args.ports.port.map(|named| port_kind(Some(named))),
-            receiver: receiver_for(&args.ports, &measurement.traffic)?,
-            ..measurement
-        };
-        let destinations = destinations(&args.destinations, &args.ports, &measurement.traffic)?;
+        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
+        let measurement = measurement(sending.sizes, sending.traffic, &args.search)?;
         Ok(Self {
-            bed,
-            destinations,
-            measurement,
+            bed: sending.bed,
+            measurement: ThroughputPlan {
+                port: sending.port,
+                receiver: sending.receiver,
+                ..measurement
+            },
+            destinations: sending.destinations,
             expect_min: args.search.expect_min,
         })
     }
 }
 
-/// The routes to load, which only a router of our own takes.
-fn destinations(
-    typed: &DestinationArgs,
-    ports: &PortArgs,
-    traffic: &Traffic,
-) -> Result<Option<DestinationPlan>> {
-    let destinations = DestinationPlan::from_args(typed, traffic)?;
-    ensure!(
-        destinations.is_none() || ports.external.is_none(),
-        "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
-    );
-    Ok(destinations)
+impl BedChoice {
+    /// The bed the flags describe; with ports, it may be a device between real ones.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(args: &BedChoiceArgs, ports: Option<(&PortArgs, &TrafficArgs)>) -> Result<Self> {
+        if let Some(name) = &args.kept_bed {
+            return Ok(Self::Kept(bed_name(name)?));
+        }
+        let external = ports.map(|(ports, traffic)| external::of(ports, traffic));
+        Ok(Self::Own(BedWish {
+            external: external.transpose()?.flatten(),
+            ..BedWish::new(&args.set_up, None)?
+        }))
+    }
 }
 
 impl BedWish {
@@ -263,16 +261,6 @@ fn port(typed: &PortArgs) -> PortKind {
     }
 }
 
-/// The place that was asked for, where this traffic can be received there.
-fn receiver_for(typed: &PortArgs, traffic: &Traffic) -> Result<Option<ReceiverPlace>> {
-    let place = typed.receiver.map(receiver);
-    let refused = exit_refuses(traffic, typed.external.is_some());
-    match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
-        Some(why) => Err(TesterError::NoExit(why).into()),
-        None => Ok(place),
-    }
-}
-
 fn receiver(named: ReceiverArg) -> ReceiverPlace {
     match named {
         ReceiverArg::Port => ReceiverPlace::Port,
@@ -287,20 +275,17 @@ fn port_kind(named: Option<PortArg>) -> PortKind {
     }
 }
 
+/// A search with these frames; where it receives is left to the tester.
 fn measurement(
-    traffic: &TrafficArgs,
-    port: PortKind,
+    sizes: Vec<FrameSpec>,
+    traffic: Traffic,
     typed: &SearchArgs,
 ) -> Result<ThroughputPlan> {
-    let sizes = traffic::sizes(traffic, port)?;
     let maximum = typed.max_rate;
     let minimum = typed.min_rate.unwrap_or_else(|| minimum_below(maximum));
     Ok(ThroughputPlan {
-        traffic: Traffic {
-            port,
-            ..traffic::of(traffic, &sizes)?
-        },
-        port: Some(port),
+        port: Some(traffic.port),
+        traffic,
         sizes,
         search: search::search(typed, minimum, maximum)?,
         warm_up: typed.warm_up.unwrap_or(Span::ZERO),

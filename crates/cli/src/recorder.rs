@@ -1,33 +1,94 @@
-//! Between the job and the outside: each trial goes into the record first, then to the terminal.
+//! Between the job and the outside: each line goes into the record first, then to the run in memory and the terminal.
 
-use crate::record::{Record, calibration_line, trial_line};
+use crate::beside::Beside;
+use crate::record::{Record, doubt, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
-use mpps_lab::jobs::calibrate::Row;
+use anyhow::{Context, Result};
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
-use mpps_record::StandsOn;
+use mpps_record::{
+    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, StandsOn,
+};
 use std::io;
 
-/// Remembers which trials belong to the frame size under way.
+/// Writes the record, and keeps the run for the result. Remembers which trials belong to the frame size under way.
 pub struct Recorder {
-    /// The record.
-    pub record: Record,
+    record: Record,
+    run: Run,
     progress: Progress,
+    beside: Option<Beside>,
     trials: u32,
     stands: StandsOn,
 }
 
 impl Recorder {
-    /// Before the first trial.
+    /// Before the first line.
     #[must_use]
     pub fn new(record: Record, progress: Progress) -> Self {
         Self {
+            run: Run::new(record.run()),
             record,
             progress,
+            beside: None,
             trials: 0,
             stands: StandsOn::default(),
+        }
+    }
+
+    /// The record.
+    #[must_use]
+    pub const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The run so far, whether or not all of it could be written.
+    #[must_use]
+    pub const fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The run, to add lines that are shown and not recorded.
+    pub const fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    /// From now on results have the doubts that the host and its other runs raise.
+    pub fn doubt_beside(&mut self, beside: Beside) {
+        self.beside = Some(beside);
+    }
+
+    /// The doubts that the host and its other runs raise now.
+    fn doubts(&self) -> Vec<Doubt> {
+        let doubts = self.beside.as_ref().map(Beside::doubts);
+        doubts.unwrap_or_default().iter().map(doubt).collect()
+    }
+
+    /// Writes a line. It is part of the result even where the disk is full.
+    ///
+    /// # Errors
+    /// The record could not be written.
+    pub fn append<T: Body>(&mut self, line: T) -> io::Result<()> {
+        let written = self.record.append(&line);
+        self.run.add(line);
+        written
+    }
+
+    /// As `append`, with the remedy.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn write<T: Body>(&mut self, line: T) -> Result<()> {
+        let written = self.append(line);
+        written.with_context(|| self.record.not_written())
+    }
+
+    /// The observer of a job whose results become these lines.
+    pub const fn with<F>(&mut self, lines: F) -> Results<'_, F> {
+        Results {
+            recorder: self,
+            lines,
         }
     }
 
@@ -43,7 +104,7 @@ impl Recorder {
 
     /// Trials so far.
     #[must_use]
-    pub fn trials(&self) -> u32 {
+    pub const fn trials(&self) -> u32 {
         self.trials
     }
 
@@ -59,12 +120,23 @@ impl Recorder {
             _ => self.stands.search_trials.push(report.number),
         }
     }
+
+    /// Whether the result shows trials one by one: those at given loads. The others would only take memory.
+    fn shows_trials(&self) -> bool {
+        let begin = self.run.begin.as_ref();
+        begin.is_some_and(|begin| begin.plan.fixed.is_some())
+    }
 }
 
 impl Observer for Recorder {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.trials = report.number;
-        self.record.append(&trial_line(self.trials, report))?;
+        let line = trial_line(self.trials, report);
+        let written = self.record.append(&line);
+        if self.shows_trials() {
+            self.run.add(line);
+        }
+        written?;
         self.remember(report);
         self.progress.trial(self.trials, report);
         Ok(())
@@ -75,21 +147,42 @@ impl Observer for Recorder {
     }
 }
 
-impl ResultObserver<Row> for Recorder {
-    fn result(&mut self, row: &Row) -> io::Result<()> {
-        self.record.append(&calibration_line(row))
+/// A line of a result, which may have doubts.
+pub trait ResultBody: Body {
+    /// Adds doubts to its own.
+    fn doubt(&mut self, _doubts: &[Doubt]) {}
+}
+
+impl ResultBody for LoadLine {}
+
+impl ResultBody for CalibrationLine {}
+
+impl ResultBody for ResultLine {
+    fn doubt(&mut self, doubts: &[Doubt]) {
+        self.doubts.extend_from_slice(doubts);
     }
 }
 
-/// A recorder that hands each result of a job to a closure as well.
-pub struct Keeping<'a, F> {
-    /// Gets the trials.
-    pub recorder: &'a mut Recorder,
-    /// Gets the results.
-    pub keep: F,
+impl ResultBody for CurveLine {
+    fn doubt(&mut self, doubts: &[Doubt]) {
+        self.doubts.extend_from_slice(doubts);
+    }
 }
 
-impl<F> Observer for Keeping<'_, F> {
+impl ResultBody for PointLine {
+    fn doubt(&mut self, doubts: &[Doubt]) {
+        self.doubts.extend_from_slice(doubts);
+        self.results.iter_mut().for_each(|line| line.doubt(doubts));
+    }
+}
+
+/// A recorder that knows how the results of a job become lines.
+pub struct Results<'a, F> {
+    recorder: &'a mut Recorder,
+    lines: F,
+}
+
+impl<F> Observer for Results<'_, F> {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.recorder.trial(report)
     }
@@ -99,13 +192,28 @@ impl<F> Observer for Keeping<'_, F> {
     }
 }
 
-impl<R, F: FnMut(&mut Recorder, &R) -> io::Result<()>> ResultObserver<R> for Keeping<'_, F> {
+impl<R, T, F> ResultObserver<R> for Results<'_, F>
+where
+    T: ResultBody,
+    F: FnMut(&R, StandsOn) -> Vec<T>,
+{
+    /// All lines of a result are shown, even if one cannot be written.
     fn result(&mut self, result: &R) -> io::Result<()> {
-        (self.keep)(self.recorder, result)
+        let (stands, doubts) = (self.recorder.take_stands(), self.recorder.doubts());
+        let mut written = Ok(());
+        for mut line in (self.lines)(result, stands) {
+            line.doubt(&doubts);
+            written = written.and(self.recorder.append(line));
+        }
+        written
     }
 }
 
-impl<F: FnMut(&mut Recorder, &PointResult) -> io::Result<()>> ScaleObserver for Keeping<'_, F> {
+impl<T, F> ScaleObserver for Results<'_, F>
+where
+    T: ResultBody,
+    F: FnMut(&PointResult, StandsOn) -> Vec<T>,
+{
     fn point_begins(&mut self, point: Point) {
         self.recorder.step(&format!(
             "{}: {} routes, up to {} destinations",
@@ -120,6 +228,25 @@ impl<F: FnMut(&mut Recorder, &PointResult) -> io::Result<()>> ScaleObserver for 
 mod tests {
     use super::*;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
+
+    /// Every write to `/dev/full` fails with ENOSPC.
+    #[test]
+    fn a_full_disk_takes_no_result_away() {
+        let record = Record::open("/dev/full".as_ref(), "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let line = |load: &str| LoadLine {
+            load: load.to_owned(),
+            ..LoadLine::default()
+        };
+        let mut results =
+            recorder.with(|two: &[&str; 2], _| two.iter().map(|load| line(load)).collect());
+        let error = results.result(&["1k", "2k"]).expect_err("full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        let loads: Vec<&str> = (recorder.run().loads.iter())
+            .map(|line| line.load.as_str())
+            .collect();
+        assert_eq!(loads, ["1k", "2k"]);
+    }
 
     #[test]
     fn trials_are_kept_by_their_phase() {

@@ -338,3 +338,21 @@ fn the_record_reads_back() {
         assert_eq!(trials, Some(run.trials.len()));
     }
 }
+
+/// Every write to `/dev/full` fails as on a full disk.
+#[test]
+fn a_full_disk_takes_no_result_from_the_terminal() {
+    let mut command = mpps(&[
+        "throughput",
+        "--simulate",
+        "capacity=1M",
+        "--frame",
+        "64,512",
+    ]);
+    let ended = run(command.args(["--record", "/dev/full"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    for size in ["64 B: not measured: write record", "512 B: not measured"] {
+        assert!(ended.stdout.contains(size), "{ended:?}");
+    }
+    assert!(ended.error().contains("--record"), "{ended:?}");
+}

@@ -10,7 +10,7 @@ use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
 use mpps_lab::exit_program;
-use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load};
+use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load, Offered};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
 use mpps_lab::probe::{Hop, ProbeError, probe};
@@ -397,6 +397,23 @@ impl ResultObserver<SizeResult> for Silent {
     }
 }
 
+/// Keeps what came of each load.
+#[derive(Default)]
+struct Offers(Vec<Offered>);
+
+impl Observer for Offers {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        Silent.trial(report)
+    }
+}
+
+impl ResultObserver<Offered> for Offers {
+    fn result(&mut self, offered: &Offered) -> std::io::Result<()> {
+        self.0.push(offered.clone());
+        Ok(())
+    }
+}
+
 /// A short search for whatever the traffic's receiver, or the one chosen, says.
 fn search(
     bed: &Bed,
@@ -527,11 +544,11 @@ fn frames_merged_by_gro_are_never_miscounted() {
             assert_closed(&trial, "not merged");
         }
         let plan = fixed(family(ReceiverPlace::Port));
-        let measured = fixed_load::measure(&bed, &plan, &mut Silent);
-        if let Some(error) = measured.error {
+        let mut found = Offers::default();
+        if let Some(error) = fixed_load::measure(&bed, &plan, &mut found) {
             panic!("{nic:?}: {error}");
         }
-        let found = measured.offered;
+        let found = found.0;
         assert_eq!(found[0].receiver == ReceiverPlace::Port, merged, "{nic:?}");
         // A search asks no front for its place: one of them is enough.
         if merged && !searched {

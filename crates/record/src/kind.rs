@@ -47,34 +47,35 @@ impl Line {
 }
 
 /// The members of one kind of line.
-pub trait Body: Serialize {
+pub trait Body: Serialize + Into<Line> {
     /// The word for the kind.
     const KIND: &'static str;
 }
 
-impl Body for RunLine {
-    const KIND: &'static str = "run";
+/// Each kind: its line, its variant, its word.
+macro_rules! kinds {
+    ($($line:ident $variant:ident $word:literal,)*) => {$(
+        impl Body for $line {
+            const KIND: &'static str = $word;
+        }
+
+        impl From<$line> for Line {
+            fn from(line: $line) -> Self {
+                Self::$variant(line.into())
+            }
+        }
+    )*};
 }
-impl Body for TrialLine {
-    const KIND: &'static str = "trial";
-}
-impl Body for ResultLine {
-    const KIND: &'static str = "result";
-}
-impl Body for PointLine {
-    const KIND: &'static str = "point";
-}
-impl Body for CurveLine {
-    const KIND: &'static str = "curve";
-}
-impl Body for LoadLine {
-    const KIND: &'static str = "load";
-}
-impl Body for CalibrationLine {
-    const KIND: &'static str = "calibration";
-}
-impl Body for EndLine {
-    const KIND: &'static str = "end";
+
+kinds! {
+    RunLine Run "run",
+    TrialLine Trial "trial",
+    ResultLine Result "result",
+    PointLine Point "point",
+    CurveLine Curve "curve",
+    LoadLine Load "load",
+    CalibrationLine Calibration "calibration",
+    EndLine End "end",
 }
 
 /// A line with what every line has.

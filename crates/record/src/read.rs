@@ -58,8 +58,19 @@ pub struct Run {
 }
 
 impl Run {
-    fn add(&mut self, line: Line) {
-        match line {
+    /// A run of this program that has no line yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            schema: SCHEMA,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a line to those of its kind.
+    pub fn add(&mut self, line: impl Into<Line>) {
+        match line.into() {
             Line::Run(line) => self.begin = Some(*line),
             Line::Trial(line) => self.trials.push(*line),
             Line::Result(line) => self.results.push(*line),

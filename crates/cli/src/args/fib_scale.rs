@@ -2,7 +2,7 @@
 
 use super::quantity::{count, routes};
 use super::search::SearchArgs;
-use super::{OutputArgs, PortArg, SetUpArgs, TrafficArgs};
+use super::{BedChoiceArgs, OutputArgs, PortArg, TrafficArgs};
 use clap::Args;
 use mpps_lab::fib::NEXT_HOPS_MAX;
 use mpps_method::destinations::Draw;
@@ -20,13 +20,9 @@ pub struct FibScaleArgs {
     /// Any of these adds a search for the rate without loss.
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Measure on a bed kept by `mpps bed up`, not a new one
-    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
-    pub kept_bed: Option<String>,
-    /// The bed it raises for itself.
+    /// Which bed.
     #[command(flatten)]
-    pub bed: SetUpArgs,
+    pub bed: BedChoiceArgs,
     /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, frames up to 9216) [default: xdp]
     #[arg(

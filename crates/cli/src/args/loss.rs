@@ -2,10 +2,8 @@
 
 use super::goal::percent;
 use super::quantity::{budget, rate, trial_length, warm_up};
-use super::simulate::simulated;
-use super::{DestinationArgs, OutputArgs, PortArgs, SetUpArgs, TrafficArgs};
+use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
-use mpps_method::simulate::Properties;
 use mpps_method::{Rate, Span};
 use std::path::PathBuf;
 
@@ -30,25 +28,13 @@ pub struct LossArgs {
     pub budget: Option<Span>,
     /// What is sent.
     #[command(flatten)]
-    pub traffic: TrafficArgs,
-    /// Where frames go.
+    pub sent: SentArgs,
+    /// Where.
     #[command(flatten)]
-    pub destinations: DestinationArgs,
-    /// Measure on a bed kept by `mpps bed up`, not a new one
-    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
-    pub kept_bed: Option<String>,
-    /// Simulate tester and router instead of a bed; needs no rights (see `mpps throughput --help`)
-    #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
-          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix", "external", "receiver"])]
-    pub simulate: Option<Properties>,
-    /// The bed it raises for itself.
+    pub place: PlaceArgs,
+    /// Or a simulated pair.
     #[command(flatten)]
-    pub bed: SetUpArgs,
-    /// What carries the frames.
-    #[command(flatten)]
-    pub ports: PortArgs,
+    pub pair: SimulateArgs,
     /// Write the plot here, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,

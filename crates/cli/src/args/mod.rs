@@ -9,6 +9,7 @@ mod generate;
 pub mod goal;
 mod limits;
 mod loss;
+mod measuring;
 mod port;
 pub mod quantity;
 mod recover;
@@ -35,6 +36,7 @@ pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use loss::LossArgs;
+pub use measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
@@ -42,7 +44,7 @@ pub use report::ReportArgs;
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
-pub use throughput::{OutputArgs, ThroughputArgs};
+pub use throughput::ThroughputArgs;
 pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
 pub use trial::TrialArgs;
 
@@ -116,12 +118,12 @@ pub fn read() -> Result<Cli, Exit> {
         .and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            crate::terminal::keep_error(error.print());
+            crate::print::keep_error(error.print());
             Exit::Measured
         }
         _ => {
             let line = refusal::one_line(&error, &typed());
-            crate::terminal::error(&refusal::shortened(&line, &typed()));
+            crate::print::error(&refusal::shortened(&line, &typed()));
             Exit::Failed
         }
     })

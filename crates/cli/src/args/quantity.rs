@@ -16,6 +16,9 @@ const TRIAL_MAX: Span = Span::from_millis(600_000);
 /// Longest warm-up before a trial.
 const WARM_UP_MAX: Span = Span::from_millis(60_000);
 
+/// "full", in a list of counts.
+pub const FULL: u64 = u64::MAX;
+
 /// Names of frames per second, longest first, in lower case.
 const FRAMES_PER_S: [&str; 4] = ["frames/s", "fps", "pps", "/s"];
 /// Names of bits per second, longest first, in lower case.
@@ -199,13 +202,13 @@ pub fn prefix(text: &str) -> Result<IpNet, String> {
         .ok_or("give a prefix, such as 192.0.2.0/24 or 2001:db8::/32".to_owned())
 }
 
-/// A count of routes: `0`, `10k`, or `full` for all there are ([`crate::plan::FULL`]).
+/// A count of routes: `0`, `10k`, or `full` for all there are ([`FULL`]).
 ///
 /// # Errors
 /// What to write instead.
 pub fn routes(text: &str) -> Result<u64, String> {
     if text == "full" {
-        return Ok(crate::plan::FULL);
+        return Ok(FULL);
     }
     count(text).map_err(|_| "give counts such as 0,1,1k,full".to_owned())
 }

@@ -1,68 +1,25 @@
 //! `mpps throughput`.
 
 use super::search::SearchArgs;
-use super::simulate::simulated;
-use super::{DestinationArgs, PortArgs, SetUpArgs, TrafficArgs};
+use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
-use mpps_method::simulate::Properties;
-use std::path::PathBuf;
 
 /// Arguments of `mpps throughput`.
 #[derive(Args, Debug)]
 pub struct ThroughputArgs {
     /// What is sent.
     #[command(flatten)]
-    pub traffic: TrafficArgs,
-    /// Where frames go.
-    #[command(flatten)]
-    pub destinations: DestinationArgs,
+    pub sent: SentArgs,
     /// What is searched for.
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Measure on a bed kept by `mpps bed up`, not a new one
-    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
-    pub kept_bed: Option<String>,
-    /// Simulate tester and router instead of a bed, to try goals and searches; needs no rights:
-    /// capacity= (frames/s), ring= (frames), noise= (share of the capacity missing at worst), loss= (of each
-    /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
-    /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
-    #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
-          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix", "external", "receiver"])]
-    pub simulate: Option<Properties>,
-    /// The bed it raises for itself.
+    /// Where.
     #[command(flatten)]
-    pub bed: SetUpArgs,
-    /// What carries the frames.
+    pub place: PlaceArgs,
+    /// Or a simulated pair.
     #[command(flatten)]
-    pub ports: PortArgs,
+    pub pair: SimulateArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Where results go.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Output")]
-pub struct OutputArgs {
-    /// Append every trial to this file, one JSON object a line
-    /// [default: ~/.local/state/mpps/records/<date>-<run>.jsonl, below $XDG_STATE_HOME where that is set]
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// No progress on stderr
-    #[arg(long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Measure beside another run on this host; without this flag, wait for it
-    #[arg(long)]
-    pub share: bool,
-    /// Show every trial, all details, and the reason and next step of each doubt
-    #[arg(long, short)]
-    pub verbose: bool,
-    /// Print the plan and end; bad input is refused as in a run
-    #[arg(long)]
-    pub dry_run: bool,
 }

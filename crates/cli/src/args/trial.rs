@@ -1,7 +1,7 @@
 //! `mpps trial`.
 
 use super::quantity::{rate, trial_length};
-use super::{DestinationArgs, OutputArgs, PortArgs, SetUpArgs, TrafficArgs};
+use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_lab::jobs::fixed_load::Load;
 use mpps_method::Span;
@@ -22,20 +22,10 @@ pub struct TrialArgs {
     pub trials: u32,
     /// What is sent.
     #[command(flatten)]
-    pub traffic: TrafficArgs,
-    /// Where frames go.
+    pub sent: SentArgs,
+    /// Where.
     #[command(flatten)]
-    pub destinations: DestinationArgs,
-    /// Measure on a bed kept by `mpps bed up`, not a new one
-    #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
-    pub kept_bed: Option<String>,
-    /// The bed it raises for itself.
-    #[command(flatten)]
-    pub bed: SetUpArgs,
-    /// What carries the frames.
-    #[command(flatten)]
-    pub ports: PortArgs,
+    pub place: PlaceArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -1,17 +1,16 @@
 //! What `mpps fib-scale` is to do: the table and the counts, as meant.
 
-use super::{BedChoice, BedWish, bed_name, measurement, port_kind};
+use super::{BedChoice, measurement, port_kind, sending};
 use crate::args::FibScaleArgs;
-use crate::terminal::grouped;
+use crate::args::quantity::FULL;
 use anyhow::{Result, ensure};
-use mpps_lab::jobs::fib_scale::{Point, points};
+use mpps_lab::jobs::fib_scale::{Point, ScalePlan, points};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::routes::Origin;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
+use mpps_tables::Table;
 use std::path::PathBuf;
 
-/// "full", in a list of counts.
-pub const FULL: u64 = u64::MAX;
 /// Prefixes of a table that is made up where "full" is asked for: about today's Internet.
 const MADE_UP: [u64; 2] = [1_000_000, 250_000];
 
@@ -32,9 +31,12 @@ pub struct FibScalePlan {
     pub next_hops: u16,
     /// Whether to search for the rate without loss too.
     pub search: bool,
-    routes: Vec<u64>,
-    destinations: Vec<u64>,
-    coupled: bool,
+    /// Counts of routes, [`FULL`] among them.
+    pub routes: Vec<u64>,
+    /// Counts of destinations.
+    pub destinations: Vec<u64>,
+    /// Whether there are as many destinations as routes.
+    pub coupled: bool,
 }
 
 impl FibScalePlan {
@@ -43,10 +45,6 @@ impl FibScalePlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &FibScaleArgs) -> Result<Self> {
-        let bed = match &args.kept_bed {
-            Some(name) => BedChoice::Kept(bed_name(name)?),
-            None => BedChoice::Own(BedWish::new(&args.bed, None)?),
-        };
         let scale = &args.scale;
         let draw = scale.draw.unwrap_or_default();
         ensure!(
@@ -63,7 +61,9 @@ impl FibScalePlan {
                 "--destinations {count}: give 1 to {DESTINATIONS_MAX}"
             );
         }
-        let mut measurement = measurement(&args.traffic, port_kind(args.port), &args.search)?;
+        let bed = BedChoice::new(&args.bed, None)?;
+        let (sizes, traffic) = sending::frames(&args.traffic, port_kind(args.port))?;
+        let mut measurement = measurement(sizes, traffic, &args.search)?;
         if args.traffic.frame.is_none() {
             // The smallest alone: many points, and what a look-up costs does not depend on the size.
             measurement.sizes.truncate(1);
@@ -110,34 +110,17 @@ impl FibScalePlan {
         }
     }
 
-    /// What a dry run prints: the table, and which counts change.
+    /// The job, with the largest table.
     #[must_use]
-    pub fn words(&self) -> String {
-        let table = match &self.table {
-            Some(path) => path.display().to_string(),
-            None => {
-                let (v4, v6) = self.synthetic();
-                format!("synthetic, {} prefixes", grouped(v4 + v6))
-            }
-        };
-        let listed = |counts: &[u64]| -> String {
-            let words = counts.iter().map(|&count| match count {
-                FULL => "full".to_owned(),
-                count => grouped(count),
-            });
-            words.collect::<Vec<_>>().join(", ")
-        };
-        let destinations = if self.coupled {
-            "as many as routes".to_owned()
-        } else {
-            listed(&self.destinations)
-        };
-        format!(
-            "table        {table}\nroutes       {}\nnext hops    {}\ndestinations {destinations}\ndraw         {}\n",
-            listed(&self.routes),
-            self.next_hops,
-            self.draw
-        )
+    pub fn scale(&self, table: Table) -> ScalePlan {
+        ScalePlan {
+            throughput: self.measurement.clone(),
+            table,
+            from: self.origin().to_string(),
+            draw: self.draw,
+            next_hops: self.next_hops,
+            search: self.search,
+        }
     }
 
     /// The points, for a table of so many prefixes.
@@ -153,12 +136,13 @@ impl FibScalePlan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
     use clap::Parser;
 
-    fn plan(words: &str) -> Result<FibScalePlan> {
+    /// What `mpps fib-scale` with these words typed is to do.
+    pub(crate) fn plan(words: &str) -> Result<FibScalePlan> {
         let words = ["mpps", "fib-scale"]
             .into_iter()
             .chain(words.split_whitespace());
@@ -180,26 +164,6 @@ mod tests {
         let beyond = plan("--routes 1,4M,full --destinations 1").expect("a plan");
         assert_eq!(beyond.synthetic(), (4_000_000, 0));
         assert_eq!(plan("--routes 1,10").expect("a plan").synthetic(), (10, 0));
-    }
-
-    #[test]
-    fn a_dry_run_says_which_counts_change() {
-        assert_eq!(
-            plan("--routes 0,1k,full --destinations 1,1M")
-                .expect("a plan")
-                .words(),
-            "table        synthetic, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
-             destinations 1, 1 000 000\n\
-             draw         per-prefix\n"
-        );
-        let coupled = plan("--coupled --table rib --draw zipf:1")
-            .expect("a plan")
-            .words();
-        assert!(
-            coupled.contains("table        rib\n")
-                && coupled.contains("as many as routes\ndraw         zipf:1"),
-            "{coupled}"
-        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! What `mpps trial` is to offer.
 
-use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, receiver_for, traffic};
+use super::sending::Sending;
+use super::{BedChoice, DestinationPlan};
 use crate::args::TrialArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::search::saturation::SENDER_MAX;
-use mpps_lab::traffic::Traffic;
 
 /// Where, what, and through which routes.
 #[derive(Debug)]
@@ -31,31 +31,18 @@ impl TrialPlan {
                 args.time
             );
         }
-        let bed = match &args.kept_bed {
-            Some(name) => BedChoice::Kept(bed_name(name)?),
-            None => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::new(&args.bed, None)?
-            }),
-        };
-        let port = port(&args.ports);
-        let sizes = traffic::sizes(&args.traffic, port)?;
-        let traffic = Traffic {
-            port,
-            ..traffic::of(&args.traffic, &sizes)?
-        };
-        let receiver = receiver_for(&args.ports, &traffic)?;
+        let sending = Sending::new(&args.sent, &args.place, None)?;
         Ok(Self {
-            bed,
-            destinations: super::destinations(&args.destinations, &args.ports, &traffic)?,
+            bed: sending.bed,
+            destinations: sending.destinations,
             offer: FixedLoadPlan {
-                sizes,
-                traffic,
-                port: args.ports.port.map(|named| super::port_kind(Some(named))),
+                sizes: sending.sizes,
+                traffic: sending.traffic,
+                port: sending.port,
                 loads: args.rate.clone(),
                 time: args.time,
                 trials: args.trials,
-                receiver,
+                receiver: sending.receiver,
             },
         })
     }

@@ -1,13 +1,13 @@
 //! What `mpps loss` is to offer.
 
-use super::{BedChoice, BedWish, DestinationPlan, bed_name, external, port, receiver_for, traffic};
+use super::sending::Sending;
+use super::{BedChoice, DestinationPlan};
 use crate::args::LossArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::loss;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
 use mpps_lab::search::saturation::SENDER_MAX;
-use mpps_lab::traffic::Traffic;
 use mpps_method::{Accept, Rate, Resolution, SearchPlan, Span};
 
 /// Where, what, and through which routes.
@@ -35,38 +35,23 @@ impl LossPlan {
                 args.time
             );
         }
-        let bed = match (&args.kept_bed, args.simulate) {
-            (Some(name), _) => BedChoice::Kept(bed_name(name)?),
-            (None, Some(pair)) => BedChoice::Simulated(pair),
-            (None, None) => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
-                ..BedWish::new(&args.bed, None)?
-            }),
-        };
-        let port = port(&args.ports);
-        let sizes = traffic::sizes(&args.traffic, port)?;
-        let traffic = Traffic {
-            port,
-            ..traffic::of(&args.traffic, &sizes)?
-        };
-        let measurement = ThroughputPlan {
-            receiver: receiver_for(&args.ports, &traffic)?,
-            sizes,
-            port: args.ports.port.map(|named| super::port_kind(Some(named))),
-            search: trials_of(args.time),
-            warm_up: args.warm_up.unwrap_or(Span::ZERO),
-            minimum: Rate::ZERO,
-            maximum: args.max_rate,
-            link: Link::NOTIONAL,
-            budget: args.budget,
-            traffic,
-        };
-        let (typed, sent) = (&args.destinations, &measurement.traffic);
+        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
         Ok(Self {
-            bed,
-            destinations: super::destinations(typed, &args.ports, sent)?,
+            bed: sending.bed,
+            destinations: sending.destinations,
             offer: loss::LossPlan {
-                measurement,
+                measurement: ThroughputPlan {
+                    sizes: sending.sizes,
+                    traffic: sending.traffic,
+                    port: sending.port,
+                    search: trials_of(args.time),
+                    warm_up: args.warm_up.unwrap_or(Span::ZERO),
+                    minimum: Rate::ZERO,
+                    maximum: args.max_rate,
+                    link: Link::NOTIONAL,
+                    budget: args.budget,
+                    receiver: sending.receiver,
+                },
                 step: args.step,
             },
         })

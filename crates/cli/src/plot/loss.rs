@@ -3,7 +3,8 @@
 
 use super::panel::{Counts, HEIGHT, Kind, Line, Mark, Panel, Shape};
 use super::{TOP, page, small, symbols};
-use crate::terminal::{grouped, loss_title, percent};
+use crate::terminal::{grouped, loss_title};
+use crate::words::percent;
 use mpps_record::{CurveLine, CurvePoint, Measured};
 
 /// Okabe and Ito's palette; shapes begin anew with each.

@@ -13,16 +13,16 @@ use sha2::{Digest, Sha256};
 
 /// Of results on this bed of this machine.
 #[must_use]
-pub fn conditions(bed: &Bed, job: Job<'_>, facts: &Facts) -> Comparability {
+pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
     let plan = bed.plan();
-    let sent = traffic(job.traffic());
+    let sent = traffic(job.traffic);
     let script = plan.dut_setup.as_ref();
-    let receiver = job.receiver(bed).map(ReceiverPlace::name);
+    let receiver = job.receiver_on(bed).map(ReceiverPlace::name);
     let interfaces = tester_interfaces(bed);
     Comparability {
         bed: plan.dut_kind().bed_name().to_owned(),
         nic: front_name(bed).to_owned(),
-        port: job.traffic().port.name().to_owned(),
+        port: job.traffic.port.name().to_owned(),
         receiver: receiver.map(str::to_owned),
         rx_ring_frames: ring_frames(bed),
         queues: plan.queues,
@@ -34,7 +34,7 @@ pub fn conditions(bed: &Bed, job: Job<'_>, facts: &Facts) -> Comparability {
         hypervisor: facts.hypervisor.known().copied(),
         dut_cpus: Some(plan.cpus.dut.clone()),
         tester_cpus: Some(plan.cpus.tester.len()),
-        search: Some(job.search_rule()),
+        search: Some(job.rule.clone()),
         // All of it is numbers and words.
         traffic: serde_json::to_string(&sent).ok(),
         dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),

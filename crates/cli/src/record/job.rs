@@ -1,81 +1,133 @@
 //! The job of a run: what was asked for.
 
-use super::plan::plan;
-use crate::terminal::{percent, rule};
+use super::plan::{search, sent};
+use super::result::whole_fps;
+use crate::words::{percent, rule};
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
-use mpps_record::Plan;
+use mpps_method::Rate;
+use mpps_record::{FixedLoads, Plan, Scale};
 
-/// What was asked for.
-#[derive(Clone, Copy)]
-pub enum Job<'a> {
-    /// `mpps throughput`.
-    Throughput(&'a ThroughputPlan),
-    /// `mpps trial`.
-    Trial(&'a FixedLoadPlan),
-    /// `mpps loss`.
-    Loss(&'a LossPlan),
-    /// `mpps fib-scale`, at each point; whether it searches for the rate without loss too.
-    FibScale(&'a ThroughputPlan, bool),
-    /// `mpps calibrate`, with this traffic.
-    Calibrate(&'a Traffic),
+/// What was asked for. A verb adds a constructor here.
+pub struct Job<'a> {
+    /// The verb.
+    pub name: &'static str,
+    /// What is sent.
+    pub traffic: &'a Traffic,
+    /// Where the tester receives, where that was asked for.
+    pub receiver: Option<ReceiverPlace>,
+    /// How long trials are and when a load has passed; results of different rules are not compared.
+    pub rule: String,
+    /// The plan as the record's first line has it.
+    pub plan: Plan,
 }
 
-impl Job<'_> {
-    /// What is sent.
-    pub(super) fn traffic(&self) -> &Traffic {
-        match self {
-            Self::Throughput(plan) | Self::FibScale(plan, _) => &plan.traffic,
-            Self::Trial(plan) => &plan.traffic,
-            Self::Loss(plan) => &plan.measurement.traffic,
-            Self::Calibrate(traffic) => traffic,
+impl<'a> Job<'a> {
+    /// `mpps throughput`; what every result is expected to reach.
+    #[must_use]
+    pub fn throughput(plan: &'a ThroughputPlan, expected: Option<Rate>) -> Self {
+        Self {
+            name: "throughput",
+            traffic: &plan.traffic,
+            receiver: plan.receiver,
+            rule: rule(&plan.search),
+            plan: Plan {
+                search: Some(search(plan)),
+                expected_min_fps: expected.map(whole_fps),
+                ..sent(&plan.sizes, &plan.traffic)
+            },
+        }
+    }
+
+    /// `mpps trial`.
+    #[must_use]
+    pub fn trial(plan: &'a FixedLoadPlan) -> Self {
+        let loads = plan.loads.iter().map(ToString::to_string);
+        Self {
+            name: "trial",
+            traffic: &plan.traffic,
+            receiver: plan.receiver,
+            rule: format!("trials of {} at given loads", plan.time),
+            plan: Plan {
+                fixed: Some(FixedLoads {
+                    loads: loads.collect(),
+                    time_ns: plan.time.as_nanos(),
+                    trials: plan.trials,
+                }),
+                ..sent(&plan.sizes, &plan.traffic)
+            },
+        }
+    }
+
+    /// `mpps loss`.
+    #[must_use]
+    pub fn loss(plan: &'a LossPlan) -> Self {
+        let (measurement, time) = (&plan.measurement, plan.time());
+        Self {
+            name: "loss",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!(
+                "trials of {time}, down in steps of {} until two loads in a row lose nothing",
+                percent(plan.step)
+            ),
+            plan: Plan {
+                fixed: Some(FixedLoads {
+                    loads: plan.shares().map(percent).collect(),
+                    time_ns: time.as_nanos(),
+                    trials: 1,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps fib-scale`; beside overload a search for the rate without loss, where the plan has one.
+    #[must_use]
+    pub fn fib_scale(scale: &'a ScalePlan) -> Self {
+        let plan = &scale.throughput;
+        let overload = "overload".to_owned();
+        Self {
+            name: "fib-scale",
+            traffic: &plan.traffic,
+            receiver: None,
+            rule: if scale.search {
+                rule(&plan.search)
+            } else {
+                overload
+            },
+            plan: Plan {
+                search: scale.search.then(|| search(plan)),
+                scale: Some(Scale {
+                    table: scale.from.clone(),
+                    draw: scale.draw.to_string(),
+                    next_hops: scale.next_hops.into(),
+                }),
+                ..sent(&plan.sizes, &plan.traffic)
+            },
+        }
+    }
+
+    /// `mpps calibrate`, with this traffic.
+    #[must_use]
+    pub fn calibrate(traffic: &'a Traffic) -> Self {
+        Self {
+            name: "calibrate",
+            traffic,
+            receiver: None,
+            rule: "calibration".to_owned(),
+            plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }
 
     /// Where the tester receives: as asked for, or as it chooses by itself on this bed.
-    pub(super) fn receiver(self, bed: &Bed) -> Option<ReceiverPlace> {
-        let asked = match self {
-            Self::Throughput(plan) => plan.receiver,
-            Self::Trial(plan) => plan.receiver,
-            Self::Loss(plan) => plan.measurement.receiver,
-            _ => None,
-        };
-        asked.or_else(|| receiver_place(bed, self.traffic()).ok())
-    }
-
-    /// How long trials are and when a load has passed; a calibration's is part of the method.
-    pub fn search_rule(self) -> String {
-        match self {
-            Self::FibScale(_, false) => "overload".to_owned(),
-            Self::Throughput(plan) | Self::FibScale(plan, true) => rule(&plan.search),
-            Self::Trial(plan) => format!("trials of {} at given loads", plan.time),
-            Self::Loss(plan) => format!(
-                "trials of {}, down in steps of {} until two loads in a row lose nothing",
-                plan.time(),
-                percent(plan.step)
-            ),
-            Self::Calibrate(_) => "calibration".to_owned(),
-        }
-    }
-
-    /// The plan as a record's first line has it.
-    #[must_use]
-    pub fn plan(self) -> Plan {
-        plan(self)
-    }
-
-    /// The verb.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput(_) => "throughput",
-            Self::Trial(_) => "trial",
-            Self::Loss(_) => "loss",
-            Self::FibScale(..) => "fib-scale",
-            Self::Calibrate(_) => "calibrate",
-        }
+    pub(super) fn receiver_on(&self, bed: &Bed) -> Option<ReceiverPlace> {
+        let chosen = || receiver_place(bed, self.traffic).ok();
+        self.receiver.or_else(chosen)
     }
 }

@@ -39,3 +39,28 @@ fn tried(tried: &Tried) -> LoadTrial {
         lost_receiver_ring_frames: ledger.lost_receiver_ring,
     }
 }
+
+/// The lines of the trials that count at one load, as the record has them.
+#[cfg(test)]
+pub(crate) fn trial_lines_for_tests(offered: &Offered) -> Vec<mpps_record::TrialLine> {
+    use mpps_lab::jobs::{Phase, Report};
+    let fixed = offered.trials.iter().map(|tried| (tried, Phase::Fixed));
+    let wire = offered.wire.iter().map(|tried| (tried, Phase::Wire));
+    let line = |(tried, phase): (&Tried, Phase)| {
+        let (number, trial) = (tried.number, &tried.trial);
+        let offer = mpps_method::Offer {
+            rate: trial.offered,
+            duration: trial.duration,
+        };
+        let report = Report {
+            number,
+            frames: &offered.frames,
+            phase,
+            offer,
+            trial,
+            verdict: &tried.verdict,
+        };
+        super::trial_line(number, &report)
+    };
+    fixed.chain(wire).map(line).collect()
+}

@@ -24,12 +24,14 @@ mod trial;
 pub use calibration::calibration_line;
 pub use job::Job;
 pub use load::load_line;
+#[cfg(test)]
+pub(crate) use load::trial_lines_for_tests;
 pub use loss::curve_line;
 pub use path::Clock;
 use path::Folder;
 pub use plan::search;
 pub use point::point_line;
-pub use result::{doubt, result_line, result_not_measured, whole_fps};
+pub use result::{doubt, result_lines, results_not_begun};
 pub use run::{run_line, simulated_run_line};
 pub use traffic::routes;
 pub use trial::{trial_line, verdict_name};
@@ -95,17 +97,13 @@ impl Record {
         })
     }
 
-    /// As `append`, for whoever ends when it fails.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
-    pub fn write<T: Body>(&mut self, body: &T) -> Result<()> {
-        self.append(body).with_context(|| {
-            let path = self.path.display();
-            format!(
-                "write record {path} (free some space or name another place with --record; the trials before are kept)"
-            )
-        })
+    /// What a line that could not be appended means to the user.
+    #[must_use]
+    pub fn not_written(&self) -> String {
+        let path = self.path.display();
+        format!(
+            "write record {path} (free some space or name another place with --record; the trials before are kept)"
+        )
     }
 
     /// Where it is.

@@ -96,7 +96,7 @@ impl Folder {
         })?;
         let own = own.join(".local/state/mpps/records");
         if own != folder {
-            crate::terminal::note(&format!(
+            crate::print::note(&format!(
                 "mpps: {foreign} belongs to another user: the record goes to {}",
                 own.display()
             ));

@@ -1,41 +1,20 @@
 //! The plan of a run as its first line has it: what is sent, and how it is searched.
 
-use super::job::Job;
 use super::traffic::traffic;
-use crate::terminal::{percent, rule};
+use crate::words::rule;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::traffic::Traffic;
 use mpps_method::{FrameSpec, Rate, Resolution, SearchGoal, SearchPlan};
-use mpps_record::{FixedLoads, Goal, Plan, Search};
+use mpps_record::{Goal, Plan, Search};
 
-/// The plan of a job.
+/// The plan of what sends these frames and searches nothing.
 #[must_use]
-pub fn plan(job: Job<'_>) -> Plan {
-    let names = |sizes: &[FrameSpec]| sizes.iter().map(ToString::to_string).collect();
+pub fn sent(sizes: &[FrameSpec], sent: &Traffic) -> Plan {
     Plan {
-        frames: match job {
-            Job::Throughput(plan) | Job::FibScale(plan, _) => names(&plan.sizes),
-            Job::Trial(plan) => names(&plan.sizes),
-            Job::Loss(plan) => names(&plan.measurement.sizes),
-            Job::Calibrate(traffic) => vec![traffic.frames.to_string()],
-        },
-        traffic: traffic(job.traffic()),
-        search: match job {
-            Job::Throughput(plan) | Job::FibScale(plan, true) => Some(search(plan)),
-            _ => None,
-        },
-        fixed: match job {
-            Job::Trial(plan) => Some(FixedLoads {
-                loads: plan.loads.iter().map(ToString::to_string).collect(),
-                time_ns: plan.time.as_nanos(),
-                trials: plan.trials,
-            }),
-            Job::Loss(plan) => Some(FixedLoads {
-                loads: plan.shares().map(percent).collect(),
-                time_ns: plan.time().as_nanos(),
-                trials: 1,
-            }),
-            _ => None,
-        },
+        frames: sizes.iter().map(ToString::to_string).collect(),
+        traffic: traffic(sent),
+        search: None,
+        fixed: None,
         scale: None,
         expected_min_fps: None,
     }

@@ -1,22 +1,20 @@
 //! A point of `mpps fib-scale` as its line has it.
 
 use super::overload::{cost, load_above, rates};
-use super::result::doubt;
+use super::result::{doubt, result_line};
 use super::traffic::{routes, traffic};
 use mpps_lab::doubt::overload_limit;
-use mpps_lab::jobs::fib_scale::{Measured, Prepared};
+use mpps_lab::jobs::fib_scale::PointResult;
 use mpps_lab::search::saturation::Saturated;
 use mpps_method::LimitedBy;
-use mpps_record::{Other, PointLine, ResultLine, StandsOn};
+use mpps_record::{Other, PointLine, StandsOn};
 
 /// A point with what was measured there.
 #[must_use]
-pub fn point_line(
-    prepared: &Prepared,
-    measured: &Measured,
-    stands_on: StandsOn,
-    results: Vec<ResultLine>,
-) -> PointLine {
+pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
+    let PointResult { prepared, measured } = point;
+    let line = |finding| result_line(finding, &prepared.plan, stands_on.clone());
+    let results = measured.findings.iter().map(line).collect();
     let sent = &prepared.plan.traffic;
     let loaded = sent.destinations.as_ref().zip(prepared.loaded.as_ref());
     let saturated = &measured.saturated;

@@ -3,12 +3,55 @@
 use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
 use mpps_lab::doubt::{self, Finding, Reading};
-use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::jobs::throughput::{SizeResult, ThroughputPlan};
 use mpps_method::{
-    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, Stability,
-    Trial,
+    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, SearchPlan,
+    Stability, Trial,
 };
-use mpps_record::{self as record, Doubt, LossAbove, RateIs, ResultLine, StandsOn};
+use mpps_record::{self as record, Doubt, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
+
+/// The lines of a frame size, one a goal. All of them stand on the same trials.
+#[must_use]
+pub fn result_lines(
+    size: &SizeResult,
+    plan: &ThroughputPlan,
+    stands: &StandsOn,
+    simulated: bool,
+) -> Vec<ResultLine> {
+    let mut lines = match &size.findings {
+        Ok(findings) => {
+            let line = |finding| result_line(finding, plan, stands.clone());
+            findings.iter().map(line).collect()
+        }
+        Err(why) => not_measured(&size.frames, plan, why),
+    };
+    lines
+        .iter_mut()
+        .for_each(|line: &mut ResultLine| line.simulated = simulated);
+    lines
+}
+
+/// The lines of the plan's sizes that a run did not begin, and why.
+#[must_use]
+pub fn results_not_begun(plan: &ThroughputPlan, run: &Run, why: &str) -> Vec<ResultLine> {
+    let begin = run.begin.as_ref().map(|begin| &begin.bed);
+    let simulated = matches!(begin, Some(Place::Simulated { .. }));
+    let told = run.results.len() / goals(plan).len().max(1);
+    let lines = (plan.sizes.iter().skip(told)).flat_map(|frames| not_measured(frames, plan, why));
+    lines.map(|line| ResultLine { simulated, ..line }).collect()
+}
+
+fn goals(plan: &ThroughputPlan) -> Vec<Option<SearchGoal>> {
+    match &plan.search {
+        SearchPlan::Mlr { goals, .. } => goals.iter().copied().map(Some).collect(),
+        SearchPlan::Bisection { .. } => vec![None],
+    }
+}
+
+fn not_measured(frames: &FrameSpec, plan: &ThroughputPlan, why: &str) -> Vec<ResultLine> {
+    let line = |goal| result_not_measured(frames, goal, Some(why));
+    goals(plan).into_iter().map(line).collect()
+}
 
 /// The line of one finding.
 #[must_use]
@@ -114,8 +157,7 @@ fn ended(line: ResultLine, how: &Outcome) -> ResultLine {
 }
 
 /// The line of a frame size and goal of which nothing is known, and why.
-#[must_use]
-pub fn result_not_measured(
+fn result_not_measured(
     frames: &FrameSpec,
     goal: Option<SearchGoal>,
     why: Option<&str>,

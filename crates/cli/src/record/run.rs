@@ -21,7 +21,7 @@ pub(super) const METHOD_VERSION: u32 = 4;
 /// None that can happen: facts are text and numbers.
 pub fn run_line(
     begun: Clock,
-    job: Job<'_>,
+    job: &Job<'_>,
     bed: &Bed,
     gathered: &Facts,
     routes: Option<Routes>,
@@ -37,7 +37,7 @@ pub fn run_line(
 /// None that can happen: facts are text and numbers.
 pub fn simulated_run_line(
     begun: Clock,
-    job: Job<'_>,
+    job: &Job<'_>,
     pair: &Properties,
     gathered: &Facts,
 ) -> Result<RunLine> {
@@ -49,7 +49,7 @@ pub fn simulated_run_line(
 
 fn line(
     begun: Clock,
-    job: Job<'_>,
+    job: &Job<'_>,
     bed: Place,
     gathered: &Facts,
     comparability: Comparability,
@@ -57,13 +57,13 @@ fn line(
     let arguments = std::env::args_os().skip(1);
     Ok(RunLine {
         begun_utc: begun.utc(),
-        job: job.name().to_owned(),
+        job: job.name.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         method_version: METHOD_VERSION,
         arguments: arguments
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
-        plan: job.plan(),
+        plan: job.plan.clone(),
         bed,
         routes: None,
         facts: facts(gathered)?,

@@ -1,7 +1,8 @@
 //! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
 
 use super::row::Row;
-use super::{closeness, columns, grouped};
+use super::{columns, grouped};
+use crate::words::closeness;
 use mpps_lab::doubt::Reading;
 use mpps_method::LimitedBy;
 use mpps_method::statistics::{median, quantile};

@@ -261,8 +261,7 @@ pub fn fixed_load_plan(plan: &FixedLoadPlan, routes: Option<&DestinationPlan>) -
 #[cfg(test)]
 mod tests {
     use super::{MAX, in_digits, span};
-    use crate::record::{load_line, trial_line};
-    use mpps_lab::jobs::Phase;
+    use crate::record::{load_line, trial_lines_for_tests};
     use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
     use mpps_lab::tester::ReceiverPlace;
     use mpps_method::{
@@ -272,15 +271,7 @@ mod tests {
 
     fn fixed_load(found: &[Offered]) -> String {
         let loads: Vec<_> = found.iter().map(load_line).collect();
-        let of_load = |offered: &Offered| {
-            let wire = offered.wire.iter().map(|tried| (tried, Phase::Wire));
-            let trials = offered.trials.iter().map(|tried| (tried, Phase::Fixed));
-            let line = |(tried, phase): (&Tried, Phase)| {
-                trial_line(tried.number, &tried.report(&offered.frames, phase))
-            };
-            trials.chain(wire).map(line).collect::<Vec<_>>()
-        };
-        let trials: Vec<_> = found.iter().flat_map(of_load).collect();
+        let trials: Vec<_> = found.iter().flat_map(trial_lines_for_tests).collect();
         super::fixed_load(&loads, &trials)
     }
 

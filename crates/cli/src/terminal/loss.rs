@@ -3,6 +3,7 @@
 use super::columns;
 use super::digits::Known;
 use super::grouped;
+use crate::words::percent;
 use mpps_method::Span;
 use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, SeriesEnd, Verdict};
 use std::fmt::Write;
@@ -194,17 +195,7 @@ fn short(fps: u64) -> String {
     Known::new(fps as f64, 0.0).short()
 }
 
-/// A share as a percentage: `100 %`, `0.5 %`.
-#[must_use]
-pub fn percent(share: f64) -> String {
-    let digits = if share < 0.1 { 1e5 } else { 1e3 };
-    match (share * digits).round() {
-        none if none == 0.0 && share > 0.0 => "under 0.001 %".to_owned(),
-        rounded => format!("{} %", rounded * 100.0 / digits),
-    }
-}
-
-/// The same for a column.
+/// A share as a percentage, for a column.
 fn ratio(share: f64) -> String {
     match share * 100.0 {
         0.0 => "0".to_owned(),

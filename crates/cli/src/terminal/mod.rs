@@ -19,7 +19,6 @@ mod recovery;
 mod report;
 mod routes;
 mod row;
-mod search;
 mod style;
 mod table;
 mod wrap;
@@ -38,56 +37,17 @@ pub use fib_scale::{
 };
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
-pub use loss::{loss, loss_title, percent};
+pub use loss::{loss, loss_title};
 pub use recovery::recovery;
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
 pub use row::Row;
-use search::closeness;
-pub use search::rule;
 pub use wrap::fitted;
 
+pub use crate::print::{error, lost_output, note, out};
+
 use columns::columns;
-use std::io::{self, Write};
-use std::sync::OnceLock;
 use table::table;
-
-/// The first error of standard output. It is kept here and not returned, so that no verb can forget it.
-static LOST: OnceLock<io::Error> = OnceLock::new();
-
-/// Writes a result. The program asks [`lost_output`] at its end whether all of it was written.
-pub fn out(text: &str) {
-    let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes());
-    keep_error(written.and_then(|()| stdout.flush()));
-}
-
-/// Keeps the error of a write to standard output. A reader who has gone (`| head`) is no error.
-pub fn keep_error(written: io::Result<()>) {
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => drop(LOST.set(error)),
-        _ => {}
-    }
-}
-
-/// Why a part of the result is not on standard output, if so.
-#[must_use]
-pub fn lost_output() -> Option<&'static io::Error> {
-    LOST.get()
-}
-
-/// Writes an error: one line, whatever it was made of.
-pub fn error(text: &str) {
-    note(&format!(
-        "mpps: {}",
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    ));
-}
-
-/// Writes a line beside the result.
-pub fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
-}
 
 /// A count with its thousands apart: `1 550 000`.
 #[must_use]

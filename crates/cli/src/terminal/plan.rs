@@ -1,6 +1,8 @@
 //! The plan in words, for `--dry-run`.
 
-use crate::plan::{DESTINATIONS, DestinationPlan};
+use crate::args::quantity::FULL;
+use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
+use crate::{record, words};
 use mpps_lab::bed::{BedPlan, ExternalPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::LinkSource;
@@ -158,7 +160,7 @@ fn search(plan: &ThroughputPlan) -> String {
         .maximum
         .map_or("the tester's ceiling".to_owned(), |rate| rate.to_string());
     let mut text = String::new();
-    let _ = writeln!(text, "search       {}", super::rule(&plan.search));
+    let _ = writeln!(text, "search       {}", words::rule(&plan.search));
     if let SearchPlan::Mlr { trials_at_most, .. } = plan.search
         && trials_at_most < TRIALS_MAX
     {
@@ -174,7 +176,7 @@ fn search(plan: &ThroughputPlan) -> String {
         text,
         "loads        {} to {maximum}, found to {}",
         plan.minimum,
-        super::closeness(&crate::record::search(plan))
+        words::closeness(&record::search(plan))
     );
     let whose = match plan.link.source {
         LinkSource::Notional => "notional, unless real ports say otherwise",
@@ -208,4 +210,66 @@ pub fn destinations(plan: Option<&DestinationPlan>) -> String {
         super::grouped(count),
         plan.draw
     )
+}
+
+/// The largest table of a `mpps fib-scale`, and which counts change.
+#[must_use]
+pub fn fib_scale(plan: &FibScalePlan) -> String {
+    let table = match &plan.table {
+        Some(path) => path.display().to_string(),
+        None => {
+            let (v4, v6) = plan.synthetic();
+            format!("synthetic, {} prefixes", super::grouped(v4 + v6))
+        }
+    };
+    let listed = |counts: &[u64]| -> String {
+        let words = counts.iter().map(|&count| match count {
+            FULL => "full".to_owned(),
+            count => super::grouped(count),
+        });
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let destinations = if plan.coupled {
+        "as many as routes".to_owned()
+    } else {
+        listed(&plan.destinations)
+    };
+    format!(
+        "table        {table}\nroutes       {}\nnext hops    {}\ndestinations {destinations}\ndraw         {}\n",
+        listed(&plan.routes),
+        plan.next_hops,
+        plan.draw
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::fib_scale_plan_for_tests as scale;
+    use crate::plan::tests::plan;
+
+    #[test]
+    fn each_goal_says_how_closely_it_is_found() {
+        assert_eq!(
+            words::closeness(&record::search(&plan("--preset csit").measurement)),
+            "0.5 % of the rate, 0.5 % of the rate"
+        );
+    }
+
+    #[test]
+    fn a_dry_run_says_which_counts_change() {
+        assert_eq!(
+            fib_scale(&scale("--routes 0,1k,full --destinations 1,1M").expect("a plan")),
+            "table        synthetic, 1 000 000 prefixes\nroutes       0, 1 000, full\nnext hops    64\n\
+             destinations 1, 1 000 000\n\
+             draw         per-prefix\n"
+        );
+        let coupled = scale("--coupled --table rib --draw zipf:1").expect("a plan");
+        let coupled = fib_scale(&coupled);
+        assert!(
+            coupled.contains("table        rib\n")
+                && coupled.contains("as many as routes\ndraw         zipf:1"),
+            "{coupled}"
+        );
+    }
 }

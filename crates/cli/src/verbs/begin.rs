@@ -1,20 +1,18 @@
 //! How every measurement begins: rights, record, bed.
 
-use super::measure;
+use super::contract::{Asked, Measure};
 use crate::args::OutputArgs;
-use crate::exit::{Exit, Interrupted};
+use crate::beside::Beside;
+use crate::exit::Exit;
+use crate::outcome;
 use crate::plan::BedChoice;
-use crate::record::{Clock, Job, Record};
+use crate::record::{Clock, Record};
 use crate::recorder::Recorder;
 use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
-use mpps_lab::doubt::{self, Doubt, Finding};
-use mpps_lab::facts::{HostSettings, Root};
-use mpps_lab::jobs::fib_scale::Point;
-use mpps_lab::one_run::{self, Holder, OnlyRun};
 use mpps_lab::{facts, interrupt};
 use mpps_record::SCHEMA;
 use serde_json::{Value, json};
@@ -28,75 +26,6 @@ pub struct Stage {
     pub bed: Bed,
     /// The record, without a line yet.
     pub recorder: Recorder,
-    /// What else may have had a part in the results.
-    pub beside: Beside,
-    /// Why routes are still in the DUT.
-    pub not_cleared: Option<Error>,
-}
-
-/// The host and its other runs, beside this one.
-pub struct Beside {
-    before: HostSettings,
-    other: Option<Holder>,
-    /// Held to the end.
-    _only: Option<OnlyRun>,
-}
-
-impl Beside {
-    /// Waits until no other run measures, or with `--share` looks whether one does.
-    fn wait(share: bool, begun: Clock, recorder: &Recorder) -> Result<Self> {
-        let lock = || {
-            format!(
-                "lock {} (needs root, and a /run that can be written)",
-                one_run::LOCK
-            )
-        };
-        let (mut other, mut only) = (None, None);
-        if share {
-            other = OnlyRun::other().with_context(lock)?;
-        } else {
-            let words: Vec<_> = std::env::args_os().skip(1).collect();
-            let words = words.join(" ".as_ref());
-            let (pid, words, since) = (std::process::id(), words.to_string_lossy(), begun.utc());
-            let own = format!("pid {pid}, mpps {words}, since {since}");
-            let waiting = |holder: &Holder| {
-                recorder.step(&format!(
-                    "waiting for another run to end: {holder} (--share measures beside it)"
-                ));
-            };
-            only = OnlyRun::wait(&own, waiting).with_context(lock)?;
-            ensure!(
-                only.is_some(),
-                Interrupted("interrupted while another run measured")
-            );
-        }
-        let before = HostSettings::read(&Root::here());
-        Ok(Self {
-            before,
-            other,
-            _only: only,
-        })
-    }
-
-    /// The same findings, with the doubts that the host and its other runs raise.
-    #[must_use]
-    pub fn doubting(&self, findings: &[Finding]) -> Vec<Finding> {
-        let mut findings = findings.to_vec();
-        let doubts = self.doubts();
-        for finding in &mut findings {
-            finding.doubts.extend(doubts.iter().cloned());
-        }
-        findings
-    }
-
-    /// The doubts that the host and its other runs raise.
-    #[must_use]
-    pub fn doubts(&self) -> Vec<Doubt> {
-        let changes = self.before.changes(&HostSettings::read(&Root::here()));
-        let changed = doubt::host_changed(&changes);
-        let other = self.other.as_ref().map(doubt::other_run);
-        changed.into_iter().chain(other).collect()
-    }
 }
 
 impl Stage {
@@ -107,14 +36,15 @@ impl Stage {
     pub fn set(output: &OutputArgs, choice: &BedChoice) -> Result<Self> {
         facts::check()?;
         interrupt::install()?;
-        let (begun, recorder) = open_record(output)?;
-        let beside = Beside::wait(output.share, begun, &recorder)?;
+        let (begun, mut recorder) = open_record(output)?;
+        let beside = Beside::wait(output.share, begun, |step| recorder.step(step))?;
+        recorder.doubt_beside(beside);
         let bed = match choice {
             BedChoice::Kept(name) => bed::open(name)?,
             BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
             BedChoice::Simulated(_) => bail!("a simulated pair has no bed"),
         };
-        recorder.step(&format!("record: {}", recorder.record.path().display()));
+        recorder.step(&format!("record: {}", recorder.record().path().display()));
         recorder.step(&match &bed.plan().external {
             Some(external) => format!(
                 "bed: {}, a device between {} and {}",
@@ -133,8 +63,6 @@ impl Stage {
             begun,
             bed,
             recorder,
-            beside,
-            not_cleared: None,
         })
     }
 }
@@ -163,33 +91,38 @@ pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     ))
 }
 
-/// Prints the plan and ends, for `--dry-run`: the bed, then these words. With `--json` it is one object, with the
+/// Prints the plan and ends, for `--dry-run`: the bed, then the job's words. With `--json` it is one object, with the
 /// points of `fib-scale`.
 ///
 /// # Errors
 /// Whatever the run would refuse and that is known without rights and without a bed.
-pub fn dry_run(
-    output: &OutputArgs,
-    choice: &BedChoice,
-    job: Job<'_>,
-    points: &[Point],
-    words: &str,
-) -> Result<Exit> {
+pub fn dry_run(asked: &Asked<'_>, measure: &impl Measure) -> Result<Exit> {
+    let output = asked.output;
     check_folder("--record", output.record.as_deref())?;
-    let (text, bed) = planned(choice)?;
+    if let BedChoice::Kept(name) = &asked.bed {
+        // Without rights nobody knows which beds there are.
+        let beds = bed::list().unwrap_or_default();
+        let found = beds.into_iter().find(|bed| bed.name == *name);
+        if let Some(plan) = found.and_then(|bed| bed.plan) {
+            measure.check_bed(name, &plan)?;
+        }
+    }
+    let (text, bed) = planned(&asked.bed)?;
     if output.json {
+        let points = measure.points().iter();
         let points = points
-            .iter()
             .map(|point| json!({ "routes": point.routes, "destinations": point.destinations }));
-        terminal::out(&measure::json(&json!({
+        let job = measure.job();
+        terminal::out(&outcome::json(&json!({
             "schema": SCHEMA,
             "dry_run": true,
-            "job": job.name(),
+            "job": job.name,
             "bed": bed,
-            "plan": serde_json::to_value(job.plan())?,
+            "plan": serde_json::to_value(&job.plan)?,
             "points": points.collect::<Value>(),
         }))?);
     } else {
+        let words = measure.words(asked);
         terminal::out(&terminal::fitted(&format!("{text}{words}")));
     }
     Ok(Exit::Measured)

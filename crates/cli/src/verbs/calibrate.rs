@@ -1,19 +1,17 @@
-//! `mpps calibrate`: plan, bed, record, plant faults and find them, show, lower.
+//! `mpps calibrate`: plants faults and finds them.
 
-use super::begin;
-use super::measure::{self, Head, Outcome, View};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, CalibrationPlan};
-use crate::record::{Job, calibration_line, run_line};
-use crate::terminal::{self, plan as words};
-use anyhow::{Error, Result};
-use mpps_lab::bed;
-use mpps_lab::facts::Facts;
-use mpps_lab::jobs::JobError;
-use mpps_lab::jobs::calibrate::{self, FaultKind};
-use mpps_record::CalibrationLine;
-use serde::Serialize;
+use crate::plan::CalibrationPlan;
+use crate::record::{Job, calibration_line};
+use crate::recorder::Recorder;
+use crate::terminal::plan as words;
+use anyhow::Result;
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::jobs::calibrate::{FaultKind, Row, calibrate};
+use mpps_lab::traffic::Traffic;
 
 /// Runs the verb.
 ///
@@ -21,149 +19,35 @@ use serde::Serialize;
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::new(args)?;
-    if args.output.dry_run {
-        if let BedChoice::Kept(name) = &plan.bed {
-            // Without rights nobody knows which beds there are.
-            let beds = bed::list().unwrap_or_default();
-            let found = beds.into_iter().find(|bed| bed.name == *name);
-            if let Some(bed) = found.and_then(|bed| bed.plan) {
-                plan.check_bed(name, &bed)?;
-            }
-        }
-        let words = words::calibration(&plan.traffic) + &words::receiver(plan.receiver);
-        return begin::dry_run(
-            &args.output,
-            &plan.bed,
-            Job::Calibrate(&plan.traffic),
-            &[],
-            &words,
-        );
-    }
-    measure::on_bed(&args.output, &plan.bed, |stage| {
-        let (bed, recorder) = (&stage.bed, &mut stage.recorder);
-        if let BedChoice::Kept(name) = &plan.bed {
-            plan.check_bed(name, bed.plan())?;
-        }
-        let traffic = plan.traffic_on(bed)?;
-        let job = Job::Calibrate(&traffic);
-        let line = run_line(stage.begun, job, bed, &Facts::gather(), None)?;
-        let (rows, error) = match recorder.record.write(&line) {
-            Ok(()) => {
-                let found = calibrate::calibrate(bed, &traffic, &FaultKind::ALL, recorder);
-                let rows = found.rows.iter().map(calibration_line);
-                (rows.collect(), found.ended.map(Error::from))
-            }
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        Ok(Measured { rows, error, args })
-    })
+    let asked = Asked::new(&args.output, plan.bed.clone(), None);
+    measure(&asked, plan)
 }
 
-/// What was calibrated up to the end, and what ended it early.
-struct Measured<'a> {
-    args: &'a CalibrateArgs,
-    rows: Vec<CalibrationLine>,
-    error: Option<Error>,
-}
-
-impl Outcome for Measured<'_> {
-    fn error(&self) -> Option<&Error> {
-        self.error.as_ref()
+impl Measure for CalibrationPlan {
+    fn job(&self) -> Job<'_> {
+        Job::calibrate(&self.traffic)
     }
 
-    fn exit(&self) -> Exit {
-        exit(&self.rows)
+    fn words(&self, _: &Asked<'_>) -> String {
+        words::calibration(&self.traffic) + &words::receiver(self.receiver)
     }
 
-    fn show(&self, head: Head<'_>) -> Result<()> {
-        let disturbed = self.error.as_ref().is_some_and(is_disturbance);
-        show(View::new(head, &self.args.output), &self.rows, disturbed)
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.traffic
     }
-}
 
-/// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the machine
-/// disturbed nobody knows.
-fn exit(rows: &[CalibrationLine]) -> Exit {
-    let exit = |row: &CalibrationLine| match (&row.disturbed, row.holds) {
-        (Some(_), _) => Exit::Disturbed,
-        (None, true) => Exit::Measured,
-        (None, false) => Exit::NotMet,
-    };
-    rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
-}
-
-/// Puts a calibration on stdout. `disturbed` says whether the machine ended it.
-///
-/// # Errors
-/// The result could not be written.
-pub fn show(view: View<'_>, rows: &[CalibrationLine], disturbed: bool) -> Result<()> {
-    let is_whole = view.head.error.is_none();
-    let mut reasons = rows.iter().filter_map(|row| row.disturbed.as_ref());
-    let reason = reasons.next();
-    if view.json {
-        terminal::out(&measure::json(&Document {
-            head: view.head,
-            disturbed: disturbed || reason.is_some(),
-            rows,
-        })?);
-    } else if !rows.is_empty() {
-        terminal::out(&terminal::fitted(&terminal::calibration(rows)));
-        terminal::out(&format!("\nrecord: {}\n", view.head.record));
+    fn check_bed(&self, name: &str, bed: &BedPlan) -> Result<()> {
+        Self::check_bed(self, name, bed)
     }
-    // Whoever ends with 2 says why, in JSON too.
-    if let (true, Some(why)) = (is_whole, reason) {
-        terminal::error(&format!("could not calibrate all of it: {why}"));
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        self.traffic = self.traffic_on(bed)?;
+        Ok(())
     }
-    Ok(())
-}
 
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: Head<'a>,
-    /// Whether the machine was too restless: the same command may well succeed later.
-    disturbed: bool,
-    rows: &'a [CalibrationLine],
-}
-
-fn is_disturbance(error: &Error) -> bool {
-    error
-        .downcast_ref::<JobError>()
-        .is_some_and(JobError::is_disturbance)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mpps_lab::jobs::calibrate::Row;
-
-    #[test]
-    fn the_exit_code_says_whether_every_fault_was_found() {
-        let row = |found: f64| {
-            calibration_line(&Row {
-                fault: "a delay",
-                planted: 20_000.0,
-                found,
-                tolerance: 5_000.0,
-                unit: "ns",
-                disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
-            })
-        };
-        let exit = |rows: Vec<CalibrationLine>, error: Option<Error>| {
-            let ended = error.as_ref().map_or(Exit::Measured, crate::verbs::exit_of);
-            exit(&rows).worse(ended)
-        };
-        assert_eq!(exit(vec![row(21_000.0)], None), Exit::Measured);
-        assert_eq!(exit(vec![row(21_000.0), row(0.0)], None), Exit::NotMet);
-        // A fault that was not found counts, however much of the rest was disturbed.
-        assert_eq!(exit(vec![row(0.0), row(f64::NAN)], None), Exit::NotMet);
-        assert_eq!(
-            exit(vec![row(21_000.0), row(f64::NAN)], None),
-            Exit::Disturbed
-        );
-        let disturbed = Error::from(JobError::AllVoid { trials: 10 });
-        assert!(is_disturbance(&disturbed));
-        assert_eq!(exit(vec![row(21_000.0)], Some(disturbed)), Exit::Disturbed);
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let mut results = recorder.with(|row: &Row, _| vec![calibration_line(row)]);
+        let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
+        found.ended.map_or(Ok(()), |error| Err(error.into()))
     }
 }

@@ -1,146 +1,132 @@
-//! How every verb measures: bed, job, last line of the record, result, the one error worth a line, exit code, lowering.
+//! How every verb measures: plan, bed, record, routes, job, last line, result, exit code, lowering. What is a verb's own
+//! it supplies as a [`Measure`].
 
-use super::begin::Stage;
-use crate::args::OutputArgs;
+use super::begin::{self, Stage};
+use super::contract::{Asked, Measure, Place};
+use super::destinations::{self, Prepared};
 use crate::exit::Exit;
+use crate::outcome::{self, View};
 use crate::plan::BedChoice;
-use crate::record::Clock;
+use crate::record::{Clock, run_line, simulated_run_line};
 use crate::recorder::Recorder;
 use crate::terminal;
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result};
 use mpps_lab::bed::Bed;
-use mpps_record::{EndLine, Other, Run, SCHEMA};
-use serde::Serialize;
-use std::path::Path;
+use mpps_lab::facts::Facts;
+use mpps_lab::jobs::JobError;
+use mpps_record::{EndLine, Other, Run, RunLine};
+use std::path::{Path, PathBuf};
 
-/// What every result in JSON begins with.
-#[derive(Serialize)]
-pub struct Head<'a> {
-    schema: u32,
-    run: &'a str,
-    /// Where the record is.
-    pub record: String,
-    /// `None`: the run was killed, or it is still running.
-    pub exit_code: Option<u8>,
-    /// What ended it early.
-    pub error: Option<String>,
-}
-
-impl<'a> Head<'a> {
-    /// Of a run in a record.
-    #[must_use]
-    pub fn from_record(run: &'a Run, path: &Path) -> Self {
-        Self {
-            schema: run.schema,
-            run: &run.name,
-            record: path.to_string_lossy().into_owned(),
-            exit_code: run.end.as_ref().map(|end| end.exit_code),
-            error: run.end.as_ref().and_then(|end| end.error.clone()),
-        }
-    }
-
-    fn of(recorder: &'a Recorder, exit: Exit, error: Option<&Error>) -> Self {
-        Self {
-            schema: SCHEMA,
-            run: recorder.record.run(),
-            record: recorder.record.path().to_string_lossy().into_owned(),
-            exit_code: Some(exit.code()),
-            error: error.map(|error| format!("{error:#}")),
-        }
-    }
-}
-
-/// How a result is put on stdout.
-pub struct View<'a> {
-    /// What a result in JSON begins with.
-    pub head: Head<'a>,
-    /// As JSON, for programs.
-    pub json: bool,
-    /// With all details.
-    pub verbose: bool,
-}
-
-impl<'a> View<'a> {
-    /// As asked for.
-    #[must_use]
-    pub const fn new(head: Head<'a>, output: &OutputArgs) -> Self {
-        Self {
-            head,
-            json: output.json,
-            verbose: output.verbose,
-        }
-    }
-}
-
-/// What a verb has measured up to its end.
-pub trait Outcome {
-    /// What ended it early.
-    fn error(&self) -> Option<&Error>;
-
-    /// The exit code of what was measured, the error left aside.
-    fn exit(&self) -> Exit;
-
-    /// Puts the result on stdout; `head` begins a result in JSON.
-    ///
-    /// # Errors
-    /// The result could not be written.
-    fn show(&self, head: Head<'_>) -> Result<()>;
-}
-
-/// Raises or opens the bed, measures on it, shows the result and leaves the bed, whatever happened before.
+/// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before.
 ///
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
-pub fn on_bed<M: Outcome>(
-    output: &OutputArgs,
-    choice: &BedChoice,
-    measure: impl FnOnce(&mut Stage) -> Result<M>,
-) -> Result<Exit> {
-    let mut stage = Stage::set(output, choice)?;
-    let measured = measure(&mut stage);
-    let Stage {
-        bed,
-        recorder,
-        not_cleared,
-        // Held to the end: one run at a time.
-        beside: _beside,
-        ..
-    } = stage;
-    let record = recorder.record.path().to_owned();
-    let shown = measured.and_then(|measured| finish(recorder, &measured));
-    let shown = leave(bed, choice, shown, &record);
-    // A bed of its own goes with all that is in it.
-    match not_cleared.filter(|_| matches!(choice, BedChoice::Kept(_))) {
-        Some(error) => Err(error),
-        None => shown,
+pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
+    begin::check_folder("--plot", asked.plot)?;
+    let (output, choice) = (asked.output, &asked.bed);
+    let routes = asked.destinations.as_ref();
+    let prepared = destinations::prepare(routes, job.traffic(), output.quiet)?;
+    if output.dry_run {
+        return begin::dry_run(asked, &job);
     }
+    if let BedChoice::Simulated(pair) = *choice {
+        let (begun, mut recorder) = begin::open_record(output)?;
+        recorder.step(&format!("record: {}", recorder.record().path().display()));
+        recorder.step(&format!("simulated: {pair}"));
+        let line = simulated_run_line(begun, &job.job(), &pair, &Facts::gather())?;
+        let ended = run(&job, Place::Simulated(pair), line, &mut recorder);
+        return finish(asked, &mut recorder, ended.err().as_ref());
+    }
+    let mut stage = Stage::set(output, choice)?;
+    let shown = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
+    // The recorder holds the lock to the end: one run at a time.
+    let Stage { bed, recorder, .. } = stage;
+    leave(bed, choice, shown, recorder.record().path())
+}
+
+/// On a bed that stands.
+fn on_bed(
+    asked: &Asked<'_>,
+    stage: &mut Stage,
+    job: &mut impl Measure,
+    prepared: Option<&Prepared>,
+) -> Result<Exit> {
+    let (bed, recorder) = (&stage.bed, &mut stage.recorder);
+    if let BedChoice::Kept(name) = &asked.bed {
+        job.check_bed(name, bed.plan())?;
+    }
+    job.resolve(bed)?;
+    if bed.tester()[0].is_adopted() {
+        recorder.step(&format!("ports: {}", job.traffic().port.name()));
+    }
+    let load = |prepared| destinations::load(prepared, bed, recorder, asked.output.quiet);
+    let routes = prepared.map(load).transpose()?;
+    let line = run_line(stage.begun, &job.job(), bed, &Facts::gather(), routes)?;
+    let ended = run(job, Place::Bed(bed), line, recorder);
+    let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
+    finish(asked, recorder, ended.err().as_ref())
+}
+
+/// The first of two errors; the second is told at once, because routes that are left in a kept bed matter too.
+pub fn first_of(first: Result<()>, second: Result<()>) -> Result<()> {
+    if let (Err(_), Err(error)) = (&first, &second) {
+        terminal::error(&format!("{error:#}"));
+    }
+    first.and(second)
+}
+
+/// Writes the run's line and runs the job.
+fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recorder) -> Result<()> {
+    let written = recorder.write(line);
+    let ended = written.and_then(|()| job.run(place, recorder));
+    if let Err(error) = &ended {
+        let why = error.downcast_ref().map(JobError::to_string);
+        let why = why.unwrap_or_else(|| format!("{error:#}"));
+        for line in job.not_begun(recorder.run(), &why) {
+            recorder.run_mut().add(line);
+        }
+    }
+    ended
 }
 
 /// Ends the record, shows the result on stdout, tells the error on stderr.
-///
-/// # Errors
-/// The record or the result could not be written, and nothing worse had happened before.
-pub fn finish(mut recorder: Recorder, measured: &impl Outcome) -> Result<Exit> {
-    let error = measured.error();
+fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
     let ended = error.map_or(Exit::Measured, super::exit_of);
-    let exit = measured.exit().worse(ended);
-    let line = EndLine {
+    let exit = outcome::exit(recorder.run()).worse(ended);
+    let written = recorder.write(EndLine {
         ended_utc: Clock::now().utc(),
         exit_code: exit.code(),
         error: error.map(|error| format!("{error:#}")),
         trials: recorder.trials(),
         other: Other::new(),
-    };
-    let ended = recorder.record.write(&line);
+    });
     recorder.end_progress();
-    measured.show(Head::of(&recorder, exit, error))?;
+    let (run, record) = (recorder.run(), recorder.record().path());
+    let drawn = draw(run, record, asked.plot);
+    let mut view = View::new(run, record, asked.output.json, asked.output.verbose);
+    view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
+    outcome::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.
     match error {
         Some(_) if exit == Exit::Interrupted => {}
         Some(error) => terminal::error(&format!("{error:#}")),
-        None => ended?,
+        None => written?,
     }
+    drawn?;
     Ok(exit)
+}
+
+/// Draws the plot, where the results have one.
+fn draw(run: &Run, record: &Path, named: Option<&Path>) -> Result<Option<PathBuf>> {
+    let Some(plot) = outcome::plot(run) else {
+        return Ok(None);
+    };
+    let path = named.map_or_else(|| record.with_extension("svg"), Path::to_path_buf);
+    std::fs::write(&path, plot).with_context(|| {
+        let path = path.display();
+        format!("write plot {path} (name another place with --plot)")
+    })?;
+    Ok(Some(path))
 }
 
 /// Lowers a bed of its own; a kept one stays. After an interrupt it says so, and where the record is.
@@ -163,12 +149,4 @@ fn leave(bed: Bed, choice: &BedChoice, shown: Result<Exit>, record: &Path) -> Re
         ));
     }
     Ok(exit)
-}
-
-/// A result in JSON, as people and programs read it.
-///
-/// # Errors
-/// None that can happen: all of it is text and numbers.
-pub fn json(document: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string_pretty(document)? + "\n")
 }

@@ -3,6 +3,7 @@
 pub mod bed;
 mod begin;
 pub mod calibrate;
+mod contract;
 mod destinations;
 pub mod doctor;
 pub mod fib_scale;

@@ -1,9 +1,8 @@
 //! `mpps show`: the result of a record again, from the file alone.
 
-use super::measure::{Head, View};
-use super::{calibrate, fib_scale, loss, throughput, trial};
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
+use crate::outcome::{self, View};
 use crate::terminal;
 use anyhow::{Result, bail};
 use mpps_record::{Run, read_file};
@@ -34,34 +33,20 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
 }
 
 fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
-    let (begin, name) = (run.begin.as_ref(), &run.name);
-    let view = View {
-        head: Head::from_record(run, &args.record),
-        json: args.json,
-        verbose: args.verbose,
-    };
-    let error = view.head.error.clone();
-    let is_disturbed = view.head.exit_code == Some(Exit::Disturbed.code());
-    if !run.results.is_empty() {
-        throughput::show(view, begin, &run.results)?;
-    } else if !run.points.is_empty() {
-        fib_scale::show(view, begin, &run.points, None)?;
-    } else if !run.calibrations.is_empty() {
-        calibrate::show(view, &run.calibrations, is_disturbed)?;
-    } else if !run.loads.is_empty() {
-        trial::show(view, begin, &run.loads, &run.trials)?;
-    } else if !run.curves.is_empty() {
-        loss::show(view, begin, &run.curves, None)?;
+    let name = &run.name;
+    if outcome::is_in(run) {
+        let view = View::new(run, &args.record, args.json, args.verbose);
+        outcome::show(run, &view)?;
     } else {
         let trials = run.trials.len();
         terminal::error(&format!("run {name}: no result, {trials} trials"));
     }
-    match (&run.end, error) {
-        (None, _) => terminal::error(&format!(
+    match run.end.as_ref().map(|end| &end.error) {
+        None => terminal::error(&format!(
             "run {name} has no last line: it was killed, or it is still running"
         )),
-        (Some(_), Some(error)) => terminal::error(&error),
-        (Some(_), None) => {}
+        Some(Some(error)) => terminal::error(error),
+        Some(None) => {}
     }
     Ok(())
 }

@@ -1,75 +1,67 @@
-//! `mpps throughput`: plan, bed, record, measure, show, lower. With `--simulate` the bed is left out.
+//! `mpps throughput`: the highest load without loss, for each frame size.
 
-mod measured;
-
-use super::{begin, destinations, measure};
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, Plan};
-use crate::record::{Job, run_line, simulated_run_line};
+use crate::record::{Job, result_lines, results_not_begun};
+use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
-use measured::Measured;
-pub use measured::show;
-use mpps_lab::facts::Facts;
-use mpps_lab::jobs::throughput;
-use mpps_method::simulate::Properties;
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
+use mpps_lab::traffic::Traffic;
+use mpps_method::Rate;
+use mpps_record::{ResultLine, Run};
 
 /// Runs the verb.
 ///
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
-    let mut plan = Plan::new(args)?;
-    let quiet = args.output.quiet;
-    let prepared = destinations::prepare(
-        plan.destinations.as_ref(),
-        &mut plan.measurement.traffic,
-        quiet,
-    )?;
-    if args.output.dry_run {
-        let routes = words::destinations(plan.destinations.as_ref());
-        let measurement = match plan.bed {
-            BedChoice::Simulated(_) => words::simulation(&plan.measurement),
-            BedChoice::Kept(_) | BedChoice::Own(_) => words::measurement(&plan.measurement),
-        };
-        let words = measurement + &routes;
-        let job = Job::Throughput(&plan.measurement);
-        return begin::dry_run(&args.output, &plan.bed, job, &[], &words);
-    }
-    if let BedChoice::Simulated(pair) = plan.bed {
-        return simulate(args, plan, pair);
-    }
-    let choice = plan.bed.clone();
-    measure::on_bed(&args.output, &choice, |stage| {
-        let (bed, recorder) = (&stage.bed, &mut stage.recorder);
-        plan.measurement = plan.measurement.on_bed(bed)?;
-        if plan.measurement.port.is_none() && bed.tester()[0].is_adopted() {
-            let port = plan.measurement.traffic.port.name();
-            recorder.step(&format!("ports: {port}, which both ports support"));
-        }
-        let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
-        let routes = prepared.as_ref().map(load).transpose()?;
-        let job = Job::Throughput(&plan.measurement);
-        let line = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
-        let beside = Some(&stage.beside);
-        let measured = Measured::new(args, recorder, &plan, beside, line, |observer| {
-            throughput::measure(bed, &plan.measurement, observer)
-        });
-        stage.not_cleared = destinations::clear(prepared.as_ref(), bed, &plan.bed).err();
-        Ok(measured)
-    })
+    let plan = Plan::new(args)?;
+    let asked = Asked::new(&args.output, plan.bed, plan.destinations);
+    measure(&asked, Throughput(plan.measurement, plan.expect_min))
 }
 
-/// The same without a bed: needs no rights, touches nothing.
-fn simulate(args: &ThroughputArgs, plan: Plan, pair: Properties) -> Result<Exit> {
-    let (begun, mut recorder) = begin::open_record(&args.output)?;
-    recorder.step(&format!("record: {}", recorder.record.path().display()));
-    recorder.step(&format!("simulated: {pair}"));
-    let job = Job::Throughput(&plan.measurement);
-    let line = simulated_run_line(begun, job, &pair, &Facts::gather())?;
-    let measured = Measured::new(args, &mut recorder, &plan, None, line, |observer| {
-        throughput::simulate(pair, &plan.measurement, observer)
-    });
-    measure::finish(recorder, &measured)
+/// What to search for, and what every result is expected to reach.
+struct Throughput(ThroughputPlan, Option<Rate>);
+
+impl Measure for Throughput {
+    fn job(&self) -> Job<'_> {
+        Job::throughput(&self.0, self.1)
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        let measurement = match asked.bed {
+            BedChoice::Simulated(_) => words::simulation(&self.0),
+            BedChoice::Kept(_) | BedChoice::Own(_) => words::measurement(&self.0),
+        };
+        measurement + &words::destinations(asked.destinations.as_ref())
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.0.traffic
+    }
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        self.0 = self.0.on_bed(bed)?;
+        Ok(())
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let simulated = matches!(place, Place::Simulated(_));
+        let mut results = recorder
+            .with(|size: &SizeResult, stands| result_lines(size, &self.0, &stands, simulated));
+        let measured = match place {
+            Place::Bed(bed) => throughput::measure(bed, &self.0, &mut results),
+            Place::Simulated(pair) => throughput::simulate(pair, &self.0, &mut results),
+        };
+        measured.error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {
+        results_not_begun(&self.0, run, why)
+    }
 }

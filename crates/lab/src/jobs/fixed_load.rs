@@ -1,7 +1,7 @@
 //! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
 //! router at the same load tells what of that is the bed's own.
 
-use super::{JobError, Judged, Observer, Phase, Report, Trials, keep, on_ports, throughput};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports, throughput};
 use crate::bed::Bed;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
@@ -76,21 +76,6 @@ pub struct Tried {
     pub disturbed: u32,
 }
 
-impl Tried {
-    /// As an observer gets it.
-    #[must_use]
-    pub fn report<'a>(&'a self, frames: &'a FrameSpec, phase: Phase) -> Report<'a> {
-        Report {
-            number: self.number,
-            frames,
-            phase,
-            offer: offer_of(&self.trial),
-            trial: &self.trial,
-            verdict: &self.verdict,
-        }
-    }
-}
-
 /// What came of one load.
 #[derive(Clone, Debug)]
 pub struct Offered {
@@ -106,34 +91,29 @@ pub struct Offered {
     pub wire: Option<Tried>,
 }
 
-/// What came of a plan's loads.
-#[derive(Debug, Default)]
-pub struct Measured {
-    /// One each, as far as they were offered.
-    pub offered: Vec<Offered>,
-    /// What ended the run, or else a size.
-    pub error: Option<JobError>,
-}
-
-/// Offers every load for every frame size, on a tester as throughput's. A size that fails takes no other's away.
-pub fn measure(bed: &Bed, plan: &FixedLoadPlan, observer: &mut dyn Observer) -> Measured {
-    let mut measured = Measured::default();
-    let mut trials = Trials::new(observer);
+/// Offers every load for every frame size, on a tester as throughput's; the observer gets each load as soon as it is
+/// measured. A size that fails takes no other's away. Returns what ended the run, or else a size.
+pub fn measure(
+    bed: &Bed,
+    plan: &FixedLoadPlan,
+    observer: &mut dyn ResultObserver<Offered>,
+) -> Option<JobError> {
+    let (mut error, mut told) = (None, 0);
     for frames in &plan.sizes {
-        let ended = measure_size(bed, plan, frames, &mut trials, &mut measured.offered).err();
-        if ended.is_some_and(|error| keep(&mut measured.error, error).is_break()) {
+        let ended = measure_size(bed, plan, frames, &mut told, observer).err();
+        if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
             break;
         }
     }
-    measured
+    error
 }
 
 fn measure_size(
     bed: &Bed,
     plan: &FixedLoadPlan,
     frames: &FrameSpec,
-    told: &mut Trials<'_>,
-    offered: &mut Vec<Offered>,
+    told: &mut u32,
+    observer: &mut dyn ResultObserver<Offered>,
 ) -> Result<(), JobError> {
     let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
     let traffic = Traffic {
@@ -147,30 +127,44 @@ fn measure_size(
     };
     let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, all_seen)?.0;
     for &load in &plan.loads {
-        let rate = match load {
-            Load::At(rate) => rate,
-            Load::Max => sent(&trial::run_burst(&mut tester, FIRST_BURST)?).min(SENDER_MAX),
-        };
-        let offer = Offer {
-            rate,
-            duration: plan.time,
-        };
-        let mut repeat = |tester: &mut Tester<'_>, phase| repeat(tester, load, offer, phase, told);
-        let trials = (0..plan.trials).map(|_| repeat(&mut tester, Phase::Fixed));
-        let trials = trials.collect::<Result<_, _>>()?;
-        let wire = Wire::lay(bed, &tester.ways())?;
-        let through_wire = wire.as_ref().map(|_| repeat(&mut tester, Phase::Wire));
-        let through_wire = through_wire.transpose()?;
-        drop(wire);
-        offered.push(Offered {
-            frames: frames.clone(),
-            load,
-            receiver: tester.traffic.receiver,
-            trials,
-            wire: through_wire,
-        });
+        let mut trials = Trials::after(*told, &mut *observer);
+        let offered = offer(bed, plan, &mut tester, load, &mut trials);
+        *told = trials.told();
+        observer.result(&offered?).map_err(JobError::Record)?;
     }
     Ok(())
+}
+
+/// All trials at one load, and one through a wire in the DUT's place.
+fn offer(
+    bed: &Bed,
+    plan: &FixedLoadPlan,
+    tester: &mut Tester<'_>,
+    load: Load,
+    told: &mut Trials<'_>,
+) -> Result<Offered, JobError> {
+    let rate = match load {
+        Load::At(rate) => rate,
+        Load::Max => sent(&trial::run_burst(tester, FIRST_BURST)?).min(SENDER_MAX),
+    };
+    let offer = Offer {
+        rate,
+        duration: plan.time,
+    };
+    let mut repeat = |tester: &mut Tester<'_>, phase| repeat(tester, load, offer, phase, told);
+    let trials = (0..plan.trials).map(|_| repeat(tester, Phase::Fixed));
+    let trials = trials.collect::<Result<_, _>>()?;
+    let wire = Wire::lay(bed, &tester.ways())?;
+    let through_wire = wire.as_ref().map(|_| repeat(tester, Phase::Wire));
+    let through_wire = through_wire.transpose()?;
+    drop(wire);
+    Ok(Offered {
+        frames: tester.traffic.frames.clone(),
+        load,
+        receiver: tester.traffic.receiver,
+        trials,
+        wire: through_wire,
+    })
 }
 
 /// One trial, again while the machine disturbs it. Loss is no reason to repeat.

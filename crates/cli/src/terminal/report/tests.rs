@@ -16,8 +16,8 @@ fn simulated(words: &str) -> RunLine {
         plan(words).measurement,
         Properties::ideal(Rate::from_fps(1e6)),
     );
-    let job = Job::Throughput(&plan);
-    simulated_run_line(Clock::now(), job, &pair, &Facts::gather()).expect("a line")
+    let job = Job::throughput(&plan, None);
+    simulated_run_line(Clock::now(), &job, &pair, &Facts::gather()).expect("a line")
 }
 
 /// The same on a bed of our own, with a set-up script.

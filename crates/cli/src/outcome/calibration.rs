@@ -1,0 +1,41 @@
+//! A calibration: a row for each planted fault.
+
+use super::{Head, View, json};
+use crate::terminal;
+use anyhow::Result;
+use mpps_record::{CalibrationLine, Run};
+use serde::Serialize;
+
+/// Puts a calibration on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let rows = &run.calibrations;
+    let reason = rows.iter().find_map(|row| row.disturbed.as_ref());
+    if view.json {
+        terminal::out(&json(&Document {
+            head: &view.head,
+            disturbed: view.is_disturbed() || reason.is_some(),
+            rows,
+        })?);
+    } else if !rows.is_empty() {
+        terminal::out(&terminal::fitted(&terminal::calibration(rows)));
+        terminal::out(&format!("\nrecord: {}\n", view.head.record));
+    }
+    // A run that ends with 2 says why, in JSON too.
+    if let (None, Some(why)) = (view.head.error, reason) {
+        terminal::error(&format!("could not calibrate all of it: {why}"));
+    }
+    Ok(())
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
+    /// Whether the machine was too restless: the same command may well succeed later.
+    disturbed: bool,
+    rows: &'a [CalibrationLine],
+}

@@ -1,0 +1,147 @@
+//! The exit code that results mean, from their lines: one function a kind.
+
+use crate::exit::Exit;
+use crate::expectation;
+use crate::terminal::{Row, ScaleRow};
+use mpps_lab::doubt::Reading;
+use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, Run, Verdict};
+
+fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    exits.fold(Exit::Measured, Exit::worse)
+}
+
+/// Another try may measure what was not measured; what was measured and falls short stays so.
+pub fn results(run: &Run) -> Exit {
+    let exit = |row: &Row<'_>| match row.reading() {
+        Reading::Nothing => Exit::Disturbed,
+        Reading::Below(_) => Exit::NotMet,
+        _ if !expectation::all_unmet(run.begin.as_ref(), std::slice::from_ref(row)).is_empty() => {
+            Exit::NotMet
+        }
+        Reading::Is(_) | Reading::AtLeast(_) => Exit::Measured,
+    };
+    worst(Row::each(&run.results).iter().map(exit))
+}
+
+/// A point that has nothing was disturbed.
+pub fn points(run: &Run) -> Exit {
+    let exit = |row: &ScaleRow<'_>| {
+        let reading = row.result.as_ref().map(Row::reading);
+        match reading {
+            _ if row.is_empty() => Exit::Disturbed,
+            None | Some(Reading::Is(_) | Reading::AtLeast(_)) => Exit::Measured,
+            Some(Reading::Below(_)) => Exit::NotMet,
+            Some(Reading::Nothing) => Exit::Disturbed,
+        }
+    };
+    worst(ScaleRow::each(&run.points).iter().map(exit))
+}
+
+/// A load that the tester cannot offer is shown as such.
+pub fn curves(run: &Run) -> Exit {
+    let exit = |load: &CurvePoint| match load.verdict {
+        Verdict::Void => Exit::Disturbed,
+        Verdict::Invalid => Exit::Failed,
+        _ => Exit::Measured,
+    };
+    let curve = |curve: &CurveLine| match curve.loads[..] {
+        [] => Exit::Disturbed,
+        _ => worst(curve.loads.iter().map(exit)),
+    };
+    worst(run.curves.iter().map(curve))
+}
+
+/// Of each load that of its best trial.
+pub fn loads(run: &Run) -> Exit {
+    let exit = |found: &LoadTrial| {
+        let line = run.trials.iter().find(|line| line.trial == found.trial);
+        match line.map(|line| &line.verdict) {
+            Some(Verdict::Lossless | Verdict::Lossy) => Exit::Measured,
+            Some(Verdict::Void | Verdict::NotOffered) => Exit::Disturbed,
+            _ => Exit::Failed,
+        }
+    };
+    let best = |load: &LoadLine| load.trials.iter().map(exit).min().unwrap_or(Exit::Failed);
+    worst(run.loads.iter().map(best))
+}
+
+/// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the machine
+/// disturbed nobody knows.
+pub fn calibrations(run: &Run) -> Exit {
+    let exit = |row: &CalibrationLine| match (&row.disturbed, row.holds) {
+        (Some(_), _) => Exit::Disturbed,
+        (None, true) => Exit::Measured,
+        (None, false) => Exit::NotMet,
+    };
+    worst(run.calibrations.iter().map(exit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{calibration_line, load_line, trial_lines_for_tests};
+    use mpps_lab::jobs::calibrate::Row;
+    use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
+    use mpps_lab::tester::ReceiverPlace;
+    use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
+
+    #[test]
+    fn calibrating_finds_every_fault_or_fails() {
+        let row = |found: f64| {
+            calibration_line(&Row {
+                fault: "a delay",
+                planted: 20_000.0,
+                found,
+                tolerance: 5_000.0,
+                unit: "ns",
+                disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+            })
+        };
+        let exit = |found: &[f64]| {
+            let mut run = Run::new("run");
+            run.calibrations = found.iter().map(|&found| row(found)).collect();
+            calibrations(&run)
+        };
+        assert_eq!(exit(&[21_000.0]), Exit::Measured);
+        assert_eq!(exit(&[21_000.0, 0.0]), Exit::NotMet);
+        // A fault that was not found counts, however much of the rest was disturbed.
+        assert_eq!(exit(&[0.0, f64::NAN]), Exit::NotMet);
+        assert_eq!(exit(&[21_000.0, f64::NAN]), Exit::Disturbed);
+        assert_eq!(exit(&[]), Exit::Measured);
+    }
+
+    #[test]
+    fn a_load_is_measured_if_one_trial_counts() {
+        let exit = |verdicts: &[Verdict]| {
+            let tried = |(number, &verdict): (u32, &Verdict)| Tried {
+                number,
+                trial: Trial::default(),
+                verdict,
+                disturbed: 0,
+            };
+            let offered = Offered {
+                frames: FrameSpec::parse_list("64").expect("a size").remove(0),
+                load: Load::Max,
+                receiver: ReceiverPlace::Port,
+                trials: (1..).zip(verdicts).map(tried).collect(),
+                wire: None,
+            };
+            let mut run = Run::new("run");
+            run.loads.push(load_line(&offered));
+            run.trials = trial_lines_for_tests(&offered);
+            loads(&run)
+        };
+        let void = Verdict::Void(Void::Steal {
+            cpu: 0,
+            share: 0.1,
+            bound: 0.02,
+        });
+        let short = Verdict::NotOffered(Shortfall::LostBeforeNic(3));
+        let invalid = Verdict::Invalid(Invalid::NothingSent);
+        let lossy = Verdict::Lossy { lost: 1 };
+        assert_eq!(exit(&[Verdict::Lossless]).code(), 0);
+        assert_eq!(exit(&[void, lossy, invalid]).code(), 0, "one is enough");
+        assert_eq!(exit(&[void, short, invalid]).code(), 4);
+        assert_eq!(exit(&[invalid]).code(), 2);
+    }
+}

@@ -1,0 +1,62 @@
+//! The points of `mpps fib-scale`.
+
+use super::{Head, View, json};
+use crate::terminal::{self, ScaleRow};
+use anyhow::Result;
+use mpps_record::{Comparability, PointLine, Run};
+use serde::Serialize;
+use std::path::Path;
+
+/// Puts points on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let (begin, points) = (run.begin.as_ref(), &run.points);
+    let scale = begin.and_then(|run| run.plan.scale.as_ref());
+    let rows = ScaleRow::each(points);
+    if view.json {
+        terminal::out(&json(&Document {
+            head: &view.head,
+            comparability: begin.map(|run| &run.comparability),
+            table: scale.map(|scale| scale.table.as_str()),
+            draw: scale.map(|scale| scale.draw.as_str()),
+            machine: begin.map(terminal::machine_line),
+            plot: view.plot,
+            points,
+        })?);
+    } else if !rows.is_empty() {
+        let text = terminal::fib_scale(&rows, begin) + &terminal::scale_doubts(&rows);
+        terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
+    }
+    Ok(())
+}
+
+/// Cost and rate against routes or destinations.
+pub fn plot(run: &Run) -> Option<String> {
+    let begin = run.begin.as_ref()?;
+    let scale = begin.plan.scale.as_ref()?;
+    let title = terminal::scale_title(file_name(&scale.table), scale, begin);
+    let (rows, machine) = (ScaleRow::each(&run.points), terminal::machine_line(begin));
+    (!rows.is_empty()).then(|| crate::plot::svg(&rows, &title, &machine))
+}
+
+/// A plot has no room for folders.
+fn file_name(from: &str) -> &str {
+    let name = Path::new(from).file_name();
+    name.and_then(|name| name.to_str()).unwrap_or(from)
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
+    comparability: Option<&'a Comparability>,
+    table: Option<&'a str>,
+    draw: Option<&'a str>,
+    /// CPU, hypervisor, kernel, date and version, in words.
+    machine: Option<String>,
+    plot: Option<&'a Path>,
+    points: &'a [PointLine],
+}

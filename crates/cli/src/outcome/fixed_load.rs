@@ -1,0 +1,55 @@
+//! Loads of `mpps trial`, each with its trials.
+
+use super::{Head, View, json};
+use crate::terminal;
+use anyhow::Result;
+use mpps_record::{Comparability, LoadLine, LoadTrial, Run, TrialLine};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Puts loads on stdout.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let (loads, trials) = (&run.loads, &run.trials);
+    if view.json {
+        let results = loads.iter().map(|load| result(load, trials));
+        terminal::out(&json(&Document {
+            head: &view.head,
+            comparability: run.begin.as_ref().map(|run| &run.comparability),
+            results: results.collect::<Result<_>>()?,
+        })?);
+    } else if !loads.is_empty() {
+        let text = terminal::fixed_load(loads, trials);
+        let text = format!("{text}\nrecord: {}\n", view.head.record);
+        terminal::out(&terminal::fitted(&text));
+    }
+    Ok(())
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
+    comparability: Option<&'a Comparability>,
+    results: Vec<Value>,
+}
+
+/// One load as its record has it, with the whole line of each trial in place of its number.
+fn result(load: &LoadLine, trials: &[TrialLine]) -> Result<Value> {
+    let line = |found: &LoadTrial| trials.iter().find(|line| line.trial == found.trial);
+    let entry = |found: &LoadTrial| -> Result<Value> {
+        let mut entry = serde_json::to_value(found)?;
+        if let Some(line) = line(found) {
+            entry["text"] = terminal::in_words(load, found, line).into();
+            entry["trial"] = serde_json::to_value(line)?;
+        }
+        Ok(entry)
+    };
+    let mut result = serde_json::to_value(load)?;
+    result["trials"] = load.trials.iter().map(entry).collect::<Result<_>>()?;
+    result["wire"] = load.wire.as_ref().map(entry).transpose()?.into();
+    Ok(result)
+}

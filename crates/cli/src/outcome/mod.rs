@@ -1,0 +1,169 @@
+//! What a run came to, from its lines alone: its text, its JSON, its plot, its exit code. A run that has just ended and a
+//! record that is read again are shown by the same functions.
+
+mod calibration;
+mod exit;
+mod fib_scale;
+mod fixed_load;
+mod loss;
+mod throughput;
+
+use crate::exit::Exit;
+use anyhow::Result;
+use mpps_record::{Run, RunLine};
+use serde::Serialize;
+use std::path::Path;
+
+/// How results of one kind of line are shown.
+struct Kind {
+    /// The verb whose results they are.
+    job: &'static str,
+    /// Whether a run has such lines.
+    is_in: fn(&Run) -> bool,
+    /// Puts them on stdout.
+    show: fn(&Run, &View<'_>) -> Result<()>,
+    /// The exit code that they mean.
+    exit: fn(&Run) -> Exit,
+    /// The plot, where there is one.
+    plot: fn(&Run) -> Option<String>,
+}
+
+/// All of them: a run has results of one kind.
+const KINDS: [Kind; 5] = [
+    Kind {
+        job: "throughput",
+        is_in: |run| !run.results.is_empty(),
+        show: throughput::show,
+        exit: exit::results,
+        plot: |_| None,
+    },
+    Kind {
+        job: "fib-scale",
+        is_in: |run| !run.points.is_empty(),
+        show: fib_scale::show,
+        exit: exit::points,
+        plot: fib_scale::plot,
+    },
+    Kind {
+        job: "calibrate",
+        is_in: |run| !run.calibrations.is_empty(),
+        show: calibration::show,
+        exit: exit::calibrations,
+        plot: |_| None,
+    },
+    Kind {
+        job: "trial",
+        is_in: |run| !run.loads.is_empty(),
+        show: fixed_load::show,
+        exit: exit::loads,
+        plot: |_| None,
+    },
+    Kind {
+        job: "loss",
+        is_in: |run| !run.curves.is_empty(),
+        show: loss::show,
+        exit: exit::curves,
+        plot: loss::plot,
+    },
+];
+
+/// The kind of a run's results; where it has none, that of its verb.
+fn kind(run: &Run) -> Option<&'static Kind> {
+    let job = run.begin.as_ref().map(|begin| begin.job.as_str());
+    let of_verb = || KINDS.iter().find(|kind| Some(kind.job) == job);
+    KINDS.iter().find(|kind| (kind.is_in)(run)).or_else(of_verb)
+}
+
+/// Whether a run has a result.
+#[must_use]
+pub fn is_in(run: &Run) -> bool {
+    KINDS.iter().any(|kind| (kind.is_in)(run))
+}
+
+/// Puts the result of a run on stdout; what else a person should know goes to stderr.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    kind(run).map_or(Ok(()), |kind| (kind.show)(run, view))
+}
+
+/// The exit code of what was measured; what ended the run early is left aside.
+#[must_use]
+pub fn exit(run: &Run) -> Exit {
+    kind(run).map_or(Exit::Measured, |kind| (kind.exit)(run))
+}
+
+/// The plot of a run, SVG, if its results are drawn.
+#[must_use]
+pub fn plot(run: &Run) -> Option<String> {
+    kind(run).and_then(|kind| (kind.plot)(run))
+}
+
+/// What every result in JSON begins with.
+#[derive(Serialize)]
+pub struct Head<'a> {
+    schema: u32,
+    run: &'a str,
+    /// Where the record is.
+    pub record: String,
+    /// `None`: the run was killed, or it is still running.
+    pub exit_code: Option<u8>,
+    /// What ended it early.
+    pub error: Option<&'a str>,
+}
+
+/// How a result is put on stdout.
+pub struct View<'a> {
+    /// What a result in JSON begins with.
+    pub head: Head<'a>,
+    /// As JSON, for programs.
+    pub json: bool,
+    /// With all details.
+    pub verbose: bool,
+    /// Where the plot is, if it was drawn.
+    pub plot: Option<&'a Path>,
+}
+
+impl<'a> View<'a> {
+    /// Of a run in the record at `path`.
+    #[must_use]
+    pub fn new(run: &'a Run, path: &Path, json: bool, verbose: bool) -> Self {
+        let end = run.end.as_ref();
+        Self {
+            head: Head {
+                schema: run.schema,
+                run: &run.name,
+                record: path.to_string_lossy().into_owned(),
+                exit_code: end.map(|end| end.exit_code),
+                error: end.and_then(|end| end.error.as_deref()),
+            },
+            json,
+            verbose,
+            plot: None,
+        }
+    }
+
+    /// Whether the machine was too restless for some of it: the same command may well succeed later.
+    fn is_disturbed(&self) -> bool {
+        self.head.exit_code == Some(Exit::Disturbed.code())
+    }
+
+    /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
+    fn foot(&self, run: Option<&RunLine>) -> String {
+        let comparability = run.map(|run| crate::terminal::comparability(&run.comparability));
+        let mut text = "\n".to_owned();
+        text.extend(comparability);
+        text += &format!("record: {}\n", self.head.record);
+        text.extend(self.plot.map(|path| format!("plot: {}\n", path.display())));
+        text
+    }
+}
+
+/// A result in JSON, as people and programs read it.
+///
+/// # Errors
+/// None that can happen: all of it is text and numbers.
+pub fn json(document: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}

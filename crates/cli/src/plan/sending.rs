@@ -1,0 +1,80 @@
+//! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
+
+use super::{BedChoice, DestinationPlan, port, port_kind, receiver, traffic};
+use crate::args::{PlaceArgs, PortArgs, SentArgs, SimulateArgs, TrafficArgs};
+use anyhow::{Result, ensure};
+use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
+use mpps_lab::traffic::Traffic;
+use mpps_method::FrameSpec;
+
+/// What is sent, where and through which routes.
+#[derive(Debug)]
+pub struct Sending {
+    /// Where.
+    pub bed: BedChoice,
+    /// One after the other.
+    pub sizes: Vec<FrameSpec>,
+    /// All that stays the same over the sizes.
+    pub traffic: Traffic,
+    /// What carries the frames, where the user named it.
+    pub port: Option<PortKind>,
+    /// Where frames are received, where the user named it.
+    pub receiver: Option<ReceiverPlace>,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
+
+impl Sending {
+    /// What the arguments mean; `pair` where the verb can be simulated.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(sent: &SentArgs, place: &PlaceArgs, pair: Option<&SimulateArgs>) -> Result<Self> {
+        let ports = &place.ports;
+        let simulated = pair
+            .and_then(|pair| pair.simulate)
+            .map(BedChoice::Simulated);
+        let bed = match simulated {
+            Some(bed) => bed,
+            None => BedChoice::new(&place.bed, Some((ports, &sent.traffic)))?,
+        };
+        let (sizes, traffic) = frames(&sent.traffic, port(ports))?;
+        let receiver = receiver_for(ports, &traffic)?;
+        let destinations = DestinationPlan::from_args(&sent.destinations, &traffic)?;
+        ensure!(
+            destinations.is_none() || ports.external.is_none(),
+            "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
+        );
+        Ok(Self {
+            bed,
+            sizes,
+            traffic,
+            port: ports.port.map(|named| port_kind(Some(named))),
+            receiver,
+            destinations,
+        })
+    }
+}
+
+/// The frame sizes, and all that stays the same over them.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn frames(typed: &TrafficArgs, port: PortKind) -> Result<(Vec<FrameSpec>, Traffic)> {
+    let sizes = traffic::sizes(typed, port)?;
+    let traffic = Traffic {
+        port,
+        ..traffic::of(typed, &sizes)?
+    };
+    Ok((sizes, traffic))
+}
+
+/// The place that was asked for, where this traffic can be received there.
+fn receiver_for(typed: &PortArgs, traffic: &Traffic) -> Result<Option<ReceiverPlace>> {
+    let place = typed.receiver.map(receiver);
+    let refused = exit_refuses(traffic, typed.external.is_some());
+    match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
+        Some(why) => Err(TesterError::NoExit(why).into()),
+        None => Ok(place),
+    }
+}
