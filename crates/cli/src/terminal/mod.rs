@@ -4,13 +4,11 @@ mod beds;
 mod calibration;
 mod columns;
 mod details;
-mod digits;
 mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
 mod fixed_load;
-mod headline;
 mod limits;
 mod loss;
 pub mod plan;
@@ -18,7 +16,6 @@ pub mod progress;
 mod recovery;
 mod report;
 mod routes;
-mod row;
 mod search;
 mod style;
 mod table;
@@ -33,16 +30,15 @@ pub use fib::{
 };
 #[cfg(test)]
 pub(crate) use fib_scale::tests::points as scale_points_for_tests;
-pub use fib_scale::{
-    ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title, three_digits,
-};
+pub use fib_scale::{ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
-pub use loss::{loss, loss_title, percent};
+pub use loss::{loss, loss_title};
+pub use mpps_report::number::{percent_or_under as percent, spaced as grouped, three_digits};
+pub use mpps_report::{Reading, Row};
 pub use recovery::recovery;
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
-pub use row::Row;
 use search::closeness;
 pub use search::rule;
 pub use wrap::fitted;
@@ -89,33 +85,5 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// A count with its thousands apart: `1 550 000`.
-#[must_use]
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_stand_apart() {
-        for (count, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1 000"),
-            (1_550_000, "1 550 000"),
-        ] {
-            assert_eq!(grouped(count), text);
-        }
-    }
-}
+mod fixture;

@@ -2,6 +2,7 @@
 
 use mpps_method::{Accept, Rate, SearchGoal, SearchPlan};
 use mpps_record::Search;
+use mpps_report::number::percent_given as percent;
 
 /// When a load passes: `1 s trials, any of 3`, or for each goal of MLRsearch what it asks of a load.
 #[must_use]
@@ -47,7 +48,7 @@ fn asks(goal: &SearchGoal) -> String {
     let within = if goal.loss_ratio == 0.0 {
         "without loss".to_owned()
     } else {
-        format!("with at most {} % loss", percent(goal.loss_ratio))
+        format!("with at most {} loss", percent(goal.loss_ratio))
     };
     let trials = goal
         .duration_sum
@@ -61,7 +62,7 @@ fn asks(goal: &SearchGoal) -> String {
     } else if goal.exceed_ratio == 0.5 {
         "half of them".to_owned()
     } else {
-        format!("{} % of them", percent(1.0 - goal.exceed_ratio))
+        format!("{} of them", percent(1.0 - goal.exceed_ratio))
     };
     format!(
         "up to {trials} trials of {} at a load, {share} {within}",
@@ -78,14 +79,9 @@ pub fn closeness(search: &Search) -> String {
     let widths = search.goals.iter().map(|goal| goal.width_share);
     let shares = widths.chain(search.resolution_share);
     let each: Vec<String> = shares
-        .map(|share| format!("{} % of the rate", percent(share)))
+        .map(|share| format!("{} of the rate", percent(share)))
         .collect();
     each.join(", ")
-}
-
-/// Percent without the digits that only a float's rounding put there.
-fn percent(ratio: f64) -> f64 {
-    (ratio * 1e8).round() / 1e6
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use crate::plan::FibScalePlan;
 use crate::plot;
 use crate::record::{Job, point_line, result_line, run_line};
 use crate::recorder::{Keeping, Recorder};
-use crate::terminal::{self, Row, ScaleRow, plan as words};
+use crate::terminal::{self, Reading, Row, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result};
-use mpps_lab::doubt::Reading;
 use mpps_lab::facts::Facts;
 use mpps_lab::jobs::fib_scale::{self, PointResult, ScalePlan};
 use mpps_lab::routes::Routes;
@@ -181,7 +180,8 @@ pub fn show(
             points,
         })?);
     } else if !rows.is_empty() {
-        let mut text = terminal::fib_scale(&rows, run) + &terminal::scale_doubts(&rows) + "\n";
+        let doubts = terminal::scale_doubts(&rows, view.verbose);
+        let mut text = terminal::fib_scale(&rows, run) + &doubts + "\n";
         text.extend(run.map(|run| terminal::comparability(&run.comparability)));
         text += &format!("record: {}\n", view.head.record);
         text.extend(plot.map(|plot| format!("plot: {plot}\n")));

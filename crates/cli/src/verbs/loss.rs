@@ -162,7 +162,8 @@ pub fn show(
             curves,
         })?);
     } else if !curves.is_empty() {
-        let mut text = terminal::loss(curves, machine.as_deref().unwrap_or_default()) + "\n";
+        let machine = machine.as_deref().unwrap_or_default();
+        let mut text = terminal::loss(curves, machine, view.verbose) + "\n";
         text.extend(run.map(|run| terminal::comparability(&run.comparability)));
         text += &format!("record: {}\n", view.head.record);
         text.extend(plot.map(|path| format!("plot: {}\n", path.display())));

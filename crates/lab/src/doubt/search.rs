@@ -9,9 +9,21 @@ pub const UNSTABLE: &str = "unstable";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (stability, searched) = (&weighed.gated.stability, weighed.searched);
-    let (Outcome::Found { voided: voids, trials, .. }
-    | Outcome::NoneLossless { voided: voids, trials, .. }
-    | Outcome::CouldNotMeasure { voided: voids, trials, .. }) = searched.result.outcome;
+    let (Outcome::Found {
+        voided: voids,
+        trials,
+        ..
+    }
+    | Outcome::NoneLossless {
+        voided: voids,
+        trials,
+        ..
+    }
+    | Outcome::CouldNotMeasure {
+        voided: voids,
+        trials,
+        ..
+    }) = searched.result.outcome;
     let doubts = [
         unstable(stability),
         gate_unknown(stability),

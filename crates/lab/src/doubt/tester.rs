@@ -69,8 +69,7 @@ mod tests {
     #[test]
     fn a_result_at_the_ceiling_is_doubted() {
         let fps = Rate::from_fps;
-        let is_near =
-            |rate, limited_by| near_ceiling(fps(rate), limited_by, fps(1e6)).is_some();
+        let is_near = |rate, limited_by| near_ceiling(fps(rate), limited_by, fps(1e6)).is_some();
         assert!(is_near(0.96e6, LimitedBy::Tester));
         assert!(!is_near(0.95e6, LimitedBy::Tester));
         assert!(!is_near(0.96e6, LimitedBy::Link));

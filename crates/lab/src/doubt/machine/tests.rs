@@ -41,9 +41,8 @@ fn loss_in_disturbances_is_told() {
         };
         (trial, Verdict::Lossless)
     };
-    let seen_at = |load, trials: &[(Trial, Verdict)]| {
-        lost_disturbed(trials, load).map(|doubt| doubt.seen)
-    };
+    let seen_at =
+        |load, trials: &[(Trial, Verdict)]| lost_disturbed(trials, load).map(|doubt| doubt.seen);
     let seen = |trials: &[(Trial, Verdict)]| seen_at(load, trials);
     assert_eq!(seen(&[trial(2, 0, 0)]), None);
     let lossy = (trial(1, 900, 0).0, Verdict::Lossy { lost: 1 });
