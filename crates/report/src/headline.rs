@@ -79,8 +79,8 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     let forwarded = row.overload.max_forwarding_fps?;
     let (known, low, high) = forwarding_range(forwarded);
     let at_least = |why: &str| {
-        let (number, unit) = known.with(forwarded.low as f64).floor().in_words();
-        Some(format!("forwards at least {number}{unit} frames/s{why}"))
+        let low = known.with(forwarded.low as f64).floor().in_words();
+        Some(format!("forwards at least {low} frames/s{why}"))
     };
     let who = match row.overload.max_forwarding_limited_by.as_ref()? {
         ForwardingLimit::Tester | ForwardingLimit::Unknown if same(row) => return None,
@@ -96,14 +96,14 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
         ForwardingLimit::Router => "the router",
         ForwardingLimit::Other(limit) => limit,
     };
-    let (number, unit) = known.in_words();
+    let number = known.in_words();
     let range = if low == high {
         String::new()
     } else {
         format!(" ({low} to {high})")
     };
     Some(format!(
-        "forwards {number}{unit} frames/s{range}, limited by {who}"
+        "forwards {number} frames/s{range}, limited by {who}"
     ))
 }
 
@@ -123,10 +123,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
     } else {
         format!("without loss{outside}")
     };
-    let number = |rate: u64| {
-        let (number, unit) = passed(row, rate).in_words();
-        format!("{number}{unit}")
-    };
+    let number = |rate: u64| passed(row, rate).in_words();
     Some(match row.reading() {
         Reading::Is(rate) => {
             let claim = match row.claim {
@@ -146,8 +143,8 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             ended(row)
         ),
         Reading::Below(rate) => {
-            let (number, unit) = Known::three(rate as f64).in_words();
-            format!("no load down to {number}{unit} frames/s passed {within}")
+            let lowest = Known::three(rate as f64).in_words();
+            format!("no load down to {lowest} frames/s passed {within}")
         }
         Reading::Nothing => {
             let why = row.why.as_deref().unwrap_or("the run ended before");

@@ -58,18 +58,18 @@ impl Known {
         self.scaled(0)
     }
 
-    /// A rate in words, and what another one in the same unit is: `1.52`, ` million`.
+    /// A rate in words: `1.52 million`.
     #[must_use]
-    pub fn in_words(self) -> (String, &'static str) {
+    pub fn in_words(self) -> String {
         let unit = self.unit();
-        (self.scaled(unit.exponent), unit.word)
+        self.scaled(unit.exponent) + unit.word
     }
 
-    /// A rate in words, without zeros at its end: `400 thousand`, `1.311 million`.
+    /// The same without zeros at its end: `400 thousand`, `1.311 million`.
     #[must_use]
     pub fn trimmed(self) -> String {
-        let (number, word) = self.in_words();
-        without_zeros(&number).to_owned() + word
+        let unit = self.unit();
+        without_zeros(&self.scaled(unit.exponent)).to_owned() + unit.word
     }
 
     /// A rate with a letter for its unit: `1.52M`.
@@ -142,14 +142,9 @@ fn separated(count: u64, gap: char) -> String {
 
 /// A count of which three digits count, for a terminal: `1 520 000`.
 #[must_use]
-pub fn three_digits(fps: f64) -> String {
-    spaced(to_three(fps, f64::round) as u64)
-}
-
-/// A rate to three digits, or to whole frames.
-fn to_three(fps: f64, rounded: fn(f64) -> f64) -> f64 {
-    let step = 10_f64.powi((exponent(fps.max(1.0)) - 2).max(0));
-    rounded(fps / step) * step
+pub fn three_digits(count: f64) -> String {
+    let step = 10_f64.powi((exponent(count.max(1.0)) - 2).max(0));
+    spaced(((count / step).round() * step).round() as u64)
 }
 
 /// Three digits that count.
@@ -172,16 +167,9 @@ fn without_zeros(number: &str) -> &str {
 #[must_use]
 pub fn rate(fps: f64) -> String {
     match fps {
-        _ if fps >= 999_500.0 => three(fps / 1e6) + " million",
-        _ if fps >= 9_999.5 => three(fps / 1e3) + " thousand",
+        _ if fps >= 9_999.5 => Known::three(fps).in_words(),
         _ => grouped(fps.max(0.0).round() as u64),
     }
-}
-
-/// A rate that passed, in the same words: rounded down, because more was not tested.
-#[must_use]
-pub fn rate_passed(fps: f64) -> String {
-    rate(to_three(fps, f64::floor))
 }
 
 /// A count or a rate at an axis: `1.5M`, `200k`.

@@ -36,7 +36,7 @@ pub fn loss(curves: &[CurveLine], machine: &str, verbose: bool) -> String {
             rows.extend(curve.loads.iter().map(row));
             text += &format!("\n{}", columns(&rows, &[0]));
         }
-        text += &remarks(curve);
+        text += &remarks(curve, verbose);
     }
     let doubted = Doubted {
         subjects: curves
@@ -76,7 +76,7 @@ fn row(load: &CurvePoint) -> [String; HEAD.len()] {
 }
 
 /// What the table has to be read with.
-fn remarks(curve: &CurveLine) -> String {
+fn remarks(curve: &CurveLine, verbose: bool) -> String {
     let mut lines = Vec::new();
     let whose = match &curve.highest_limited_by {
         Some(LimitedBy::Link) => "what the link carries",
@@ -107,7 +107,15 @@ fn remarks(curve: &CurveLine) -> String {
             curve.loads.len()
         ));
     }
-    lines.extend(curve.loads.iter().filter_map(unsure));
+    let mut unsure: Vec<String> = curve.loads.iter().filter_map(unsure).collect();
+    if let (more @ 1.., false) = (unsure.len().saturating_sub(1), verbose) {
+        unsure.truncate(1);
+        let loads = curve.loads.len();
+        unsure.push(format!(
+            "{more} more of {loads} loads were not measured (-v: why)"
+        ));
+    }
+    lines.extend(unsure);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -63,18 +63,9 @@ impl Report<'_> {
             text.push_str(&details(self.rows, self.run));
         }
         text.push_str(&doubted(self.rows).lines(self.verbose));
-        match self.run.map(|run| &run.comparability) {
-            Some(comparability) if self.verbose => {
-                let _ = writeln!(text, "\ncomparable with: {comparability}");
-            }
-            Some(Comparability { key, .. }) => {
-                let _ = writeln!(
-                    text,
-                    "\ncomparable with: {key} (-v: conditions and all details)"
-                );
-            }
-            None => text.push('\n'),
-        }
+        text.push('\n');
+        let key = self.run.map(|run| &run.comparability);
+        text.extend(key.map(|key| comparability(key, self.verbose)));
         let _ = writeln!(text, "record: {}", self.record);
         text
     }
@@ -192,10 +183,15 @@ fn setup_words(bed: &Bed) -> Option<String> {
     })
 }
 
-/// What results may be compared by.
+/// What results may be compared by: the key, and with `--verbose` the conditions that it stands for.
 #[must_use]
-pub fn comparability(key: &Comparability) -> String {
-    format!("comparable with: {key}\n")
+pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
+    let key = &of_run.key;
+    if verbose {
+        format!("comparable with: {of_run}\n")
+    } else {
+        format!("comparable with: {key} (-v: conditions and all details)\n")
+    }
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ pub fn show(
     } else if !rows.is_empty() {
         let doubts = terminal::scale_doubts(&rows, view.verbose);
         let mut text = terminal::fib_scale(&rows, run) + &doubts + "\n";
-        text.extend(run.map(|run| terminal::comparability(&run.comparability)));
+        text.extend(run.map(|run| terminal::comparability(&run.comparability, view.verbose)));
         text += &format!("record: {}\n", view.head.record);
         text.extend(plot.map(|plot| format!("plot: {plot}\n")));
         terminal::out(&terminal::fitted(&text));

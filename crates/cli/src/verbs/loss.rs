@@ -164,7 +164,7 @@ pub fn show(
     } else if !curves.is_empty() {
         let machine = machine.as_deref().unwrap_or_default();
         let mut text = terminal::loss(curves, machine, view.verbose) + "\n";
-        text.extend(run.map(|run| terminal::comparability(&run.comparability)));
+        text.extend(run.map(|run| terminal::comparability(&run.comparability, view.verbose)));
         text += &format!("record: {}\n", view.head.record);
         text.extend(plot.map(|path| format!("plot: {}\n", path.display())));
         terminal::out(&terminal::fitted(&text));

@@ -64,26 +64,6 @@ pub(super) fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f
     searched
 }
 
-/// What a file's rules say of a search after a gate without trials.
-pub(super) fn look_at(
-    around: &Surroundings,
-    searched: &Searched,
-    doubts: fn(&Weighed<'_>) -> Vec<Doubt>,
-) -> Vec<Doubt> {
-    let gated = Gated {
-        stability: Stability::Stable,
-        trials: Vec::new(),
-    };
-    doubts(&Weighed {
-        around,
-        saturated: &Saturated::default(),
-        gated: &gated,
-        searched,
-        why_lost: None,
-        limited_by: None,
-    })
-}
-
 #[test]
 fn weights_order_groups_then_places() {
     let footnote = Weight::Footnote(0, "no wire");

@@ -2,10 +2,7 @@ use super::*;
 
 #[test]
 fn digits_follow_the_interval() {
-    let words = |value: f64, width: f64| {
-        let (number, unit) = Known::new(value, width).in_words();
-        number + unit
-    };
+    let words = |value: f64, width: f64| Known::new(value, width).in_words();
     assert_eq!(words(1_523_400.0, 110_000.0), "1.52 million");
     assert_eq!(words(1_523_400.0, 300_000.0), "1.5 million");
     assert_eq!(words(1_523_400.0, 5_000.0), "1.523 million");
@@ -41,12 +38,6 @@ fn three_digits_count() {
         "59.5 million",
     ];
     assert_eq!(rates, wanted);
-    // More than what passed was not tested.
-    let passed = [1_195_999.0, 849_648.0, 999_999.0, 7.0].map(rate_passed);
-    assert_eq!(
-        passed,
-        ["1.19 million", "849 thousand", "999 thousand", "7"]
-    );
     let times = [7.0, 930.0, 9_220.0, 1.2e6, 6e10].map(time);
     assert_eq!(times, ["7.00 ns", "930 ns", "9.22 µs", "1.20 ms", "60.0 s"]);
     let shares = [0.0, 1e-7, 0.005, 0.991, 1.0].map(percent);

@@ -110,3 +110,18 @@ fn disturbances_and_unsent_loads_are_said() {
         );
     }
 }
+
+#[test]
+fn loads_that_were_not_measured_are_counted() {
+    let void = |percent| point(percent, 0, Verdict::Void);
+    let loads = vec![
+        void(100),
+        void(90),
+        void(80),
+        point(70, 0, Verdict::Lossless),
+    ];
+    let text = told(loads, SeriesEnd::Budget);
+    assert_eq!(text.matches("4 trials, the last void").count(), 1, "{text}");
+    let wanted = "2 more of 4 loads were not measured (-v: why)\n";
+    assert!(text.contains(wanted), "{text}");
+}
