@@ -96,6 +96,9 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
         ForwardingLimit::Router => "the router",
         ForwardingLimit::Other(limit) => limit,
     };
+    if is_bound(row) {
+        return at_least(&format!(", limited by {who}"));
+    }
     let number = known.in_words();
     let range = if low == high {
         String::new()

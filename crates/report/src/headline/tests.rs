@@ -109,6 +109,15 @@ fn a_tester_that_ends_first_gives_a_bound() {
 }
 
 #[test]
+fn disturbed_windows_alone_give_a_bound() {
+    let mut line = limited(ForwardingLimit::SharedCpu);
+    line.overload.max_forwarding_only_disturbed = Some(true);
+    let words = "64 B: forwards at least 1.46 million frames/s, limited by the CPU that router and tester share; 1.38";
+    let text = headline(&line);
+    assert!(text.starts_with(words), "{text}");
+}
+
+#[test]
 fn what_ended_the_search_is_told() {
     let ended = |limit| {
         let text = headline(&ResultLine {
