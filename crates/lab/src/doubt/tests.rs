@@ -2,7 +2,7 @@
 
 use super::*;
 use mpps_method::{
-    CpuBusy, CpuSteal, GoalResult, Losses, Outcome, Passes, Rate, Span, Stability, Trial, Verdict,
+    CpuBusy, CpuSteal, GoalResult, Losses, Outcome, Passes, Rate, Span, Trial, Verdict,
 };
 
 /// What a search found that ended so.
