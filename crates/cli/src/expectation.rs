@@ -1,7 +1,6 @@
 //! `--expect-min`: whether every result reaches what was expected.
 
-use crate::terminal::Row;
-use mpps_lab::doubt::Reading;
+use crate::terminal::{Reading, Row};
 use mpps_method::Rate;
 use mpps_record::RunLine;
 
@@ -17,15 +16,16 @@ pub fn all_unmet(run: Option<&RunLine>, rows: &[Row<'_>]) -> Vec<String> {
 /// shows it: at the maximum forwarding rate frames are lost.
 fn unmet(expected: Rate, row: &Row<'_>) -> Option<String> {
     let subject = &row.subject;
+    let rate = Rate::from_fps(row.rate_fps.unwrap_or_default() as f64);
     match row.reading() {
-        Reading::Is(rate) if rate < expected => Some(format!(
+        Reading::Is(_) if rate < expected => Some(format!(
             "{subject}: {rate} is less than the {expected} expected"
         )),
         // The DUT may well reach it; nobody has seen it do so.
-        Reading::AtLeast(rate) if rate < expected => Some(format!(
+        Reading::AtLeast(_) if rate < expected => Some(format!(
             "{subject}: the {expected} expected could not be shown: {rate} is the most that passed"
         )),
-        Reading::Below(rate) => Some(format!(
+        Reading::Below(_) => Some(format!(
             "{subject}: less than {rate}, where {expected} were expected"
         )),
         Reading::Nothing => Some(format!(

@@ -1,7 +1,8 @@
-//! Words that both the record and the terminal have: how a search decides, and shares in percent.
+//! Words that both the record and the terminal have: how a search decides.
 
 use mpps_method::{Accept, Rate, SearchGoal, SearchPlan};
 use mpps_record::Search;
+use mpps_report::number::percent_given as percent;
 
 /// When a load passes: `1 s trials, any of 3`, or for each goal of MLRsearch what it asks of a load.
 #[must_use]
@@ -47,7 +48,7 @@ fn asks(goal: &SearchGoal) -> String {
     let within = if goal.loss_ratio == 0.0 {
         "without loss".to_owned()
     } else {
-        format!("with at most {} % loss", number(goal.loss_ratio))
+        format!("with at most {} loss", percent(goal.loss_ratio))
     };
     let trials = goal
         .duration_sum
@@ -61,7 +62,7 @@ fn asks(goal: &SearchGoal) -> String {
     } else if goal.exceed_ratio == 0.5 {
         "half of them".to_owned()
     } else {
-        format!("{} % of them", number(1.0 - goal.exceed_ratio))
+        format!("{} of them", percent(1.0 - goal.exceed_ratio))
     };
     format!(
         "up to {trials} trials of {} at a load, {share} {within}",
@@ -78,24 +79,9 @@ pub fn closeness(search: &Search) -> String {
     let widths = search.goals.iter().map(|goal| goal.width_share);
     let shares = widths.chain(search.resolution_share);
     let each: Vec<String> = shares
-        .map(|share| format!("{} % of the rate", number(share)))
+        .map(|share| format!("{} of the rate", percent(share)))
         .collect();
     each.join(", ")
-}
-
-/// Percent as a number, without the digits that only a float's rounding put there.
-fn number(ratio: f64) -> f64 {
-    (ratio * 1e8).round() / 1e6
-}
-
-/// A share as a percentage: `100 %`, `0.5 %`.
-#[must_use]
-pub fn percent(share: f64) -> String {
-    let digits = if share < 0.1 { 1e5 } else { 1e3 };
-    match (share * digits).round() {
-        none if none == 0.0 && share > 0.0 => "under 0.001 %".to_owned(),
-        rounded => format!("{} %", rounded * 100.0 / digits),
-    }
 }
 
 #[cfg(test)]

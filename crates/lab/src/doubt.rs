@@ -30,7 +30,7 @@ use crate::search::Searched;
 use crate::search::gate::Gated;
 use crate::search::measurer::{Measurer, Surroundings, TableMet};
 use crate::search::saturation::Saturated;
-use mpps_method::LimitedBy;
+use mpps_method::{LimitedBy, Rate, Span, Trial, Verdict};
 
 /// One reason not to believe a number without a second thought.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,13 +104,46 @@ fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
         machine::doubts(weighed),
         work_doubts(trials, weighed.around.cpus_shared),
         tester::doubts(weighed),
-        bed::doubts(weighed),
+        bed::doubts(weighed.around, weighed.saturated.ceiling),
         ring::doubts(weighed),
         loss::doubts(weighed),
         table::doubts(weighed.around.table),
         frames::doubts(weighed),
     ]
     .concat()
+}
+
+/// What to doubt about a series of loads of one length (`mpps loss`), which has neither gate nor search.
+#[must_use]
+pub fn series_doubts(around: &Surroundings, ceiling: Rate, series: &Series<'_>) -> Vec<Doubt> {
+    let Series { trials, void, .. } = *series;
+    let found = series.found.map(|(rate, _)| rate);
+    let one_each = [
+        search::short_trial(series.length),
+        search::voided(void, void + trials.len() as u32),
+        found.and_then(|rate| machine::lost_disturbed(trials, rate)),
+        tester::not_offered(trials),
+        (series.found).and_then(|(rate, limit)| tester::near_ceiling(rate, limit, ceiling)),
+    ];
+    let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
+    doubts.extend(machine::trial_doubts(around, trials, trials));
+    doubts.extend(work_doubts(trials, around.cpus_shared));
+    doubts.extend(bed::doubts(around, ceiling));
+    doubts.extend(table::doubts(around.table));
+    doubts.extend(frame_doubts(trials));
+    doubts
+}
+
+/// What the rules look at in a series.
+pub struct Series<'a> {
+    /// Length of a trial.
+    pub length: Span,
+    /// The last trial at each load.
+    pub trials: &'a [(Trial, Verdict)],
+    /// Void trials before these.
+    pub void: u32,
+    /// The highest load up to which nothing was lost, and what keeps the loads from being higher.
+    pub found: Option<(Rate, LimitedBy)>,
 }
 
 /// What to doubt about overload alone.

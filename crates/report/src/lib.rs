@@ -1,4 +1,5 @@
-//! Records to one HTML page that needs nothing beside it: no network, no library, no font.
+//! Records in words: the sentences, numbers and doubts that the terminal and the page share, and one HTML page that
+//! needs nothing beside it: no network, no library, no font.
 //!
 //! [`page`] takes what `mpps_record` has read and returns the page's text. Every text of a record passes through
 //! `maud`, which escapes it. This crate knows no bed, no kernel and no terminal, so it builds wherever Rust does.
@@ -9,17 +10,21 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+pub mod doubts;
+pub mod headline;
 mod members;
-mod number;
+pub mod number;
 mod page;
 mod plots;
 mod raw;
+mod row;
 mod scale;
 mod section;
-mod sentence;
+pub mod sentence;
 mod source;
 mod trial;
 
 pub use page::page;
 pub use raw::Raw;
+pub use row::{LOST_DISTURBED, Reading, Row};
 pub use source::Source;

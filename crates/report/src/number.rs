@@ -1,46 +1,175 @@
-//! Numbers as a person reads them: three digits that count, then the unit.
+//! Numbers as a person reads them: as many digits as are known, then the unit.
+//!
+//! The last digit of a [`Known`] stands for about half of its interval's width. Other numbers have three that count.
 
-/// Thousands apart by a narrow space that no line breaks at: `1 234 567`.
+/// Digits of a number whose width is zero or unknown.
+const DIGITS_MAX: i32 = 4;
+
+/// A number, and the power of ten of its last known digit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Known {
+    value: f64,
+    last: i32,
+}
+
+/// How a rate is written: divided by this, with this letter behind it and this word.
+struct Unit {
+    exponent: i32,
+    letter: &'static str,
+    word: &'static str,
+}
+
+impl Known {
+    /// A number that lies somewhere in an interval of this width; of at least 2 digits and at most 4.
+    #[must_use]
+    pub fn new(value: f64, width: f64) -> Self {
+        let first = exponent(value.abs().max(1e-9));
+        let half = (width / 2.0).abs();
+        let last = if half > 0.0 { exponent(half) } else { i32::MIN };
+        let last = last.clamp(first - DIGITS_MAX + 1, first - 1);
+        Self { value, last }
+    }
+
+    /// A number of which three digits are known.
+    #[must_use]
+    pub fn three(value: f64) -> Self {
+        let last = exponent(value.abs().max(1e-9)) - 2;
+        Self { value, last }
+    }
+
+    /// The same with its last digit rounded down: a bound from below stays one.
+    #[must_use]
+    pub fn floor(self) -> Self {
+        let unit = 10_f64.powi(self.last);
+        // What a float's rounding took off is given back first.
+        let value = (self.value / unit + 1e-6).floor() * unit;
+        Self { value, ..self }
+    }
+
+    /// Another number, to the same digit.
+    #[must_use]
+    pub const fn with(self, value: f64) -> Self {
+        Self { value, ..self }
+    }
+
+    /// The number itself: `225`.
+    #[must_use]
+    pub fn plain(self) -> String {
+        self.scaled(0)
+    }
+
+    /// A rate in words: `1.52 million`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let unit = self.unit();
+        self.scaled(unit.exponent) + unit.word
+    }
+
+    /// The same without zeros at its end: `400 thousand`, `1.311 million`.
+    #[must_use]
+    pub fn trimmed(self) -> String {
+        let unit = self.unit();
+        without_zeros(&self.scaled(unit.exponent)).to_owned() + unit.word
+    }
+
+    /// A rate with a letter for its unit: `1.52M`.
+    #[must_use]
+    pub fn short(self) -> String {
+        let unit = self.unit();
+        self.scaled(unit.exponent) + unit.letter
+    }
+
+    /// The number in the unit of `other`, without it.
+    #[must_use]
+    pub fn beside(self, other: Self) -> String {
+        self.scaled(other.unit().exponent)
+    }
+
+    fn unit(self) -> Unit {
+        let (exponent, letter, word) = match self.value {
+            value if value >= 999_500.0 => (6, "M", " million"),
+            value if value >= 999.5 => (3, "k", " thousand"),
+            _ => (0, "", ""),
+        };
+        Unit {
+            exponent,
+            letter,
+            word,
+        }
+    }
+
+    fn scaled(self, exponent: i32) -> String {
+        let unit = 10_f64.powi(self.last);
+        let rounded = (self.value / unit).round() * unit;
+        let decimals = usize::try_from(exponent - self.last).unwrap_or(0);
+        let text = format!("{:.decimals$}", rounded / 10_f64.powi(exponent));
+        // Below zero and rounded to zero.
+        if text.trim_start_matches(['-', '0', '.']).is_empty() {
+            text.trim_start_matches('-').to_owned()
+        } else {
+            text
+        }
+    }
+}
+
+fn exponent(value: f64) -> i32 {
+    value.log10().floor() as i32
+}
+
+/// A count with its thousands apart by a narrow space that no line of a page breaks at: `1 234 567`.
 #[must_use]
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+pub fn grouped(count: u64) -> String {
+    separated(count, '\u{202f}')
+}
+
+/// The same by a plain space, for a terminal.
+#[must_use]
+pub fn spaced(count: u64) -> String {
+    separated(count, ' ')
+}
+
+fn separated(count: u64, gap: char) -> String {
+    let digits = count.to_string();
     let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push('\u{202f}');
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(gap);
         }
         text.push(digit);
     }
     text
 }
 
+/// A count of which three digits count, for a terminal: `1 520 000`.
+#[must_use]
+pub fn three_digits(count: f64) -> String {
+    let step = 10_f64.powi((exponent(count.max(1.0)) - 2).max(0));
+    spaced(((count / step).round() * step).round() as u64)
+}
+
 /// Three digits that count.
 fn three(number: f64) -> String {
-    let size = number.abs();
-    let places = match size {
-        _ if size >= 100.0 || size == 0.0 => 0,
-        _ if size >= 10.0 => 1,
-        _ if size >= 1.0 => 2,
-        _ => 3,
-    };
-    format!("{number:.places$}")
+    match number {
+        0.0 => "0".to_owned(),
+        number => Known::three(number).plain(),
+    }
+}
+
+/// A decimal fraction without zeros at its end.
+fn without_zeros(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
 }
 
 /// A rate in frames/s, without the unit: `1.52 million`, `940 thousand`, `12`.
 #[must_use]
 pub fn rate(fps: f64) -> String {
     match fps {
-        _ if fps >= 999_500.0 => three(fps / 1e6) + " million",
-        _ if fps >= 9_999.5 => three(fps / 1e3) + " thousand",
+        _ if fps >= 9_999.5 => Known::three(fps).in_words(),
         _ => grouped(fps.max(0.0).round() as u64),
     }
-}
-
-/// A rate that passed, in the same words: rounded down, because more was not tested.
-#[must_use]
-pub fn rate_passed(fps: f64) -> String {
-    let step = 10_f64.powf(fps.max(1.0).log10().floor() - 2.0).max(1.0);
-    rate((fps / step).floor() * step)
 }
 
 /// A count or a rate at an axis: `1.5M`, `200k`.
@@ -82,13 +211,29 @@ pub fn percent(share: f64) -> String {
     if percent != 0.0 && percent.abs() < 0.001 {
         return format!("{percent:.1e} %");
     }
-    let text = three(percent);
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
+    format!("{} %", without_zeros(&three(percent)))
+}
+
+/// The same where the digits of a smaller share say nothing to a person.
+#[must_use]
+pub fn percent_or_under(share: f64) -> String {
+    if share > 0.0 && share < 5e-6 {
+        "under 0.001 %".to_owned()
     } else {
-        text.as_str()
-    };
-    format!("{text} %")
+        percent(share)
+    }
+}
+
+/// A share that a person gave, with all its digits but those that only a float's rounding put there: `0.5 %`.
+#[must_use]
+pub fn percent_given(share: f64) -> String {
+    format!("{} %", (share * 1e8).round() / 1e6)
+}
+
+/// A busy share, which sampling may put above 1: `98 %`.
+#[must_use]
+pub fn busy(share: f64) -> String {
+    format!("{:.0} %", share.min(1.0) * 100.0)
 }
 
 /// A frame size as records have it, with its unit: `64 B`, `imix`.
@@ -109,31 +254,4 @@ pub fn plural(count: usize, noun: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_digits_count() {
-        let rates = [12.0, 9_000.0, 940_123.0, 1_524_000.0, 59_523_809.0].map(rate);
-        let wanted = [
-            "12",
-            "9\u{202f}000",
-            "940 thousand",
-            "1.52 million",
-            "59.5 million",
-        ];
-        assert_eq!(rates, wanted);
-        // More than what passed was not tested.
-        let passed = [1_195_999.0, 849_648.0, 999_999.0, 7.0].map(rate_passed);
-        assert_eq!(
-            passed,
-            ["1.19 million", "849 thousand", "999 thousand", "7"]
-        );
-        let times = [7.0, 930.0, 9_220.0, 1.2e6, 6e10].map(time);
-        assert_eq!(times, ["7.00 ns", "930 ns", "9.22 µs", "1.20 ms", "60.0 s"]);
-        let shares = [0.0, 1e-7, 0.005, 0.991, 1.0].map(percent);
-        assert_eq!(shares, ["0 %", "1.0e-5 %", "0.5 %", "99.1 %", "100 %"]);
-        assert_eq!([1.5e6, 2e5, 40.0].map(short), ["1.5M", "200k", "40"]);
-        assert_eq!([frame("64"), frame("imix")], ["64 B", "imix"]);
-    }
-}
+mod tests;

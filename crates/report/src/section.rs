@@ -1,12 +1,15 @@
 //! A run's section: its first screen, its plots, its trials, its machine.
 
+use crate::doubts::Raised;
+use crate::headline::answer;
 use crate::members;
 use crate::number;
 use crate::plots;
-use crate::sentence::{self, subject};
+use crate::row::Row;
+use crate::sentence;
 use crate::trial::Figures;
 use maud::{Markup, html};
-use mpps_record::{Doubt, Run, TrialLine};
+use mpps_record::{Run, TrialLine};
 use std::collections::HashSet;
 
 /// Doubts that a first screen shows; the others unfold.
@@ -49,12 +52,8 @@ pub fn moment(utc: &str) -> String {
 }
 
 fn first_screen(run: &Run) -> Markup {
-    let goals = run
-        .begin
-        .as_ref()
-        .and_then(|begin| begin.plan.search.as_ref());
-    let goals = goals.map_or(0, |search| search.goals.len());
-    let several = run.results.len() > 1;
+    let rows = Row::each(&run.results);
+    let several = rows.len() > 1;
     html! {
         dl.first {
             dt { "Asked" }
@@ -66,11 +65,11 @@ fn first_screen(run: &Run) -> Markup {
             }
             dt { "Answer" }
             dd.answer {
-                @for result in &run.results {
+                @for row in &rows {
                     p {
-                        @if several { b { (subject(result, goals)) ": " } }
-                        @if result.simulated { "Simulated, not measured: " }
-                        (sentence::answer(result))
+                        b { (row.name) ": " }
+                        @if row.simulated { "Simulated, not measured: " }
+                        (answer(row))
                     }
                 }
                 @if run.results.is_empty() { p { (sentence::answer_without_results(run)) } }
@@ -79,10 +78,10 @@ fn first_screen(run: &Run) -> Markup {
             @if !run.results.is_empty() {
                 dt { "Limit" }
                 dd {
-                    @for result in &run.results {
+                    @for row in &rows {
                         p {
-                            @if several { b { (subject(result, goals)) ": " } }
-                            (sentence::limited(result).join(" "))
+                            @if several { b { (row.name) ": " } }
+                            (sentence::limited(row).join(" "))
                         }
                     }
                 }
@@ -107,43 +106,10 @@ fn unfinished(run: &Run) -> Option<String> {
     }
 }
 
-/// A doubt with all that raised it.
-struct Grouped<'a> {
-    doubt: &'a Doubt,
-    seen: Vec<&'a str>,
-}
-
-/// Doubts of all results, points and curves, the gravest first, each name once.
-fn grouped(run: &Run) -> Vec<Grouped<'_>> {
-    let results = run.results.iter().flat_map(|result| &result.doubts);
-    let of_points = run.points.iter().flat_map(|point| {
-        let results = point.results.iter().flat_map(|result| &result.doubts);
-        point.doubts.iter().chain(results)
-    });
-    let mut all: Vec<Grouped<'_>> = Vec::new();
-    let of_curves = run.curves.iter().flat_map(|curve| &curve.doubts);
-    for doubt in results.chain(of_points).chain(of_curves) {
-        let place = all.iter().position(|known| known.doubt.name == doubt.name);
-        let place = place.unwrap_or_else(|| {
-            all.push(Grouped {
-                doubt,
-                seen: Vec::new(),
-            });
-            all.len() - 1
-        });
-        let seen = &mut all[place].seen;
-        if !seen.contains(&doubt.seen.as_str()) {
-            seen.push(&doubt.seen);
-        }
-    }
-    all.sort_by_key(|known| known.doubt.weight.unwrap_or(u32::MAX));
-    all
-}
-
 /// The name of the gravest doubt.
 #[must_use]
 pub fn gravest(run: &Run) -> String {
-    let all = grouped(run);
+    let all = Raised::of_run(run);
     all.first().map_or("none".to_owned(), |known| {
         let more = all.len() - 1;
         let more = if more > 0 {
@@ -156,14 +122,14 @@ pub fn gravest(run: &Run) -> String {
 }
 
 fn doubts(run: &Run) -> Markup {
-    let all = grouped(run);
+    let all = Raised::of_run(run);
     let (first, rest) = all.split_at(all.len().min(FIRST));
-    let list = |part: &[Grouped<'_>]| {
+    let list = |part: &[Raised<'_>]| {
         html! {
             ul.doubts {
                 @for known in part {
                     li {
-                        b { (known.doubt.name) } ": " (known.seen[0])
+                        b { (known.doubt.name) } ": " (known.seen[0].0)
                         @if known.seen.len() > 1 { " (and " (known.seen.len() - 1) " more)" }
                         ". "
                         span.note {

@@ -1,9 +1,11 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
-use crate::number;
+pub use crate::headline::is_bound;
+use crate::headline::median;
+use crate::number::{self, Known, percent_or_under as percent};
 use mpps_record::{
-    Claim, CurveLine, CurvePoint, Doubt, FixedLoads, ForwardingLimit, FrameCost, Interval,
-    LimitedBy, Outcome, Place, PointLine, RateIs, ResultLine, Run, RunLine, Stability, Verdict,
+    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Place, PointLine,
+    ResultLine, Run, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -77,192 +79,62 @@ fn place(bed: &Place) -> String {
     }
 }
 
-/// `64 B`, `64 B, goal ndr`.
+/// `64 B`, `imix`; where there are several goals, `64 B, pdr 0.5 %`.
 #[must_use]
 pub fn subject(result: &ResultLine, goals: usize) -> String {
     let goal = result.goal.as_ref().filter(|_| goals > 1);
-    let goal = goal.map_or(String::new(), |goal| format!(", goal {goal}"));
+    let goal = goal.map_or(String::new(), |goal| format!(", {goal}"));
     number::frame(&result.frame) + &goal
 }
 
-/// The answer: what the router forwards, with and without loss.
-#[must_use]
-pub fn answer(result: &ResultLine) -> String {
-    // A bound that the rate without loss exceeds says nothing more.
-    let exceeded = result.overload.max_forwarding_fps.is_some_and(|found| {
-        let passed = result.rate_is != Some(RateIs::Below);
-        is_bound(result) && passed && result.rate_fps.is_some_and(|fps| fps >= found.low)
-    });
-    let maximum = maximum(result).filter(|_| !exceeded);
-    let (passed, failed) = match without_loss(result) {
-        Some(Ok(rate)) => (Some(rate), None),
-        Some(Err(sentence)) => (None, Some(sentence)),
-        None => (None, None),
-    };
-    let rates: Vec<String> = maximum.into_iter().chain(passed).collect();
-    let forwards =
-        (!rates.is_empty()).then(|| format!("The router forwards {}.", rates.join(", and ")));
-    let told: Vec<String> = forwards.into_iter().chain(failed).collect();
-    if told.is_empty() {
-        return "No rate was found.".to_owned();
-    }
-    told.join(" ")
-}
-
-/// Whether the maximum forwarding rate is only a bound from below.
-#[must_use]
-pub fn is_bound(result: &ResultLine) -> bool {
-    let overload = &result.overload;
-    overload.max_forwarding_only_disturbed == Some(true)
-        || matches!(
-            overload.max_forwarding_limited_by,
-            Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
-        )
-}
-
-fn maximum(result: &ResultLine) -> Option<String> {
-    let found = result.overload.max_forwarding_fps?;
-    if is_bound(result) {
-        let low = number::rate_passed(found.low as f64);
-        return Some(format!("at least {low} frames/s at overload"));
-    }
-    let rates = [found.median, found.low, found.high].map(|fps| number::rate(fps as f64));
-    let range = if rates[1] == rates[2] {
-        String::new()
-    } else {
-        format!(" ({} to {})", rates[1], rates[2])
-    };
-    Some(format!("{} frames/s{range} at overload", rates[0]))
-}
-
-/// A rate, or a sentence that says why there is none.
-fn without_loss(result: &ResultLine) -> Option<Result<String, String>> {
-    let allowed = result.goal_loss_ratio.unwrap_or(0.0);
-    let within = if allowed > 0.0 {
-        format!("with at most {} loss", number::percent(allowed))
-    } else {
-        "without loss".to_owned()
-    };
-    let is_disturbed = |doubt: &Doubt| doubt.name == "lost-disturbed";
-    let outside = if result.doubts.iter().any(is_disturbed) {
-        " outside disturbances"
-    } else {
-        ""
-    };
-    let within = format!("{within}{outside}{}", passes(result));
-    let rate = result.rate_fps.map(|fps| number::rate_passed(fps as f64));
-    let claim = match (&result.claim, &result.rate_is) {
-        (Some(Claim::Throughput), Some(RateIs::Equal)) => " (an RFC 2544 throughput)",
-        (Some(Claim::Estimate), Some(RateIs::Equal)) => " (an estimate)",
-        _ => "",
-    };
-    match (&result.outcome, rate, &result.rate_is) {
-        (Outcome::NotMeasured, ..) => {
-            let why = result.why.as_deref();
-            let why = why.unwrap_or("the record does not say why");
-            Some(Err(format!("The rate {within} was not measured: {why}.")))
-        }
-        (Outcome::NoneLossless, rate, _) | (_, rate @ Some(_), Some(RateIs::Below)) => {
-            let down = rate.map_or(String::new(), |rate| format!(" down to {rate} frames/s"));
-            Some(Err(format!("No load{down} passed {within}.")))
-        }
-        (_, Some(rate), Some(RateIs::AtLeast)) => {
-            Some(Ok(format!("at least {rate} frames/s {within}{claim}")))
-        }
-        (_, Some(rate), _) => Some(Ok(format!("{rate} frames/s {within}{claim}"))),
-        (_, None, _) => None,
-    }
-}
-
-/// ` in 2 of 3 trials`, where not all passed.
-fn passes(result: &ResultLine) -> String {
-    match (result.lossless_trials, result.judged_trials) {
-        (Some(passed @ 1..), Some(judged)) if passed < judged => {
-            format!(" in {passed} of {judged} trials")
-        }
-        _ => String::new(),
-    }
-}
-
-/// What limits the two rates, and what a frame costs.
+/// What the answer stands on: how busy the router was, what ended the search, and what a frame costs.
 #[must_use]
 pub fn limited(result: &ResultLine) -> Vec<String> {
-    let mut told = Vec::new();
     let overload = &result.overload;
-    if let Some(limit) = &overload.max_forwarding_limited_by {
-        let busy = overload.max_forwarding_busy_share;
-        let busy = busy.map_or(String::new(), |busy| {
-            format!(" The router's CPU was {} busy.", number::percent(busy))
-        });
-        told.push(format!("{}{busy}", at_overload(limit)));
-    }
-    told.extend(result.limited_by.as_ref().map(search_ended));
-    if let Some(cost) = &overload.cost {
-        told.push(cost_of_a_frame(cost));
-    }
-    if result.stability == Stability::Unstable {
-        let how = result
-            .unstable
-            .as_deref()
-            .unwrap_or("the record does not say how");
-        told.push(format!("The router loses frames at low loads too: {how}."));
-    }
-    told
-}
-
-fn at_overload(limit: &ForwardingLimit) -> String {
-    let words = match limit {
-        ForwardingLimit::RouterCpu => "At overload the router's CPU is the limit.",
-        ForwardingLimit::SharedCpu => {
-            "At overload the CPU that router and tester share is the limit."
-        }
-        ForwardingLimit::Router => {
-            "At overload the router is the limit, although its CPU had time left."
-        }
-        ForwardingLimit::Tester => "The tester is the limit: it could offer no more.",
-        ForwardingLimit::Unknown => "The limit at overload is unknown.",
-        ForwardingLimit::Other(word) => return format!("The limit at overload is \"{word}\"."),
-    };
-    words.to_owned()
+    let busy = overload.max_forwarding_busy_share;
+    let busy = busy.map(|busy| {
+        let busy = number::busy(busy);
+        format!("At overload the router's CPU was {busy} busy.")
+    });
+    let ended = result.limited_by.as_ref().map(search_ended);
+    let cost = overload.cost.as_ref().map(cost_of_a_frame);
+    let unstable = (result.stability == Stability::Unstable).then(|| {
+        let how = result.unstable.as_deref();
+        let how = how.unwrap_or("the record does not say how");
+        format!("The router loses frames at low loads too: {how}.")
+    });
+    [busy, ended, cost, unstable]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn search_ended(limit: &LimitedBy) -> String {
-    let words = match limit {
-        LimitedBy::Dut => "The search without loss ended at the router.",
-        LimitedBy::SharedCpu => {
-            "The search without loss ended at the CPU that router and tester share."
-        }
-        LimitedBy::Pause => {
-            "The search without loss ended at pauses: the router lost frames while its CPU had time left."
-        }
-        LimitedBy::Tester => "The search without loss ended at the tester's own ceiling.",
-        LimitedBy::Link => "The search without loss ended at the link's line rate.",
-        LimitedBy::MaxRate => "The search without loss ended at --max-rate.",
-        LimitedBy::Disturbed => {
-            "The search without loss ended because the machine was too disturbed."
-        }
-        LimitedBy::Trials => {
-            "The search without loss ended because its trials or its time were used up."
-        }
-        LimitedBy::Other(word) => return format!("The search without loss ended at \"{word}\"."),
+    let by = match limit {
+        LimitedBy::Dut => "the router",
+        LimitedBy::SharedCpu => "the CPU that router and tester share",
+        LimitedBy::Pause => "pauses, in which the router lost frames while its CPU had time left",
+        LimitedBy::Tester => "the tester's own ceiling",
+        LimitedBy::Link => "the link's line rate",
+        LimitedBy::MaxRate => "--max-rate",
+        LimitedBy::Disturbed => "the machine, which was too disturbed",
+        LimitedBy::Trials => "its trials or its time, which were used up",
+        LimitedBy::Other(word) => word,
     };
-    words.to_owned()
+    format!("The search without loss was ended by {by}.")
 }
 
-/// `The bed is 400 ns of it, ...`.
+/// With the ends of its parts' intervals.
 fn cost_of_a_frame(cost: &FrameCost) -> String {
-    let part = |part: &Interval<f64>| {
-        let ends = [part.median, part.low, part.high].map(number::cost);
-        format!("{} ({} to {})", ends[0], ends[1], ends[2])
-    };
-    let router = if cost.router_ns.low > 0.0 {
-        part(&cost.router_ns)
-    } else {
-        format!("less than {}", number::cost(cost.router_ns.high.max(1.0)))
+    let ends = |part: &Interval<f64>| {
+        let known = median(part);
+        let [low, high] = [part.low, part.high].map(|end| known.with(end).plain());
+        format!("{low} to {high} ns")
     };
     format!(
-        "A frame costs the router {router}, and the bed {}.",
-        part(&cost.bed_ns)
+        "A frame costs the router {}, and the bed {} (95 % intervals).",
+        ends(&cost.router_ns),
+        ends(&cost.bed_ns)
     )
 }
 
@@ -278,7 +150,11 @@ pub fn answer_without_results(run: &Run) -> String {
         return format!("The meter found {found} of {all} planted faults within their tolerance.");
     }
     if !run.curves.is_empty() {
-        return run.curves.iter().map(curve).collect::<Vec<_>>().join(" ");
+        let told = run.curves.iter().map(|line| {
+            let simulated = if line.simulated { "Simulated: " } else { "" };
+            format!("{simulated}{}.", curve(line))
+        });
+        return told.collect::<Vec<_>>().join(" ");
     }
     let trials = number::plural(run.trials.len(), "trial");
     let fixed = run
@@ -297,20 +173,48 @@ pub fn answer_without_results(run: &Run) -> String {
     }
 }
 
-/// The highest load up to which nothing was lost.
-fn curve(curve: &CurveLine) -> String {
+/// `64 B: nothing lost up to 60 % (1.22M frames/s); at 70 % 3.2 % lost; at 100 % (2.03M) 35 % lost, 1.31M forwarded`.
+#[must_use]
+pub fn curve(curve: &CurveLine) -> String {
+    let short = |fps: u64| Known::new(fps as f64, 0.0).short();
+    let measured = |load: &CurvePoint| Some((load.load_share, load.measured.clone()?));
+    let known: Vec<(f64, Measured)> = curve.loads.iter().filter_map(measured).collect();
+    // From the lowest load up: a higher one without loss above a lossy one is chance.
     let lossless = |load: &&CurvePoint| load.verdict == Verdict::Lossless;
-    let frame = number::frame(&curve.frame);
-    let simulated = if curve.simulated { "Simulated: " } else { "" };
-    let passed = curve.loads.iter().rev().take_while(lossless).last();
-    match passed.and_then(|load| Some((load, load.measured.as_ref()?))) {
-        Some((load, found)) => format!(
-            "{simulated}{frame}: nothing was lost up to {} frames/s ({} of the highest load).",
-            number::rate_passed(found.offered_fps as f64),
-            number::percent(load.load_share)
-        ),
-        None => format!("{simulated}{frame}: no load was found up to which nothing is lost."),
+    let below = curve.loads.iter().rev().take_while(lossless).last();
+    let at = |(share, at): &(f64, Measured)| {
+        format!("{} ({} frames/s)", percent(*share), short(at.offered_fps))
+    };
+    let lost = |found| format!("at {} {} lost", at(found), percent(found.1.loss_ratio));
+    let disturbed = known.iter().any(|(_, at)| at.disturbed_lost_frames > 0);
+    let outside = if disturbed {
+        " outside disturbances"
+    } else {
+        ""
+    };
+    let passed = below.and_then(measured);
+    let mut parts: Vec<String> = passed
+        .iter()
+        .map(|load| format!("nothing lost{outside} up to {}", at(load)))
+        .collect();
+    let above = |load: &&(f64, Measured)| {
+        load.1.lost_frames > 0 && passed.as_ref().is_none_or(|below| load.0 > below.0)
+    };
+    let highest = known.first().filter(above);
+    parts.extend(
+        known
+            .iter()
+            .rfind(above)
+            .filter(|low| Some(*low) != highest)
+            .map(lost),
+    );
+    parts.extend(
+        highest.map(|top| format!("{}, {} forwarded", lost(top), short(top.1.forwarding_fps))),
+    );
+    if parts.is_empty() {
+        parts.push("not measured".to_owned());
     }
+    format!("{}: {}", number::frame(&curve.frame), parts.join("; "))
 }
 
 fn points(run: &Run) -> String {
@@ -333,21 +237,20 @@ fn points(run: &Run) -> String {
     )
 }
 
-/// `1.10 million routes, 1 destination`.
-fn table_size(point: &PointLine) -> String {
+/// `1 000 routes, 256 destinations`.
+#[must_use]
+pub fn table_size(point: &PointLine) -> String {
     let counted = |count: u64, noun: &str| {
         let s = if count == 1 { "" } else { "s" };
-        format!("{} {noun}{s}", number::rate(count as f64))
+        format!("{} {noun}{s}", number::spaced(count))
     };
-    let routes = point
-        .routes
-        .as_ref()
-        .map_or(point.asked_routes, |routes| routes.routes);
-    let drawn = point.traffic.destinations.as_ref();
-    let destinations = drawn.map_or(1, |drawn| drawn.distinct);
-    format!(
-        "{}, {}",
+    let routes = point.routes.as_ref();
+    let routes = routes.map_or(point.asked_routes, |routes| routes.routes);
+    let destinations = point.traffic.destinations.as_ref();
+    let destinations = destinations.map_or(1, |drawn| drawn.distinct);
+    let (routes, destinations) = (
         counted(routes, "route"),
-        counted(destinations, "destination")
-    )
+        counted(destinations, "destination"),
+    );
+    format!("{routes}, {destinations}")
 }

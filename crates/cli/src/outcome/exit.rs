@@ -2,8 +2,7 @@
 
 use crate::exit::Exit;
 use crate::expectation;
-use crate::terminal::{Row, ScaleRow};
-use mpps_lab::doubt::Reading;
+use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, Run, Verdict};
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {

@@ -26,7 +26,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
             points,
         })?);
     } else if !rows.is_empty() {
-        let text = terminal::fib_scale(&rows, begin) + &terminal::scale_doubts(&rows);
+        let text = terminal::fib_scale(&rows, begin) + &terminal::scale_doubts(&rows, view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
     }
     Ok(())

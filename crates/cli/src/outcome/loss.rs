@@ -25,7 +25,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
             curves,
         })?);
     } else if !curves.is_empty() {
-        let text = terminal::loss(curves, machine.as_deref().unwrap_or_default());
+        let text = terminal::loss(curves, machine.as_deref().unwrap_or_default(), view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
     }
     Ok(())

@@ -151,7 +151,8 @@ impl<'a> View<'a> {
 
     /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
     fn foot(&self, run: Option<&RunLine>) -> String {
-        let comparability = run.map(|run| crate::terminal::comparability(&run.comparability));
+        let comparability =
+            run.map(|run| crate::terminal::comparability(&run.comparability, self.verbose));
         let mut text = "\n".to_owned();
         text.extend(comparability);
         text += &format!("record: {}\n", self.head.record);

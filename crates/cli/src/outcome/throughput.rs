@@ -4,8 +4,8 @@ use super::{Head, View, json};
 use crate::expectation;
 use crate::terminal::{self, Report, Row};
 use anyhow::Result;
-use mpps_lab::doubt::Reading;
 use mpps_record::{Comparability, ResultLine, Run, Traffic};
+use mpps_report::Reading;
 use serde::Serialize;
 
 /// Puts the results of a run on stdout; what else a person should know goes to stderr.

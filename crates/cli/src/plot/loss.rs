@@ -4,8 +4,8 @@
 use super::panel::{Counts, HEIGHT, Kind, Line, Mark, Panel, Shape};
 use super::{TOP, page, small, symbols};
 use crate::terminal::{grouped, loss_title};
-use crate::words::percent;
 use mpps_record::{CurveLine, CurvePoint, Measured};
+use mpps_report::number::percent_or_under as percent;
 
 /// Okabe and Ito's palette; shapes begin anew with each.
 const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000"];

@@ -2,7 +2,7 @@
 
 use super::plan::{search, sent};
 use super::result::whole_fps;
-use crate::words::{percent, rule};
+use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
@@ -12,6 +12,7 @@ use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::Rate;
 use mpps_record::{FixedLoads, Plan, Scale};
+use mpps_report::number::percent_or_under as percent;
 
 /// What was asked for. A verb adds a constructor here.
 pub struct Job<'a> {

@@ -1,10 +1,10 @@
 //! What `--verbose` adds to the results: how the search decided, where each load failed and why, how evenly frames left.
 
-use super::row::{Row, from_fps};
-use mpps_lab::doubt::Reading;
+use super::{Reading, Row, percent};
 use mpps_method::headroom::{At, Basis};
 use mpps_method::{Evenness, Headroom, LinkSpeed, Rate, Span};
 use mpps_record::{self as record, BusyLoad, LimitedBy, Place, RunLine};
+use mpps_report::number::busy;
 use std::fmt::Write;
 
 /// All of it, a fact a line. The run is `None` where its first line cannot be read.
@@ -48,8 +48,8 @@ pub fn details(rows: &[Row<'_>], run: Option<&RunLine>) -> String {
 /// Where a load passed, where the next one failed, and what ended the search.
 fn loads(row: &Row<'_>) -> Option<String> {
     let (bound, rate) = match row.reading() {
-        Reading::Is(rate) => ("", rate),
-        Reading::AtLeast(rate) => (">= ", rate),
+        Reading::Is(rate) => ("", from_fps(rate)),
+        Reading::AtLeast(rate) => (">= ", from_fps(rate)),
         Reading::Below(_) | Reading::Nothing => return None,
     };
     let told = |words: &str, fps: Option<u64>| {
@@ -73,34 +73,19 @@ fn loads(row: &Row<'_>) -> Option<String> {
 fn link(row: &Row<'_>, speed: Option<LinkSpeed>) -> Option<String> {
     let (share, gbit) = (row.link_share?, row.rate_gbit_per_s?);
     let link = speed.map_or("the link".to_owned(), |speed| speed.to_string());
-    let mut text = format!(
-        "{}: {:.1} % of {link}, {gbit:.2} Gbit/s",
-        row.subject,
-        share * 100.0
-    );
+    let (subject, share) = (&row.subject, percent(share));
+    let mut text = format!("{subject}: {share} of {link}, {gbit:.2} Gbit/s");
     if let Some(ratio) = row.loss_ratio {
-        let _ = write!(text, ", loss {}", loss(ratio));
+        let _ = write!(text, ", loss {}", percent(ratio));
     }
-    if let Some(busy) = row.dut_busiest_cpu_share {
-        let _ = write!(text, ", DUT {:.0} % busy", busy.min(1.0) * 100.0);
+    if let Some(share) = row.dut_busiest_cpu_share {
+        let _ = write!(text, ", DUT {} busy", busy(share));
     }
     if let Some(ns) = row.dut_busy_ns_per_frame {
         let _ = write!(text, ", {ns:.0} ns a frame in all");
     }
     text.push('\n');
     Some(text)
-}
-
-/// Zero is exactly zero; what is not zero never prints as zero.
-fn loss(ratio: f64) -> String {
-    let percent = ratio * 100.0;
-    if ratio == 0.0 {
-        "0".to_owned()
-    } else if percent < 0.01 {
-        "< 0.01 %".to_owned()
-    } else {
-        format!("{percent:.2} %")
-    }
 }
 
 /// Why frames were lost, what the DUT does with a fifth of its CPU left, and how evenly frames were sent.
@@ -179,6 +164,11 @@ fn evenness_of(even: &record::Evenness) -> Evenness {
         catch_up_frames: even.catch_up_frames.unwrap_or(0),
         ring_frames: even.ring_frames.unwrap_or(0),
     }
+}
+
+/// A rate of a record.
+fn from_fps(fps: u64) -> Rate {
+    Rate::from_fps(fps as f64)
 }
 
 /// Several goals of one size have these in common: each line once.

@@ -1,149 +1,108 @@
 //! The doubts: those that change how a result is read, a line each, the worst first; with `--verbose` all of them, with
 //! why each matters and what to do next.
 
-use super::row::Row;
-use mpps_lab::doubt::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
-use mpps_record::{Doubt, ForwardingLimit};
+use mpps_record::Doubt;
+use mpps_report::doubts::Raised;
 use std::fmt::Write;
 
-/// Lines of doubts at most, without `--verbose`.
+/// Lines of doubts at most, without `--verbose`; and lines of one doubt with it.
 const LINES_MAX: usize = 8;
 
-/// One doubt with the frame sizes it was raised for, by what was seen.
-struct Raised<'a> {
-    doubt: &'a Doubt,
-    seen: Vec<(String, Vec<String>)>,
+/// Results, points or curves, and what there is to doubt about them.
+pub struct Doubted<'a> {
+    /// Each by its name, with its doubts.
+    pub subjects: Vec<(&'a str, &'a [Doubt])>,
+    /// What they are together: `points`.
+    pub noun: &'static str,
+    /// So many are named at most for one doubt. More are counted.
+    pub named_max: usize,
+    /// Doubts that the text above says already, by name.
+    pub said: Vec<&'static str>,
 }
 
-/// The doubts that change how these results are read, a line each, and the others in a line of their own; empty
-/// without any.
-#[must_use]
-pub fn doubts(rows: &[Row<'_>]) -> String {
-    let searched = searched(rows);
-    let mut raised = raised(rows);
-    raised.retain(|raised| !is_said(raised.doubt, rows));
-    let footnotes: Vec<&str> = raised
-        .iter()
-        .filter_map(|raised| raised.doubt.footnote.as_deref())
-        .collect();
-    raised.retain(|raised| raised.doubt.footnote.is_none());
-    let mut text = String::new();
-    if !raised.is_empty() {
-        text.push_str("\nDoubts\n");
+impl Doubted<'_> {
+    /// The doubts as lines; empty without any.
+    #[must_use]
+    pub fn lines(&self, verbose: bool) -> String {
+        let raised = Raised::each(self.subjects.iter().copied());
+        if verbose {
+            self.in_full(&raised)
+        } else {
+            self.in_short(raised)
+        }
     }
-    for Raised { seen, .. } in raised.iter().take(LINES_MAX) {
-        let (what, frames) = &seen[0];
-        let also: Vec<&str> = seen[1..]
+
+    /// A line each, and in a line of their own those that hold for every result of such a bed.
+    fn in_short(&self, mut raised: Vec<Raised<'_>>) -> String {
+        raised.retain(|raised| !self.said.contains(&raised.doubt.name.as_str()));
+        let footnotes = raised
             .iter()
-            .flat_map(|(_, frames)| frames.iter().map(String::as_str))
-            .collect();
-        let of = match (also.is_empty(), frames.len() == searched) {
+            .filter_map(|one| one.doubt.footnote.as_deref());
+        let footnotes = footnotes.collect::<Vec<_>>().join(", ");
+        raised.retain(|raised| raised.doubt.footnote.is_none());
+        let mut text = String::new();
+        if !raised.is_empty() {
+            text.push_str("\nDoubts\n");
+        }
+        for Raised { seen, .. } in raised.iter().take(LINES_MAX) {
+            let (what, first) = &seen[0];
+            let similar: Vec<&str> = seen[1..].iter().flat_map(|(_, all)| all).copied().collect();
+            let _ = writeln!(text, "- {what}{}", self.among(first, &similar));
+        }
+        if raised.len() > LINES_MAX {
+            let _ = writeln!(text, "- and {} more (-v)", raised.len() - LINES_MAX);
+        }
+        if !footnotes.is_empty() {
+            let _ = writeln!(
+                text,
+                "\nHolds for every result of such a bed: {footnotes} (docs/method.md)"
+            );
+        }
+        text
+    }
+
+    /// Each with why it matters and what to do next.
+    fn in_full(&self, raised: &[Raised<'_>]) -> String {
+        let mut text = String::new();
+        if !raised.is_empty() {
+            text.push_str("\nDoubts\n");
+        }
+        for Raised { doubt, seen } in raised {
+            for (what, subjects) in seen.iter().take(LINES_MAX) {
+                let _ = writeln!(text, "- {what}{}", self.among(subjects, &[]));
+            }
+            if seen.len() > LINES_MAX {
+                let more: usize = seen[LINES_MAX..].iter().map(|(_, all)| all.len()).sum();
+                let _ = writeln!(text, "- similar at {more} more {} (--json)", self.noun);
+            }
+            let _ = writeln!(text, "    why:  {}\n    next: {}", doubt.why, doubt.next);
+        }
+        text
+    }
+
+    /// Which saw it: ` (64; similar: imix)`, ` (in 3 of 9 points)`; nothing where all saw the same.
+    fn among(&self, first: &[&str], similar: &[&str]) -> String {
+        let (seen, all) = (first.len() + similar.len(), self.subjects.len());
+        match (seen == all, similar.is_empty()) {
             (true, true) => String::new(),
-            (true, false) => format!(" ({})", frames.join(", ")),
-            (false, _) => format!(" ({}; similar: {})", frames.join(", "), also.join(", ")),
-        };
-        let _ = writeln!(text, "- {what}{of}");
-    }
-    if raised.len() > LINES_MAX {
-        let _ = writeln!(text, "- and {} more (-v)", raised.len() - LINES_MAX);
-    }
-    if !footnotes.is_empty() {
-        let _ = writeln!(
-            text,
-            "\nHolds for every result of such a bed: {} (docs/method.md)",
-            footnotes.join(", ")
-        );
-    }
-    text
-}
-
-/// All doubts, each with why it matters and what to do next.
-#[must_use]
-pub fn doubts_in_full(rows: &[Row<'_>]) -> String {
-    let (searched, raised) = (searched(rows), raised(rows));
-    if raised.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("\nDoubts\n");
-    for Raised { doubt, seen } in &raised {
-        for (what, frames) in seen {
-            let of = if frames.len() == searched {
-                String::new()
-            } else {
-                format!(" ({})", frames.join(", "))
-            };
-            let _ = writeln!(text, "- {what}{of}");
+            _ if seen > self.named_max => {
+                let similar = if similar.is_empty() { "" } else { "similar " };
+                format!(" ({similar}in {seen} of {all} {})", self.noun)
+            }
+            (_, true) => format!(" ({})", first.join(", ")),
+            (_, false) => format!(" ({}; similar: {})", first.join(", "), similar.join(", ")),
         }
-        let _ = writeln!(text, "    why:  {}\n    next: {}", doubt.why, doubt.next);
-    }
-    text
-}
-
-/// Rows of which anything is known.
-fn searched(rows: &[Row<'_>]) -> usize {
-    let known = |row: &&Row<'_>| row.trials > 0 || !row.doubts.is_empty();
-    rows.iter().filter(known).count()
-}
-
-/// Whether the sentences above the table say the same.
-fn is_said(doubt: &Doubt, rows: &[Row<'_>]) -> bool {
-    let by_tester =
-        |row: &Row<'_>| row.overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester);
-    match doubt.name.as_str() {
-        SIMULATED | UNSTABLE => true,
-        TESTER_NEAR_CEILING => rows.iter().all(by_tester),
-        _ => false,
-    }
-}
-
-/// Each doubt once, the gravest first.
-fn raised<'a>(rows: &'a [Row<'_>]) -> Vec<Raised<'a>> {
-    let mut raised = Vec::new();
-    for row in rows {
-        for doubt in &row.doubts {
-            note(&mut raised, doubt, &row.subject);
-        }
-    }
-    // Older records have no weights: then the order is the one in which doubts were raised.
-    raised.sort_by_key(|raised| raised.doubt.weight);
-    raised
-}
-
-fn note<'a>(raised: &mut Vec<Raised<'a>>, doubt: &'a Doubt, frames: &str) {
-    let place = raised
-        .iter()
-        .position(|one| one.doubt.name == doubt.name)
-        .unwrap_or_else(|| {
-            raised.push(Raised {
-                doubt,
-                seen: Vec::new(),
-            });
-            raised.len() - 1
-        });
-    let seen = &mut raised[place].seen;
-    match seen.iter_mut().find(|(what, _)| *what == doubt.seen) {
-        Some((_, of)) => of.push(frames.to_owned()),
-        None => seen.push((doubt.seen.clone(), vec![frames.to_owned()])),
     }
 }
 
 #[cfg(test)]
-pub(in crate::terminal) mod tests {
+mod tests {
     use super::*;
-    use crate::record;
-    use mpps_lab::doubt::{self, Weight};
-    use mpps_record::ResultLine;
-
-    /// A doubt with a cause and an advice that no test reads.
-    pub(in crate::terminal) fn doubt(name: &'static str, weight: Weight, seen: &str) -> Doubt {
-        record::doubt(&doubt::Doubt {
-            name,
-            weight,
-            seen: seen.to_owned(),
-            why: "it matters",
-            next: "run again",
-        })
-    }
+    use crate::terminal::fixture::doubt;
+    use crate::terminal::report::doubted;
+    use mpps_lab::doubt::{TESTER_NEAR_CEILING, Weight};
+    use mpps_record::{ForwardingLimit, ResultLine};
+    use mpps_report::Row;
 
     fn result(frame: &str, doubts: Vec<Doubt>) -> ResultLine {
         ResultLine {
@@ -155,11 +114,11 @@ pub(in crate::terminal) mod tests {
     }
 
     fn doubts(lines: &[ResultLine]) -> String {
-        super::doubts(&Row::each(lines))
+        doubted(&Row::each(lines)).lines(false)
     }
 
     fn doubts_in_full(lines: &[ResultLine]) -> String {
-        super::doubts_in_full(&Row::each(lines))
+        doubted(&Row::each(lines)).lines(true)
     }
 
     fn results() -> [ResultLine; 3] {
@@ -218,16 +177,27 @@ pub(in crate::terminal) mod tests {
     }
 
     #[test]
-    fn weights_order_groups_then_places() {
-        let footnote = Weight::Footnote(0, "no wire");
-        let weights = [
-            Weight::Another(0),
-            Weight::Another(12),
-            Weight::Shifted(0),
-            Weight::Unsure(0),
-            Weight::Unknown(0),
-            footnote,
-        ];
-        assert!(weights.is_sorted() && weights[4] < footnote);
+    fn many_that_saw_it_are_counted() {
+        let near = |seen| [doubt("near", Weight::Unsure(6), seen)];
+        let (one, two) = (near("1 is near"), near("2 is near"));
+        let lines = |raised: usize, all: usize, verbose| {
+            let subject = |place| match place {
+                0 => ("first", &one[..]),
+                place if place < raised => ("other", &two[..]),
+                _ => ("without", &[][..]),
+            };
+            let doubted = Doubted {
+                subjects: (0..all).map(subject).collect(),
+                noun: "points",
+                named_max: 1,
+                said: Vec::new(),
+            };
+            doubted.lines(verbose)
+        };
+        assert_eq!(lines(1, 9, false), "\nDoubts\n- 1 is near (first)\n");
+        let similar = "\nDoubts\n- 1 is near (similar in 4 of 9 points)\n";
+        assert_eq!(lines(4, 9, false), similar);
+        let full = lines(4, 9, true);
+        assert!(full.contains("- 2 is near (in 3 of 9 points)\n"), "{full}");
     }
 }

@@ -4,13 +4,11 @@ mod beds;
 mod calibration;
 mod columns;
 mod details;
-mod digits;
 mod doctor;
 mod doubts;
 mod fib;
 mod fib_scale;
 mod fixed_load;
-mod headline;
 mod limits;
 mod loss;
 pub mod plan;
@@ -18,7 +16,6 @@ pub mod progress;
 mod recovery;
 mod report;
 mod routes;
-mod row;
 mod style;
 mod table;
 mod wrap;
@@ -32,16 +29,15 @@ pub use fib::{
 };
 #[cfg(test)]
 pub(crate) use fib_scale::tests::points as scale_points_for_tests;
-pub use fib_scale::{
-    ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title, three_digits,
-};
+pub use fib_scale::{ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title};
+pub use mpps_report::number::{percent_or_under as percent, spaced as grouped, three_digits};
+pub use mpps_report::{Reading, Row};
 pub use recovery::recovery;
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
-pub use row::Row;
 pub use wrap::fitted;
 
 pub use crate::print::{error, lost_output, note, out};
@@ -49,33 +45,5 @@ pub use crate::print::{error, lost_output, note, out};
 use columns::columns;
 use table::table;
 
-/// A count with its thousands apart: `1 550 000`.
-#[must_use]
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_stand_apart() {
-        for (count, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1 000"),
-            (1_550_000, "1 550 000"),
-        ] {
-            assert_eq!(grouped(count), text);
-        }
-    }
-}
+mod fixture;

@@ -1,12 +1,12 @@
 //! What a person reads when a measurement has ended: a sentence a frame size, one table, the doubts that change it.
 
 use super::details::{details, once};
-use super::doubts::{doubts, doubts_in_full};
-use super::headline::{headline, name};
-use super::row::Row;
-use super::{fitted, grouped, table};
+use super::doubts::Doubted;
+use super::{Row, fitted, grouped, table};
+use mpps_lab::doubt::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
 use mpps_method::destinations::Draw;
-use mpps_record::{Bed, Comparability, Place, Receiver, RunLine};
+use mpps_record::{Bed, Comparability, ForwardingLimit, Place, Receiver, RunLine};
+use mpps_report::headline::headline;
 use std::fmt::Write;
 
 /// A measurement that has ended, as its record has it.
@@ -33,7 +33,7 @@ impl Report<'_> {
     fn head(&self) -> String {
         let mut text = once(self.rows.iter().filter_map(|row| {
             let found = row.unstable.as_ref()?;
-            Some(format!("{}: UNSTABLE: {found}\n", name(row)))
+            Some(format!("{}: UNSTABLE: {found}\n", row.name))
         }));
         if !text.is_empty() {
             text.push_str("Chance decided the results below.\n");
@@ -61,22 +61,11 @@ impl Report<'_> {
         }
         if self.verbose {
             text.push_str(&details(self.rows, self.run));
-            text.push_str(&doubts_in_full(self.rows));
-        } else {
-            text.push_str(&doubts(self.rows));
         }
-        match self.run.map(|run| &run.comparability) {
-            Some(comparability) if self.verbose => {
-                let _ = writeln!(text, "\ncomparable with: {comparability}");
-            }
-            Some(Comparability { key, .. }) => {
-                let _ = writeln!(
-                    text,
-                    "\ncomparable with: {key} (-v: conditions and all details)"
-                );
-            }
-            None => text.push('\n'),
-        }
+        text.push_str(&doubted(self.rows).lines(self.verbose));
+        text.push('\n');
+        let key = self.run.map(|run| &run.comparability);
+        text.extend(key.map(|key| comparability(key, self.verbose)));
         let _ = writeln!(text, "record: {}", self.record);
         text
     }
@@ -166,6 +155,23 @@ impl Report<'_> {
     }
 }
 
+/// Rows of which anything is known, with their doubts; the sentences above the table say some.
+pub(super) fn doubted<'a>(rows: &'a [Row<'_>]) -> Doubted<'a> {
+    let is_known = |row: &&Row<'_>| row.trials > 0 || !row.doubts.is_empty();
+    let by_tester =
+        |row: &Row<'_>| row.overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester);
+    let near = rows.iter().all(by_tester).then_some(TESTER_NEAR_CEILING);
+    let known = rows.iter().filter(is_known);
+    Doubted {
+        subjects: known
+            .map(|row| (row.subject.as_str(), row.doubts.as_slice()))
+            .collect(),
+        noun: "results",
+        named_max: 5,
+        said: [SIMULATED, UNSTABLE].into_iter().chain(near).collect(),
+    }
+}
+
 /// The set-up script of a bed in words, with its hash where it ran just before; `None` where there was none.
 fn setup_words(bed: &Bed) -> Option<String> {
     let (name, script) = (bed.dut_setup.as_ref()?, bed.dut_setup_script.as_ref()?);
@@ -177,10 +183,15 @@ fn setup_words(bed: &Bed) -> Option<String> {
     })
 }
 
-/// What results may be compared by.
+/// What results may be compared by: the key, and with `--verbose` the conditions that it stands for.
 #[must_use]
-pub fn comparability(key: &Comparability) -> String {
-    format!("comparable with: {key}\n")
+pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
+    let key = &of_run.key;
+    if verbose {
+        format!("comparable with: {of_run}\n")
+    } else {
+        format!("comparable with: {key} (-v: conditions and all details)\n")
+    }
 }
 
 #[cfg(test)]

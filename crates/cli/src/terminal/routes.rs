@@ -4,7 +4,7 @@ mod json;
 
 pub use json::routes_json;
 
-use super::grouped;
+use super::{columns, grouped};
 use mpps_tables::{Counts, Families, Histogram, Routes, Table};
 use std::fmt::Write;
 
@@ -36,19 +36,18 @@ pub fn routes(read: &Routes) -> String {
             if read.counts.damaged == 1 { "" } else { "s" }
         );
     }
-    let _ = writeln!(text);
-    row(&mut text, "", "IPv4", "IPv6");
-    families(&mut text, "distinct prefixes", read.distinct);
-    for (class, count) in read.chosen.left_out.iter() {
-        families(&mut text, &format!("- {}", class.name()), count);
-    }
-    families(
-        &mut text,
-        "left to use",
-        Families::from_table(&read.chosen.table),
-    );
-    let _ = writeln!(text);
-    lengths(&mut text, &Histogram::from_table(&read.chosen.table));
+    let counts =
+        |name: &str, count: Families| [name.to_owned(), grouped(count.v4), grouped(count.v6)];
+    let mut rows = vec![["", "IPv4", "IPv6"].map(str::to_owned)];
+    rows.push(counts("distinct prefixes", read.distinct));
+    let left_out = read.chosen.left_out.iter();
+    rows.extend(left_out.map(|(class, count)| counts(&format!("- {}", class.name()), count)));
+    let table = &read.chosen.table;
+    rows.push(counts("left to use", Families::from_table(table)));
+    rows.push(Default::default());
+    rows.push(["length", "IPv4", "IPv6"].map(str::to_owned));
+    rows.extend(lengths(&Histogram::from_table(table)));
+    let _ = write!(text, "\n{}", columns(&rows, &[0]));
     text
 }
 
@@ -93,30 +92,21 @@ fn megaoctets(octets: u64) -> String {
     format!("{:.2} MB", octets as f64 / 1e6)
 }
 
-fn lengths(text: &mut String, histogram: &Histogram) {
-    row(text, "length", "IPv4", "IPv6");
-    for (length, &v6) in histogram.v6.iter().enumerate() {
-        let v4 = histogram.v4.get(length).copied().unwrap_or_default();
-        if v4 + v6 > 0 {
-            let or_blank = |count| {
-                if count > 0 {
-                    grouped(count)
-                } else {
-                    String::new()
-                }
-            };
-            row(text, &format!("/{length}"), &or_blank(v4), &or_blank(v6));
+/// A row for each length that a prefix has.
+fn lengths(histogram: &Histogram) -> impl Iterator<Item = [String; 3]> {
+    let or_blank = |count: u64| {
+        if count > 0 {
+            grouped(count)
+        } else {
+            String::new()
         }
-    }
-}
-
-fn families(text: &mut String, name: &str, count: Families) {
-    row(text, name, &grouped(count.v4), &grouped(count.v6));
-}
-
-fn row(text: &mut String, name: &str, v4: &str, v6: &str) {
-    let line = format!("{name:<45}{v4:>12}{v6:>12}");
-    let _ = writeln!(text, "{}", line.trim_end());
+    };
+    (0..histogram.v6.len()).filter_map(move |length| {
+        let counts = [&histogram.v4[..], &histogram.v6[..]];
+        let counts = counts.map(|counts| counts.get(length).copied().unwrap_or_default());
+        let [v4, v6] = counts.map(or_blank);
+        (counts != [0, 0]).then(|| [format!("/{length}"), v4, v6])
+    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
-use super::columns;
-use super::headline::{forwarding_range, is_bound, median, passed};
-use super::row::Row;
-use mpps_lab::doubt::Reading;
+use super::{Reading, Row, columns};
 use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
+use mpps_report::headline::{forwarding_range, is_bound, median, passed};
+use mpps_report::number;
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
@@ -69,7 +68,7 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
             .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
         cost(|cost| &cost.router_ns),
         cost(|cost| &cost.bed_ns),
-        busy.map_or_else(dash, |busy| format!("{:.0} %", busy.min(1.0) * 100.0)),
+        busy.map_or_else(dash, number::busy),
         limited_by(row),
     ]
 }
@@ -87,7 +86,8 @@ fn forwarded(row: &Row<'_>, rates: Interval<u64>) -> String {
     }
 }
 
-fn without_loss(row: &Row<'_>) -> String {
+/// `1.38M`, `>= 1.19M`.
+pub(super) fn without_loss(row: &Row<'_>) -> String {
     match row.reading() {
         Reading::Is(rate) => passed(row, rate).short(),
         Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),

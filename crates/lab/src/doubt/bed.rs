@@ -1,17 +1,16 @@
 //! Doubts that the bed brings along, whatever was found on it.
 
-use super::{Doubt, Surroundings, Weighed, Weight};
+use super::{Doubt, Surroundings, Weight};
 use mpps_method::Rate;
 
-pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
-    let around = weighed.around;
+pub(super) fn doubts(around: &Surroundings, ceiling: Rate) -> Vec<Doubt> {
     let (is_external, is_veth) = (around.external, around.veth.is_some());
     let mut doubts = Vec::new();
     if let Some(pair) = &around.simulated {
         doubts.push(simulated(pair));
     } else {
         if is_external {
-            doubts.push(ceiling_unproven(weighed.saturated.ceiling));
+            doubts.push(ceiling_unproven(ceiling));
             doubts.push(device_unknown());
         }
         doubts.extend(veth_cable(around).filter(|_| is_external));
@@ -96,13 +95,12 @@ fn virtual_nic() -> Doubt {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{bound_by_loss, look_at};
     use super::*;
 
     #[test]
     fn each_kind_of_bed_has_its_doubts() {
         let names = |around: Surroundings| {
-            let doubts = look_at(&around, &bound_by_loss(1.0), doubts);
+            let doubts = doubts(&around, Rate::ZERO);
             doubts.iter().map(|doubt| doubt.name).collect::<Vec<_>>()
         };
         let bed = Surroundings {

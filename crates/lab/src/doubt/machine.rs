@@ -1,6 +1,6 @@
 //! Doubts about the machine and its CPUs: whether they were the same for all trials, and the bed's alone.
 
-use super::{Doubt, Searched, Surroundings, Weighed, Weight};
+use super::{Doubt, Surroundings, Weighed, Weight};
 use crate::facts::Change;
 use crate::one_run::Holder;
 use mpps_method::saturation::{Distance, is_same_distance};
@@ -17,16 +17,29 @@ const QUIETER: &str = "Run again when the machine is quieter. Compare in pairs o
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (around, searched) = (weighed.around, weighed.searched);
     // A search may be slow from its first trial on: the gate's trials tell.
-    let trials = weighed.gated.trials.iter().chain(searched.trials.iter());
+    let all = weighed.gated.trials.iter().chain(searched.trials.iter());
+    let mut doubts = trial_doubts(around, all, &searched.trials);
+    // Of the lossless trials that the result stands on.
+    if let Outcome::Found { lossless, .. } = searched.result.outcome {
+        doubts.extend(lost_disturbed(&searched.trials, lossless));
+    }
     let maximum = weighed.saturated.maximum();
     let overload_ns = maximum.and_then(|maximum| maximum.distance_ns);
+    doubts.extend(distance_changed(overload_ns, searched.evidence.as_ref()));
+    doubts
+}
+
+/// Whether these trials had the CPUs to themselves, and `all` of them the same speed.
+pub(super) fn trial_doubts<'a>(
+    around: &Surroundings,
+    all: impl IntoIterator<Item = &'a (Trial, Verdict), IntoIter: Clone>,
+    trials: &[(Trial, Verdict)],
+) -> Vec<Doubt> {
     let doubts = [
-        slowed(trials.map(|(trial, _)| trial)),
-        steal(&searched.trials),
+        slowed(all.into_iter().map(|(trial, _)| trial)),
+        steal(trials),
         cpu_shared(around),
         core_shared(around),
-        lost_disturbed(searched),
-        distance_changed(overload_ns, searched.evidence.as_ref()),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -81,13 +94,10 @@ fn core_shared(around: &Surroundings) -> Option<Doubt> {
     })
 }
 
-/// Of the lossless trials that the result stands on: frames that were lost, or left unsent, while the machine disturbed
-/// them count for nothing.
-fn lost_disturbed(searched: &Searched) -> Option<Doubt> {
-    let Outcome::Found { lossless: load, .. } = searched.result.outcome else {
-        return None;
-    };
-    let (disturbed, length) = spoilt_at(&searched.trials, load)?;
+/// Of the lossless trials at a load: frames that were lost, or left unsent, while the machine disturbed them count for
+/// nothing.
+pub(super) fn lost_disturbed(trials: &[(Trial, Verdict)], load: Rate) -> Option<Doubt> {
+    let (disturbed, length) = spoilt_at(trials, load)?;
     let times = match disturbed.times {
         1 => "1 disturbance".to_owned(),
         times => format!("{times} disturbances"),

@@ -2,20 +2,35 @@
 
 use super::{Doubt, Weighed, Weight};
 use mpps_method::claim::FINAL_TRIAL;
-use mpps_method::{GoalResult, Irregular, Outcome, Stability, Trial, Verdict};
+use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
 
 /// The doubt of a DUT that loses frames at a load that it should not feel.
 pub const UNSTABLE: &str = "unstable";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (stability, searched) = (&weighed.gated.stability, weighed.searched);
+    let (Outcome::Found {
+        voided: voids,
+        trials,
+        ..
+    }
+    | Outcome::NoneLossless {
+        voided: voids,
+        trials,
+        ..
+    }
+    | Outcome::CouldNotMeasure {
+        voided: voids,
+        trials,
+        ..
+    }) = searched.result.outcome;
     let doubts = [
         unstable(stability),
         gate_unknown(stability),
         contradiction(&searched.trials),
-        voided(&searched.result.outcome),
+        voided(voids, trials),
         out_of_trials(&searched.result),
-        short_trial(&searched.result),
+        short_trial(searched.result.final_trial),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -69,10 +84,7 @@ fn contradiction(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-fn voided(outcome: &Outcome) -> Option<Doubt> {
-    let (Outcome::Found { voided, trials, .. }
-    | Outcome::NoneLossless { voided, trials, .. }
-    | Outcome::CouldNotMeasure { voided, trials, .. }) = *outcome;
+pub(super) fn voided(voided: u32, trials: u32) -> Option<Doubt> {
     (voided > 0).then(|| Doubt {
         name: "voided",
         weight: Weight::Unsure(3),
@@ -99,8 +111,7 @@ fn out_of_trials(result: &GoalResult) -> Option<Doubt> {
     })
 }
 
-fn short_trial(result: &GoalResult) -> Option<Doubt> {
-    let trial = result.final_trial;
+pub(super) fn short_trial(trial: Span) -> Option<Doubt> {
     (trial < FINAL_TRIAL).then(|| Doubt {
         name: "short-trial",
         weight: Weight::Footnote(0, "trials shorter than RFC 2544's 60 s"),

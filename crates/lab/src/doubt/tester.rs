@@ -11,14 +11,19 @@ pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (searched, ceiling) = (weighed.searched, weighed.saturated.ceiling);
-    let doubts = [
-        not_offered(&searched.trials),
-        near_ceiling(&searched.result.outcome, ceiling),
-    ];
+    let near = match searched.result.outcome {
+        Outcome::Found {
+            lossless,
+            limited_by,
+            ..
+        } => near_ceiling(lossless, limited_by, ceiling),
+        _ => None,
+    };
+    let doubts = [not_offered(&searched.trials), near];
     doubts.into_iter().flatten().collect()
 }
 
-fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+pub(super) fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let is_short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
     let short = trials.iter().filter(is_short).count();
     // So many at one load are how a tester's limit is found; the last confirms it.
@@ -35,15 +40,7 @@ fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     })
 }
 
-fn near_ceiling(outcome: &Outcome, ceiling: Rate) -> Option<Doubt> {
-    let Outcome::Found {
-        lossless: result,
-        limited_by,
-        ..
-    } = *outcome
-    else {
-        return None;
-    };
+pub(super) fn near_ceiling(result: Rate, limited_by: LimitedBy, ceiling: Rate) -> Option<Doubt> {
     let is_near = result.fps() > NEAR_CEILING * ceiling.fps();
     (is_near && limited_by != LimitedBy::Link).then(|| Doubt {
         name: TESTER_NEAR_CEILING,
@@ -56,7 +53,6 @@ fn near_ceiling(outcome: &Outcome, ceiling: Rate) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::found_by;
     use super::*;
 
     #[test]
@@ -73,10 +69,7 @@ mod tests {
     #[test]
     fn a_result_at_the_ceiling_is_doubted() {
         let fps = Rate::from_fps;
-        let is_near = |rate, limited_by| {
-            let outcome = found_by(limited_by, fps(rate), None);
-            near_ceiling(&outcome, fps(1e6)).is_some()
-        };
+        let is_near = |rate, limited_by| near_ceiling(fps(rate), limited_by, fps(1e6)).is_some();
         assert!(is_near(0.96e6, LimitedBy::Tester));
         assert!(!is_near(0.95e6, LimitedBy::Tester));
         assert!(!is_near(0.96e6, LimitedBy::Link));

@@ -2,7 +2,7 @@
 
 use super::*;
 use mpps_method::{
-    CpuBusy, GoalResult, Losses, Outcome, Passes, Rate, Span, Stability, Trial, Verdict,
+    CpuBusy, CpuSteal, GoalResult, Losses, Outcome, Passes, Rate, Span, Trial, Verdict,
 };
 
 /// What a search found that ended so.
@@ -64,26 +64,6 @@ pub(super) fn bound_by_these(lost: std::ops::Range<usize>, at_ring: u64, busy: f
     searched
 }
 
-/// What a file's rules say of a search after a gate without trials.
-pub(super) fn look_at(
-    around: &Surroundings,
-    searched: &Searched,
-    doubts: fn(&Weighed<'_>) -> Vec<Doubt>,
-) -> Vec<Doubt> {
-    let gated = Gated {
-        stability: Stability::Stable,
-        trials: Vec::new(),
-    };
-    doubts(&Weighed {
-        around,
-        saturated: &Saturated::default(),
-        gated: &gated,
-        searched,
-        why_lost: None,
-        limited_by: None,
-    })
-}
-
 #[test]
 fn weights_order_groups_then_places() {
     let footnote = Weight::Footnote(0, "no wire");
@@ -99,4 +79,56 @@ fn weights_order_groups_then_places() {
     assert!(weights.is_sorted() && places.is_sorted() && weights[4] < footnote);
     let footnotes = [weights[4], footnote].map(Weight::footnote);
     assert_eq!(footnotes, [None, Some("no wire")]);
+}
+
+#[test]
+fn a_series_has_the_doubts_of_its_trials() {
+    let load = Rate::from_fps(1e6);
+    let trial = |stolen_ns| Trial {
+        offered: load,
+        duration: Span::from_millis(1_000),
+        steal: vec![CpuSteal {
+            cpu: 0,
+            steal_ns: stolen_ns,
+        }],
+        ..Trial::default()
+    };
+    let names = |around: &Surroundings, trials: &[(Trial, Verdict)], void, length, limit| {
+        let series = Series {
+            length: Span::from_millis(length),
+            trials,
+            void,
+            found: Some((load, limit)),
+        };
+        let doubts = series_doubts(around, load, &series);
+        let names = doubts.iter().map(|doubt| doubt.name);
+        names.collect::<Vec<_>>()
+    };
+    let quiet = Surroundings {
+        external: true,
+        ..Surroundings::default()
+    };
+    let device = ["ceiling-unproven", "device-unknown"];
+    let lossless = [(trial(0), Verdict::Lossless)];
+    let link = LimitedBy::Link;
+    assert_eq!(names(&quiet, &lossless, 0, 60_000, link), device);
+    let shared = Surroundings {
+        cpus_shared: true,
+        core_shared: Some((1, 2)),
+        ..quiet
+    };
+    let unsent = Verdict::NotOffered(mpps_method::Shortfall::LostAtReceiver(1));
+    let trials = vec![(trial(20_000_000), unsent); 5];
+    let found = names(&shared, &trials, 2, 1_000, LimitedBy::Tester);
+    for name in [
+        "short-trial",
+        "voided",
+        "not-offered",
+        TESTER_NEAR_CEILING,
+        "steal",
+        "cpu-shared",
+        "core-shared",
+    ] {
+        assert!(found.contains(&name), "{name}: {found:?}");
+    }
 }

@@ -5,7 +5,7 @@ use super::throughput::{ThroughputPlan, saturate};
 use super::{JobError, Judged, Phase, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{self, Doubt, frame_doubts, work_doubts};
+use crate::doubt::{self, Doubt, Series};
 use crate::search::link;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
@@ -101,6 +101,15 @@ pub struct Curve {
     pub doubts: Vec<Doubt>,
 }
 
+impl Curve {
+    /// The highest load up to which nothing was lost.
+    fn passed(&self) -> Option<&LoadTried> {
+        // From the lowest load up: a higher one without loss above a lossy one is chance.
+        let is_lossless = |tried: &&LoadTried| tried.judged.verdict == Verdict::Lossless;
+        self.loads.iter().rev().take_while(is_lossless).last()
+    }
+}
+
 /// Measures one frame size after the other on the bed, and tells each curve; returns what ended the run, or a size.
 pub fn measure(
     bed: &Bed,
@@ -184,10 +193,13 @@ fn descend(
     let ended = offer_each(curve, measurer, plan, deadline, trials);
     let tried = curve.loads.iter().map(|tried| &tried.judged);
     let tried = tried.map(|judged| (judged.trial.clone(), judged.verdict));
-    let tried: Vec<_> = tried.collect();
-    curve.doubts = doubt::of_overload(&measurer.surroundings());
-    (curve.doubts).extend(work_doubts(&tried, around.cpus_shared));
-    curve.doubts.extend(frame_doubts(&tried));
+    let series = Series {
+        length: plan.time(),
+        trials: &tried.collect::<Vec<_>>(),
+        void: curve.loads.iter().map(|tried| tried.void).sum(),
+        found: curve.passed().map(|tried| (tried.load, limit)),
+    };
+    curve.doubts = doubt::series_doubts(&measurer.surroundings(), saturated.ceiling, &series);
     curve.end = ended?;
     Ok(())
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::terminal::headline::tests::line;
+use crate::terminal::fixture::line;
 use crate::terminal::report::tests::run;
 use mpps_record::{Basis, ResultLine, WhyLost};
 
@@ -53,7 +53,7 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
         "64: passes 1.380 Mfps, fails 1.410 Mfps; 6 trials; the search was ended by: DUT\n",
         "64: the receiver's program at the exit: 41 ns a frame of the bed's part, timed by the kernel in bursts of its \
          own (with about one reading of the clock)\n",
-        "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0, DUT 100 % busy, 497 ns a frame in all\n",
+        "64: 2.6 % of 10 Gbit/s, 1.04 Gbit/s, loss 0 %, DUT 100 % busy, 497 ns a frame in all\n",
         "a load passes: ndr: up to 5 trials of 1 s at a load, half of them without loss\n",
         "link: 10 Gbit/s, notional: there is no wire of one direction; rates are the sum of both\n",
     ] {
@@ -67,12 +67,4 @@ fn verbose_tells_where_a_load_failed_why_and_the_pace() {
     ] {
         assert_eq!(text.matches(line).count(), 1, "{line}: {text}");
     }
-}
-
-#[test]
-fn loss_never_rounds_to_zero() {
-    assert_eq!(
-        (loss(0.0), loss(0.000_000_1), loss(0.5)),
-        ("0".into(), "< 0.01 %".into(), "50.00 %".into())
-    );
 }

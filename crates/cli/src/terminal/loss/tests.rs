@@ -45,7 +45,7 @@ fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
         doubts: vec![doubt.clone(), doubt],
         other: serde_json::Map::new(),
     };
-    let text = loss(&[curve], "a machine");
+    let text = loss(&[curve], "a machine", false);
     assert_eq!(text.matches("- something").count(), 1, "{text}");
     text
 }
@@ -112,13 +112,16 @@ fn disturbances_and_unsent_loads_are_said() {
 }
 
 #[test]
-fn shares_have_the_digits_that_matter() {
-    for (share, text) in [
-        (1.0, "100 %"),
-        (0.34795, "34.8 %"),
-        (0.0685, "6.85 %"),
-        (1e-6, "under 0.001 %"),
-    ] {
-        assert_eq!(percent(share), text);
-    }
+fn loads_that_were_not_measured_are_counted() {
+    let void = |percent| point(percent, 0, Verdict::Void);
+    let loads = vec![
+        void(100),
+        void(90),
+        void(80),
+        point(70, 0, Verdict::Lossless),
+    ];
+    let text = told(loads, SeriesEnd::Budget);
+    assert_eq!(text.matches("4 trials, the last void").count(), 1, "{text}");
+    let wanted = "2 more of 4 loads were not measured (-v: why)\n";
+    assert!(text.contains(wanted), "{text}");
 }

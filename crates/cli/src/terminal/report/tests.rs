@@ -1,8 +1,7 @@
 use super::*;
 use crate::plan::tests::plan;
 use crate::record::{Clock, Job, simulated_run_line};
-use crate::terminal::doubts::tests::doubt;
-use crate::terminal::headline::tests::{line, unstable};
+use crate::terminal::fixture::{doubt, line, unstable};
 use crate::terminal::wrap::wrap;
 use mpps_lab::doubt::Weight;
 use mpps_lab::facts::Facts;

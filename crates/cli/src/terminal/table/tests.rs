@@ -1,5 +1,5 @@
 use super::*;
-use crate::terminal::headline::tests::{line, unstable};
+use crate::terminal::fixture::{line, unstable};
 use mpps_record::{RateIs, ResultLine};
 
 fn table(lines: &[ResultLine]) -> String {

@@ -1,5 +1,5 @@
 use super::super::tests::{found_by, result};
-use super::super::{Gated, Saturated};
+use super::super::{Gated, Saturated, Searched};
 use super::*;
 use mpps_method::{CpuExchange, CpuSpeed, LimitedBy, Stability};
 
@@ -41,15 +41,8 @@ fn loss_in_disturbances_is_told() {
         };
         (trial, Verdict::Lossless)
     };
-    let seen_at = |load, trials: &[(Trial, Verdict)]| {
-        let searched = Searched {
-            stands_on: None,
-            result: result(found_by(LimitedBy::Dut, load, None)),
-            evidence: None,
-            trials: trials.into(),
-        };
-        lost_disturbed(&searched).map(|doubt| doubt.seen)
-    };
+    let seen_at =
+        |load, trials: &[(Trial, Verdict)]| lost_disturbed(trials, load).map(|doubt| doubt.seen);
     let seen = |trials: &[(Trial, Verdict)]| seen_at(load, trials);
     assert_eq!(seen(&[trial(2, 0, 0)]), None);
     let lossy = (trial(1, 900, 0).0, Verdict::Lossy { lost: 1 });

@@ -209,3 +209,15 @@ fn a_spent_budget_leaves_one_load() {
     assert_eq!(series(&seen.curves[0]), "100x");
     assert_eq!(seen.curves[0].end, SeriesEnd::Budget);
 }
+
+#[test]
+fn a_curve_has_the_doubts_of_its_bed_and_trials() {
+    let names = |capacity| {
+        let (found, _) = curve(router(capacity), &plan(0.1, None));
+        let names = found.doubts.iter().map(|doubt| doubt.name);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(650e3), ["short-trial", "simulated"]);
+    let near = ["short-trial", "tester-near-ceiling", "simulated"];
+    assert_eq!(names(2e6), near);
+}

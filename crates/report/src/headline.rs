@@ -1,10 +1,8 @@
 //! One sentence a frame size: what the router forwards, what limits it, and what a frame costs.
 
-use super::digits::Known;
-use super::row::Row;
-use mpps_lab::doubt::Reading;
-use mpps_method::Rate;
-use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy};
+use crate::number::{self, Known};
+use crate::row::{Reading, Row};
+use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, ResultLine};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
 const UNBOUNDED: f64 = 0.02;
@@ -15,23 +13,18 @@ const SAME: f64 = 0.97;
 /// without loss. A frame costs the router 225 ns, the bed 430.`
 #[must_use]
 pub fn headline(row: &Row<'_>) -> String {
-    let mut clauses: Vec<String> = forwarding(row).into_iter().collect();
-    clauses.extend(without_loss(row));
     let cost = row.overload.cost.as_ref().map_or(String::new(), cost);
-    format!("{}: {}.{cost}", name(row), clauses.join("; "))
+    format!("{}: {}{cost}", row.name, answer(row))
 }
 
-/// `64 B`, `imix`, `64 B, pdr 0.5 %`.
+/// The sentence without its subject and what a frame costs.
 #[must_use]
-pub fn name(row: &Row<'_>) -> String {
-    let goal = row.subject.strip_prefix(&row.frame).unwrap_or_default();
-    let unit = if row.frame.chars().all(|c| c.is_ascii_digit()) {
-        " B"
-    } else {
-        ""
-    };
-    let comma = if goal.is_empty() { "" } else { "," };
-    format!("{}{unit}{comma}{goal}", row.frame)
+pub fn answer(row: &Row<'_>) -> String {
+    let clauses: Vec<String> = forwarding(row)
+        .into_iter()
+        .chain(without_loss(row))
+        .collect();
+    clauses.join("; ") + "."
 }
 
 /// An interval's median, to the digits that are known.
@@ -52,7 +45,7 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
 
 /// Whether the router was not seen to be the limit at overload, so that what it forwards there is a bound.
 #[must_use]
-pub fn is_bound(row: &Row<'_>) -> bool {
+pub fn is_bound(row: &ResultLine) -> bool {
     row.overload.max_forwarding_only_disturbed == Some(true)
         || matches!(
             row.overload.max_forwarding_limited_by,
@@ -62,8 +55,9 @@ pub fn is_bound(row: &Row<'_>) -> bool {
 
 /// A rate that passed, rounded down: to the digits that the load which failed leaves, or as a bound to three.
 #[must_use]
-pub fn passed(row: &Row<'_>, rate: Rate) -> Known {
-    let (rate, narrowest) = (rate.fps(), rate.fps() * UNBOUNDED / 4.0);
+pub fn passed(row: &Row<'_>, fps: u64) -> Known {
+    let rate = fps as f64;
+    let narrowest = rate * UNBOUNDED / 4.0;
     let width = match (row.reading(), row.lossy_fps) {
         (Reading::Is(_), Some(fails)) => (fails as f64 - rate).max(narrowest),
         _ => rate * UNBOUNDED,
@@ -77,7 +71,7 @@ fn same(row: &Row<'_>) -> bool {
     let (Reading::AtLeast(rate), Some(maximum)) = (row.reading(), maximum) else {
         return false;
     };
-    is_bound(row) && rate.fps() >= SAME * maximum.low as f64
+    is_bound(row) && rate as f64 >= SAME * maximum.low as f64
 }
 
 /// What it forwards when more is offered than it can take; where the router was not seen to be the limit, a bound.
@@ -85,14 +79,14 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
     let forwarded = row.overload.max_forwarding_fps?;
     let (known, low, high) = forwarding_range(forwarded);
     let at_least = |why: &str| {
-        let (number, unit) = known.with(forwarded.low as f64).floor().in_words();
-        Some(format!("forwards at least {number}{unit} frames/s{why}"))
+        let low = known.with(forwarded.low as f64).floor().in_words();
+        Some(format!("forwards at least {low} frames/s{why}"))
     };
     let who = match row.overload.max_forwarding_limited_by.as_ref()? {
         ForwardingLimit::Tester | ForwardingLimit::Unknown if same(row) => return None,
         ForwardingLimit::Tester => return at_least("; the tester can offer no more"),
         ForwardingLimit::Unknown => {
-            let busy = |busy: f64| format!(", its CPU {:.0} % busy", busy * 100.0);
+            let busy = |busy: f64| format!(", its CPU {} busy", number::busy(busy));
             let share = row.overload.max_forwarding_busy_share;
             let busy = share.map_or(String::new(), busy);
             return at_least(&format!("{busy}: the limit is unknown"));
@@ -102,14 +96,17 @@ fn forwarding(row: &Row<'_>) -> Option<String> {
         ForwardingLimit::Router => "the router",
         ForwardingLimit::Other(limit) => limit,
     };
-    let (number, unit) = known.in_words();
+    if is_bound(row) {
+        return at_least(&format!(", limited by {who}"));
+    }
+    let number = known.in_words();
     let range = if low == high {
         String::new()
     } else {
         format!(" ({low} to {high})")
     };
     Some(format!(
-        "forwards {number}{unit} frames/s{range}, limited by {who}"
+        "forwards {number} frames/s{range}, limited by {who}"
     ))
 }
 
@@ -124,17 +121,12 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
         ""
     };
     let within = if row.loss_allowed() > 0.0 {
-        format!(
-            "with at most {} % loss{outside}",
-            percent(row.loss_allowed())
-        )
+        let allowed = number::percent_given(row.loss_allowed());
+        format!("with at most {allowed} loss{outside}")
     } else {
         format!("without loss{outside}")
     };
-    let number = |rate: Rate| {
-        let (number, unit) = passed(row, rate).in_words();
-        format!("{number}{unit}")
-    };
+    let number = |rate: u64| passed(row, rate).in_words();
     Some(match row.reading() {
         Reading::Is(rate) => {
             let claim = match row.claim {
@@ -154,8 +146,8 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             ended(row)
         ),
         Reading::Below(rate) => {
-            let (number, unit) = Known::new(rate.fps(), rate.fps() * UNBOUNDED).in_words();
-            format!("no load down to {number}{unit} frames/s passed {within}")
+            let lowest = Known::three(rate as f64).in_words();
+            format!("no load down to {lowest} frames/s passed {within}")
         }
         Reading::Nothing => {
             let why = row.why.as_deref().unwrap_or("the run ended before");
@@ -211,10 +203,5 @@ fn cost(cost: &FrameCost) -> String {
     format!(" A frame costs the router {router} ns, the bed {bed}.")
 }
 
-/// Percent without the digits that only a float's rounding put there.
-fn percent(ratio: f64) -> f64 {
-    (ratio * 1e8).round() / 1e6
-}
-
 #[cfg(test)]
-pub(in crate::terminal) mod tests;
+mod tests;

@@ -1,15 +1,29 @@
 //! A result of a record as a row: what it is about, and how its rate is to be read.
 
-use mpps_lab::doubt::{LOST_DISTURBED, Reading};
-use mpps_method::Rate;
+use crate::sentence::subject;
 use mpps_record::{RateIs, ResultLine};
 use std::ops::Deref;
+
+/// How a result's rate, in frames/s, is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// This is it, within the resolution.
+    Is(u64),
+    /// The router does at least this; something else ended first.
+    AtLeast(u64),
+    /// Frames were lost even at this rate, the lowest tried.
+    Below(u64),
+    /// Not measured.
+    Nothing,
+}
 
 /// A result, and what it is about.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
     /// The frame sizes, and the goal where there are several: `64`, `64 pdr 0.5 %`.
     pub subject: String,
+    /// The same in words: `64 B`, `imix`, `64 B, pdr 0.5 %`.
+    pub name: String,
     line: &'a ResultLine,
 }
 
@@ -27,12 +41,13 @@ impl<'a> Row<'a> {
     pub fn each(results: &'a [ResultLine]) -> Vec<Self> {
         let alike = |two: &[ResultLine]| two[0].frame == two[1].frame && two[0].goal != two[1].goal;
         let several_goals = results.windows(2).any(alike);
-        let row = |line: &'a ResultLine| Self {
-            subject: match &line.goal {
-                Some(goal) if several_goals => format!("{} {goal}", line.frame),
-                _ => line.frame.clone(),
-            },
-            line,
+        let row = |line: &'a ResultLine| {
+            let goal = line.goal.as_ref().filter(|_| several_goals);
+            Self {
+                subject: goal.map_or(line.frame.clone(), |goal| format!("{} {goal}", line.frame)),
+                name: subject(line, if several_goals { 2 } else { 1 }),
+                line,
+            }
         };
         results.iter().map(row).collect()
     }
@@ -40,8 +55,7 @@ impl<'a> Row<'a> {
     /// How the rate is to be read.
     #[must_use]
     pub fn reading(&self) -> Reading {
-        let rate = self.rate_fps.map(from_fps);
-        match (&self.rate_is, rate) {
+        match (&self.rate_is, self.rate_fps) {
             (Some(RateIs::Equal), Some(rate)) => Reading::Is(rate),
             (Some(RateIs::AtLeast), Some(rate)) => Reading::AtLeast(rate),
             (Some(RateIs::Below), Some(rate)) => Reading::Below(rate),
@@ -62,8 +76,5 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A rate of a record.
-#[must_use]
-pub fn from_fps(fps: u64) -> Rate {
-    Rate::from_fps(fps as f64)
-}
+/// The doubt of a result that leaves out frames of disturbances.
+pub const LOST_DISTURBED: &str = "lost-disturbed";

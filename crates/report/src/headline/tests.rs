@@ -11,7 +11,7 @@ fn headline(line: &ResultLine) -> String {
 }
 
 /// A router that forwards 1.52 million frames/s, 1.38 million of them without loss.
-pub(in crate::terminal) fn line() -> ResultLine {
+fn line() -> ResultLine {
     ResultLine {
         frame: "64".to_owned(),
         rate_is: Some(RateIs::Equal),
@@ -40,22 +40,6 @@ pub(in crate::terminal) fn line() -> ResultLine {
             ..Overload::default()
         },
         ..ResultLine::default()
-    }
-}
-
-/// The same router, which loses frames at a load far below.
-pub(in crate::terminal) fn unstable() -> ResultLine {
-    let unstable = mpps_method::Instability {
-        rate: Rate::from_fps(75_000.0),
-        lossy: 2,
-        trials: 5,
-        lost: 9,
-        sent: 75_000,
-        pattern: None,
-    };
-    ResultLine {
-        unstable: Some(unstable.to_string()),
-        ..line()
     }
 }
 
@@ -125,6 +109,15 @@ fn a_tester_that_ends_first_gives_a_bound() {
 }
 
 #[test]
+fn disturbed_windows_alone_give_a_bound() {
+    let mut line = limited(ForwardingLimit::SharedCpu);
+    line.overload.max_forwarding_only_disturbed = Some(true);
+    let words = "64 B: forwards at least 1.46 million frames/s, limited by the CPU that router and tester share; 1.38";
+    let text = headline(&line);
+    assert!(text.starts_with(words), "{text}");
+}
+
+#[test]
 fn what_ended_the_search_is_told() {
     let ended = |limit| {
         let text = headline(&ResultLine {
@@ -174,7 +167,7 @@ fn a_load_that_did_not_always_pass_says_how_often() {
 fn loss_in_disturbances_is_not_hidden() {
     let text = headline(&ResultLine {
         doubts: vec![Doubt {
-            name: mpps_lab::doubt::LOST_DISTURBED.to_owned(),
+            name: crate::LOST_DISTURBED.to_owned(),
             ..Doubt::default()
         }],
         ..line()

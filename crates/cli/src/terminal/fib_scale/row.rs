@@ -1,0 +1,102 @@
+//! A point of `mpps fib-scale` as a row.
+
+use crate::terminal::Row;
+use mpps_method::LimitedBy;
+use mpps_record::{Doubt, Interval, LoadAboveRate, PointLine};
+use mpps_report::sentence;
+
+/// One row: a point and a frame size; where several goals were searched for, one a goal.
+#[derive(Clone, Debug)]
+pub struct ScaleRow<'a> {
+    /// What was measured.
+    pub point: &'a PointLine,
+    /// What the search found; `None` without a search.
+    pub result: Option<Row<'a>>,
+}
+
+impl<'a> ScaleRow<'a> {
+    /// The rows of what was measured.
+    #[must_use]
+    pub fn each(points: &'a [PointLine]) -> Vec<Self> {
+        let rows = |point: &'a PointLine| {
+            let results: Vec<_> = Row::each(&point.results).into_iter().map(Some).collect();
+            let results = if results.is_empty() {
+                vec![None]
+            } else {
+                results
+            };
+            let row = move |result| Self { point, result };
+            results.into_iter().map(row)
+        };
+        points.iter().flat_map(rows).collect()
+    }
+
+    /// The point, where a line is about it: `1 000 routes, 256 destinations`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        sentence::table_size(self.point)
+    }
+
+    /// The frame sizes, and the goal where there are several.
+    pub(super) fn subject(&self) -> &str {
+        let searched = self.result.as_ref().map(|row| row.subject.as_str());
+        searched.or(self.point.frame.as_deref()).unwrap_or("-")
+    }
+
+    /// Routes counted in the DUT's FIB.
+    #[must_use]
+    pub fn routes(&self) -> u64 {
+        self.point.routes.as_ref().map_or(0, |all| all.routes)
+    }
+
+    /// Different destinations, as drawn; without any there is one, the tester's own address.
+    #[must_use]
+    pub fn destinations(&self) -> u64 {
+        let drawn = self.point.traffic.destinations.as_ref();
+        drawn.map_or(1, |destinations| destinations.distinct)
+    }
+
+    /// What to doubt.
+    pub(super) fn doubts(&self) -> &[Doubt] {
+        let searched = self.result.as_ref();
+        searched.map_or(&self.point.doubts, |row| &row.doubts)
+    }
+
+    /// What a frame costs the router, ns.
+    #[must_use]
+    pub fn router_ns(&self) -> Option<Interval<f64>> {
+        self.point.cost.map(|cost| cost.router_ns)
+    }
+
+    /// The maximum forwarding rate (RFC 2285 3.6.3).
+    #[must_use]
+    pub fn maximum(&self) -> Option<Interval<f64>> {
+        self.point.max_forwarding_fps.map(Interval::from)
+    }
+
+    /// Busy share of the DUT's busiest CPU there.
+    pub(super) fn busy(&self) -> Option<f64> {
+        let maximum = self.point.max_forwarding_fps?;
+        let mut loads = self.point.at_most.iter().chain(&self.point.at_little_more);
+        let there = |load: &&LoadAboveRate| load.forwarding_fps == maximum;
+        loads.find(there)?.dut_busiest_cpu_share
+    }
+
+    /// Whether nothing is known of the point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.point.cost.is_none() && self.point.max_forwarding_fps.is_none()
+    }
+
+    /// Whether the router was at its limit.
+    #[must_use]
+    pub fn is_the_duts(&self) -> bool {
+        self.limited_by() == LimitedBy::Dut.name()
+    }
+
+    /// What limits the maximum forwarding rate.
+    #[must_use]
+    pub fn limited_by(&self) -> &str {
+        self.point.limited_by.as_deref().unwrap_or("-")
+    }
+}

@@ -1,0 +1,165 @@
+use super::*;
+use crate::terminal::fixture::doubt;
+use crate::terminal::report::tests::run;
+use mpps_lab::doubt::Weight;
+use mpps_record::{
+    Destinations, FrameCost, Interval, LoadAboveRate, Other, PointLine, Routes, Scale, Traffic,
+};
+
+fn scale(next_hops: u32, search: bool) -> RunLine {
+    let mut run = run("");
+    run.plan.scale = Some(Scale {
+        table: "rib.bz2".to_owned(),
+        draw: "per-prefix".to_owned(),
+        next_hops,
+    });
+    run.plan.search = run.plan.search.filter(|_| search);
+    run
+}
+
+fn around(median: f64) -> Interval<f64> {
+    Interval {
+        low: median - 10.0,
+        median,
+        high: median + 20.0,
+    }
+}
+
+fn point(series: &str, asked_routes: u64, asked_destinations: u64) -> PointLine {
+    let drawn = (asked_routes > 0).then(|| Destinations {
+        draw: "per-prefix".to_owned(),
+        distinct: asked_destinations.min(256),
+        ..Destinations::default()
+    });
+    PointLine {
+        series: series.to_owned(),
+        asked_routes,
+        asked_destinations,
+        routes: drawn.as_ref().map(|_| Routes {
+            routes: asked_routes,
+            ..Routes::default()
+        }),
+        traffic: Traffic {
+            destinations: drawn,
+            ..Traffic::default()
+        },
+        frame: Some("64".to_owned()),
+        cost: None,
+        max_forwarding_fps: None,
+        at_most: None,
+        at_little_more: None,
+        limited_by: Some("-".to_owned()),
+        overload_trials: Vec::new(),
+        doubts: Vec::new(),
+        results: Vec::new(),
+        other: Other::new(),
+    }
+}
+
+/// A frame costs the router so much, and the bed 400 ns.
+fn measured(point: PointLine, router_ns: f64, busy: f64, limited_by: &str) -> PointLine {
+    let shared = "tester and DUT share a CPU";
+    let fps = (1e9 / (router_ns + 400.0)) as u64;
+    let forwarding_fps = Interval {
+        low: fps - 10,
+        median: fps,
+        high: fps + 20,
+    };
+    PointLine {
+        cost: Some(FrameCost {
+            bed_ns: around(400.0),
+            router_ns: around(router_ns),
+            total_ns: around(router_ns + 400.0),
+        }),
+        max_forwarding_fps: Some(forwarding_fps),
+        at_most: Some(LoadAboveRate {
+            offered_fps: forwarding_fps,
+            forwarding_fps,
+            dut_busiest_cpu_share: Some(busy),
+            windows: 100,
+            disturbed_windows: 3,
+            only_disturbed: Some(false),
+        }),
+        limited_by: Some(limited_by.to_owned()),
+        doubts: vec![doubt("cpu-shared", Weight::Shifted(0), shared)],
+        ..point
+    }
+}
+
+/// Two points of one series, and one of another that could not be measured.
+pub(crate) fn points() -> [PointLine; 3] {
+    [
+        measured(point("routes", 0, 1), 200.0, 0.8, "tester"),
+        measured(point("routes", 1_000, 1_000_000), 600.0, 1.0, "DUT"),
+        point("destinations", 1_000, 1),
+    ]
+}
+
+#[test]
+fn each_point_states_cost_routes_and_destinations() {
+    let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(64, false)));
+    for wanted in [
+        "IPv4 routes of rib.bz2 by 64 next hops, destinations drawn per-prefix, seed 1\n",
+        "The bed's part, 400 ns a frame (400 to 400 over the points), is taken off.\n",
+        ">=: at 1 of 3 points the router was not at its limit",
+        "1 000 routes, 1 destination: not measured: too few undisturbed windows",
+        "fewer destinations than asked for",
+        "0 routes: the one destination",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let row = |part: &str| {
+        let line = text.lines().find(|line| line.contains(part));
+        let words: Vec<&str> = line.expect("a row").split_whitespace().collect();
+        words.join(" ")
+    };
+    assert_eq!(
+        row(" 256 "),
+        "routes 64 1 000 256 600 590 to 620 1.000M 100 % DUT"
+    );
+    assert_eq!(
+        row(">= 1"),
+        "routes 64 0 1 200 190 to 220 >= 1.666M 80 % tester"
+    );
+    assert_eq!(row("destinations  64"), "destinations 64 1 000 1 - - - - -");
+}
+
+#[test]
+fn a_search_adds_the_rate_without_loss() {
+    let text = fib_scale(&ScaleRow::each(&points()), Some(&scale(1, true)));
+    assert!(text.contains("by one next hop,"), "{text}");
+    assert!(text.contains("Without loss: ndr: up to"), "{text}");
+    assert_eq!(text.matches("limited by  ").count(), 1, "{text}");
+}
+
+#[test]
+fn one_route_is_no_routes() {
+    let point = [point("routes", 1, 256)];
+    let row = &ScaleRow::each(&point)[0];
+    assert_eq!(row.place(), "1 route, 256 destinations");
+}
+
+#[test]
+fn a_doubt_stands_once_with_at_how_many_points() {
+    let points = points();
+    let text = scale_doubts(&ScaleRow::each(&points), true);
+    assert_eq!(text.matches("why:").count(), 1, "{text}");
+    let line = "- tester and DUT share a CPU (in 2 of 3 points)\n";
+    assert!(text.contains(line), "{text}");
+    let text = scale_doubts(&ScaleRow::each(&points), false);
+    assert_eq!(text, format!("\nDoubts\n{line}"));
+    let text = scale_doubts(&ScaleRow::each(&points[2..]), false);
+    assert!(text.is_empty());
+}
+
+#[test]
+fn machine_kernel_date_and_version_are_told() {
+    let line = machine_line(&run(""));
+    let parts: Vec<&str> = line.split(", ").collect();
+    assert!(
+        line.contains("ypervisor") && line.contains("Linux "),
+        "{line}"
+    );
+    assert!(parts[parts.len() - 2].ends_with('Z'), "{line}");
+    assert!(parts[parts.len() - 1].starts_with("mpps "), "{line}");
+}

@@ -1,0 +1,179 @@
+use super::MAX;
+use super::table::span;
+use crate::record::{load_line, trial_lines_for_tests};
+use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_method::{
+    Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, Shortfall, Span, Trial,
+    Verdict, Void,
+};
+
+fn fixed_load(found: &[Offered]) -> String {
+    let loads: Vec<_> = found.iter().map(load_line).collect();
+    let trials: Vec<_> = found.iter().flat_map(trial_lines_for_tests).collect();
+    super::fixed_load(&loads, &trials)
+}
+
+#[test]
+fn the_most_is_labs_word() {
+    assert_eq!(Load::Max.to_string(), MAX);
+}
+
+/// 2 s at this load; so many frames stay unsent, so many are lost in the ring.
+fn tried(fps: f64, unsent: u64, lost: u64, ns: u64, verdict: Verdict) -> Tried {
+    let intended = (2.0 * fps) as u64;
+    let sent = intended - unsent;
+    let counts = Counts {
+        intended,
+        sent,
+        unsent,
+        received: sent - lost,
+        lost,
+        ..Counts::default()
+    };
+    let ledger = Ledger {
+        nic_accepted: sent - lost,
+        lost_nic_ring: lost,
+        ..Ledger::default()
+    };
+    let mut trial = Trial {
+        offered: Rate::from_fps(fps),
+        duration: Span::from_millis(2_000),
+        directions: vec![Direction { counts, ledger }],
+        busy: vec![CpuBusy {
+            run_ns: (sent - lost) * ns,
+            ..CpuBusy::default()
+        }],
+        ..Trial::default()
+    };
+    trial.latency.add_many(Span::from_nanos(12_345), 999);
+    trial.latency.add(Span::from_millis(7));
+    Tried {
+        number: 1,
+        trial,
+        verdict,
+        disturbed: 0,
+    }
+}
+
+fn offered(load: Load, of_router: Tried) -> Offered {
+    Offered {
+        frames: FrameSpec::parse_list("64").expect("a size").remove(0),
+        load,
+        receiver: ReceiverPlace::Exit,
+        trials: vec![of_router],
+        wire: Some(Tried {
+            number: 2,
+            ..tried(400e3, 0, 0, 430, Verdict::Lossless)
+        }),
+    }
+}
+
+fn at(fps: f64) -> Load {
+    Load::At(Rate::from_fps(fps))
+}
+
+#[test]
+fn a_load_without_loss_is_a_sentence_and_a_table() {
+    let text = fixed_load(&[offered(
+        at(400e3),
+        tried(400e3, 0, 0, 655, Verdict::Lossless),
+    )]);
+    let wanted = "64 B: 400 thousand frames/s offered for 2 s: all forwarded\n\
+        a frame costs 655 ns of the router's CPU: 225 the router, 430 the bed\n\n\
+        received at the exit  the router  a wire instead\n\
+        offered, frames          800 000         800 000\n";
+    assert!(text.starts_with(wanted), "{text}");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    for row in [
+        "lost                           0               0\n",
+        "latency, 50 %            12.6 us         12.6 us\n",
+        "latency, most            7.08 ms         7.08 ms\n",
+    ] {
+        assert!(text.contains(row), "{row}{text}");
+    }
+    assert!(!text.contains("ring"), "no row without loss: {text}");
+}
+
+#[test]
+fn loss_is_told_with_its_place() {
+    let lossy = Verdict::Lossy { lost: 378_000 };
+    let offered = offered(at(1.5e6), tried(1.5e6, 0, 378_000, 655, lossy));
+    let text = fixed_load(&[offered]);
+    assert!(text.starts_with(
+        "64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring\n"
+    ), "{text}");
+    let row = text.lines().find(|line| line.starts_with("  in the"));
+    let cells: Vec<&str> = row
+        .unwrap_or_default()
+        .split("  ")
+        .filter(|cell| !cell.is_empty())
+        .map(str::trim)
+        .collect();
+    assert_eq!(
+        cells,
+        ["in the router's receive ring", "378 000", "0"],
+        "{text}"
+    );
+}
+
+#[test]
+fn a_load_the_tester_cannot_offer_is_told() {
+    let why = Shortfall::UnsentAboveBound {
+        unsent: 4_000_000,
+        intended: 10_000_000,
+    };
+    let short = offered(
+        at(5e6),
+        tried(5e6, 4_000_000, 0, 300, Verdict::NotOffered(why)),
+    );
+    let text = fixed_load(&[short]);
+    let wanted = "64 B: 5 million frames/s wanted for 2 s, 3 million sent: all forwarded\n\
+        not offered: the tester left 4000000 of 10000000 frames unsent (40.00 %)\n";
+    assert!(text.starts_with(wanted), "{text}");
+    let most = offered(Load::Max, tried(3.21e6, 0, 0, 300, Verdict::Lossless));
+    let text = fixed_load(&[most]);
+    let wanted = "64 B: 3.21 million frames/s, the most, offered for 2 s: all forwarded\n\
+        the tester can offer no more, so it could not overload this router\n";
+    assert!(text.starts_with(wanted), "{text}");
+}
+
+#[test]
+fn no_part_of_the_cost_is_below_zero() {
+    let text = fixed_load(&[offered(
+        at(400e3),
+        tried(400e3, 0, 0, 400, Verdict::Lossless),
+    )]);
+    let line = "a frame costs 400 ns of the router's CPU: 430 with a wire, so one trial each";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn what_disturbed_every_try_is_one_line() {
+    let why = Void::Steal {
+        cpu: 1,
+        share: 0.05,
+        bound: 0.02,
+    };
+    let mut disturbed = tried(400e3, 0, 0, 655, Verdict::Void(why));
+    disturbed.disturbed = 3;
+    let text = fixed_load(&[offered(at(400e3), disturbed)]);
+    let line = "disturbed 4 times, the last time because 5.0 % of CPU 1 was stolen (bound 2.0 %)\n";
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("\nsent  "), "the counts are shown: {text}");
+}
+
+#[test]
+fn digits_are_no_more_than_known() {
+    for (ns, text) in [
+        (0, "0 ns"),
+        (87, "87 ns"),
+        (335_871, "336 us"),
+        (9_999_999, "10.3 ms"),
+    ] {
+        let mut histogram = Histogram::default();
+        histogram.add(Span::from_nanos(ns));
+        let most = histogram.quantile(1.0).map(Span::as_nanos);
+        assert_eq!(span(most), text);
+    }
+}
