@@ -6,7 +6,6 @@ mod args;
 mod exit;
 mod expectation;
 mod plan;
-mod plot;
 mod record;
 mod recorder;
 mod terminal;

@@ -1,9 +1,11 @@
 //! A run's section: its first screen, its plots, its trials, its machine.
 
+use crate::machine::command;
 use crate::members;
 use crate::number;
 use crate::plots;
 use crate::sentence::{self, subject};
+use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
 use mpps_record::{Doubt, Run, TrialLine};
@@ -23,7 +25,7 @@ pub fn section(file: &str, run: &Run, id: &str, open: bool) -> Markup {
             p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
             (first_screen(run))
             (plots(run))
-            @if !run.calibrations.is_empty() { (calibrations(run)) }
+            @if run.results.is_empty() { (results(run)) }
             @if !run.trials.is_empty() { (trials(run, open)) }
             (machine(run))
         }
@@ -94,7 +96,8 @@ fn first_screen(run: &Run) -> Markup {
 }
 
 /// What a run with results lacks all the same.
-fn unfinished(run: &Run) -> Option<String> {
+#[must_use]
+pub fn unfinished(run: &Run) -> Option<String> {
     if run.results.is_empty() {
         return None;
     }
@@ -108,13 +111,16 @@ fn unfinished(run: &Run) -> Option<String> {
 }
 
 /// A doubt with all that raised it.
-struct Grouped<'a> {
-    doubt: &'a Doubt,
-    seen: Vec<&'a str>,
+pub struct Grouped<'a> {
+    /// One of them.
+    pub doubt: &'a Doubt,
+    /// What was seen, each once.
+    pub seen: Vec<&'a str>,
 }
 
 /// Doubts of all results, points and curves, the gravest first, each name once.
-fn grouped(run: &Run) -> Vec<Grouped<'_>> {
+#[must_use]
+pub fn doubts_by_weight(run: &Run) -> Vec<Grouped<'_>> {
     let results = run.results.iter().flat_map(|result| &result.doubts);
     let of_points = run.points.iter().flat_map(|point| {
         let results = point.results.iter().flat_map(|result| &result.doubts);
@@ -143,7 +149,7 @@ fn grouped(run: &Run) -> Vec<Grouped<'_>> {
 /// The name of the gravest doubt.
 #[must_use]
 pub fn gravest(run: &Run) -> String {
-    let all = grouped(run);
+    let all = doubts_by_weight(run);
     all.first().map_or("none".to_owned(), |known| {
         let more = all.len() - 1;
         let more = if more > 0 {
@@ -156,7 +162,7 @@ pub fn gravest(run: &Run) -> String {
 }
 
 fn doubts(run: &Run) -> Markup {
-    let all = grouped(run);
+    let all = doubts_by_weight(run);
     let (first, rest) = all.split_at(all.len().min(FIRST));
     let list = |part: &[Grouped<'_>]| {
         html! {
@@ -188,14 +194,15 @@ fn plots(run: &Run) -> Markup {
     let mut charts = vec![
         plots::rates(run),
         plots::cost(run),
-        plots::scale_cost(run),
-        plots::scale_rate(run),
+        plots::scale_cost(&run.points),
+        plots::scale_rate(&run.points),
     ];
+    charts.extend(plots::curves(&run.curves));
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
         charts.push(plots::search(run, frame));
-        // A run over many routing tables has as many routers: their trials do not belong in one plot.
-        if run.points.is_empty() {
+        // A run over many routing tables has as many routers: their trials do not belong in one plot. Curves have their own.
+        if run.points.is_empty() && run.curves.is_empty() {
             charts.push(plots::forwarding(run, frame));
             charts.push(plots::loss(run, frame));
         }
@@ -205,7 +212,7 @@ fn plots(run: &Run) -> Markup {
         charts.push(plots::latency_histogram(run));
     }
     html! {
-        div.plots { @for chart in charts.iter().flatten() { (chart.drawn()) } }
+        div.plots { @for chart in charts.iter().flatten() { (chart.figure()) } }
         @if frames.len() > FRAMES {
             p.note {
                 "Of " (frames.len()) " frame sizes the first " (FRAMES)
@@ -222,37 +229,22 @@ fn frames(run: &Run) -> Vec<&str> {
     frames.filter(|frame| seen.insert(*frame)).collect()
 }
 
-fn calibrations(run: &Run) -> Markup {
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value}"));
+/// What has no sentence of its own on the first screen.
+fn results(run: &Run) -> Markup {
+    let Some(table) = table::results(run) else {
+        return html! {};
+    };
     html! {
-        h3 { "Planted faults" }
+        h3 { "Results" }
         div.wide { table.sortable {
-            thead { tr {
-                @for name in ["fault", "planted", "found", "tolerance", "unit", "answer"] { th { (name) } }
-            } }
-            tbody {
-                @for line in &run.calibrations {
-                    tr.lossy[!line.holds] {
-                        td { (line.fault) }
-                        td { (number(line.planted)) }
-                        td { (number(line.found)) }
-                        td { (line.tolerance) }
-                        td { (line.unit) }
-                        td {
-                            @match &line.disturbed {
-                                Some(why) => { "not compared: " (why) }
-                                None => @if line.holds { "found" } @else { "not found" }
-                            }
-                        }
-                    }
-                }
-            }
+            thead { tr { @for name in table.head { th { (name) } } } }
+            tbody { @for row in table.rows { tr { @for cell in row { td { (cell) } } } } }
         } }
     }
 }
 
 /// Columns of the table of trials.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 18] = [
     "trial",
     "frame",
     "phase",
@@ -262,9 +254,11 @@ const COLUMNS: [&str; 16] = [
     "sent",
     "unsent",
     "lost",
-    "lost %",
-    "of these disturbed",
-    "busy %",
+    "loss %",
+    "lost in disturbances",
+    "lost by the tester",
+    "overdue",
+    "DUT busy %",
     "latency p50 µs",
     "p99.9 µs",
     "longest stall µs",
@@ -282,7 +276,9 @@ fn trials(run: &Run, open: bool) -> Markup {
         details open[open] {
             summary { "All " (number::plural(run.trials.len(), "trial")) }
             p.note {
-                "A click on a heading sorts. Results stand on the trials in bold. \"-\" means: nobody read it."
+                "A click on a heading sorts. Results stand on the trials in bold. Lost are the frames that the verdict counts: \
+                 those that the DUT lost outside disturbances. Overdue frames arrived too late: above 1 % they are \
+                 lost. \"-\" means: nobody read it."
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {
@@ -318,6 +314,8 @@ fn row(trial: &TrialLine, stood_on: bool) -> Markup {
         number::grouped(figures.lost),
         percent(figures.loss),
         known(figures.lost_disturbed.map(number::grouped)),
+        number::grouped(figures.lost_by_tester),
+        known(figures.overdue.map(number::grouped)),
         known(figures.busy.map(|busy| format!("{:.1}", busy * 100.0))),
         known(trial.latency.p50_ns.map(us)),
         known(trial.latency.p999_ns.map(us)),
@@ -333,7 +331,7 @@ fn machine(run: &Run) -> Markup {
     };
     html! {
         h3 { "Command and machine" }
-        pre { code { "mpps" @for word in &begin.arguments { " " (quoted(word)) } } }
+        pre { code { (command(begin)) } }
         p.note {
             "mpps " (begin.tool_version) ", method " (begin.method_version) ". Results may be compared where this is equal: "
             (begin.comparability) "."
@@ -343,13 +341,4 @@ fn machine(run: &Run) -> Markup {
         (members::table("Plan", &begin.plan))
         @if let Some(routes) = &begin.routes { (members::table("Routes", routes)) }
     }
-}
-
-/// A word of a command as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

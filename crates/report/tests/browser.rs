@@ -2,10 +2,9 @@
 
 mod support;
 
-use mpps_report::page;
 use std::path::PathBuf;
 use std::process::Command;
-use support::{file, golden, long, source};
+use support::{file, golden, long, page, source};
 
 /// Before all else: whatever goes wrong is counted.
 const WATCH: &str = "<script>var wrong = []; \

@@ -3,10 +3,10 @@
 mod support;
 
 use mpps_record::{CalibrationLine, read_file, to_line};
-use mpps_report::{Raw, Source, page};
+use mpps_report::{Raw, Source};
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use support::{file, golden, long, source};
+use support::{file, golden, long, page, source};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -174,13 +174,13 @@ fn an_unreadable_file_hides_no_other() {
         records: Err("read notes.txt: no line of a record in it".to_owned()),
         raw: None,
     };
-    let page = page(vec![
+    let both = page(vec![
         unreadable.clone(),
         source("run.jsonl", golden().as_bytes()),
     ]);
-    assert!(page.contains("no line of a record in it"));
-    assert!(page.contains("All 15 trials"));
-    assert!(mpps_report::page(vec![unreadable]).contains("There is no run to show."));
+    assert!(both.contains("no line of a record in it"));
+    assert!(both.contains("All 15 trials"));
+    assert!(page(vec![unreadable]).contains("There is no run to show."));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The points of `mpps fib-scale`: a row each, and under them what nobody should overlook.
 
 use super::row::Row;
-use super::{closeness, columns, grouped};
+use super::{closeness, columns, grouped, machine_line};
 use mpps_lab::doubt::Reading;
 use mpps_method::LimitedBy;
 use mpps_method::statistics::{median, quantile};
@@ -127,29 +127,6 @@ pub fn scale_title(from: &str, scale: &Scale, run: &RunLine) -> String {
     format!(
         "{family} routes of {from} by {hops}, destinations drawn {}, seed {}",
         scale.draw, traffic.seed
-    )
-}
-
-/// On which machine and kernel, when, and with which version of this program: what a plot must not be without.
-#[must_use]
-pub fn machine_line(run: &RunLine) -> String {
-    let facts = &run.facts;
-    let named = |fact: &record::facts::Reading<String>, otherwise: &str| {
-        let known = fact.known().filter(|text| !text.is_empty());
-        known.map_or(otherwise, String::as_str).to_owned()
-    };
-    let below = match (facts.platform.hypervisor.known(), facts.hypervisor.known()) {
-        (Some(name), _) => format!("hypervisor {name}"),
-        (None, Some(true)) => "a hypervisor".to_owned(),
-        (None, Some(false)) => "no hypervisor".to_owned(),
-        (None, None) => "hypervisor unknown".to_owned(),
-    };
-    format!(
-        "{}, {below}, Linux {}, {}, mpps {}",
-        named(&facts.cpu_model, "CPU unknown"),
-        named(&facts.kernel_release, "unknown"),
-        run.begun_utc,
-        run.tool_version
     )
 }
 
@@ -316,7 +293,7 @@ fn without_loss(reading: Reading) -> String {
 }
 
 /// A rate with as many digits as are known: `1 520 000`.
-pub fn three_digits(fps: f64) -> String {
+fn three_digits(fps: f64) -> String {
     let step = 10_f64.powf((fps.max(1.0).log10().floor() - 2.0).max(0.0));
     grouped(((fps / step).round() * step).round() as u64)
 }

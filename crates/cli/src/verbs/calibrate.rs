@@ -10,7 +10,6 @@ use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::bed;
 use mpps_lab::facts::Facts;
-use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::calibrate::{self, FaultKind};
 use mpps_record::CalibrationLine;
 use serde::Serialize;
@@ -76,8 +75,7 @@ impl Outcome for Measured<'_> {
     }
 
     fn show(&self, head: Head<'_>) -> Result<()> {
-        let disturbed = self.error.as_ref().is_some_and(is_disturbance);
-        show(View::new(head, &self.args.output), &self.rows, disturbed)
+        show(View::new(head, &self.args.output), &self.rows)
     }
 }
 
@@ -92,18 +90,18 @@ fn exit(rows: &[CalibrationLine]) -> Exit {
     rows.iter().map(exit).fold(Exit::Measured, Exit::worse)
 }
 
-/// Puts a calibration on stdout. `disturbed` says whether the machine ended it.
+/// Puts a calibration on stdout.
 ///
 /// # Errors
 /// The result could not be written.
-pub fn show(view: View<'_>, rows: &[CalibrationLine], disturbed: bool) -> Result<()> {
+pub fn show(view: View<'_>, rows: &[CalibrationLine]) -> Result<()> {
     let is_whole = view.head.error.is_none();
     let mut reasons = rows.iter().filter_map(|row| row.disturbed.as_ref());
     let reason = reasons.next();
     if view.json {
         terminal::out(&measure::json(&Document {
             head: view.head,
-            disturbed: disturbed || reason.is_some(),
+            disturbed: reason.is_some(),
             rows,
         })?);
     } else if !rows.is_empty() {
@@ -127,15 +125,10 @@ struct Document<'a> {
     rows: &'a [CalibrationLine],
 }
 
-fn is_disturbance(error: &Error) -> bool {
-    error
-        .downcast_ref::<JobError>()
-        .is_some_and(JobError::is_disturbance)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_lab::jobs::JobError;
     use mpps_lab::jobs::calibrate::Row;
 
     #[test]
@@ -163,7 +156,6 @@ mod tests {
             Exit::Disturbed
         );
         let disturbed = Error::from(JobError::AllVoid { trials: 10 });
-        assert!(is_disturbance(&disturbed));
         assert_eq!(exit(vec![row(21_000.0)], Some(disturbed)), Exit::Disturbed);
     }
 }

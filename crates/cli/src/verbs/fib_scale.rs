@@ -6,7 +6,6 @@ use super::table::reading;
 use crate::args::FibScaleArgs;
 use crate::exit::Exit;
 use crate::plan::FibScalePlan;
-use crate::plot;
 use crate::record::{Job, point_line, result_line, run_line};
 use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, Row, ScaleRow, plan as words};
@@ -145,7 +144,9 @@ impl Outcome for Measured<'_> {
         if let (Some(scale), false) = (&self.run.plan.scale, rows.is_empty()) {
             let title = terminal::scale_title(file_name(&scale.table), scale, &self.run);
             let machine = terminal::machine_line(&self.run);
-            std::fs::write(&path, plot::svg(&rows, &title, &machine)).with_context(|| {
+            let bed = terminal::bed_line(&rows);
+            let plot = mpps_report::scale_picture(&self.lines, &[&title, &machine, &bed]);
+            std::fs::write(&path, plot).with_context(|| {
                 format!(
                     "write plot {} (name another place with --plot)",
                     path.display()

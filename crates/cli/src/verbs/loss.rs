@@ -5,7 +5,6 @@ use super::{begin, destinations};
 use crate::args::LossArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, LossPlan};
-use crate::plot;
 use crate::record::{Job, curve_line, doubt, run_line, simulated_run_line};
 use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, plan as words};
@@ -128,8 +127,9 @@ impl Outcome for Measured<'_> {
     fn show(&self, head: Head<'_>) -> Result<()> {
         let beside = || PathBuf::from(&head.record).with_extension("svg");
         let path = self.args.plot.clone().unwrap_or_else(beside);
-        if !self.curves.is_empty() {
-            let plot = plot::loss_svg(&self.curves, &self.machine);
+        if let Some(first) = self.curves.first() {
+            let heading = [&terminal::loss_title(first), self.machine.as_str()];
+            let plot = mpps_report::loss_picture(&self.curves, &heading);
             std::fs::write(&path, plot).with_context(|| {
                 let path = path.display();
                 format!("write plot {path} (name another place with --plot)")

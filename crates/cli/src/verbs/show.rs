@@ -41,13 +41,12 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         verbose: args.verbose,
     };
     let error = view.head.error.clone();
-    let is_disturbed = view.head.exit_code == Some(Exit::Disturbed.code());
     if !run.results.is_empty() {
         throughput::show(view, begin, &run.results)?;
     } else if !run.points.is_empty() {
         fib_scale::show(view, begin, &run.points, None)?;
     } else if !run.calibrations.is_empty() {
-        calibrate::show(view, &run.calibrations, is_disturbed)?;
+        calibrate::show(view, &run.calibrations)?;
     } else if !run.loads.is_empty() {
         trial::show(view, begin, &run.loads, &run.trials)?;
     } else if !run.curves.is_empty() {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use mpps_record::{Body, Run, read, to_line};
-use mpps_report::{Raw, Source};
+use mpps_report::{Gathered, Raw, Source};
 use std::path::{Path, PathBuf};
 
 /// A file of this repository.
@@ -16,6 +16,11 @@ pub fn file(path: &str) -> PathBuf {
 pub fn golden() -> String {
     let path = file("crates/record/tests/golden/run.jsonl");
     std::fs::read_to_string(path).expect("the golden run")
+}
+
+/// The page of these files.
+pub fn page(sources: Vec<Source>) -> String {
+    mpps_report::page(Gathered::new(sources))
 }
 
 /// As the program reads a file.
