@@ -1,7 +1,7 @@
 //! Where a run was, in one line.
 
+use mpps_record::RunLine;
 use mpps_record::facts::Reading;
-use mpps_record::{Place, RunLine};
 
 /// On which machine and kernel, when, and with which version of this program: no plot and no summary is without it.
 #[must_use]
@@ -43,13 +43,4 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// Simulated pairs, in words; `None` where something was measured.
-#[must_use]
-pub fn simulated(run: &RunLine) -> Option<String> {
-    match &run.bed {
-        Place::Simulated { pair } => Some(format!("Simulated ({pair}): nothing was measured.")),
-        _ => None,
-    }
 }

@@ -1,7 +1,7 @@
 //! A summary that a person pastes into an issue: the answer, its table, its doubts, the machine.
 
-use crate::machine::{command, machine_line, simulated};
-use crate::section::{doubts_by_weight, title, unfinished};
+use crate::machine::{command, machine_line};
+use crate::section::{doubts_by_weight, goals, title, unfinished};
 use crate::sentence::{self, subject};
 use crate::source::Gathered;
 use crate::table;
@@ -25,12 +25,15 @@ fn summary(file: &str, run: &Run) -> String {
     let mut text = format!("## {}\n\n", plain(&title(run)));
     let mut say = |line: String| text.extend([line, "\n\n".to_owned()]);
     for result in &run.results {
-        let told = plain(&sentence::answer(result));
-        let limited = plain(&sentence::limited(result).join(" "));
-        say(format!(
-            "**{}: {told}** {limited}",
-            plain(&subject(result, 2))
-        ));
+        let simulated = if result.simulated {
+            "Simulated, not measured: "
+        } else {
+            ""
+        };
+        let subject = plain(&subject(result, goals(run)));
+        let (told, limited) = (sentence::answer(result), sentence::limited(result));
+        let (told, limited) = (plain(&told), plain(&limited.join(" ")));
+        say(format!("**{subject}: {simulated}{told}** {limited}"));
     }
     if run.results.is_empty() {
         say(format!(
@@ -39,8 +42,9 @@ fn summary(file: &str, run: &Run) -> String {
         ));
     }
     let begin = run.begin.as_ref();
-    let remarks = begin.and_then(simulated).into_iter().chain(unfinished(run));
-    remarks.for_each(|line| say(plain(&line)));
+    unfinished(run)
+        .into_iter()
+        .for_each(|line| say(plain(&line)));
     if let Some(table) = table::results(run) {
         let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let head = table

@@ -50,12 +50,16 @@ pub fn moment(utc: &str) -> String {
     }
 }
 
+/// How many goals were searched for.
+#[must_use]
+pub fn goals(run: &Run) -> usize {
+    let plan = run.begin.as_ref().map(|begin| &begin.plan);
+    let search = plan.and_then(|plan| plan.search.as_ref());
+    search.map_or(0, |search| search.goals.len())
+}
+
 fn first_screen(run: &Run) -> Markup {
-    let goals = run
-        .begin
-        .as_ref()
-        .and_then(|begin| begin.plan.search.as_ref());
-    let goals = goals.map_or(0, |search| search.goals.len());
+    let goals = goals(run);
     let several = run.results.len() > 1;
     html! {
         dl.first {

@@ -2,6 +2,7 @@
 
 use crate::number;
 use crate::plots::{destinations, routes};
+use crate::section::goals;
 use crate::sentence::{is_bound, subject};
 use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, PointLine, RateIs};
 use mpps_record::{ResultLine, Run};
@@ -29,7 +30,13 @@ pub fn results(run: &Run) -> Option<Table> {
             "limited by",
             "DUT busy",
         ];
-        return table(&head, run.results.iter().map(result).collect());
+        return table(
+            &head,
+            run.results
+                .iter()
+                .map(|found| result(found, goals(run)))
+                .collect(),
+        );
     }
     if !run.points.is_empty() {
         let head = [
@@ -135,9 +142,9 @@ pub fn limited_by(result: &ResultLine) -> String {
     limit.map_or_else(dash, |limit| limit.as_str().to_owned())
 }
 
-fn result(result: &ResultLine) -> Vec<String> {
+fn result(result: &ResultLine, goals: usize) -> Vec<String> {
     vec![
-        subject(result, 2),
+        subject(result, goals),
         at_overload(result),
         without_loss(result),
         limited_by(result),

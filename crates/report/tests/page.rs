@@ -2,11 +2,10 @@
 
 mod support;
 
-use mpps_record::{CalibrationLine, read_file, to_line};
+use mpps_record::read_file;
 use mpps_report::{Raw, Source};
-use serde_json::Value;
 use std::time::{Duration, Instant};
-use support::{file, golden, long, page, source};
+use support::{curve, faults, file, golden, long, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -14,52 +13,13 @@ fn page_of(text: &[u8]) -> String {
     page(vec![source("run.jsonl", text)])
 }
 
-/// Replaces every text but those that say which kind of line, bed or series it is.
-fn spoil(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = HOSTILE.to_owned(),
-        Value::Array(list) => list.iter_mut().for_each(spoil),
-        Value::Object(members) => {
-            for (name, value) in members.iter_mut() {
-                if name != "kind" && name != "series" {
-                    spoil(value);
-                }
-            }
-            if members.contains_key("net.core.dev_weight") {
-                members.insert(HOSTILE.to_owned(), HOSTILE.into());
-            }
-        }
-        _ => {}
-    }
-}
-
-fn spoilt(text: &str) -> Vec<u8> {
-    let lines = text.lines().map(|line| {
-        let mut value = serde_json::from_str(line).expect("JSON");
-        spoil(&mut value);
-        format!("{value}\n")
-    });
-    lines.collect::<String>().into_bytes()
-}
-
 #[test]
 fn every_text_of_a_record_is_escaped() {
     let scale = file("bench/runs/2026-11-22-epyc-vm-2cpu/fib-scale/raw.jsonl");
     let mut texts = vec![golden(), std::fs::read_to_string(scale).expect("a record")];
-    let fault = CalibrationLine {
-        fault: "loss".to_owned(),
-        unit: "frames".to_owned(),
-        planted: Some(1.0),
-        found: None,
-        tolerance: 0.0,
-        holds: false,
-        disturbed: Some("steal".to_owned()),
-        other: Default::default(),
-    };
-    let fault = to_line("faults", &fault).expect("a line");
-    texts.push(String::from_utf8(fault).expect("text"));
+    texts.push(faults());
     for text in texts {
-        let mut source = source(HOSTILE, &spoilt(&text));
+        let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");
         assert_eq!(records.runs.len(), 1, "{:?}", records.problems);
         source.raw = None;
@@ -95,25 +55,7 @@ fn a_page_says_what_was_found() {
 
 #[test]
 fn a_curve_has_its_answer_and_its_doubts() {
-    let verdict = |load: u64| if load < 8 { "lossless" } else { "lossy" };
-    let point = |load: u64| {
-        serde_json::json!({
-            "load_share": load as f64 / 10.0, "load_fps": load * 100_000, "verdict": verdict(load),
-            "verdict_text": "", "trial": 1, "void_trials": 0,
-            "measured": {
-                "offered_fps": load * 100_000, "forwarding_fps": 1, "sent_frames": 1, "lost_frames": 0,
-                "loss_ratio": 0.0, "dut_busiest_cpu_share": null
-            }
-        })
-    };
-    let loads = [10, 9, 8, 7, 6].map(point);
-    let line = serde_json::json!({
-        "schema": 3, "kind": "curve", "run": "r", "frame": "64", "simulated": true, "receiver": null,
-        "highest_fps": 1_000_000, "highest_limited_by": "tester", "step_share": 0.1, "trial_ns": 1,
-        "loads": loads, "end": "two-lossless", "why": null, "overload_trials": [],
-        "doubts": [{ "name": "planted", "seen": "seen", "why": "Because.", "next": "Run.", "weight": 1 }]
-    });
-    let page = page_of(format!("{line}\n").as_bytes());
+    let page = page_of(curve().as_bytes());
     assert!(page.contains("Simulated: 64 B: nothing was lost up to 700 thousand frames/s"));
     assert!(page.contains("planted") && !page.contains("The record has none."));
     assert!(page.contains("Why: Because. Next: Run."), "one full stop");
