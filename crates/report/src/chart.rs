@@ -238,7 +238,7 @@ impl Chart {
         let points: usize = self.series.iter().map(|series| series.points.len()).sum();
         if points > ROWS {
             return html! {
-                p.note { "The table of trials has the " (number::grouped(points as u64)) " points of this plot." }
+                p.note { "The plot has " (number::grouped(points as u64)) " points: the table of trials has their numbers." }
             };
         }
         html! {

@@ -41,7 +41,7 @@ pub fn page(gathered: Gathered) -> String {
         }
         main.alone[runs.len() == 1] {
             @for (at, (file, run)) in runs.iter().enumerate() {
-                (section(file, run, &id(at), runs.len() == 1))
+                (section(file, run, &id(at), runs.len()))
             }
         }
     };

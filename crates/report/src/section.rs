@@ -16,9 +16,9 @@ const FIRST: usize = 4;
 /// Frame sizes that have plots of their own.
 const FRAMES: usize = 12;
 
-/// A run. `open` says whether its table of trials is unfolded.
+/// A run, one of `runs`. Its table of trials is unfolded where it is alone.
 #[must_use]
-pub fn section(file: &str, run: &Run, id: &str, open: bool) -> Markup {
+pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
     html! {
         section id=(id) {
             h2 { (title(run)) }
@@ -26,7 +26,7 @@ pub fn section(file: &str, run: &Run, id: &str, open: bool) -> Markup {
             (first_screen(run))
             (plots(run))
             @if run.results.is_empty() { (results(run)) }
-            @if !run.trials.is_empty() { (trials(run, open)) }
+            @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
         }
     }
@@ -269,16 +269,34 @@ const COLUMNS: [&str; 18] = [
     "length s",
 ];
 
-fn trials(run: &Run, open: bool) -> Markup {
+/// Rows of trials that a page has in all. No phone opens a page with ten times as many.
+const ROWS: usize = 10_000;
+
+fn trials(run: &Run, runs: usize) -> Markup {
     let stands: HashSet<u32> = run
         .results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial)
         .collect();
+    let (all, room) = (run.trials.len(), ROWS / runs);
+    let told = if all > room {
+        format!(
+            "The first {} of {}",
+            number::grouped(room as u64),
+            number::plural(all, "trial")
+        )
+    } else {
+        format!("All {}", number::plural(all, "trial"))
+    };
+    let shown = run.trials.iter().enumerate();
+    let shown = shown.filter(|(at, trial)| *at < room || stands.contains(&trial.trial));
     html! {
         h3 { "Trials" }
-        details open[open] {
-            summary { "All " (number::plural(run.trials.len(), "trial")) }
+        details open[runs == 1] {
+            summary { (told) }
+            @if all > room {
+                p.note { "Trials on which results stand follow. All of them: " code { "mpps report --format csv" } }
+            }
             p.note {
                 "A click on a heading sorts. Results stand on the trials in bold. Lost are the frames that the verdict counts: \
                  those that the DUT lost outside disturbances. Overdue frames arrived too late: above 1 % they are \
@@ -288,7 +306,7 @@ fn trials(run: &Run, open: bool) -> Markup {
             div.wide { table.sortable.trials {
                 thead { tr { @for name in COLUMNS { th { (name) } } } }
                 tbody {
-                    @for trial in &run.trials { (row(trial, stands.contains(&trial.trial))) }
+                    @for (_, trial) in shown { (row(trial, stands.contains(&trial.trial))) }
                 }
             } }
         }

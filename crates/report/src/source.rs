@@ -94,6 +94,12 @@ fn missing_trials(run: &Run) -> Option<String> {
 
 /// Drops lines that are there twice, and counts them.
 fn drop_repeated(run: &mut Run) -> usize {
+    let others = unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations);
+    let mut numbers = HashSet::new();
+    // As a rule there is none, and a copy of 100 000 trials takes memory.
+    if run.trials.iter().all(|trial| numbers.insert(trial.trial)) {
+        return others;
+    }
     let mut seen: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut kept: Vec<TrialLine> = Vec::with_capacity(run.trials.len());
     let mut dropped = 0;
@@ -107,7 +113,7 @@ fn drop_repeated(run: &mut Run) -> usize {
         }
     }
     run.trials = kept;
-    dropped + unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations)
+    dropped + others
 }
 
 /// The same for the few lines of other kinds.

@@ -140,6 +140,79 @@ fn ten_thousand_trials_are_quick_and_small() {
 }
 
 #[test]
+fn a_page_has_room_for_ten_thousand_trials() {
+    let page = page_of(&long(10_001));
+    assert!(page.contains("The first 10\u{202f}000 of 10\u{202f}001 trials"));
+    assert!(page.contains("mpps report --format csv"));
+    let table = page.split("sortable trials").nth(1).expect("the table");
+    let table = table.split("</table>").next().expect("its end");
+    assert_eq!(table.matches("<tr").count(), 10_000 + 1, "and its head");
+}
+
+#[test]
+fn trials_that_are_missing_are_said() {
+    let text = golden();
+    let kept = |wanted: fn(&str) -> bool| {
+        let lines = text.lines().filter(|line| wanted(line));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let none = page_of(kept(|line| !line.contains("\"kind\":\"trial\"")).as_bytes());
+    assert!(none.contains("had 15 trials, of which the file has 0."));
+    assert!(none.contains("1.16 million frames/s without loss"));
+    let cut =
+        kept(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"phase\":\"search\""));
+    assert!(page_of(cut.as_bytes()).contains("on which a result stands"));
+}
+
+#[test]
+fn another_tools_file_has_no_run() {
+    let path = std::env::temp_dir().join(format!("mpps-report-other-{}", std::process::id()));
+    for (text, wanted) in [
+        (
+            "{\"start\":{\"version\":\"iperf 3.16\"},\"end\":{}}\n",
+            "no line of a record",
+        ),
+        ("", "it is empty"),
+        ("\u{1f}\u{8b}", "no line of a record"),
+    ] {
+        std::fs::write(&path, text).expect("a file");
+        let records = read_file(&path).map_err(|error| error.to_string());
+        let name = path.display().to_string();
+        let page = page(vec![Source {
+            name,
+            records,
+            raw: None,
+        }]);
+        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains("There is no run to show."));
+    }
+    std::fs::remove_file(path).expect("the file goes");
+}
+
+#[test]
+fn two_gigabytes_of_nothing_are_said() {
+    let path = std::env::temp_dir().join(format!("mpps-report-large-{}", std::process::id()));
+    std::fs::write(&path, golden()).expect("a file");
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .expect("it opens");
+    file.set_len(2 << 30).expect("a sparse file");
+    let open = || std::io::BufReader::new(std::fs::File::open(&path).expect("it opens"));
+    let page = page(vec![Source {
+        name: "large.jsonl".to_owned(),
+        records: read_file(&path).map_err(|error| error.to_string()),
+        raw: Some(Raw::pack(open()).expect("it reads")),
+    }]);
+    std::fs::remove_file(path).expect("the file goes");
+    assert!(
+        page.contains("line 19: longer than any line of a record: left out"),
+        "{page}"
+    );
+    assert!(page.contains("All 15 trials") && page.contains("is too large for this page"));
+}
+
+#[test]
 fn a_raw_file_too_large_for_the_page_is_said() {
     // Noise does not pack.
     let mut seed = 1_u64;
