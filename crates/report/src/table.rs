@@ -15,88 +15,84 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
 }
 
+const RESULTS: &[&str] = &[
+    "frame",
+    "at overload, frames/s",
+    "without loss, frames/s",
+    "limited by",
+    "DUT busy",
+];
+const POINTS: &[&str] = &[
+    "series",
+    "frame",
+    "routes",
+    "destinations",
+    "router ns",
+    "95 %",
+    "maximum frames/s",
+    "limited by",
+];
+const CURVES: &[&str] = &[
+    "frame",
+    "verdict",
+    "load",
+    "offered, frames/s",
+    "forwarded, frames/s",
+    "lost",
+    "loss",
+    "DUT busy",
+];
+const FAULTS: &[&str] = &[
+    "planted fault",
+    "planted",
+    "found",
+    "tolerance",
+    "unit",
+    "holds",
+];
+const LOADS: &[&str] = &[
+    "frame",
+    "load",
+    "trial",
+    "sent, frames/s",
+    "forwarded, frames/s",
+    "lost",
+    "DUT busy",
+    "CPU time a frame",
+];
+
 /// The table of a run. `None` where there are no results.
 #[must_use]
 pub fn results(run: &Run) -> Option<Table> {
-    let table = |head: &[&'static str], rows: Vec<Vec<String>>| {
-        let head = head.to_vec();
-        Some(Table { head, rows })
-    };
-    if !run.results.is_empty() {
-        let head = [
-            "frame",
-            "at overload, frames/s",
-            "without loss, frames/s",
-            "limited by",
-            "DUT busy",
-        ];
-        return table(
-            &head,
-            run.results
+    let (head, rows): (_, Vec<Vec<String>>) = if !run.results.is_empty() {
+        let row = |found| result(found, goals(run));
+        (RESULTS, run.results.iter().map(row).collect())
+    } else if !run.points.is_empty() {
+        (POINTS, run.points.iter().map(point).collect())
+    } else if !run.curves.is_empty() {
+        let rows = |curve: &CurveLine| {
+            curve
+                .loads
                 .iter()
-                .map(|found| result(found, goals(run)))
-                .collect(),
-        );
-    }
-    if !run.points.is_empty() {
-        let head = [
-            "series",
-            "frame",
-            "routes",
-            "destinations",
-            "router ns",
-            "95 %",
-            "maximum frames/s",
-            "limited by",
-        ];
-        return table(&head, run.points.iter().map(point).collect());
-    }
-    if !run.curves.is_empty() {
-        let head = [
-            "frame",
-            "verdict",
-            "load",
-            "offered, frames/s",
-            "forwarded, frames/s",
-            "lost",
-            "loss",
-            "DUT busy",
-        ];
-        let rows = |curve| move |load| at_load(curve, load);
-        let rows = run
-            .curves
-            .iter()
-            .flat_map(|curve| curve.loads.iter().map(rows(curve)));
-        return table(&head, rows.collect());
-    }
-    if !run.calibrations.is_empty() {
-        let head = [
-            "planted fault",
-            "planted",
-            "found",
-            "tolerance",
-            "unit",
-            "holds",
-        ];
-        return table(&head, run.calibrations.iter().map(fault).collect());
-    }
-    let head = [
-        "frame",
-        "load",
-        "trial",
-        "sent, frames/s",
-        "forwarded, frames/s",
-        "lost",
-        "DUT busy",
-        "CPU time a frame",
-    ];
-    let row = |load| move |(who, tried)| tried_load(load, who, tried);
-    let rows = run.loads.iter().flat_map(|load| {
-        let trials = load.trials.iter().map(|tried| ("", tried));
-        let wire = load.wire.iter().map(|tried| (" (wire)", tried));
-        trials.chain(wire).map(row(load))
-    });
-    table(&head, rows.collect()).filter(|table| !table.rows.is_empty())
+                .map(|load| at_load(curve, load))
+                .collect::<Vec<_>>()
+        };
+        (CURVES, run.curves.iter().flat_map(rows).collect())
+    } else if !run.calibrations.is_empty() {
+        (FAULTS, run.calibrations.iter().map(fault).collect())
+    } else {
+        let rows = |load: &LoadLine| {
+            let trials = load.trials.iter().map(|tried| tried_load(load, "", tried));
+            let wire = load
+                .wire
+                .iter()
+                .map(|tried| tried_load(load, " (wire)", tried));
+            trials.chain(wire).collect::<Vec<_>>()
+        };
+        (LOADS, run.loads.iter().flat_map(rows).collect())
+    };
+    let head = head.to_vec();
+    (!rows.is_empty()).then_some(Table { head, rows })
 }
 
 fn whole(fps: Option<f64>) -> String {

@@ -84,8 +84,11 @@ fn csv_has_a_row_for_each_trial() {
     }
 }
 
+/// Names and values.
+type Labels = Vec<(String, String)>;
+
 /// A sample's name, labels and value; panics at whatever OpenMetrics does not allow.
-fn sample(line: &str) -> (&str, Vec<(String, String)>, f64) {
+fn sample(line: &str) -> (&str, Labels, f64) {
     let (name, rest) = line.split_once('{').expect("labels");
     let good = |c: char| c.is_ascii_lowercase() || c == '_';
     assert!(name.chars().all(good), "{name}");
@@ -117,7 +120,7 @@ fn sample(line: &str) -> (&str, Vec<(String, String)>, f64) {
 }
 
 /// All samples of a text that has its families together, each with help and type, and its end.
-fn samples(text: &str) -> Vec<(String, Vec<(String, String)>, f64)> {
+fn samples(text: &str) -> Vec<(String, Labels, f64)> {
     let body = text.strip_suffix("# EOF\n").expect("an end");
     let (mut families, mut seen, mut all) = (HashSet::new(), HashSet::new(), Vec::new());
     let mut lines = body.split_terminator('\n').peekable();
@@ -147,9 +150,7 @@ fn gauges_are_openmetrics() {
         let text = openmetrics(&all);
         let samples = samples(&text);
         let value = |name: &str, label: (&str, &str)| {
-            let has = |labels: &Vec<(String, String)>| {
-                labels.contains(&(label.0.to_owned(), label.1.to_owned()))
-            };
+            let has = |labels: &Labels| labels.contains(&(label.0.to_owned(), label.1.to_owned()));
             let found = samples
                 .iter()
                 .find(|(known, labels, _)| known == name && has(labels));
