@@ -1,5 +1,6 @@
 //! A run's section: its first screen, its plots, its trials, its machine.
 
+use crate::chart::Chart;
 use crate::machine::command;
 use crate::members;
 use crate::number;
@@ -195,28 +196,29 @@ fn doubts(run: &Run) -> Markup {
 }
 
 fn plots(run: &Run) -> Markup {
-    let mut charts = vec![
-        plots::rates(run),
-        plots::cost(run),
-        plots::scale_cost(&run.points),
-        plots::scale_rate(&run.points),
-    ];
-    charts.extend(plots::curves(&run.curves));
+    let mut figures: Vec<Markup> = Vec::new();
+    // Each is drawn at once: a chart of 100 000 trials takes memory.
+    let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
+    draw(plots::rates(run));
+    draw(plots::cost(run));
+    draw(plots::scale_cost(&run.points));
+    draw(plots::scale_rate(&run.points));
+    plots::curves(&run.curves).into_iter().for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        charts.push(plots::search(run, frame));
+        draw(plots::search(run, frame));
         // A run over many routing tables has as many routers: their trials do not belong in one plot. Curves have their own.
         if run.points.is_empty() && run.curves.is_empty() {
-            charts.push(plots::forwarding(run, frame));
-            charts.push(plots::loss(run, frame));
+            draw(plots::forwarding(run, frame));
+            draw(plots::loss(run, frame));
         }
     }
     if run.points.is_empty() {
-        charts.push(plots::latency(run));
-        charts.push(plots::latency_histogram(run));
+        draw(plots::latency(run));
+        draw(plots::latency_histogram(run));
     }
     html! {
-        div.plots { @for chart in charts.iter().flatten() { (chart.figure()) } }
+        div.plots { @for figure in figures { (figure) } }
         @if frames.len() > FRAMES {
             p.note {
                 "Of " (frames.len()) " frame sizes the first " (FRAMES)
