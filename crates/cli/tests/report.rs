@@ -141,3 +141,32 @@ fn rows_and_gauges_say_what_is_missing_beside_them() {
     }
     fs::remove_dir_all(folder).expect("the folder goes");
 }
+
+#[test]
+fn a_calibration_is_disturbed_where_a_row_is() {
+    let folder = folder("calibration");
+    let path = folder.join("run.jsonl");
+    let shown = path.display().to_string();
+    let line = |fault: &str, disturbed: &str| {
+        format!(
+            "{{\"schema\":3,\"kind\":\"calibration\",\"run\":\"r\",\"fault\":\"{fault}\",\"unit\":\"frames\",\
+             \"planted\":1.0,\"found\":1.0,\"tolerance\":0.0,\"holds\":true,\"disturbed\":{disturbed}}}\n"
+        )
+    };
+    let end = |code: u8| {
+        format!(
+            "{{\"schema\":3,\"kind\":\"end\",\"run\":\"r\",\"ended_utc\":\"\",\"exit_code\":{code},\"error\":null,\
+             \"trials\":0}}\n"
+        )
+    };
+    for (rows, code, disturbed) in [
+        (line("a", "null"), 4, false),
+        (line("a", "null") + &line("b", "\"steal\""), 1, true),
+    ] {
+        fs::write(&path, rows + &end(code)).expect("a record");
+        let ended = door::run(&mut door::mpps(&["report", &shown, "--format", "json"]));
+        let wanted = format!("\"disturbed\": {disturbed},\n  \"rows\"");
+        assert!(ended.stdout.contains(&wanted), "{ended:?}");
+    }
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
