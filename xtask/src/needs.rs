@@ -76,6 +76,13 @@ pub const TEST: [Need; 3] = [
     ),
 ];
 
+/// To test the report's page. Not every system has it under this name: without it these tests are skipped.
+pub const BROWSER: [Need; 1] = [need(
+    "chromium",
+    Sign::Program("chromium"),
+    "opens the report's page in tests",
+)];
+
 /// To boot another kernel: `cargo xtask kernel`.
 pub const EMULATION: [Need; 3] = [
     need(

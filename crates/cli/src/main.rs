@@ -8,7 +8,6 @@ mod exit;
 mod expectation;
 mod outcome;
 mod plan;
-mod plot;
 mod print;
 mod record;
 mod recorder;

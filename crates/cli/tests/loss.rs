@@ -30,7 +30,9 @@ fn a_curve_is_told_drawn_and_recorded() {
     assert_eq!(rows.clone().count(), 8);
     assert!(rows.clone().all(|row| row.len() <= 80), "{ended:?}");
     let plot = std::fs::read_to_string(scratch.path("record.svg")).expect("a plot");
-    assert_eq!(plot.matches("<polyline").count(), 4, "{plot}");
+    // Each frame size in three panels: forwarded, lost, busy.
+    assert_eq!(plot.matches("class=\"line\"").count(), 6, "{plot}");
+    assert!(plot.contains("simulated: capacity=650000"), "{plot}");
     assert!(!plot.contains("NaN") && !plot.contains("inf"), "{plot}");
 
     let read = mpps_record::read_file(&scratch.path("record.jsonl")).expect("a record");

@@ -75,3 +75,98 @@ fn files_that_cannot_be_read_are_said() {
     );
     fs::remove_dir_all(folder).expect("the folder goes");
 }
+
+#[test]
+fn other_formats_go_to_standard_output() {
+    let folder = folder("formats");
+    let output = folder.join("rows.csv").display().to_string();
+    let report = |format: &str, words: &[&str]| {
+        let golden = golden();
+        let all = [&["report", &golden, "--format", format], words].concat();
+        door::run(&mut door::mpps(&all))
+    };
+    for (format, begins, holds) in [
+        ("md", "## mpps throughput, ", "- **simulated**: "),
+        ("csv", "file,run,schema,", "\r\n"),
+        ("openmetrics", "# HELP mpps_", "# EOF\n"),
+    ] {
+        let ended = report(format, &[]);
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{ended:?}"
+        );
+        assert!(ended.stdout.starts_with(begins), "{ended:?}");
+        assert!(ended.stdout.contains(holds), "{ended:?}");
+    }
+    // The results of every record, as another verb prints them.
+    let twice = report("json", &[&golden()]).stdout;
+    let shown = door::run(&mut door::mpps(&["show", &golden(), "--json"])).stdout;
+    assert!(!shown.is_empty());
+    assert_eq!(twice, shown.repeat(2));
+    let ended = report("csv", &["-o", &output]);
+    assert_eq!(
+        ended.stdout,
+        format!("The report is in {output}.\n"),
+        "{ended:?}"
+    );
+    let rows = fs::read_to_string(&output).expect("rows");
+    assert_eq!(rows.lines().count(), 16);
+    let ended = report("json", &["-o", &output]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.error().contains("redirect that"), "{ended:?}");
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn rows_and_gauges_say_what_is_missing_beside_them() {
+    let folder = folder("torn");
+    let text = fs::read_to_string(golden()).expect("the golden run");
+    let [torn, empty] = ["torn.jsonl", "empty.jsonl"].map(|name| folder.join(name));
+    fs::write(&torn, &text[..text.len() * 2 / 3]).expect("a file");
+    fs::write(&empty, "").expect("a file");
+    let [torn, empty] = [torn, empty].map(|path| path.display().to_string());
+    for format in ["csv", "openmetrics", "json"] {
+        let ended = door::run(&mut door::mpps(&[
+            "report", &torn, &empty, "--format", format,
+        ]));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        for wanted in ["torn: its run was killed", "it is empty"] {
+            assert_eq!(
+                ended.stderr.matches(wanted).count(),
+                1,
+                "{wanted}: {ended:?}"
+            );
+        }
+    }
+    fs::remove_dir_all(folder).expect("the folder goes");
+}
+
+#[test]
+fn a_calibration_is_disturbed_where_a_row_is() {
+    let folder = folder("calibration");
+    let path = folder.join("run.jsonl");
+    let shown = path.display().to_string();
+    let line = |fault: &str, disturbed: &str| {
+        format!(
+            "{{\"schema\":3,\"kind\":\"calibration\",\"run\":\"r\",\"fault\":\"{fault}\",\"unit\":\"frames\",\
+             \"planted\":1.0,\"found\":1.0,\"tolerance\":0.0,\"holds\":true,\"disturbed\":{disturbed}}}\n"
+        )
+    };
+    let end = |code: u8| {
+        format!(
+            "{{\"schema\":3,\"kind\":\"end\",\"run\":\"r\",\"ended_utc\":\"\",\"exit_code\":{code},\"error\":null,\
+             \"trials\":0}}\n"
+        )
+    };
+    for (rows, code, disturbed) in [
+        (line("a", "null"), 4, false),
+        (line("a", "null") + &line("b", "\"steal\""), 1, true),
+    ] {
+        fs::write(&path, rows + &end(code)).expect("a record");
+        let ended = door::run(&mut door::mpps(&["report", &shown, "--format", "json"]));
+        let wanted = format!("\"disturbed\": {disturbed},\n  \"rows\"");
+        assert!(ended.stdout.contains(&wanted), "{ended:?}");
+    }
+    fs::remove_dir_all(folder).expect("the folder goes");
+}

@@ -3,6 +3,7 @@
 //! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
 
 mod parts;
+mod picture;
 
 use crate::number;
 use crate::scale::{Laid, Scale};
@@ -11,6 +12,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 pub use parts::{Axis, Kind, Point, Series};
+pub use picture::picture;
+
+/// How a drawing looks, wherever it stands.
+pub const STYLE: &str = include_str!("chart.css");
 
 /// Size of a drawing, and the field for values in it. A phone shows it at about three quarters.
 const WIDTH: f64 = 480.0;
@@ -20,7 +25,7 @@ const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
-pub const STYLES: usize = 6;
+pub const STYLES: usize = 7;
 /// A table of more rows than this is left out: the table of trials has its numbers.
 const ROWS: usize = 600;
 
@@ -63,7 +68,23 @@ impl Chart {
 
     /// The figure: heading, legend, drawing, a line for the value pointed at, table.
     #[must_use]
-    pub fn drawn(&self) -> Markup {
+    pub fn figure(&self) -> Markup {
+        html! {
+            figure.plot {
+                figcaption {
+                    b { (self.title) }
+                    span.note { (self.note) }
+                    (self.legend())
+                }
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) { (self.drawing()) }
+                output aria-live="polite" {}
+                (self.table())
+            }
+        }
+    }
+
+    /// Axes and series.
+    fn drawing(&self) -> Markup {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let xs = points().flat_map(|point| [point.x].into_iter().chain(bar_ends(point)));
         let x = self.x.scale.laid(xs);
@@ -77,19 +98,8 @@ impl Chart {
             y: self.y.scale.laid(ys),
         };
         html! {
-            figure.plot {
-                figcaption {
-                    b { (self.title) }
-                    span.note { (self.note) }
-                    (self.legend())
-                }
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) {
-                    (self.axes(&field))
-                    @for series in &self.series { (self.series_drawn(series, &field)) }
-                }
-                output aria-live="polite" {}
-                (self.table())
-            }
+            (self.axes(&field))
+            @for series in &self.series { (self.series_drawn(series, &field)) }
         }
     }
 
@@ -98,13 +108,7 @@ impl Chart {
             ul.legend {
                 @for series in &self.series {
                     li {
-                        svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" {
-                            @match series.kind {
-                                Kind::Rule => { line.rule x1="1" y1="6" x2="23" y2="6" {} }
-                                Kind::Bars => { rect x="6" y="1" width="12" height="10" {} }
-                                Kind::Marks | Kind::Joined => { (mark(series.style, 12.0, 6.0)) }
-                            }
-                        }
+                        svg class=(class(series)) viewBox="0 0 24 12" aria-hidden="true" { (sample(series)) }
                         (series.name)
                     }
                 }
@@ -139,12 +143,13 @@ impl Chart {
         let placed: Vec<Placed<'_>> = series
             .points
             .iter()
-            .filter_map(|point| Some((field.across(point.x)?, field.up(point.y)?, point)))
+            .filter_map(|point| Some((field.across(point.x)?, field.height(point)?, point)))
             .collect();
         let drawn = apart(&placed);
         let path = || {
             let mut text = String::new();
-            for (at, (x, y, _)) in placed.iter().enumerate() {
+            let known = placed.iter().filter(|(.., point)| !point.is_unknown());
+            for (at, (x, y, _)) in known.enumerate() {
                 text += &format!("{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
             }
             text
@@ -155,12 +160,12 @@ impl Chart {
                 @if series.kind == Kind::Rule { path.rule d=(path()) { title { (series.name) } } }
                 @for ((x, y, point), hidden) in &drawn {
                     @if let Some((low, high)) = point.ends.and_then(|ends| field.span(ends)) {
-                        line.ends x1=(px(*x)) x2=(px(*x)) y1=(px(low)) y2=(px(high)) {}
+                        path.ends.over[series.kind == Kind::Bars] d=(format!("M{:.1} {low:.1}h8m-4 0V{high:.1}m-4 0h8", x - 4.0)) {}
                     }
                     @if series.kind == Kind::Bars { (self.bar(series, point, field)) }
                     @else if series.kind != Kind::Rule {
                         g.mark.bound[point.bound] {
-                            (mark(series.style, *x, *y))
+                            (mark(if point.is_unknown() { CROSS } else { series.style }, *x, *y))
                             title {
                                 (self.words(series, point))
                                 @if *hidden > 0 { "; " (number::grouped(*hidden)) " more below it" }
@@ -208,6 +213,9 @@ impl Chart {
 
     /// Its value; of a bar its own part, without those below it.
     fn value(&self, point: &Point) -> String {
+        if point.is_unknown() {
+            return "not measured".to_owned();
+        }
         let base = point.bar.map_or(0.0, |(.., base)| base);
         let base = if self.y.scale == Scale::Log {
             0.0
@@ -230,7 +238,7 @@ impl Chart {
         let points: usize = self.series.iter().map(|series| series.points.len()).sum();
         if points > ROWS {
             return html! {
-                p.note { "The table of trials has the " (number::grouped(points as u64)) " points of this plot." }
+                p.note { "The plot has " (number::grouped(points as u64)) " points: the table of trials has their numbers." }
             };
         }
         html! {
@@ -270,6 +278,14 @@ impl Field<'_> {
         self.y
             .part(value)
             .map(|part| BOTTOM - part * (BOTTOM - TOP))
+    }
+
+    /// Where a point stands; on the axis where it has no value.
+    fn height(&self, point: &Point) -> Option<f64> {
+        if point.is_unknown() {
+            return Some(BOTTOM);
+        }
+        self.up(point.y)
     }
 
     /// Both ends of an interval; a lower end without a place is at the bottom.
@@ -312,6 +328,20 @@ fn px(place: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// What a series looks like, in a legend: 24 wide, 12 high.
+fn sample(series: &Series) -> Markup {
+    html! {
+        @match series.kind {
+            Kind::Rule => { line.rule x1="1" y1="6" x2="23" y2="6" {} }
+            Kind::Bars => { rect x="6" y="1" width="12" height="10" {} }
+            Kind::Marks | Kind::Joined => { (mark(series.style, 12.0, 6.0)) }
+        }
+    }
+}
+
+/// The style whose mark stands for a point without a value too.
+const CROSS: usize = 5;
+
 /// The mark of a style at a place.
 fn mark(style: usize, x: f64, y: f64) -> Markup {
     let path = |d: &str| {
@@ -324,6 +354,7 @@ fn mark(style: usize, x: f64, y: f64) -> Markup {
         2 => path("m0-5l5 9h-10z"),
         3 => path("m0-5.5l5 5.5-5 5.5-5-5.5z"),
         4 => path("m0 5l5-9h-10z"),
-        _ => path("m-4-4l8 8m0-8l-8 8"),
+        CROSS => path("m-4-4l8 8m0-8l-8 8"),
+        _ => path("m0-5v10m-5-5h10"),
     }
 }

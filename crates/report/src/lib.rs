@@ -1,5 +1,5 @@
-//! Records in words: the sentences, numbers and doubts that the terminal and the page share, and one HTML page that
-//! needs nothing beside it: no network, no library, no font.
+//! Records in words: the sentences, numbers and doubts that the terminal and the page share; and records to one HTML
+//! page that needs nothing beside it (no network, no library, no font), to Markdown, CSV, OpenMetrics, or a plot in SVG.
 //!
 //! [`page`] takes what `mpps_record` has read and returns the page's text. Every text of a record passes through
 //! `maud`, which escapes it. This crate knows no bed, no kernel and no terminal, so it builds wherever Rust does.
@@ -10,9 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod chart;
+mod csv;
 pub mod doubts;
 pub mod headline;
+mod machine;
+mod markdown;
 mod members;
+mod metrics;
 pub mod number;
 mod page;
 mod plots;
@@ -22,9 +26,15 @@ mod scale;
 mod section;
 pub mod sentence;
 mod source;
+mod table;
 mod trial;
 
+pub use csv::csv;
+pub use machine::machine_line;
+pub use markdown::markdown;
+pub use metrics::openmetrics;
 pub use page::page;
+pub use plots::{loss_picture, scale_picture};
 pub use raw::Raw;
 pub use row::{LOST_DISTURBED, Reading, Row};
-pub use source::Source;
+pub use source::{Gathered, Source};

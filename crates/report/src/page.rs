@@ -1,12 +1,14 @@
 //! The page: what is wrong with the files, a summary where there are several runs, a section for each.
 
+use crate::chart;
 use crate::number;
 use crate::raw::Raw;
 use crate::section::{gravest, moment, section};
 use crate::sentence::{self, subject};
-use crate::source::{Gathered, Source};
+use crate::source::Gathered;
+use crate::table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use mpps_record::{Comparability, RateIs, Run};
+use mpps_record::{Comparability, Run};
 use std::collections::BTreeSet;
 
 /// A page is not to be larger, octets: what is left after all else is for the raw files.
@@ -16,13 +18,13 @@ const PROBLEMS: usize = 4;
 /// The browser fetches nothing, whatever a record holds.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-const STYLE: &str = include_str!("page.css");
+/// Its `:root` has the colours of drawings too.
+pub const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// One page of all runs in `sources`. It needs no other file and no network.
+/// One page of all runs. It needs no other file and no network.
 #[must_use]
-pub fn page(sources: Vec<Source>) -> String {
-    let gathered = Gathered::new(sources);
+pub fn page(gathered: Gathered) -> String {
     let runs = &gathered.runs;
     let title = match runs.as_slice() {
         [(_, run)] => crate::section::title(run),
@@ -39,7 +41,7 @@ pub fn page(sources: Vec<Source>) -> String {
         }
         main.alone[runs.len() == 1] {
             @for (at, (file, run)) in runs.iter().enumerate() {
-                (section(file, run, &id(at), runs.len() == 1))
+                (section(file, run, &id(at), runs.len()))
             }
         }
     };
@@ -56,7 +58,7 @@ pub fn page(sources: Vec<Source>) -> String {
                 meta name="color-scheme" content="light dark";
                 link rel="icon" href="data:,";
                 title { "mpps report: " (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(STYLE)) }
             }
             body { (body) (files) script { (PreEscaped(SCRIPT)) } }
         }
@@ -107,29 +109,15 @@ fn rows(run: &Run, id: &str) -> Markup {
     let begin = run.begin.as_ref();
     let begun = begin.map_or("unknown".to_owned(), |begin| moment(&begin.begun_utc));
     let link = html! { a href=(format!("#{id}")) { (run.name) } };
-    let rate = number::grouped;
     html! {
         @for result in &run.results {
             tr {
                 td { (link) }
                 td { (begun) }
                 td { (subject(result, 2)) }
-                td {
-                    @match result.overload.max_forwarding_fps {
-                        Some(found) if sentence::is_bound(result) => { "≥ " (rate(found.low)) }
-                        Some(found) => (rate(found.median)),
-                        None => "-",
-                    }
-                }
-                td {
-                    @match &result.rate_is {
-                        Some(RateIs::AtLeast) => "≥ ",
-                        Some(RateIs::Below) => "< ",
-                        _ => "",
-                    }
-                    (result.rate_fps.map_or("not measured".to_owned(), rate))
-                }
-                td { (result.limited_by.as_ref().map_or("-", |limit| limit.as_str())) }
+                td { (table::at_overload(result)) }
+                td { (table::without_loss(result)) }
+                td { (table::limited_by(result)) }
                 td { (gravest(run)) }
             }
         }

@@ -1,11 +1,28 @@
 //! The plots of a run. Each is `None` where the record has nothing to draw.
 
+mod curves;
 mod frames;
 mod latency;
 mod points;
 mod trials;
 
+pub use curves::curves;
 pub use frames::{cost, rates};
 pub use latency::{latency, latency_histogram};
-pub use points::{scale_cost, scale_rate};
+pub use points::{destinations, routes, scale_cost, scale_rate};
 pub use trials::{forwarding, loss, search};
+
+use crate::chart::picture;
+use mpps_record::{CurveLine, PointLine};
+
+/// Curves of `mpps loss` as an SVG that needs nothing beside it. The first line of `heading` is its title.
+#[must_use]
+pub fn loss_picture(curves: &[CurveLine], heading: &[&str]) -> String {
+    picture(heading, self::curves(curves))
+}
+
+/// Points of `mpps fib-scale` as such an SVG.
+#[must_use]
+pub fn scale_picture(points: &[PointLine], heading: &[&str]) -> String {
+    picture(heading, [scale_cost(points), scale_rate(points)])
+}

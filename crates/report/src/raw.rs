@@ -9,6 +9,9 @@ use std::io::{self, BufRead, Write};
 /// Packed files above this are not kept, octets: a page with one is slow to open on a phone.
 const KEPT: usize = 4 << 20;
 
+/// Files above this are not packed at all, octets: it takes seconds.
+const PACKED: u64 = 256 << 20;
+
 /// A raw file.
 #[derive(Clone, Debug)]
 pub struct Raw {
@@ -33,7 +36,7 @@ impl Raw {
                 break;
             }
             octets += length as u64;
-            if packer.get_ref().len() <= KEPT {
+            if packer.get_ref().len() <= KEPT && octets <= PACKED {
                 packer.write_all(part)?;
             }
             reader.consume(length);
@@ -41,7 +44,7 @@ impl Raw {
         let packed = packer.finish()?;
         Ok(Self {
             octets,
-            packed: (packed.len() <= KEPT).then_some(packed),
+            packed: (packed.len() <= KEPT && octets <= PACKED).then_some(packed),
         })
     }
 

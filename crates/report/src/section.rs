@@ -1,12 +1,15 @@
 //! A run's section: its first screen, its plots, its trials, its machine.
 
+use crate::chart::Chart;
 use crate::doubts::Raised;
 use crate::headline::answer;
+use crate::machine::command;
 use crate::members;
 use crate::number;
 use crate::plots;
 use crate::row::Row;
 use crate::sentence;
+use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
 use mpps_record::{Run, TrialLine};
@@ -17,17 +20,17 @@ const FIRST: usize = 4;
 /// Frame sizes that have plots of their own.
 const FRAMES: usize = 12;
 
-/// A run. `open` says whether its table of trials is unfolded.
+/// A run, one of `runs`. Its table of trials is unfolded where it is alone.
 #[must_use]
-pub fn section(file: &str, run: &Run, id: &str, open: bool) -> Markup {
+pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
     html! {
         section id=(id) {
             h2 { (title(run)) }
             p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
             (first_screen(run))
             (plots(run))
-            @if !run.calibrations.is_empty() { (calibrations(run)) }
-            @if !run.trials.is_empty() { (trials(run, open)) }
+            @if run.results.is_empty() { (results(run)) }
+            @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
         }
     }
@@ -49,6 +52,14 @@ pub fn moment(utc: &str) -> String {
         (Some(day), Some("T"), Some(time)) if utc.ends_with('Z') => format!("{day} {time} UTC"),
         _ => utc.to_owned(),
     }
+}
+
+/// How many goals were searched for.
+#[must_use]
+pub fn goals(run: &Run) -> usize {
+    let plan = run.begin.as_ref().map(|begin| &begin.plan);
+    let search = plan.and_then(|plan| plan.search.as_ref());
+    search.map_or(0, |search| search.goals.len())
 }
 
 fn first_screen(run: &Run) -> Markup {
@@ -93,7 +104,8 @@ fn first_screen(run: &Run) -> Markup {
 }
 
 /// What a run with results lacks all the same.
-fn unfinished(run: &Run) -> Option<String> {
+#[must_use]
+pub fn unfinished(run: &Run) -> Option<String> {
     if run.results.is_empty() {
         return None;
     }
@@ -151,27 +163,29 @@ fn doubts(run: &Run) -> Markup {
 }
 
 fn plots(run: &Run) -> Markup {
-    let mut charts = vec![
-        plots::rates(run),
-        plots::cost(run),
-        plots::scale_cost(run),
-        plots::scale_rate(run),
-    ];
+    let mut figures: Vec<Markup> = Vec::new();
+    // Each is drawn at once: a chart of 100 000 trials takes memory.
+    let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
+    draw(plots::rates(run));
+    draw(plots::cost(run));
+    draw(plots::scale_cost(&run.points));
+    draw(plots::scale_rate(&run.points));
+    plots::curves(&run.curves).into_iter().for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        charts.push(plots::search(run, frame));
-        // A run over many routing tables has as many routers: their trials do not belong in one plot.
-        if run.points.is_empty() {
-            charts.push(plots::forwarding(run, frame));
-            charts.push(plots::loss(run, frame));
+        draw(plots::search(run, frame));
+        // A run over many routing tables has as many routers: their trials do not belong in one plot. Curves have their own.
+        if run.points.is_empty() && run.curves.is_empty() {
+            draw(plots::forwarding(run, frame));
+            draw(plots::loss(run, frame));
         }
     }
     if run.points.is_empty() {
-        charts.push(plots::latency(run));
-        charts.push(plots::latency_histogram(run));
+        draw(plots::latency(run));
+        draw(plots::latency_histogram(run));
     }
     html! {
-        div.plots { @for chart in charts.iter().flatten() { (chart.drawn()) } }
+        div.plots { @for figure in figures { (figure) } }
         @if frames.len() > FRAMES {
             p.note {
                 "Of " (frames.len()) " frame sizes the first " (FRAMES)
@@ -188,37 +202,22 @@ fn frames(run: &Run) -> Vec<&str> {
     frames.filter(|frame| seen.insert(*frame)).collect()
 }
 
-fn calibrations(run: &Run) -> Markup {
-    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value}"));
+/// What has no sentence of its own on the first screen.
+fn results(run: &Run) -> Markup {
+    let Some(table) = table::results(run) else {
+        return html! {};
+    };
     html! {
-        h3 { "Planted faults" }
+        h3 { "Results" }
         div.wide { table.sortable {
-            thead { tr {
-                @for name in ["fault", "planted", "found", "tolerance", "unit", "answer"] { th { (name) } }
-            } }
-            tbody {
-                @for line in &run.calibrations {
-                    tr.lossy[!line.holds] {
-                        td { (line.fault) }
-                        td { (number(line.planted)) }
-                        td { (number(line.found)) }
-                        td { (line.tolerance) }
-                        td { (line.unit) }
-                        td {
-                            @match &line.disturbed {
-                                Some(why) => { "not compared: " (why) }
-                                None => @if line.holds { "found" } @else { "not found" }
-                            }
-                        }
-                    }
-                }
-            }
+            thead { tr { @for name in table.head { th { (name) } } } }
+            tbody { @for row in table.rows { tr { @for cell in row { td { (cell) } } } } }
         } }
     }
 }
 
 /// Columns of the table of trials.
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 18] = [
     "trial",
     "frame",
     "phase",
@@ -228,33 +227,55 @@ const COLUMNS: [&str; 16] = [
     "sent",
     "unsent",
     "lost",
-    "lost %",
-    "of these disturbed",
-    "busy %",
+    "loss %",
+    "lost in disturbances",
+    "lost by the tester",
+    "overdue",
+    "DUT busy %",
     "latency p50 µs",
     "p99.9 µs",
     "longest stall µs",
     "length s",
 ];
 
-fn trials(run: &Run, open: bool) -> Markup {
+/// Rows of trials that a page has in all. No phone opens a page with ten times as many.
+const ROWS: usize = 10_000;
+
+fn trials(run: &Run, runs: usize) -> Markup {
     let stands: HashSet<u32> = run
         .results
         .iter()
         .filter_map(|result| result.stands_on.stands_on_trial)
         .collect();
+    let (all, room) = (run.trials.len(), ROWS / runs);
+    let told = if all > room {
+        format!(
+            "The first {} of {}",
+            number::grouped(room as u64),
+            number::plural(all, "trial")
+        )
+    } else {
+        format!("All {}", number::plural(all, "trial"))
+    };
+    let shown = run.trials.iter().enumerate();
+    let shown = shown.filter(|(at, trial)| *at < room || stands.contains(&trial.trial));
     html! {
         h3 { "Trials" }
-        details open[open] {
-            summary { "All " (number::plural(run.trials.len(), "trial")) }
+        details open[runs == 1] {
+            summary { (told) }
+            @if all > room {
+                p.note { "Trials on which results stand follow. All of them: " code { "mpps report --format csv" } }
+            }
             p.note {
-                "A click on a heading sorts. Results stand on the trials in bold. \"-\" means: nobody read it."
+                "A click on a heading sorts. Results stand on the trials in bold. Lost are the frames that the verdict counts: \
+                 those that the DUT lost outside disturbances. Overdue frames arrived too late: above 1 % they are \
+                 lost. \"-\" means: nobody read it."
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {
                 thead { tr { @for name in COLUMNS { th { (name) } } } }
                 tbody {
-                    @for trial in &run.trials { (row(trial, stands.contains(&trial.trial))) }
+                    @for (_, trial) in shown { (row(trial, stands.contains(&trial.trial))) }
                 }
             } }
         }
@@ -284,6 +305,8 @@ fn row(trial: &TrialLine, stood_on: bool) -> Markup {
         number::grouped(figures.lost),
         percent(figures.loss),
         known(figures.lost_disturbed.map(number::grouped)),
+        number::grouped(figures.lost_by_tester),
+        known(figures.overdue.map(number::grouped)),
         known(figures.busy.map(|busy| format!("{:.1}", busy * 100.0))),
         known(trial.latency.p50_ns.map(us)),
         known(trial.latency.p999_ns.map(us)),
@@ -299,7 +322,7 @@ fn machine(run: &Run) -> Markup {
     };
     html! {
         h3 { "Command and machine" }
-        pre { code { "mpps" @for word in &begin.arguments { " " (quoted(word)) } } }
+        pre { code { (command(begin)) } }
         p.note {
             "mpps " (begin.tool_version) ", method " (begin.method_version) ". Results may be compared where this is equal: "
             (begin.comparability) "."
@@ -309,13 +332,4 @@ fn machine(run: &Run) -> Markup {
         (members::table("Plan", &begin.plan))
         @if let Some(routes) = &begin.routes { (members::table("Routes", routes)) }
     }
-}
-
-/// A word of a command as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

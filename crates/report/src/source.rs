@@ -2,7 +2,7 @@
 
 use crate::{Raw, number};
 use mpps_record::{Records, Run, TrialLine};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// One file.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub struct Source {
     pub raw: Option<Raw>,
 }
 
-/// What a page shows: runs, each once, and what is wrong with the files.
+/// What a report shows: runs, each once, and what is wrong with the files.
 #[derive(Debug, Default)]
 pub struct Gathered {
     /// Runs with the name of their file.
@@ -50,6 +50,9 @@ impl Gathered {
     fn add(&mut self, file: &str, mut run: Run) {
         let repeated = drop_repeated(&mut run);
         let name = run.name.clone();
+        let missing = missing_trials(&run);
+        self.problems
+            .extend(missing.map(|what| format!("{file}: run {name} {what}.")));
         if repeated > 0 {
             let lines = number::plural(repeated, "line");
             self.problems.push(format!(
@@ -72,8 +75,31 @@ impl Gathered {
     }
 }
 
+/// Which trials the run had, but the file has not.
+fn missing_trials(run: &Run) -> Option<String> {
+    let there: HashSet<u32> = run.trials.iter().map(|trial| trial.trial).collect();
+    let wanted = run
+        .results
+        .iter()
+        .filter_map(|result| result.stands_on.stands_on_trial);
+    let mut lacking = wanted.filter(|number| !there.contains(number));
+    let all = run.end.as_ref().map_or(0, |end| end.trials as usize);
+    if all > there.len() {
+        let all = number::plural(all, "trial");
+        return Some(format!("had {all}, of which the file has {}", there.len()));
+    }
+    let number = lacking.next()?;
+    Some(format!("lacks trial {number}, on which a result stands"))
+}
+
 /// Drops lines that are there twice, and counts them.
 fn drop_repeated(run: &mut Run) -> usize {
+    let others = unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations);
+    let mut numbers = HashSet::new();
+    // As a rule there is none, and a copy of 100 000 trials takes memory.
+    if run.trials.iter().all(|trial| numbers.insert(trial.trial)) {
+        return others;
+    }
     let mut seen: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut kept: Vec<TrialLine> = Vec::with_capacity(run.trials.len());
     let mut dropped = 0;
@@ -87,7 +113,7 @@ fn drop_repeated(run: &mut Run) -> usize {
         }
     }
     run.trials = kept;
-    dropped + unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations)
+    dropped + others
 }
 
 /// The same for the few lines of other kinds.

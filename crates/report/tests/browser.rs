@@ -2,10 +2,9 @@
 
 mod support;
 
-use mpps_report::page;
 use std::path::PathBuf;
 use std::process::Command;
-use support::{file, golden, long, source};
+use support::{curve, file, golden, long, page, source};
 
 /// Before all else: whatever goes wrong is counted.
 const WATCH: &str = "<script>var wrong = []; \
@@ -22,19 +21,22 @@ for (const figure of all(".plot")) {
   const drawn = all("g.mark, rect.mark", figure).filter((mark) => mark.getBBox().width > 0);
   tell("plot " + figure.querySelector("b").textContent, drawn.length);
 }
-const trials = document.querySelector("table.trials");
+const trials = document.querySelector("table.trials") ?? document.querySelector("table.sortable");
 tell("rows", trials.tBodies[0].rows.length);
 const head = all("th", trials).find((head) => head.textContent.startsWith("forwarded"));
 const column = [...head.parentNode.children].indexOf(head);
 const numbers = () => all("tbody tr", trials).map((row) => Number(row.cells[column].textContent.replace(/\s/g, "")));
-const rising = (list) => list.every((value, at) => at === 0 || list[at - 1] <= value);
+// Cells without a number are last, whichever way.
+const rising = (list) => list.filter((value) => !isNaN(value)).every((value, at, list) => at === 0 || list[at - 1] <= value);
 head.querySelector("button").click();
 tell("rising", rising(numbers()));
 head.querySelector("button").click();
 tell("falling", rising(numbers().reverse()));
 const filter = document.querySelector(".filter input");
-filter.value = "gate";
-filter.dispatchEvent(new Event("input"));
+if (filter) {
+  filter.value = "gate";
+  filter.dispatchEvent(new Event("input"));
+}
 tell("filtered", all("tbody tr", trials).filter((row) => !row.hidden).length);
 const mark = document.querySelector("g.mark");
 mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
@@ -157,6 +159,21 @@ fn a_browser_shows_measured_runs() {
         ("plot Cost of a frame at overload", "2"),
         ("plot Cost of a frame by routes and destinations", "9"),
         ("plot Latency by percentile", "4"),
+    ];
+    check(&told, &wanted);
+}
+
+#[test]
+fn a_browser_shows_curves() {
+    let page = page(vec![source("loss.jsonl", curve().as_bytes())]);
+    let Some(told) = opened("loss", &page) else {
+        return;
+    };
+    let wanted = [
+        ("rows", "5"),
+        ("plot Forwarding rate by offered load", "5"),
+        ("plot Loss by offered load", "5"),
+        ("plot Router busy by offered load", "5"),
     ];
     check(&told, &wanted);
 }

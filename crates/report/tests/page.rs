@@ -2,11 +2,10 @@
 
 mod support;
 
-use mpps_record::{CalibrationLine, read_file, to_line};
-use mpps_report::{Raw, Source, page};
-use serde_json::Value;
+use mpps_record::read_file;
+use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
-use support::{file, golden, long, source};
+use support::{curve, faults, file, golden, long, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -14,52 +13,13 @@ fn page_of(text: &[u8]) -> String {
     page(vec![source("run.jsonl", text)])
 }
 
-/// Replaces every text but those that say which kind of line, bed or series it is.
-fn spoil(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = HOSTILE.to_owned(),
-        Value::Array(list) => list.iter_mut().for_each(spoil),
-        Value::Object(members) => {
-            for (name, value) in members.iter_mut() {
-                if name != "kind" && name != "series" {
-                    spoil(value);
-                }
-            }
-            if members.contains_key("net.core.dev_weight") {
-                members.insert(HOSTILE.to_owned(), HOSTILE.into());
-            }
-        }
-        _ => {}
-    }
-}
-
-fn spoilt(text: &str) -> Vec<u8> {
-    let lines = text.lines().map(|line| {
-        let mut value = serde_json::from_str(line).expect("JSON");
-        spoil(&mut value);
-        format!("{value}\n")
-    });
-    lines.collect::<String>().into_bytes()
-}
-
 #[test]
 fn every_text_of_a_record_is_escaped() {
     let scale = file("bench/runs/2026-11-22-epyc-vm-2cpu/fib-scale/raw.jsonl");
     let mut texts = vec![golden(), std::fs::read_to_string(scale).expect("a record")];
-    let fault = CalibrationLine {
-        fault: "loss".to_owned(),
-        unit: "frames".to_owned(),
-        planted: Some(1.0),
-        found: None,
-        tolerance: 0.0,
-        holds: false,
-        disturbed: Some("steal".to_owned()),
-        other: Default::default(),
-    };
-    let fault = to_line("faults", &fault).expect("a line");
-    texts.push(String::from_utf8(fault).expect("text"));
+    texts.push(faults());
     for text in texts {
-        let mut source = source(HOSTILE, &spoilt(&text));
+        let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");
         assert_eq!(records.runs.len(), 1, "{:?}", records.problems);
         source.raw = None;
@@ -95,25 +55,7 @@ fn a_page_says_what_was_found() {
 
 #[test]
 fn a_curve_has_its_answer_and_its_doubts() {
-    let verdict = |load: u64| if load < 8 { "lossless" } else { "lossy" };
-    let point = |load: u64| {
-        serde_json::json!({
-            "load_share": load as f64 / 10.0, "load_fps": load * 100_000, "verdict": verdict(load),
-            "verdict_text": "", "trial": 1, "void_trials": 0,
-            "measured": {
-                "offered_fps": load * 100_000, "forwarding_fps": 1, "sent_frames": 1, "lost_frames": 0,
-                "loss_ratio": 0.0, "dut_busiest_cpu_share": null
-            }
-        })
-    };
-    let loads = [10, 9, 8, 7, 6].map(point);
-    let line = serde_json::json!({
-        "schema": 3, "kind": "curve", "run": "r", "frame": "64", "simulated": true, "receiver": null,
-        "highest_fps": 1_000_000, "highest_limited_by": "tester", "step_share": 0.1, "trial_ns": 1,
-        "loads": loads, "end": "two-lossless", "why": null, "overload_trials": [],
-        "doubts": [{ "name": "planted", "seen": "seen", "why": "Because.", "next": "Run.", "weight": 1 }]
-    });
-    let page = page_of(format!("{line}\n").as_bytes());
+    let page = page_of(curve().as_bytes());
     assert!(page.contains("Simulated: 64 B: nothing lost up to 70 % (700.0k frames/s)"));
     assert!(page.contains("planted") && !page.contains("The record has none."));
     assert!(page.contains("Why: Because. Next: Run."), "one full stop");
@@ -174,13 +116,13 @@ fn an_unreadable_file_hides_no_other() {
         records: Err("read notes.txt: no line of a record in it".to_owned()),
         raw: None,
     };
-    let page = page(vec![
+    let both = page(vec![
         unreadable.clone(),
         source("run.jsonl", golden().as_bytes()),
     ]);
-    assert!(page.contains("no line of a record in it"));
-    assert!(page.contains("All 15 trials"));
-    assert!(mpps_report::page(vec![unreadable]).contains("There is no run to show."));
+    assert!(both.contains("no line of a record in it"));
+    assert!(both.contains("All 15 trials"));
+    assert!(page(vec![unreadable]).contains("There is no run to show."));
 }
 
 #[test]
@@ -195,6 +137,79 @@ fn ten_thousand_trials_are_quick_and_small() {
     // Unoptimised code is ten times as slow.
     let most = if cfg!(debug_assertions) { 30 } else { 2 };
     assert!(took < Duration::from_secs(most), "{took:?}");
+}
+
+#[test]
+fn a_page_has_room_for_ten_thousand_trials() {
+    let page = page_of(&long(10_001));
+    assert!(page.contains("The first 10\u{202f}000 of 10\u{202f}001 trials"));
+    assert!(page.contains("mpps report --format csv"));
+    let table = page.split("sortable trials").nth(1).expect("the table");
+    let table = table.split("</table>").next().expect("its end");
+    assert_eq!(table.matches("<tr").count(), 10_000 + 1, "and its head");
+}
+
+#[test]
+fn trials_that_are_missing_are_said() {
+    let text = golden();
+    let kept = |wanted: fn(&str) -> bool| {
+        let lines = text.lines().filter(|line| wanted(line));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let none = page_of(kept(|line| !line.contains("\"kind\":\"trial\"")).as_bytes());
+    assert!(none.contains("had 15 trials, of which the file has 0."));
+    assert!(none.contains("1.16 million frames/s without loss"));
+    let cut =
+        kept(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"phase\":\"search\""));
+    assert!(page_of(cut.as_bytes()).contains("on which a result stands"));
+}
+
+#[test]
+fn another_tools_file_has_no_run() {
+    let path = std::env::temp_dir().join(format!("mpps-report-other-{}", std::process::id()));
+    for (text, wanted) in [
+        (
+            "{\"start\":{\"version\":\"iperf 3.16\"},\"end\":{}}\n",
+            "no line of a record",
+        ),
+        ("", "it is empty"),
+        ("\u{1f}\u{8b}", "no line of a record"),
+    ] {
+        std::fs::write(&path, text).expect("a file");
+        let records = read_file(&path).map_err(|error| error.to_string());
+        let name = path.display().to_string();
+        let page = page(vec![Source {
+            name,
+            records,
+            raw: None,
+        }]);
+        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains("There is no run to show."));
+    }
+    std::fs::remove_file(path).expect("the file goes");
+}
+
+#[test]
+fn two_gigabytes_of_nothing_are_said() {
+    let path = std::env::temp_dir().join(format!("mpps-report-large-{}", std::process::id()));
+    std::fs::write(&path, golden()).expect("a file");
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .expect("it opens");
+    file.set_len(2 << 30).expect("a sparse file");
+    let open = || std::io::BufReader::new(std::fs::File::open(&path).expect("it opens"));
+    let page = page(vec![Source {
+        name: "large.jsonl".to_owned(),
+        records: read_file(&path).map_err(|error| error.to_string()),
+        raw: Some(Raw::pack(open()).expect("it reads")),
+    }]);
+    std::fs::remove_file(path).expect("the file goes");
+    assert!(
+        page.contains("line 19: longer than any line of a record: left out"),
+        "{page}"
+    );
+    assert!(page.contains("All 15 trials") && page.contains("is too large for this page"));
 }
 
 #[test]

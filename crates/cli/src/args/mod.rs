@@ -40,7 +40,7 @@ pub use measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
 pub use refusal::shortened;
-pub use report::ReportArgs;
+pub use report::{ReportArgs, ReportFormat};
 pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};

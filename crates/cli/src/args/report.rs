@@ -1,6 +1,6 @@
 //! `mpps report`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Arguments of `mpps report`.
@@ -9,7 +9,26 @@ pub struct ReportArgs {
     /// Files of records, as `--record` writes them
     #[arg(value_name = "RECORD", required = true)]
     pub records: Vec<PathBuf>,
-    /// File to write the page to; one that is there is overwritten
-    #[arg(long, short, value_name = "FILE", default_value = "mpps-report.html")]
-    pub output: PathBuf,
+    /// What to write
+    #[arg(long, value_name = "FORMAT", value_enum, default_value = "html")]
+    pub format: ReportFormat,
+    /// File to write to; one that is there is overwritten [default: mpps-report.html; standard output for all other
+    /// formats]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What a report is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// One page with plots and every trial
+    Html,
+    /// A summary in Markdown, to paste into an issue
+    Md,
+    /// One row a trial
+    Csv,
+    /// The results alone, as `mpps show --json` prints them
+    Json,
+    /// Results as gauges, for Prometheus
+    Openmetrics,
 }

@@ -16,7 +16,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     if view.json {
         terminal::out(&json(&Document {
             head: &view.head,
-            disturbed: view.is_disturbed() || reason.is_some(),
+            disturbed: reason.is_some(),
             rows,
         })?);
     } else if !rows.is_empty() {

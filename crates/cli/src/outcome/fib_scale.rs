@@ -38,7 +38,9 @@ pub fn plot(run: &Run) -> Option<String> {
     let scale = begin.plan.scale.as_ref()?;
     let title = terminal::scale_title(file_name(&scale.table), scale, begin);
     let (rows, machine) = (ScaleRow::each(&run.points), terminal::machine_line(begin));
-    (!rows.is_empty()).then(|| crate::plot::svg(&rows, &title, &machine))
+    let bed = terminal::bed_line(&rows);
+    let heading = [&title, &machine, &bed].map(String::as_str);
+    (!rows.is_empty()).then(|| mpps_report::scale_picture(&run.points, &heading))
 }
 
 /// A plot has no room for folders.

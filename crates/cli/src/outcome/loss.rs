@@ -1,7 +1,7 @@
 //! The curves of `mpps loss`.
 
 use super::{Head, View, json};
-use crate::{plot, terminal};
+use crate::terminal;
 use anyhow::Result;
 use mpps_record::{Comparability, CurveLine, Place, Run, RunLine, Traffic};
 use serde::Serialize;
@@ -34,7 +34,8 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
 /// Loss and forwarding against load.
 pub fn plot(run: &Run) -> Option<String> {
     let machine = machine(run.begin.as_ref()?);
-    (!run.curves.is_empty()).then(|| plot::loss_svg(&run.curves, &machine))
+    let title = terminal::loss_title(run.curves.first()?);
+    Some(mpps_report::loss_picture(&run.curves, &[&title, &machine]))
 }
 
 fn is_simulated(run: &RunLine) -> bool {

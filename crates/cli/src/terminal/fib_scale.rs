@@ -4,11 +4,11 @@ mod row;
 mod title;
 
 pub use row::ScaleRow;
-pub use title::{bed_line, machine_line, scale_title};
+pub use title::{bed_line, scale_title};
 
 use super::doubts::Doubted;
 use super::table::without_loss;
-use super::{columns, grouped};
+use super::{columns, grouped, machine_line};
 use crate::words::closeness;
 use mpps_record::{LimitedBy, RunLine};
 use mpps_report::headline::forwarding_range;

@@ -27,14 +27,12 @@ pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
     left_out, loaded, loaded_json,
 };
-#[cfg(test)]
-pub(crate) use fib_scale::tests::points as scale_points_for_tests;
-pub use fib_scale::{ScaleRow, bed_line, fib_scale, machine_line, scale_doubts, scale_title};
+pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title};
-pub use mpps_report::number::{percent_or_under as percent, spaced as grouped, three_digits};
-pub use mpps_report::{Reading, Row};
+pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
+pub use mpps_report::{Reading, Row, machine_line};
 pub use recovery::recovery;
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};

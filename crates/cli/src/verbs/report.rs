@@ -1,47 +1,96 @@
-//! `mpps report`: records to one page. It needs no root, no bed and no clang.
+//! `mpps report`: records to a page, a summary, rows or gauges. It needs no root, no bed and no clang.
 
-use crate::args::ReportArgs;
+use super::show;
+use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
-use mpps_report::{Raw, Source, page};
+use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Writes the page. A file that cannot be read is said, and the others are shown.
+/// Writes the report. A file that cannot be read is said, and the others are shown.
 ///
 /// # Errors
-/// No file can be read, or the page cannot be written.
+/// No file can be read, or the report cannot be written.
 pub fn run(args: &ReportArgs) -> Result<Exit> {
-    let sources: Vec<Source> = args.records.iter().map(|path| source(path)).collect();
-    let unreadable: Vec<&String> = sources
-        .iter()
-        .filter_map(|source| source.records.as_ref().err())
-        .collect();
-    if unreadable.len() == sources.len() {
-        let all: Vec<&str> = unreadable.into_iter().map(String::as_str).collect();
-        bail!("{}", all.join("; "));
-    }
-    for why in unreadable {
-        terminal::error(why);
-    }
-    let output = args.output.display();
-    for path in &args.records {
-        if same_file(path, &args.output) {
-            bail!("{output} is a record: name another file to write to (--output)");
+    let output = match (&args.output, args.format) {
+        (Some(_), ReportFormat::Json) => {
+            bail!("--format json writes to standard output: redirect that (> FILE)")
         }
+        (None, ReportFormat::Html) => Some(PathBuf::from("mpps-report.html")),
+        (named, _) => named.clone(),
+    };
+    if let Some(output) = &output
+        && args.records.iter().any(|path| same_file(path, output))
+    {
+        let output = output.display();
+        bail!("{output} is a record: name another file to write to (--output)");
     }
-    std::fs::write(&args.output, page(sources)).with_context(|| {
-        format!("write {output} (name a file that can be written to: --output)")
-    })?;
-    terminal::out(&format!("The report is in {output}.\n"));
+    if args.format == ReportFormat::Json {
+        return results(&args.records);
+    }
+    let source = |path: &PathBuf| source(path, args.format);
+    let sources: Vec<Source> = args.records.iter().map(source).collect();
+    let unreadable = sources
+        .iter()
+        .filter_map(|source| source.records.as_ref().err());
+    fail_together(unreadable.cloned().collect(), sources.len())?;
+    let gathered = Gathered::new(sources);
+    // A page and a summary say themselves what is wrong with the files.
+    if matches!(args.format, ReportFormat::Csv | ReportFormat::Openmetrics) {
+        let known = |problem: &&String| !problem.starts_with("read record ");
+        let problems = gathered.problems.iter().filter(known);
+        problems.for_each(|problem| terminal::error(problem));
+    }
+    let text = match args.format {
+        ReportFormat::Html | ReportFormat::Json => page(gathered),
+        ReportFormat::Md => markdown(&gathered),
+        ReportFormat::Csv => csv(&gathered),
+        ReportFormat::Openmetrics => openmetrics(&gathered),
+    };
+    let Some(output) = output else {
+        terminal::out(&text);
+        return Ok(Exit::Measured);
+    };
+    let shown = output.display();
+    std::fs::write(&output, text)
+        .with_context(|| format!("write {shown} (name a file that can be written to: --output)"))?;
+    terminal::out(&format!("The report is in {shown}.\n"));
     Ok(Exit::Measured)
 }
 
-fn source(path: &Path) -> Source {
+/// The results alone, as `mpps show --json` prints them, of one record after the other.
+fn results(records: &[PathBuf]) -> Result<Exit> {
+    let shown = |record: &PathBuf| {
+        show::run(&ShowRecordArgs {
+            record: record.clone(),
+            run: None,
+            json: true,
+            verbose: false,
+        })
+    };
+    let errors = records.iter().filter_map(|record| shown(record).err());
+    let errors = errors.map(|error| format!("{error:#}")).collect();
+    fail_together(errors, records.len())?;
+    Ok(Exit::Measured)
+}
+
+/// Tells these errors, or ends with them where no file is without one.
+fn fail_together(errors: Vec<String>, files: usize) -> Result<()> {
+    if errors.len() == files {
+        bail!("{}", errors.join("; "));
+    }
+    errors.iter().for_each(|error| terminal::error(error));
+    Ok(())
+}
+
+/// Only a page has the file itself in it.
+fn source(path: &Path, format: ReportFormat) -> Source {
     let records = mpps_record::read_file(path).map_err(|error| error.to_string());
-    let file = records.is_ok().then(|| File::open(path));
+    let kept = records.is_ok() && format == ReportFormat::Html;
+    let file = kept.then(|| File::open(path));
     let raw = file.and_then(|file| Raw::pack(BufReader::new(file.ok()?)).ok());
     Source {
         name: path.display().to_string(),

@@ -67,6 +67,16 @@ impl Point {
         }
     }
 
+    /// A point at `x` across that could not be measured.
+    pub fn unknown(x: f64) -> Self {
+        Self::new(x, f64::NAN)
+    }
+
+    /// Whether it could not be measured.
+    pub const fn is_unknown(&self) -> bool {
+        self.y.is_nan()
+    }
+
     /// With an interval.
     pub fn between(self, low: f64, high: f64) -> Self {
         let ends = Some((low, high));

@@ -3,6 +3,7 @@
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
 use crate::scale::Scale;
+use crate::section::goals;
 use crate::sentence::{is_bound, subject};
 use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
 
@@ -10,12 +11,7 @@ use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
 const AROUND: f64 = 20.0;
 
 fn names(run: &Run) -> Axis {
-    let search = run
-        .begin
-        .as_ref()
-        .and_then(|begin| begin.plan.search.as_ref());
-    let goals = search.map_or(0, |search| search.goals.len());
-    let names = run.results.iter().map(|result| subject(result, goals));
+    let names = run.results.iter().map(|result| subject(result, goals(run)));
     Axis::new(
         "frame size, FCS included",
         Scale::Names(names.collect()),

@@ -4,7 +4,7 @@ use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
 use crate::scale::Scale;
-use mpps_record::{Interval, PointLine, Run};
+use mpps_record::{Interval, PointLine};
 
 /// What changes in a series, and its name.
 const SERIES: [(&str, &str); 3] = [
@@ -16,38 +16,39 @@ const ZERO: Scale = Scale::Linear { from_zero: true };
 
 /// The router's part of a frame's cost.
 #[must_use]
-pub fn scale_cost(run: &Run) -> Option<Chart> {
+pub fn scale_cost(points: &[PointLine]) -> Option<Chart> {
     let y = Axis::new("router, CPU time for a frame", ZERO, number::cost);
     let title = "Cost of a frame by routes and destinations";
-    drawn(run, title, y, |point| Some(point.cost?.router_ns))
+    drawn(points, title, y, |point| Some(point.cost?.router_ns))
 }
 
 /// The maximum forwarding rate.
 #[must_use]
-pub fn scale_rate(run: &Run) -> Option<Chart> {
+pub fn scale_rate(points: &[PointLine]) -> Option<Chart> {
     let y = rate_axis("maximum forwarding rate, frames/s", ZERO);
     let title = "Maximum forwarding rate by routes and destinations";
-    drawn(run, title, y, |point| {
-        let found = point.max_forwarding_fps?;
-        let [low, median, high] = [found.low, found.median, found.high].map(|fps| fps as f64);
-        Some(Interval { low, median, high })
+    drawn(points, title, y, |point| {
+        point.max_forwarding_fps.map(Interval::from)
     })
 }
 
 fn drawn(
-    run: &Run,
+    points: &[PointLine],
     title: &str,
     y: Axis,
     value: fn(&PointLine) -> Option<Interval<f64>>,
 ) -> Option<Chart> {
     let series = SERIES.into_iter().enumerate().map(|(style, (word, name))| {
-        let of_series = run.points.iter().filter(|point| point.series == word);
-        let points = of_series.filter_map(|point| {
-            let found = value(point)?;
+        let of_series = points.iter().filter(|point| point.series == word);
+        let points = of_series.map(|point| {
             let bound = point.limited_by.as_deref();
             let bound = bound.is_some_and(|limit| limit != "DUT");
-            let drawn = Point::new(count(point), found.median).between(found.low, found.high);
-            Some(drawn.bounding(bound))
+            let at = count(point) as f64;
+            let drawn = value(point).map_or_else(
+                || Point::unknown(at),
+                |found| Point::new(at, found.median).between(found.low, found.high),
+            );
+            drawn.bounding(bound).told(words(point))
         });
         let mut points: Vec<Point> = points.collect();
         points.sort_by(|one, other| one.x().total_cmp(&other.x()));
@@ -55,7 +56,7 @@ fn drawn(
     });
     Chart::new(
         title.to_owned(),
-        "Bars are 95 % intervals. At a hollow mark the router was not at its limit.",
+        "Bars are 95 % intervals. Hollow: the router was not at its limit. Cross: not measured.",
         Axis::new("routes or destinations", Scale::Counts, number::short),
         y,
         series.collect(),
@@ -63,13 +64,46 @@ fn drawn(
 }
 
 /// What changes in the point's series.
-fn count(point: &PointLine) -> f64 {
+fn count(point: &PointLine) -> u64 {
+    match point.series.as_str() {
+        "destinations" => destinations(point),
+        _ => routes(point),
+    }
+}
+
+/// Routes, as counted in the router.
+pub fn routes(point: &PointLine) -> u64 {
+    let counted = point.routes.as_ref().map(|routes| routes.routes);
+    counted.unwrap_or(point.asked_routes)
+}
+
+/// Different destinations, as drawn; without any there is one, the tester's own address.
+pub fn destinations(point: &PointLine) -> u64 {
     let drawn = point.traffic.destinations.as_ref();
-    let count = match (point.series.as_str(), &point.routes) {
-        ("destinations", _) => drawn.map_or(point.asked_destinations, |drawn| drawn.distinct),
-        (_, routes) => routes
-            .as_ref()
-            .map_or(point.asked_routes, |routes| routes.routes),
-    };
-    count as f64
+    drawn.map_or(1, |drawn| drawn.distinct)
+}
+
+/// All that makes a point comparable.
+fn words(point: &PointLine) -> String {
+    let drawn = point.traffic.destinations.as_ref();
+    let cost = point.cost.map_or("cost unknown".to_owned(), |cost| {
+        let [low, median, high] = [
+            cost.router_ns.low,
+            cost.router_ns.median,
+            cost.router_ns.high,
+        ]
+        .map(number::cost);
+        format!("{median} a frame ({low} to {high})")
+    });
+    let rate = point.max_forwarding_fps;
+    let rate = rate.map_or("not measured".to_owned(), |found| {
+        format!("{} frames/s", number::rate(found.median as f64))
+    });
+    format!(
+        "{}, {} ({}): {cost}, {rate}, limited by {}",
+        number::plural(routes(point) as usize, "route"),
+        number::plural(destinations(point) as usize, "destination"),
+        drawn.map_or("the tester's own address", |drawn| &drawn.draw),
+        point.limited_by.as_deref().unwrap_or("-")
+    )
 }

@@ -19,7 +19,7 @@ const VERDICTS: [(Verdict, usize, &str); 5] = [
 fn words(trial: &TrialLine) -> String {
     let figures = Figures::new(trial);
     let busy = figures.busy.map_or(String::new(), |busy| {
-        format!(", router {} busy", number::percent(busy))
+        format!(", DUT {} busy", number::percent(busy))
     });
     format!(
         "trial {} ({}): {} frames/s offered, {}, lost {}{busy}",

@@ -68,12 +68,6 @@ impl<'a> ScaleRow<'a> {
         self.point.cost.map(|cost| cost.router_ns)
     }
 
-    /// The maximum forwarding rate (RFC 2285 3.6.3).
-    #[must_use]
-    pub fn maximum(&self) -> Option<Interval<f64>> {
-        self.point.max_forwarding_fps.map(Interval::from)
-    }
-
     /// Busy share of the DUT's busiest CPU there.
     pub(super) fn busy(&self) -> Option<f64> {
         let maximum = self.point.max_forwarding_fps?;

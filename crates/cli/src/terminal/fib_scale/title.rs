@@ -1,9 +1,9 @@
-//! What all points of `mpps fib-scale` have in common: table, machine, and the bed's part.
+//! What all points of `mpps fib-scale` have in common: table, and the bed's part.
 
 use super::ScaleRow;
 use crate::terminal::grouped;
 use mpps_method::statistics::{median, quantile};
-use mpps_record::{RunLine, Scale, facts};
+use mpps_record::{RunLine, Scale};
 
 /// What all points have in common, in one line; `from` is the table's name.
 #[must_use]
@@ -21,29 +21,6 @@ pub fn scale_title(from: &str, scale: &Scale, run: &RunLine) -> String {
     format!(
         "{family} routes of {from} by {hops}, destinations drawn {}, seed {}",
         scale.draw, traffic.seed
-    )
-}
-
-/// On which machine and kernel, when, and with which version of this program: what a plot must not be without.
-#[must_use]
-pub fn machine_line(run: &RunLine) -> String {
-    let facts = &run.facts;
-    let named = |fact: &facts::Reading<String>, otherwise: &str| {
-        let known = fact.known().filter(|text| !text.is_empty());
-        known.map_or(otherwise, String::as_str).to_owned()
-    };
-    let below = match (facts.platform.hypervisor.known(), facts.hypervisor.known()) {
-        (Some(name), _) => format!("hypervisor {name}"),
-        (None, Some(true)) => "a hypervisor".to_owned(),
-        (None, Some(false)) => "no hypervisor".to_owned(),
-        (None, None) => "hypervisor unknown".to_owned(),
-    };
-    format!(
-        "{}, {below}, Linux {}, {}, mpps {}",
-        named(&facts.cpu_model, "CPU unknown"),
-        named(&facts.kernel_release, "unknown"),
-        run.begun_utc,
-        run.tool_version
     )
 }
 

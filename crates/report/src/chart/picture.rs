@@ -1,0 +1,96 @@
+//! Charts as a picture of their own: one SVG that needs nothing beside it.
+
+use super::{Chart, HEIGHT, STYLE, WIDTH, class, sample};
+use crate::page;
+use maud::{Markup, PreEscaped, html};
+
+/// Charts side by side.
+const COLUMNS: usize = 2;
+/// Between two charts, and around all of them.
+const GAP: f64 = 24.0;
+/// Between two lines of text.
+const LINE: f64 = 18.0;
+/// About the width of a letter. A picture cannot ask.
+const LETTER: f64 = 6.8;
+/// Texts as a page would show them. The field below is white, because programs show pictures on black too.
+const TEXTS: &str = "text { font: 12px sans-serif; fill: var(--ink); } .title { font-weight: 600; } \
+    .note { fill: var(--soft); font-size: 11px; } .field { fill: var(--paper); }";
+/// Colours by name.
+const COLOURS: [&str; 11] = [
+    "ink", "paper", "soft", "line", "c0", "c1", "c2", "c3", "c4", "c5", "c6",
+];
+
+/// Charts below a heading, whose first line is the title.
+#[must_use]
+pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>) -> String {
+    let charts: Vec<Chart> = charts.into_iter().flatten().collect();
+    let heading = || heading.iter().filter(|line| !line.is_empty());
+    let top = GAP + LINE * (heading().count() as f64 + 1.0);
+    let head = LINE * 2.0 + charts.iter().map(legend_height).fold(0.0, f64::max);
+    let (across, down) = (WIDTH + GAP, head + HEIGHT + GAP);
+    let columns = charts.len().clamp(1, COLUMNS);
+    let width = GAP + across * columns as f64;
+    let height = top + down * charts.len().div_ceil(COLUMNS) as f64;
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) {
+            style { (PreEscaped(style())) }
+            rect.field width="100%" height="100%" {}
+            @for (at, line) in heading().enumerate() {
+                text.title[at == 0].note[at > 0] x=(GAP) y=(GAP + LINE * at as f64) { (line) }
+            }
+            @for (at, chart) in charts.iter().enumerate() {
+                @let (x, y) = (GAP + across * (at % COLUMNS) as f64, top + down * (at / COLUMNS) as f64);
+                g transform=(format!("translate({x} {y})")) {
+                    text.title { (chart.title) }
+                    text.note y=(LINE) { (chart.note) }
+                    g transform=(format!("translate(0 {})", LINE * 2.0)) { (legend(chart)) }
+                    g transform=(format!("translate(0 {})", head)) { (chart.drawing()) }
+                }
+            }
+        }
+    };
+    // XML has no place for control characters, however they are written.
+    svg.0.replace(char::is_control, " ") + "\n"
+}
+
+/// The style sheet with colours for paper in place of their names, which few programs but browsers know.
+fn style() -> String {
+    let colour = |name: &str| {
+        let rest = page::STYLE.split_once(&format!("--{name}: "));
+        rest.and_then(|(_, rest)| rest.split(';').next())
+    };
+    let named = |style: String, name: &&str| {
+        let value = colour(name).unwrap_or("black");
+        style.replace(&format!("var(--{name})"), value)
+    };
+    COLOURS.iter().fold(TEXTS.to_owned() + STYLE, named)
+}
+
+/// Where the names of a chart's series stand: as many in a line as it has room for.
+fn places(chart: &Chart) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (0.0, 0.0);
+    let place = |name: &str| {
+        let width = 40.0 + LETTER * name.chars().count() as f64;
+        if x > 0.0 && x + width > WIDTH {
+            (x, y) = (0.0, y + LINE);
+        }
+        x += width;
+        (x - width, y)
+    };
+    let names = chart.series.iter().map(|series| series.name.as_str());
+    names.map(place).collect()
+}
+
+fn legend_height(chart: &Chart) -> f64 {
+    let last = places(chart).pop();
+    last.map_or(0.0, |(_, y)| y + LINE)
+}
+
+fn legend(chart: &Chart) -> Markup {
+    html! {
+        @for (series, (x, y)) in chart.series.iter().zip(places(chart)) {
+            g class=(class(series)) transform=(format!("translate({x:.0} {})", y - 10.0)) { (sample(series)) }
+            text x=(format!("{:.0}", x + 28.0)) y=(y) { (series.name) }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Markdown, CSV, OpenMetrics and plots of good and hostile records, read back by strict parsers.
+
+mod support;
+
+use mpps_record::{CurveLine, PointLine};
+use mpps_report::{Gathered, csv, loss_picture, markdown, openmetrics, scale_picture};
+use std::collections::HashSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use support::{curve, faults, file, golden, source, spoilt};
+
+const HOSTILE: &str = "a,\"b\"\r\n<script>x\\</script>|*_`@c";
+
+fn scale() -> String {
+    let path = file("bench/runs/2026-11-22-epyc-vm-2cpu/fib-scale/raw.jsonl");
+    std::fs::read_to_string(path).expect("a record")
+}
+
+/// Records of every job: as they are, or with every text hostile.
+fn all(hostile: bool) -> Gathered {
+    let texts = [golden(), scale(), curve(), faults()];
+    let source = |text: &String| {
+        if hostile {
+            source(HOSTILE, &spoilt(text, HOSTILE))
+        } else {
+            source("run.jsonl", text.as_bytes())
+        }
+    };
+    Gathered::new(texts.iter().map(source).collect())
+}
+
+/// Rows of cells, as RFC 4180 has them.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => {
+                assert!(cell.is_empty(), "a quote inside a bare cell");
+                loop {
+                    match rest.next().expect("a closing quote") {
+                        '"' if rest.peek() == Some(&'"') => cell.extend(rest.next()),
+                        '"' => break,
+                        c => cell.push(c),
+                    }
+                }
+                assert!(matches!(rest.peek(), Some(',' | '\r')), "{cell}");
+            }
+            ',' => row.push(std::mem::take(&mut cell)),
+            '\r' => {
+                assert_eq!(rest.next(), Some('\n'));
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            '\n' => panic!("a bare line feed"),
+            c => cell.push(c),
+        }
+    }
+    assert!(row.is_empty() && cell.is_empty(), "no end");
+    rows
+}
+
+#[test]
+fn csv_has_a_row_for_each_trial() {
+    for hostile in [false, true] {
+        let all = all(hostile);
+        let trials: usize = all.runs.iter().map(|(_, run)| run.trials.len()).sum();
+        let rows = rows(&csv(&all));
+        assert_eq!(rows.len(), trials + 1);
+        assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+        let column = |name: &str| {
+            let place = rows[0].iter().position(|known| known == name);
+            place.unwrap_or_else(|| panic!("{name}: {:?}", rows[0]))
+        };
+        for (row, trial) in rows[1..].iter().zip(&all.runs[0].1.trials) {
+            assert_eq!(row[column("trial")], trial.trial.to_string());
+            let sent: u64 = trial.directions.iter().map(|way| way.sent_frames).sum();
+            assert_eq!(row[column("sent_frames")], sent.to_string());
+            assert_eq!(row[column("verdict_text")], trial.verdict_text);
+        }
+        if hostile {
+            assert_eq!(rows[1][column("frame")], HOSTILE);
+        }
+    }
+}
+
+/// Names and values.
+type Labels = Vec<(String, String)>;
+
+/// A sample's name, labels and value; panics at whatever OpenMetrics does not allow.
+fn sample(line: &str) -> (&str, Labels, f64) {
+    let (name, rest) = line.split_once('{').expect("labels");
+    let good = |c: char| c.is_ascii_lowercase() || c == '_';
+    assert!(name.chars().all(good), "{name}");
+    let (mut labels, mut rest) = (Vec::new(), rest);
+    loop {
+        let (label, after) = rest.split_once("=\"").expect("a label");
+        assert!(label.chars().all(good), "{label}");
+        let (mut value, mut after) = (String::new(), after.chars());
+        loop {
+            match after.next().expect("a closing quote") {
+                '\\' => value.push(match after.next() {
+                    Some('n') => '\n',
+                    Some(c @ ('\\' | '"')) => c,
+                    other => panic!("escaped {other:?}"),
+                }),
+                '"' => break,
+                c => value.push(c),
+            }
+        }
+        labels.push((label.to_owned(), value));
+        rest = after.as_str();
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => break,
+        }
+    }
+    let value = rest.strip_prefix("} ").expect("a value");
+    (name, labels, value.parse().expect("a number"))
+}
+
+/// All samples of a text that has its families together, each with help and type, and its end.
+fn samples(text: &str) -> Vec<(String, Labels, f64)> {
+    let body = text.strip_suffix("# EOF\n").expect("an end");
+    let (mut families, mut seen, mut all) = (HashSet::new(), HashSet::new(), Vec::new());
+    let mut lines = body.split_terminator('\n').peekable();
+    while let Some(help) = lines.next() {
+        let help = help.strip_prefix("# HELP ").expect("a help");
+        let family = help.split(' ').next().expect("a name");
+        assert!(families.insert(family.to_owned()), "{family} comes twice");
+        assert_eq!(
+            lines.next(),
+            Some(format!("# TYPE {family} gauge").as_str())
+        );
+        while let Some(line) = lines.next_if(|line| !line.starts_with('#')) {
+            let (name, labels, value) = sample(line);
+            assert_eq!(name, family);
+            assert!(value.is_finite(), "{line}");
+            assert!(seen.insert((name.to_owned(), labels.clone())), "{line}");
+            all.push((name.to_owned(), labels, value));
+        }
+    }
+    all
+}
+
+#[test]
+fn gauges_are_openmetrics() {
+    for hostile in [false, true] {
+        let all = all(hostile);
+        let text = openmetrics(&all);
+        let samples = samples(&text);
+        let value = |name: &str, label: (&str, &str)| {
+            let has = |labels: &Labels| labels.contains(&(label.0.to_owned(), label.1.to_owned()));
+            let found = samples
+                .iter()
+                .find(|(known, labels, _)| known == name && has(labels));
+            found.map(|(.., value)| *value)
+        };
+        let rate = all.runs[0].1.results[0].rate_fps.map(|fps| fps as f64);
+        let frame = if hostile { HOSTILE } else { "64" };
+        assert_eq!(value("mpps_rate_frames_per_second", ("frame", frame)), rate);
+        if !hostile {
+            assert_eq!(value("mpps_loss_ratio", ("load_ratio", "0.8")), Some(0.25));
+            let run = ("job", "throughput");
+            assert_eq!(value("mpps_run", run), Some(1.0));
+            assert!(value("mpps_router_frame_cost_seconds", ("series", "routes")).is_some());
+            let found = ["a loss", "a delay", "a policer"]
+                .map(|fault| value("mpps_planted_fault_found", ("fault", fault)));
+            assert_eq!(found, [Some(1.0), Some(0.0), None]);
+        }
+        assert_promtool_takes(&text);
+    }
+}
+
+/// Prometheus' own check, where it is installed.
+fn assert_promtool_takes(text: &str) {
+    let mut check = Command::new("promtool");
+    check.args(["check", "metrics"]).stdin(Stdio::piped());
+    let Ok(mut child) = check.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+        println!("SKIP: needs promtool in PATH (apt-get install prometheus)");
+        return;
+    };
+    let mut input = child.stdin.take().expect("its input");
+    input.write_all(text.as_bytes()).expect("it reads");
+    drop(input);
+    let ended = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success() && said.is_empty(), "{said}");
+}
+
+#[test]
+fn markdown_is_a_summary_for_an_issue() {
+    let text = markdown(&all(false));
+    for wanted in [
+        "## mpps throughput, ",
+        "**64 B: Simulated, not measured: forwards 1.20 million frames/s",
+        "| a policer | 1 | - | 0 | frames | not compared: steal |",
+        "| frame | at overload, frames/s | without loss, frames/s | limited by | DUT busy |\n| --- |",
+        "- **simulated**: ",
+        "    mpps throughput --frame 64 --simulate",
+        "| series | frame | routes | destinations | router ns | 95 % |",
+        "| 64 B | lossy | 80 % | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
+        "| planted fault | planted | found | tolerance | unit | holds |",
+        "AMD EPYC",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // Names become neither markup nor mentions nor rows of their own.
+    let text = markdown(&all(true));
+    let odd = ["<script", "</script", " @c", "|*", "\r"];
+    for line in text.lines().filter(|line| !line.starts_with("    ")) {
+        assert!(odd.iter().all(|odd| !line.contains(odd)), "{line}");
+        if line.starts_with('|') {
+            assert!(line.ends_with('|'), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_loss_plot_has_a_mark_for_each_load() {
+    let all = all(false);
+    let curves = &all.runs[2].1.curves;
+    let text = loss_picture(
+        curves,
+        &["a <title> & more\u{1}", "a CPU, Linux 6.18, mpps 1"],
+    );
+    assert!(text.contains("a &lt;title&gt; &amp; more "), "{text}");
+    assert!(text.contains(">a CPU, Linux 6.18, mpps 1</text>"), "{text}");
+    // Three panels; a load that could not be measured is in each.
+    assert_eq!(
+        text.matches("class=\"mark\"").count(),
+        3 * curves[0].loads.len()
+    );
+    assert_eq!(text.matches("class=\"line\"").count(), 3);
+    let unknown = "64 B, 90 %: 900\u{202f}000 frames/s offered, void: the machine";
+    assert_eq!(text.matches(unknown).count(), 3, "{text}");
+    assert!(text.contains("600\u{202f}000 frames/s forwarded, 25 % lost, DUT 85 % busy"));
+    for odd in ["NaN", "inf", "var("] {
+        assert!(!text.contains(odd), "{odd}: {text}");
+    }
+    let empty = loss_picture(&[] as &[CurveLine], &["none", ""]);
+    assert!(
+        !empty.contains("NaN") && empty.ends_with("</svg>\n"),
+        "{empty}"
+    );
+}
+
+#[test]
+fn a_fib_scale_plot_says_what_each_point_is() {
+    let all = all(false);
+    let mut points = all.runs[1].1.points.clone();
+    let found = points[0].cost.expect("a cost").router_ns.median;
+    points[0].limited_by = Some("tester".to_owned());
+    (points[1].cost, points[1].max_forwarding_fps) = (None, None);
+    let text = scale_picture(&points, &["routes", "machine", "the bed's part"]);
+    assert_eq!(text.matches("<title>").count(), 2 * points.len(), "{text}");
+    // Each has its interval but the one that was not measured; the bound is hollow.
+    assert_eq!(
+        text.matches("class=\"ends\"").count(),
+        2 * (points.len() - 1)
+    );
+    assert_eq!(text.matches("class=\"mark bound\"").count(), 2, "{text}");
+    assert_eq!(text.matches("cost unknown, not measured").count(), 2);
+    let cost = format!("{found:.0} ns a frame (");
+    for wanted in [
+        cost.as_str(),
+        "limited by tester",
+        "95 % intervals",
+        ">the bed&#39;s part<",
+    ] {
+        let plain = wanted.replace("&#39;", "'");
+        assert!(
+            text.contains(wanted) || text.contains(&plain),
+            "{wanted}: {text}"
+        );
+    }
+    let empty = scale_picture(&[] as &[PointLine], &["none"]);
+    assert!(
+        !empty.contains("NaN") && !empty.contains("hollow"),
+        "{empty}"
+    );
+}
