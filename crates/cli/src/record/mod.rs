@@ -7,7 +7,6 @@ mod bed;
 mod calibration;
 mod cause;
 mod comparability;
-mod facts;
 mod job;
 mod load;
 mod loss;

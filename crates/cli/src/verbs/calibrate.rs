@@ -9,7 +9,7 @@ use crate::record::{Job, calibration_line, run_line};
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::bed;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::calibrate::{self, FaultKind};
 use mpps_record::CalibrationLine;
@@ -46,7 +46,7 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
         }
         let traffic = plan.traffic_on(bed)?;
         let job = Job::Calibrate(&traffic);
-        let line = run_line(stage.begun, job, bed, &Facts::gather(), None)?;
+        let line = run_line(stage.begun, job, bed, &facts::gather(), None);
         let (rows, error) = match recorder.record.write(&line) {
             Ok(()) => {
                 let found = calibrate::calibrate(bed, &traffic, &FaultKind::ALL, recorder);

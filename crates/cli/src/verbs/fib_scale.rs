@@ -12,7 +12,7 @@ use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, Row, ScaleRow, plan as words};
 use anyhow::{Context, Error, Result};
 use mpps_lab::doubt::Reading;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::fib_scale::{self, PointResult, ScalePlan};
 use mpps_lab::routes::Routes;
 use mpps_record::{Comparability, PointLine, RunLine, Scale};
@@ -55,7 +55,7 @@ pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     };
     measure::on_bed(&args.output, &plan.bed, |stage| {
         let job = Job::FibScale(&plan.measurement, plan.search);
-        let mut run = run_line(stage.begun, job, &stage.bed, &Facts::gather(), None)?;
+        let mut run = run_line(stage.begun, job, &stage.bed, &facts::gather(), None);
         run.plan.scale = Some(Scale {
             table: scale.from.clone(),
             draw: scale.draw.to_string(),

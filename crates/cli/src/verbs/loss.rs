@@ -11,7 +11,7 @@ use crate::recorder::{Keeping, Recorder};
 use crate::terminal::{self, plan as words};
 use anyhow::{Context, Error, Result};
 use mpps_lab::doubt::Doubt;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::loss::{self, Curve};
 use mpps_lab::jobs::{JobError, ResultObserver};
 use mpps_record::{Comparability, CurveLine, CurvePoint, Place, RunLine, Traffic, Verdict};
@@ -34,10 +34,10 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
             + &format!("loads        {}\n", Job::Loss(&plan.offer).search_rule());
         return begin::dry_run(&args.output, &plan.bed, Job::Loss(&plan.offer), &[], &words);
     }
-    let facts = Facts::gather();
+    let facts = facts::gather();
     if let BedChoice::Simulated(pair) = plan.bed {
         let (begun, mut recorder) = begin::open_record(&args.output)?;
-        let line = simulated_run_line(begun, Job::Loss(&plan.offer), &pair, &facts)?;
+        let line = simulated_run_line(begun, Job::Loss(&plan.offer), &pair, &facts);
         let measured = Measured::new(args, &plan, line, Vec::new, &mut recorder, |observer| {
             loss::simulate(pair, &plan.offer, observer)
         });
@@ -48,7 +48,7 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
         plan.offer.measurement = plan.offer.measurement.on_bed(bed)?;
         let load = |routes| destinations::load(routes, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;
-        let line = run_line(stage.begun, Job::Loss(&plan.offer), bed, &facts, routes)?;
+        let line = run_line(stage.begun, Job::Loss(&plan.offer), bed, &facts, routes);
         let beside = || stage.beside.doubts();
         let measured = Measured::new(args, &plan, line, beside, recorder, |observer| {
             loss::measure(bed, &plan.offer, observer)

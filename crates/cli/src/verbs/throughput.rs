@@ -11,7 +11,7 @@ use crate::terminal::plan as words;
 use anyhow::Result;
 use measured::Measured;
 pub use measured::show;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::throughput;
 use mpps_method::simulate::Properties;
 
@@ -51,7 +51,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
         let load = |prepared| destinations::load(prepared, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;
         let job = Job::Throughput(&plan.measurement);
-        let line = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
+        let line = run_line(stage.begun, job, bed, &facts::gather(), routes);
         let beside = Some(&stage.beside);
         let measured = Measured::new(args, recorder, &plan, beside, line, |observer| {
             throughput::measure(bed, &plan.measurement, observer)
@@ -67,7 +67,7 @@ fn simulate(args: &ThroughputArgs, plan: Plan, pair: Properties) -> Result<Exit>
     recorder.step(&format!("record: {}", recorder.record.path().display()));
     recorder.step(&format!("simulated: {pair}"));
     let job = Job::Throughput(&plan.measurement);
-    let line = simulated_run_line(begun, job, &pair, &Facts::gather())?;
+    let line = simulated_run_line(begun, job, &pair, &facts::gather());
     let measured = Measured::new(args, &mut recorder, &plan, None, line, |observer| {
         throughput::simulate(pair, &plan.measurement, observer)
     });

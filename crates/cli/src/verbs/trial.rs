@@ -8,7 +8,7 @@ use crate::plan::TrialPlan;
 use crate::record::{Job, load_line, run_line, trial_line};
 use crate::terminal;
 use anyhow::{Error, Result};
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::Phase;
 use mpps_lab::jobs::fixed_load::{self, Offered, Tried};
 use mpps_record::{Comparability, LoadLine, LoadTrial, RunLine, TrialLine, Verdict};
@@ -36,7 +36,7 @@ pub fn run(args: &TrialArgs) -> Result<Exit> {
         let load = |routes| destinations::load(routes, bed, recorder, quiet);
         let routes = prepared.as_ref().map(load).transpose()?;
         let job = Job::Trial(&offer);
-        let run = run_line(stage.begun, job, bed, &Facts::gather(), routes)?;
+        let run = run_line(stage.begun, job, bed, &facts::gather(), routes);
         let (found, mut error) = match recorder.record.write(&run) {
             Ok(()) => {
                 let measured = fixed_load::measure(bed, &offer, recorder);

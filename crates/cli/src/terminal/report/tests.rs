@@ -5,7 +5,7 @@ use crate::terminal::doubts::tests::doubt;
 use crate::terminal::headline::tests::{line, unstable};
 use crate::terminal::wrap::wrap;
 use mpps_lab::doubt::Weight;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_method::Rate;
 use mpps_method::simulate::Properties;
 use mpps_record::{Doubt, ResultLine, SetUpScript};
@@ -17,7 +17,7 @@ fn simulated(words: &str) -> RunLine {
         Properties::ideal(Rate::from_fps(1e6)),
     );
     let job = Job::Throughput(&plan);
-    simulated_run_line(Clock::now(), job, &pair, &Facts::gather()).expect("a line")
+    simulated_run_line(Clock::now(), job, &pair, &facts::gather())
 }
 
 /// The same on a bed of our own, with a set-up script.
