@@ -56,8 +56,8 @@ pub use trial::{
     Disturbed, Ledger, SizeCount, TrialLine,
 };
 pub use words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, SeriesEnd,
-    Stability, Verdict,
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace, SeriesEnd,
+    Stability, Verdict, known,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

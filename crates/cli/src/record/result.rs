@@ -29,7 +29,7 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
     let line = ResultLine {
         simulated: finding.simulated,
         overload: overload(&finding.saturated, finding.forwarding_limit),
-        receiver: finding.receiver.map(|place| place.name().into()),
+        receiver: finding.receiver.map(Into::into),
         lossless_trials: Some(finding.passes.lossless),
         judged_trials: Some(finding.passes.judged),
         claim: claim.map(|claim| Claim::name(claim).into()),

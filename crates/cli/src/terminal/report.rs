@@ -6,7 +6,7 @@ use super::headline::{headline, name};
 use super::row::Row;
 use super::{fitted, grouped, table};
 use mpps_method::destinations::Draw;
-use mpps_record::{Bed, Comparability, Place, Receiver, RunLine};
+use mpps_record::{Bed, Comparability, Place, ReceiverPlace, RunLine};
 use std::fmt::Write;
 
 /// A measurement that has ended, as its record has it.
@@ -129,7 +129,7 @@ impl Report<'_> {
         };
         once(costs().map(|row| {
             let receiver = match row.receiver {
-                Some(Receiver::Port) => "cable".to_owned(),
+                Some(ReceiverPlace::Port) => "cable".to_owned(),
                 _ => format!("exit{program}"),
             };
             format!(

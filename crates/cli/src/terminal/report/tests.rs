@@ -158,7 +158,7 @@ fn the_exit_program_of_all_sizes_is_a_range() {
 #[test]
 fn a_receiver_at_the_port_has_a_cable() {
     let port = ResultLine {
-        receiver: Some(Receiver::Port),
+        receiver: Some(ReceiverPlace::Port),
         ..line()
     };
     let text = text(&[port], false);
