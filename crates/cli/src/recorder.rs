@@ -1,13 +1,12 @@
 //! Between the job and the outside: each trial goes into the record first, then to the terminal.
 
-use crate::record::{Record, calibration_line, trial_line};
+use crate::record::{Record, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
-use mpps_lab::jobs::calibrate::Row;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
-use mpps_record::StandsOn;
+use mpps_record::{CalibrationLine, StandsOn};
 use std::io;
 
 /// Remembers which trials belong to the frame size under way.
@@ -75,9 +74,9 @@ impl Observer for Recorder {
     }
 }
 
-impl ResultObserver<Row> for Recorder {
-    fn result(&mut self, row: &Row) -> io::Result<()> {
-        self.record.append(&calibration_line(row))
+impl ResultObserver<CalibrationLine> for Recorder {
+    fn result(&mut self, row: &CalibrationLine) -> io::Result<()> {
+        self.record.append(row)
     }
 }
 

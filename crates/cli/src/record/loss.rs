@@ -1,7 +1,7 @@
 //! A curve of `mpps loss` as its line has it.
 
 use super::result::{doubt, whole_fps};
-use super::trial::verdict_name;
+use super::words;
 use mpps_lab::jobs::loss::{Curve, LoadTried, LossPlan};
 use mpps_method::{Rate, Span, Trial, Verdict};
 use mpps_record::{CurveLine, CurvePoint, Measured, Other, StandsOn};
@@ -14,7 +14,7 @@ pub fn curve_line(curve: &Curve, plan: &LossPlan, simulated: bool, stands: Stand
         simulated,
         receiver: curve.receiver.map(Into::into),
         highest_fps: curve.highest.map(|(highest, _)| whole_fps(highest)),
-        highest_limited_by: curve.highest.map(|(_, limit)| limit.name().into()),
+        highest_limited_by: curve.highest.map(|(_, limit)| words::limited_by(limit)),
         step_share: plan.step,
         trial_ns: plan.time().as_nanos(),
         loads: curve.loads.iter().map(point).collect(),
@@ -34,7 +34,7 @@ fn point(tried: &LoadTried) -> CurvePoint {
         load_share: (tried.share * 1e6).round() / 1e6,
         load_fps: whole_fps(tried.load),
         measured: counts.then(|| measured(trial)),
-        verdict: verdict_name(verdict).into(),
+        verdict: words::verdict(verdict),
         verdict_text: verdict.to_string(),
         trial: tried.judged.number,
         void_trials: tried.void,

@@ -3,7 +3,6 @@
 use super::row::Row;
 use super::{closeness, columns, grouped};
 use mpps_lab::doubt::Reading;
-use mpps_method::LimitedBy;
 use mpps_method::statistics::{median, quantile};
 use mpps_record::{self as record, Doubt, Interval, LoadAboveRate, PointLine, RunLine, Scale};
 use std::fmt::Write;
@@ -88,7 +87,7 @@ impl<'a> ScaleRow<'a> {
     /// Whether the router was at its limit.
     #[must_use]
     pub fn is_the_duts(&self) -> bool {
-        self.limited_by() == LimitedBy::Dut.name()
+        self.limited_by() == record::LimitedBy::Dut.as_str()
     }
 
     /// What limits the maximum forwarding rate.

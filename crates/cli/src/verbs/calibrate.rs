@@ -5,7 +5,7 @@ use super::measure::{self, Head, Outcome, View};
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::{BedChoice, CalibrationPlan};
-use crate::record::{Job, calibration_line, run_line};
+use crate::record::{Job, run_line};
 use crate::terminal::{self, plan as words};
 use anyhow::{Error, Result};
 use mpps_lab::bed;
@@ -50,8 +50,7 @@ pub fn run(args: &CalibrateArgs) -> Result<Exit> {
         let (rows, error) = match recorder.record.write(&line) {
             Ok(()) => {
                 let found = calibrate::calibrate(bed, &traffic, &FaultKind::ALL, recorder);
-                let rows = found.rows.iter().map(calibration_line);
-                (rows.collect(), found.ended.map(Error::from))
+                (found.rows, found.ended.map(Error::from))
             }
             Err(error) => (Vec::new(), Some(error)),
         };
@@ -136,19 +135,12 @@ fn is_disturbance(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::jobs::calibrate::Row;
 
     #[test]
     fn the_exit_code_says_whether_every_fault_was_found() {
-        let row = |found: f64| {
-            calibration_line(&Row {
-                fault: "a delay",
-                planted: 20_000.0,
-                found,
-                tolerance: 5_000.0,
-                unit: "ns",
-                disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
-            })
+        let row = |found: f64| CalibrationLine {
+            disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+            ..CalibrationLine::new("a delay", "ns", 5_000.0, 20_000.0, found)
         };
         let exit = |rows: Vec<CalibrationLine>, error: Option<Error>| {
             let ended = error.as_ref().map_or(Exit::Measured, crate::verbs::exit_of);
