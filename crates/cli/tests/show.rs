@@ -59,16 +59,19 @@ fn runs_of_one_file_are_told_apart() {
     assert!(none.error().contains(name), "{none:?}");
 }
 
-/// The golden run of crates/record, as text and as JSON.
+/// The golden runs of crates/record, a simulated one and one on a bed, as text and as JSON.
 #[test]
-fn the_golden_record_is_shown_as_committed() {
+fn golden_records_are_shown_as_committed() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for (words, file) in [
-        (vec![], "show.txt"),
-        (vec!["-v"], "show-verbose.txt"),
-        (vec!["--json"], "show.json"),
+    for (record, words, file) in [
+        ("run.jsonl", vec![], "show.txt"),
+        ("run.jsonl", vec!["-v"], "show-verbose.txt"),
+        ("run.jsonl", vec!["--json"], "show.json"),
+        ("bed.jsonl", vec![], "show-bed.txt"),
+        ("bed.jsonl", vec!["-v"], "show-bed-verbose.txt"),
+        ("bed.jsonl", vec!["--json"], "show-bed.json"),
     ] {
-        let mut command = mpps(&["show", "run.jsonl"]);
+        let mut command = mpps(&["show", record]);
         command.current_dir(here.join("../record/tests/golden"));
         let ended = run(command.args(&words));
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{file}");

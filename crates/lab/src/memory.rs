@@ -2,11 +2,11 @@
 //! before (a chase along random lines), and how much a copy moves. One CPU, ordinary pages: misses of the
 //! TLB are part of it, as they are of a router's life.
 
-use crate::facts::Facts;
 use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::procstat;
 use mpps_method::random::Random;
+use mpps_record::facts::Facts;
 use std::hint::black_box;
 use std::sync::Barrier;
 
@@ -219,8 +219,11 @@ fn best(mut work: impl FnMut() -> usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Reading;
-    use crate::facts::planted::{Planted, ROUTER};
+    use crate::facts::{
+        self,
+        planted::{Planted, ROUTER},
+    };
+    use mpps_record::facts::Reading;
 
     #[test]
     fn a_chase_comes_by_every_line_once() {
@@ -240,7 +243,7 @@ mod tests {
     fn the_largest_set_exceeds_caches_and_fits_memory() {
         let of = |files: &[(&str, &str)], name: &str| {
             let planted = Planted::new(name, files);
-            largest(&Facts::read(&planted.root(), Reading::Read(1), None))
+            largest(&facts::read(&planted.root(), Reading::Known(1), None))
         };
         // 25 MiB of cache, 64 MiB available.
         assert_eq!(of(ROUTER, "memory-small"), 16 << 20);

@@ -1,5 +1,7 @@
 //! What is sent: frame sizes, flows, addresses, directions, and by which ports. Knows no tester and no bed.
 
+pub use mpps_record::known::ReceiverPlace;
+
 use crate::destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
@@ -52,27 +54,6 @@ impl PortKind {
         match self {
             Self::Xdp => "xdp",
             Self::AfPacket => "af-packet",
-        }
-    }
-}
-
-/// Where the tester receives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReceiverPlace {
-    /// At the tester's own port, behind the cable.
-    #[default]
-    Port,
-    /// At the egress of the DUT's outgoing port, where a NIC's driver would take the frame: the tester's CPU only sends.
-    Exit,
-}
-
-impl ReceiverPlace {
-    /// The word on the command line and in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Port => "port",
-            Self::Exit => "exit",
         }
     }
 }

@@ -6,7 +6,7 @@ mod support;
 use host::{Host, alone, left_of};
 use mpps_lab::bed::{self, Bed, BedError, BedPlan, BedState, Front, RssKey, Side};
 use mpps_lab::clock::wait_for;
-use mpps_lab::facts::Nic;
+use mpps_lab::facts::nic;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::netns::NetNs;
 use mpps_linux::{setting::Setting, task};
@@ -155,7 +155,7 @@ fn a_port_has_facts_in_its_own_namespace() {
         return;
     }
     let bed = raise(&support::plan());
-    let facts = || Nic::in_netns(bed.netns(Side::B), &bed.port(Side::B).name).expect("facts");
+    let facts = || nic::in_netns(bed.netns(Side::B), &bed.port(Side::B).name).expect("facts");
     // A worker of the kernel's sees that the cable is whole; until then nobody knows.
     let mut nic = facts();
     let up = wait_for(2_000_000_000, 1_000_000, || {

@@ -4,10 +4,11 @@
 mod support;
 
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::calibrate::{FaultKind, Row};
+use mpps_lab::jobs::calibrate::FaultKind;
 use mpps_lab::jobs::{Observer, Report, ResultObserver, calibrate};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
+use mpps_record::CalibrationLine;
 
 struct Silent;
 
@@ -26,8 +27,8 @@ impl Observer for Silent {
     }
 }
 
-impl ResultObserver<Row> for Silent {
-    fn result(&mut self, _: &Row) -> std::io::Result<()> {
+impl ResultObserver<CalibrationLine> for Silent {
+    fn result(&mut self, _: &CalibrationLine) -> std::io::Result<()> {
         Ok(())
     }
 }
@@ -83,11 +84,11 @@ fn assert_found(bed: &Bed, traffic: &Traffic, fault: FaultKind) {
     }
 }
 
-fn is_found(fault: FaultKind, row: &Row) -> bool {
+fn is_found(fault: FaultKind, row: &CalibrationLine) -> bool {
     if fault != COST {
-        return row.holds();
+        return row.holds;
     }
     // A machine whose CPUs wander finds it within its own unrest; the row itself says whether it holds.
-    let share = row.found / row.planted;
-    row.planted > 0.0 && (0.5..2.0).contains(&share)
+    let sizes = row.found.zip(row.planted);
+    sizes.is_some_and(|(found, planted)| planted > 0.0 && (0.5..2.0).contains(&(found / planted)))
 }

@@ -218,16 +218,6 @@ impl Claim {
         lossy.or_else(|| Estimate::from_short_trial(trial, rules).map(Self::Estimate))
     }
 
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Throughput(_) => "Throughput",
-            Self::LossRate(_) => "LossRate",
-            Self::Estimate(_) => "Estimate",
-        }
-    }
-
     /// The load really sent.
     #[must_use]
     pub const fn rate(&self) -> Rate {

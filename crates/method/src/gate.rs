@@ -38,19 +38,6 @@ pub enum Stability {
     },
 }
 
-impl Stability {
-    /// The word in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stable => "stable",
-            Self::Overloaded => "overloaded",
-            Self::Unstable(_) => "unstable",
-            Self::Unknown { .. } => "unknown",
-        }
-    }
-}
-
 /// How a DUT lost frames at a load it should not have felt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instability {

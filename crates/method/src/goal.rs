@@ -28,29 +28,6 @@ pub enum LimitedBy {
     Trials,
 }
 
-impl LimitedBy {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tester => "tester",
-            Self::Link => "link",
-            Self::MaxRate => "max-rate",
-            Self::Dut => "DUT",
-            Self::SharedCpu => "shared CPU",
-            Self::Pause => "pause",
-            Self::Disturbed => "disturbed",
-            Self::Trials => "trials",
-        }
-    }
-}
-
-impl fmt::Display for LimitedBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// A load below this share of the tester's proven ceiling is no limit of the tester's.
 const RESTLESS_SHARE: f64 = 0.9;
 

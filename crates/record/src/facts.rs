@@ -1,47 +1,26 @@
 //! Facts of the machine: what a reader needs to believe the numbers. `mpps doctor --json` shows the same.
 
+pub use crate::reading::Reading;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// A fact, or the reason why it is not known: nothing is guessed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Reading<T> {
-    /// Not known.
-    Unreadable {
-        /// What stood in the way, with the place.
-        unreadable: String,
-    },
-    /// What was read.
-    Known(T),
-}
-
-impl<T> Reading<T> {
-    /// The fact, where it is known.
-    pub const fn known(&self) -> Option<&T> {
-        match self {
-            Self::Known(fact) => Some(fact),
-            Self::Unreadable { .. } => None,
-        }
-    }
-}
 
 /// A machine. Texts are as the kernel writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// As `uname -r`.
     pub kernel_release: Reading<String>,
-    /// Boot parameters that bear on packet rates.
+    /// Boot parameters that bear on packet rates. The others stay out: a command line may hold secrets.
     pub kernel_parameters: Reading<Vec<String>>,
     /// Model of the first CPU.
     pub cpu_model: Reading<String>,
     /// CPUs online.
     pub cpus_online: Reading<usize>,
-    /// CPUs that the program could use.
+    /// CPUs that the program may use.
     pub cpus_available: Reading<usize>,
     /// Whether the CPU says that a hypervisor runs below.
     pub hypervisor: Reading<bool>,
-    /// Each CPU fault, with what the kernel does against it.
+    /// Each CPU fault that concerns this machine, with what the kernel does against it; in order.
     pub mitigations: Reading<Vec<Mitigation>>,
     /// Share of all CPUs' time since boot that the hypervisor gave to others.
     pub steal_share_since_boot: Reading<f64>,
@@ -55,7 +34,23 @@ pub struct Facts {
     pub platform: Platform,
 }
 
-/// A CPU fault and what is done against it.
+impl Facts {
+    /// The mitigations as one text, for comparing two machines: `name: state; ...`.
+    #[must_use]
+    pub fn mitigations_text(&self) -> String {
+        match &self.mitigations {
+            Reading::Known(all) => {
+                let each = all
+                    .iter()
+                    .map(|one| format!("{}: {}", one.fault, one.state));
+                each.collect::<Vec<_>>().join("; ")
+            }
+            Reading::Unreadable { unreadable } => format!("unreadable: {unreadable}"),
+        }
+    }
+}
+
+/// A CPU fault and what is done against it, as the kernel writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mitigation {
     /// `spectre_v2`.
@@ -69,7 +64,7 @@ pub struct Mitigation {
 pub struct Cpu {
     /// Microcode revision.
     pub microcode: Reading<String>,
-    /// Clock as the kernel sees it.
+    /// Clock as the kernel sees it when read (x86: /proc/cpuinfo). A guest sees the nominal one.
     pub clock_mhz: Reading<f64>,
     /// Highest clock that its frequency driver sets.
     pub frequency_max_khz: Reading<u64>,
@@ -83,16 +78,28 @@ pub struct Cpu {
     pub idle: Idle,
     /// Its caches, level 1 first.
     pub caches: Reading<Vec<Cache>>,
-    /// Threads of a core.
+    /// Threads of a core that share it, itself included.
     pub threads_per_core: Reading<usize>,
-    /// `on`, `off`, `notsupported`...
+    /// Simultaneous multithreading as the kernel controls it: `on`, `off`, `notsupported`...
     pub smt: Reading<String>,
     /// Sockets.
     pub packages: Reading<usize>,
-    /// CPUs taken from the scheduler (`isolcpus`).
+    /// CPUs taken from the scheduler (`isolcpus`); empty where none is.
     pub isolated: Reading<String>,
     /// Memory nodes.
     pub numa_nodes: Reading<Vec<Node>>,
+}
+
+impl Cpu {
+    /// Size of the largest cache.
+    #[must_use]
+    pub fn last_cache_octets(&self) -> Option<u64> {
+        let caches = self.caches.known()?;
+        caches
+            .iter()
+            .filter_map(|cache| cache.size_octets.known().copied())
+            .max()
+    }
 }
 
 /// Idle states.
@@ -146,13 +153,13 @@ pub struct Node {
 /// The running kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    /// As `uname -v`.
+    /// Its build, as `uname -v`: number, SMP, preemption, date.
     pub version: Reading<String>,
     /// Compiler and linker.
     pub compiler: Reading<String>,
     /// Options that bear on forwarding.
     pub configuration: Reading<Configuration>,
-    /// `none`, `voluntary`, `full`, `lazy`.
+    /// How it preempts now, where that can be switched: `none`, `voluntary`, `full`, `lazy`.
     pub preemption: Reading<String>,
     /// What it tells the time by.
     pub clocksource: Reading<String>,
@@ -162,13 +169,33 @@ pub struct Kernel {
     pub transparent_hugepages: Reading<String>,
 }
 
+impl Kernel {
+    /// A setting of the machine as a number.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<i64> {
+        self.settings.get(name)?.known()?.parse().ok()
+    }
+}
+
 /// The kernel's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
     /// The file it was read from.
     pub source: String,
-    /// Option and value; those not set are `n`.
+    /// Options without `CONFIG_`: `y`, `m`, a value, or `n`. Those that the file does not name are `-`: this kernel has
+    /// no such option, or one that it depends on is off.
     pub options: BTreeMap<String, String>,
+}
+
+impl Configuration {
+    /// Whether an option is built in or a module; `None` where the file does not name it.
+    #[must_use]
+    pub fn has(&self, option: &str) -> Option<bool> {
+        match self.options.get(option).map(String::as_str) {
+            Some("-") | None => None,
+            Some(value) => Some(value != "n"),
+        }
+    }
 }
 
 /// Memory.
@@ -186,10 +213,10 @@ pub struct Memory {
     pub hugepages_free: Reading<u64>,
 }
 
-/// Make and hypervisor.
+/// Make and hypervisor. No serial numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Platform {
-    /// Its name.
+    /// The hypervisor, by the CPU's own word (`KVMKVMKVM`) or the kernel's (`xen`).
     pub hypervisor: Reading<String>,
     /// Who made the machine.
     pub vendor: Reading<String>,

@@ -1,7 +1,7 @@
 //! The record: one JSON object a line. Every kind of line is a type here, and [`read`] reads files of them.
 //!
 //! This crate knows none of ours, so a report or a comparison builds without clang, libbpf, root or Linux. It fixes
-//! words for years, while the types of the method and the lab may change: the program converts theirs to these.
+//! words for years. The lab gathers facts as these types; those of the method may change: the program converts them.
 //! `docs/records.md` lists the members.
 //!
 //! A member that is missing from older schemas is an `Option`, or a list that may be empty. A member that all schemas
@@ -26,6 +26,7 @@ mod plan;
 mod point;
 mod problem;
 mod read;
+mod reading;
 mod result;
 mod run;
 mod trial;
@@ -55,8 +56,8 @@ pub use trial::{
     Disturbed, Ledger, SizeCount, TrialLine,
 };
 pub use words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, SeriesEnd,
-    Stability, Verdict,
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace, SeriesEnd,
+    Stability, Verdict, known,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

@@ -1,7 +1,7 @@
 //! A load of `mpps trial`: what came of it through the router, and through a wire in its place.
 
 use crate::kind::Other;
-use crate::words::Receiver;
+use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};
 
 /// One load with one frame size.
@@ -12,7 +12,7 @@ pub struct LoadLine {
     /// As asked for; `max`: all that the sender can.
     pub load: String,
     /// Where the tester received.
-    pub receiver: Receiver,
+    pub receiver: ReceiverPlace,
     /// Through the router, in their order.
     pub trials: Vec<LoadTrial>,
     /// Through a wire in its place; null around an external device.

@@ -2,7 +2,7 @@
 
 use crate::kind::Other;
 use crate::result::Doubt;
-use crate::words::{LimitedBy, Receiver, SeriesEnd, Verdict};
+use crate::words::{LimitedBy, ReceiverPlace, SeriesEnd, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.3).
@@ -13,7 +13,7 @@ pub struct CurveLine {
     /// Whether tester and router were simulated: nothing was measured.
     pub simulated: bool,
     /// Where the tester received.
-    pub receiver: Option<Receiver>,
+    pub receiver: Option<ReceiverPlace>,
     /// The highest load; null where that was not measured.
     pub highest_fps: Option<u64>,
     /// What keeps it from being higher: `tester`, `link` or `max-rate`.

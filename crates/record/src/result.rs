@@ -3,7 +3,7 @@
 use crate::kind::Other;
 use crate::whole;
 use crate::words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, RateIs, Receiver, Stability,
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, RateIs, ReceiverPlace, Stability,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub struct ResultLine {
     #[serde(flatten)]
     pub overload: Overload,
     /// Where the tester received.
-    pub receiver: Option<Receiver>,
+    pub receiver: Option<ReceiverPlace>,
     /// What may be claimed.
     pub claim: Option<Claim>,
     /// How the rate is to be read.

@@ -62,7 +62,46 @@ macro_rules! words {
     };
 }
 
-words! {
+/// Words that the lab makes too: `known` has them as closed enums, which it matches without a rest. Each word is written
+/// once.
+macro_rules! known {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ })+) => {
+        $(
+            words! { $(#[$doc])* $name { $($(#[$variant_doc])* $variant = $word,)+ } }
+
+            impl From<known::$name> for $name {
+                fn from(word: known::$name) -> Self {
+                    match word {
+                        $(known::$name::$variant => Self::$variant,)+
+                    }
+                }
+            }
+        )+
+
+        /// The words of this version: what is measured now has no others.
+        pub mod known {
+            $(
+                $(#[$doc])*
+                #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+                pub enum $name {
+                    $($(#[$variant_doc])* $variant,)+
+                }
+
+                impl $name {
+                    /// The word.
+                    #[must_use]
+                    pub const fn name(self) -> &'static str {
+                        match self {
+                            $(Self::$variant => $word,)+
+                        }
+                    }
+                }
+            )+
+        }
+    };
+}
+
+known! {
     /// The purpose of a trial.
     Phase {
         /// Through a wire in place of the router.
@@ -82,9 +121,7 @@ words! {
         /// With a planted fault.
         Calibration = "calibration",
     }
-}
 
-words! {
     /// How a series of loads ended (`mpps loss`).
     SeriesEnd {
         /// Two loads in a row lost nothing.
@@ -95,6 +132,36 @@ words! {
         Budget = "budget",
         /// An error or an interrupt; `why` says which.
         CutShort = "cut-short",
+    }
+
+    /// Where the tester receives.
+    ReceiverPlace {
+        /// At the egress of the router's outgoing port, where a NIC's driver would take the frame: the tester's CPU only
+        /// sends.
+        Exit = "exit",
+        /// At its own port, behind a cable.
+        Port = "port",
+    }
+
+    /// What keeps the router from forwarding more at overload.
+    ForwardingLimit {
+        /// Its CPU: at least 95 % busy.
+        RouterCpu = "router CPU",
+        /// The CPU that it shares with the tester.
+        SharedCpu = "shared CPU",
+        /// The router, whose CPU had time left: it lost frames to the end.
+        Router = "router",
+        /// The tester, which offers no more.
+        Tester = "tester",
+        /// It is unknown: the router lost frames while its CPU had time left.
+        Unknown = "unknown",
+    }
+}
+
+/// A series is cut short until it has come to another end.
+impl Default for known::SeriesEnd {
+    fn default() -> Self {
+        Self::CutShort
     }
 }
 
@@ -173,32 +240,6 @@ words! {
 }
 
 words! {
-    /// What keeps the router from forwarding more at overload.
-    ForwardingLimit {
-        /// Its CPU: at least 95 % busy.
-        RouterCpu = "router CPU",
-        /// The CPU that it shares with the tester.
-        SharedCpu = "shared CPU",
-        /// The router, whose CPU had time left: it lost frames to the end.
-        Router = "router",
-        /// The tester, which offers no more.
-        Tester = "tester",
-        /// It is unknown: the router lost frames while its CPU had time left.
-        Unknown = "unknown",
-    }
-}
-
-words! {
-    /// Where the tester receives.
-    Receiver {
-        /// At the egress of the router's outgoing port.
-        Exit = "exit",
-        /// At its own port, behind a cable.
-        Port = "port",
-    }
-}
-
-words! {
     /// Whether the DUT loses frames for no load.
     Stability {
         /// It does not.
@@ -235,6 +276,8 @@ mod tests {
             assert_eq!(serde_json::from_str::<Phase>(&json).expect("a word"), phase);
         }
         assert_eq!(Phase::from("wire"), Phase::Wire);
+        assert_eq!(Phase::from(known::Phase::Wire), Phase::Wire);
+        assert_eq!(known::Phase::Wire.name(), "wire");
         assert_eq!(Phase::from("ceiling"), Phase::Other("ceiling".to_owned()));
     }
 }

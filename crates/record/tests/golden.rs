@@ -1,18 +1,22 @@
-//! One committed run: `mpps throughput --frame 64 --simulate capacity=1.2M,ring=512,noise=2% --record run.jsonl`.
+//! Two committed runs. Simulated: `mpps throughput --frame 64 --simulate capacity=1.2M,ring=512,noise=2% --record
+//! run.jsonl`. Measured on a bed of a virtual machine with 2 CPUs: `mpps throughput --frame 64 --budget 8s --record
+//! run.jsonl`.
 
 use mpps_record::{
-    Body, Claim, LimitedBy, Line, Outcome, Place, RateIs, SCHEMA, Stability, read_file, to_line,
+    Body, Claim, ForwardingLimit, LimitedBy, Line, Outcome, Phase, Place, RateIs, ReceiverPlace,
+    SCHEMA, Stability, Verdict, read_file, to_line,
 };
 use std::path::Path;
 
-fn path() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.jsonl")
+fn path(file: &str) -> std::path::PathBuf {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    golden.join(file)
 }
 
 /// A run of today's schema: what a person would be told is there.
 #[test]
 fn the_golden_run_reads_back() {
-    let records = read_file(&path()).expect("a record");
+    let records = read_file(&path("run.jsonl")).expect("a record");
     assert_eq!((records.runs.len(), records.problems.len()), (1, 0));
     let run = &records.runs[0];
     assert_eq!((run.schema, run.trials.len()), (SCHEMA, 15));
@@ -51,11 +55,65 @@ fn the_golden_run_reads_back() {
     );
 }
 
+/// A run on a bed has the facts, counts and times that a simulated one lacks.
+#[test]
+fn the_measured_run_reads_back() {
+    let records = read_file(&path("bed.jsonl")).expect("a record");
+    assert_eq!((records.runs.len(), records.problems.len()), (1, 0));
+    let run = &records.runs[0];
+    let begin = run.begin.as_ref().expect("a first line");
+    let bed = begin.bed.bed().expect("a bed");
+    assert_eq!((bed.nic.as_str(), bed.rx_ring_frames), ("cpumap", 4096));
+    assert!(bed.tester_interfaces.is_some() && bed.dut_setup.is_none());
+    assert_eq!(begin.comparability, begin.comparability.clone().keyed());
+    let facts = &begin.facts;
+    assert_eq!(
+        facts.mitigations_text(),
+        begin.comparability.mitigations,
+        "as the key has it"
+    );
+    assert_eq!(facts.kernel.setting("net.core.dev_weight"), Some(64));
+    assert_eq!(facts.cpu.last_cache_octets(), Some(32 << 20));
+    let governors = facts.cpu.governors.why().expect("a virtual machine");
+    assert!(governors.ends_with("scaling_governor: not there"));
+    let configuration = facts.kernel.configuration.known().expect("read");
+    assert_eq!(configuration.has("VETH"), Some(true));
+    let phases = run.trials.iter().map(|trial| &trial.phase);
+    assert_eq!(phases.filter(|phase| **phase == Phase::Gate).count(), 5);
+    let [.., lossy, void] = run.trials.as_slice() else {
+        panic!("trials of the search");
+    };
+    assert_eq!(
+        (&lossy.verdict, &void.verdict),
+        (&Verdict::Lossy, &Verdict::Void)
+    );
+    assert!(lossy.latency.timed_frames > 0 && !lossy.losses[0].first_runs.is_empty());
+    let [result] = run.results.as_slice() else {
+        panic!("one result");
+    };
+    assert_eq!(result.receiver, Some(ReceiverPlace::Exit));
+    assert_eq!(
+        (&result.outcome, &result.rate_is),
+        (&Outcome::NoneLossless, &Some(RateIs::Below))
+    );
+    assert_eq!(
+        result.overload.max_forwarding_limited_by,
+        Some(ForwardingLimit::RouterCpu)
+    );
+    assert!(result.overload.cost.is_some() && result.overload.exit_program_ns.is_some());
+}
+
 /// Every line is written as it was read, to the octet.
 #[test]
-fn the_golden_run_is_written_as_it_was_read() {
-    let text = std::fs::read_to_string(path()).expect("a file");
-    let run = read_file(&path()).expect("a record").runs.remove(0).name;
+fn golden_runs_are_written_as_they_were_read() {
+    for file in ["run.jsonl", "bed.jsonl"] {
+        written_as_read(&path(file));
+    }
+}
+
+fn written_as_read(path: &Path) {
+    let text = std::fs::read_to_string(path).expect("a file");
+    let run = read_file(path).expect("a record").runs.remove(0).name;
     for line in text.lines() {
         let members: serde_json::Value = serde_json::from_str(line).expect("JSON");
         let mut members = members.as_object().expect("an object").clone();

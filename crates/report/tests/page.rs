@@ -1,11 +1,12 @@
-//! Pages of good, damaged and hostile records.
+//! Pages of good, damaged and hostile records. `MPPS_WRITE_GOLDEN=1 cargo test -p mpps-report --test page` writes the
+//! golden text of the measured run anew.
 
 mod support;
 
 use mpps_record::read_file;
 use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
-use support::{curve, faults, file, golden, long, page, source, spoilt};
+use support::{curve, faults, file, golden, long, measured, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -51,6 +52,36 @@ fn a_page_says_what_was_found() {
     let place = |word: &str| page.find(&format!("<b>{word}</b>")).expect(word);
     assert!(place("simulated") < place("contradiction"));
     assert!(place("contradiction") < place("short-trial"));
+}
+
+/// A page as a reader has it: the texts between its tags, a line each, without charts, styles and scripts.
+fn texts(page: &str) -> String {
+    let mut page = page.to_owned();
+    for name in ["style", "script", "svg"] {
+        let (open, close) = (format!("<{name}"), format!("</{name}>"));
+        while let Some(begin) = page.find(&open) {
+            let end = begin + page[begin..].find(&close).expect("its end") + close.len();
+            page.replace_range(begin..end, "");
+        }
+    }
+    let texts = page
+        .split('<')
+        .filter_map(|part| Some(part.split_once('>')?.1.trim()));
+    let lines = texts.filter(|text| !text.is_empty());
+    lines.map(|text| format!("{text}\n")).collect()
+}
+
+#[test]
+fn the_measured_run_is_told_as_committed() {
+    let page = page_of(measured().as_bytes());
+    assert!(page.matches("<svg").count() >= 3, "its charts");
+    let found = texts(&page);
+    let golden = file("crates/report/tests/golden/bed.txt");
+    if std::env::var_os("MPPS_WRITE_GOLDEN").is_some() {
+        std::fs::write(&golden, &found).expect("write");
+    }
+    let committed = std::fs::read_to_string(&golden).expect("committed");
+    assert_eq!(found, committed, "see the head of this file");
 }
 
 #[test]
@@ -158,7 +189,7 @@ fn trials_that_are_missing_are_said() {
     };
     let none = page_of(kept(|line| !line.contains("\"kind\":\"trial\"")).as_bytes());
     assert!(none.contains("had 15 trials, of which the file has 0."));
-    assert!(none.contains("1.16 million frames/s without loss"));
+    assert!(none.contains("1.16 million without loss"));
     let cut =
         kept(|line| !line.contains("\"kind\":\"end\"") && !line.contains("\"phase\":\"search\""));
     assert!(page_of(cut.as_bytes()).contains("on which a result stands"));

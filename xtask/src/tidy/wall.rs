@@ -9,7 +9,10 @@ const MAY_KNOW: [(&str, &[&str]); 13] = [
         "crates/cli",
         &["lab", "planes", "method", "record", "report", "tables"],
     ),
-    ("crates/lab", &["method", "tables", "wire", "linux", "ebpf"]),
+    (
+        "crates/lab",
+        &["method", "record", "tables", "wire", "linux", "ebpf"],
+    ),
     ("crates/planes", &["tables", "wire", "linux", "ebpf"]),
     // Planes and fuzz targets read tables, and build without clang and libbpf.
     ("crates/tables", &["wire"]),

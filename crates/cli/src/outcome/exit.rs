@@ -78,23 +78,16 @@ pub fn calibrations(run: &Run) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{calibration_line, load_line, trial_lines_for_tests};
-    use mpps_lab::jobs::calibrate::Row;
+    use crate::record::{load_line, trial_lines_for_tests};
     use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
     use mpps_lab::tester::ReceiverPlace;
     use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
 
     #[test]
     fn calibrating_finds_every_fault_or_fails() {
-        let row = |found: f64| {
-            calibration_line(&Row {
-                fault: "a delay",
-                planted: 20_000.0,
-                found,
-                tolerance: 5_000.0,
-                unit: "ns",
-                disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
-            })
+        let row = |found: f64| CalibrationLine {
+            disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+            ..CalibrationLine::new("a delay", "ns", 5_000.0, 20_000.0, found)
         };
         let exit = |found: &[f64]| {
             let mut run = Run::new("run");

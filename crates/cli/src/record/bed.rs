@@ -1,7 +1,6 @@
 //! The bed of a run as its first line has it.
 
 use super::comparability::sha256;
-use super::facts::nic;
 use mpps_lab::bed::{Bed, Front};
 use mpps_lab::dut::DutKind;
 use mpps_lab::tester::KernelInterfaces;
@@ -27,20 +26,20 @@ pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
 }
 
 /// The place that a bed is.
-pub(super) fn place(bed: &Bed) -> serde_json::Result<Place> {
-    let entry = Box::new(entry(bed)?);
-    Ok(match bed.plan().dut_kind() {
+pub(super) fn place(bed: &Bed) -> Place {
+    let entry = Box::new(entry(bed));
+    match bed.plan().dut_kind() {
         DutKind::Device => Place::External(entry),
         DutKind::Kernel => Place::Namespaces(entry),
-    })
+    }
 }
 
-fn entry(bed: &Bed) -> serde_json::Result<record::Bed> {
+fn entry(bed: &Bed) -> record::Bed {
     let plan = bed.plan();
     let setup = plan.dut_setup.as_deref();
     let cables = bed.tester().iter().filter_map(|port| port.cable.as_ref());
-    let nics = cables.map(|cable| nic(&cable.nic));
-    Ok(record::Bed {
+    let nics = cables.map(|cable| cable.nic.clone());
+    record::Bed {
         name: bed.name().to_owned(),
         kept: Some(bed.is_kept()),
         nic: front_name(bed).to_owned(),
@@ -63,8 +62,8 @@ fn entry(bed: &Bed) -> serde_json::Result<record::Bed> {
             .external
             .as_ref()
             .map(|pair| vec![pair.out.port.clone(), pair.back.port.clone()]),
-        external_nics: nics.collect::<serde_json::Result<_>>()?,
-    })
+        external_nics: nics.collect(),
+    }
 }
 
 /// The set-up script at `path`, and its output.

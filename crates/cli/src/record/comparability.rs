@@ -5,10 +5,10 @@ use super::job::Job;
 use super::run::METHOD_VERSION;
 use super::traffic::traffic;
 use mpps_lab::bed::Bed;
-use mpps_lab::facts::Facts;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::simulate::Properties;
 use mpps_record::Comparability;
+use mpps_record::facts::Facts;
 use sha2::{Digest, Sha256};
 
 /// Of results on this bed of this machine.

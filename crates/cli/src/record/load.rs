@@ -10,7 +10,7 @@ pub fn load_line(offered: &Offered) -> LoadLine {
     LoadLine {
         frame: offered.frames.to_string(),
         load: offered.load.to_string(),
-        receiver: offered.receiver.name().into(),
+        receiver: offered.receiver.into(),
         trials: offered.trials.iter().map(tried).collect(),
         wire: offered.wire.as_ref().map(tried),
         other: Other::new(),

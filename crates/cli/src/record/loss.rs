@@ -1,9 +1,8 @@
 //! A curve of `mpps loss` as its line has it.
 
 use super::result::{doubt, whole_fps};
-use super::trial::verdict_name;
+use super::words;
 use mpps_lab::jobs::loss::{Curve, LoadTried, LossPlan};
-use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{Rate, Span, Trial, Verdict};
 use mpps_record::{CurveLine, CurvePoint, Measured, Other, StandsOn};
 
@@ -13,13 +12,13 @@ pub fn curve_line(curve: &Curve, plan: &LossPlan, simulated: bool, stands: Stand
     CurveLine {
         frame: curve.frames.to_string(),
         simulated,
-        receiver: curve.receiver.map(ReceiverPlace::name).map(Into::into),
+        receiver: curve.receiver.map(Into::into),
         highest_fps: curve.highest.map(|(highest, _)| whole_fps(highest)),
-        highest_limited_by: curve.highest.map(|(_, limit)| limit.name().into()),
+        highest_limited_by: curve.highest.map(|(_, limit)| words::limited_by(limit)),
         step_share: plan.step,
         trial_ns: plan.time().as_nanos(),
         loads: curve.loads.iter().map(point).collect(),
-        end: curve.end.name().into(),
+        end: curve.end.into(),
         why: curve.why.clone(),
         overload_trials: stands.overload_trials,
         doubts: curve.doubts.iter().map(doubt).collect(),
@@ -35,7 +34,7 @@ fn point(tried: &LoadTried) -> CurvePoint {
         load_share: (tried.share * 1e6).round() / 1e6,
         load_fps: whole_fps(tried.load),
         measured: counts.then(|| measured(trial)),
-        verdict: verdict_name(verdict).into(),
+        verdict: words::verdict(verdict),
         verdict_text: verdict.to_string(),
         trial: tried.judged.number,
         void_trials: tried.void,

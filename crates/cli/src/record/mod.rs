@@ -4,10 +4,8 @@
 //! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
 
 mod bed;
-mod calibration;
 mod cause;
 mod comparability;
-mod facts;
 mod job;
 mod load;
 mod loss;
@@ -20,8 +18,8 @@ mod result;
 mod run;
 mod traffic;
 mod trial;
+mod words;
 
-pub use calibration::calibration_line;
 pub use job::Job;
 pub use load::load_line;
 #[cfg(test)]
@@ -34,7 +32,8 @@ pub use point::point_line;
 pub use result::{doubt, result_lines, results_not_begun};
 pub use run::{run_line, simulated_run_line};
 pub use traffic::routes;
-pub use trial::{trial_line, verdict_name};
+pub use trial::trial_line;
+pub use words::verdict;
 
 use anyhow::{Context, Result};
 use mpps_record::Body;

@@ -14,7 +14,7 @@ pub fn overload(saturated: &Saturated, limit: Option<ForwardingLimit>) -> Overlo
         max_forwarding_fps: maximum.map(|found| rates(&found.forwarding)),
         offered_fps: maximum.map(|found| whole(found.offered.middle)),
         max_forwarding_busy_share: maximum.and_then(|found| found.busy),
-        max_forwarding_limited_by: limit.map(|limit| limit.name().into()),
+        max_forwarding_limited_by: limit.map(Into::into),
         windows: maximum.map(|found| found.windows),
         disturbed_windows: maximum.map(|found| found.disturbed),
         max_forwarding_only_disturbed: maximum.map(|found| found.only_disturbed),

@@ -3,10 +3,10 @@
 use super::overload::{cost, load_above, rates};
 use super::result::{doubt, result_line};
 use super::traffic::{routes, traffic};
+use super::words;
 use mpps_lab::doubt::overload_limit;
 use mpps_lab::jobs::fib_scale::PointResult;
 use mpps_lab::search::saturation::Saturated;
-use mpps_method::LimitedBy;
 use mpps_record::{Other, PointLine, StandsOn};
 
 /// A point with what was measured there.
@@ -29,7 +29,7 @@ pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
         max_forwarding_fps: saturated.maximum().map(|found| rates(&found.forwarding)),
         at_most: saturated.at_most.as_ref().map(load_above),
         at_little_more: saturated.at_little_more.as_ref().map(load_above),
-        limited_by: Some(limited_by(saturated).to_owned()),
+        limited_by: Some(limited_by(saturated)),
         overload_trials: stands_on.overload_trials,
         doubts: measured.doubts.iter().map(doubt).collect(),
         results,
@@ -38,8 +38,9 @@ pub fn point_line(point: &PointResult, stands_on: StandsOn) -> PointLine {
 }
 
 /// What limits the maximum forwarding rate.
-fn limited_by(saturated: &Saturated) -> &'static str {
-    overload_limit(saturated).map_or("-", LimitedBy::name)
+fn limited_by(saturated: &Saturated) -> String {
+    let limit = overload_limit(saturated).map(words::limited_by);
+    limit.map_or("-".to_owned(), String::from)
 }
 
 #[cfg(test)]

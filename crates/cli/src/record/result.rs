@@ -2,10 +2,11 @@
 
 use super::cause::{evenness, headroom, why_lost};
 use super::overload::overload;
+use super::words;
 use mpps_lab::doubt::{self, Finding, Reading};
 use mpps_lab::jobs::throughput::{SizeResult, ThroughputPlan};
 use mpps_method::{
-    Claim, CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, SearchPlan,
+    CouldNotMeasure, FrameSpec, Irregular, LossRate, Outcome, Rate, SearchGoal, SearchPlan,
     Stability, Trial,
 };
 use mpps_record::{self as record, Doubt, LossAbove, Place, RateIs, ResultLine, Run, StandsOn};
@@ -72,15 +73,15 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
     let line = ResultLine {
         simulated: finding.simulated,
         overload: overload(&finding.saturated, finding.forwarding_limit),
-        receiver: finding.receiver.map(|place| place.name().into()),
+        receiver: finding.receiver.map(Into::into),
         lossless_trials: Some(finding.passes.lossless),
         judged_trials: Some(finding.passes.judged),
-        claim: claim.map(|claim| Claim::name(claim).into()),
+        claim: claim.map(words::claim),
         rate_is,
         rate_fps: rate.map(whole_fps),
         conditional_throughput_fps: finding.conditional_throughput.map(whole_fps),
         irregular: finding.irregular.as_ref().map(Irregular::to_string),
-        limited_by: finding.limited_by.map(|limit| limit.name().into()),
+        limited_by: finding.limited_by.map(words::limited_by),
         link_share: passed.map(|rate| plan.link.speed.share(rate, on_wire) / directions),
         rate_gbit_per_s: passed.map(|rate| rate.fps() * on_wire * 8.0 / 1e9),
         loss_ratio: match finding.rate {
@@ -108,7 +109,7 @@ pub fn result_line(finding: &Finding, plan: &ThroughputPlan, stands: StandsOn) -
         evenness: (finding.evenness.as_ref())
             .filter(|_| passed.is_some())
             .map(evenness),
-        stability: finding.stability.name().into(),
+        stability: words::stability(&finding.stability),
         unstable: match finding.stability {
             Stability::Unstable(found) => Some(found.to_string()),
             _ => None,

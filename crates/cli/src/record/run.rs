@@ -2,13 +2,11 @@
 
 use super::bed::place;
 use super::comparability::{conditions, simulated_conditions};
-use super::facts::facts;
 use super::job::Job;
 use crate::record::Clock;
-use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::facts::Facts;
 use mpps_method::simulate::Properties;
+use mpps_record::facts::Facts;
 use mpps_record::{Comparability, Other, Place, Routes, RunLine};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
@@ -16,31 +14,29 @@ use mpps_record::{Comparability, Other, Place, Routes, RunLine};
 pub(super) const METHOD_VERSION: u32 = 4;
 
 /// The line of a run that begins now on `bed`, with the routes that were loaded into the DUT.
-///
-/// # Errors
-/// None that can happen: facts are text and numbers.
+#[must_use]
 pub fn run_line(
     begun: Clock,
     job: &Job<'_>,
     bed: &Bed,
     gathered: &Facts,
     routes: Option<Routes>,
-) -> Result<RunLine> {
+) -> RunLine {
     let comparability = conditions(bed, job, gathered);
-    let line = line(begun, job, place(bed)?, gathered, comparability)?;
-    Ok(RunLine { routes, ..line })
+    RunLine {
+        routes,
+        ..line(begun, job, place(bed), gathered, comparability)
+    }
 }
 
 /// The line of a run that begins now on a simulated pair.
-///
-/// # Errors
-/// None that can happen: facts are text and numbers.
+#[must_use]
 pub fn simulated_run_line(
     begun: Clock,
     job: &Job<'_>,
     pair: &Properties,
     gathered: &Facts,
-) -> Result<RunLine> {
+) -> RunLine {
     let place = Place::Simulated {
         pair: pair.to_string(),
     };
@@ -53,9 +49,9 @@ fn line(
     bed: Place,
     gathered: &Facts,
     comparability: Comparability,
-) -> Result<RunLine> {
+) -> RunLine {
     let arguments = std::env::args_os().skip(1);
-    Ok(RunLine {
+    RunLine {
         begun_utc: begun.utc(),
         job: job.name.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -66,8 +62,8 @@ fn line(
         plan: job.plan.clone(),
         bed,
         routes: None,
-        facts: facts(gathered)?,
+        facts: gathered.clone(),
         comparability,
         other: Other::new(),
-    })
+    }
 }

@@ -1,10 +1,11 @@
 //! A trial as its line has it.
 
 use super::losses::losses;
+use super::words;
 use mpps_lab::jobs::Report;
 use mpps_method::{
     Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Span, Trial,
-    Verdict, histogram,
+    histogram,
 };
 use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
@@ -16,11 +17,11 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
     TrialLine {
         trial,
         frame: report.frames.to_string(),
-        phase: report.phase.name().into(),
+        phase: report.phase.into(),
         offered_fps: report.offer.rate.fps(),
         duration_ns: raw.duration.as_nanos(),
         cut_short_from_ns: raw.cut_short_from.map(Span::as_nanos),
-        verdict: verdict_name(verdict).into(),
+        verdict: words::verdict(verdict),
         verdict_text: verdict.to_string(),
         sender_ended: raw.sender_ended,
         directions: raw.directions.iter().map(direction).collect(),
@@ -109,18 +110,6 @@ fn tasks(tasks: &CpuTasks) -> record::CpuTasks {
     }
 }
 
-/// The word for a verdict.
-#[must_use]
-pub fn verdict_name(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Lossless => "lossless",
-        Verdict::Lossy { .. } => "lossy",
-        Verdict::NotOffered(_) => "not-offered",
-        Verdict::Invalid(_) => "invalid",
-        Verdict::Void(_) => "void",
-    }
-}
-
 // Both are taken apart in full, so that a count added to the method cannot be forgotten here.
 
 fn direction(Direction { counts, ledger }: &Direction) -> record::Direction {
@@ -206,7 +195,7 @@ fn quantiles(counted: &Histogram) -> Quantiles {
 mod tests {
     use super::*;
     use mpps_lab::jobs::Phase;
-    use mpps_method::{FrameSpec, Offer, Rate, Span};
+    use mpps_method::{FrameSpec, Offer, Rate, Span, Verdict};
 
     #[test]
     fn every_count_is_in_the_line() {

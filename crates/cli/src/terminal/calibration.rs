@@ -122,28 +122,15 @@ fn number(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::record::calibration_line;
-    use mpps_lab::jobs::calibrate::Row;
+    use super::*;
 
-    fn calibration(rows: &[Row]) -> String {
-        let lines: Vec<_> = rows.iter().map(calibration_line).collect();
-        super::calibration(&lines)
-    }
-
-    fn row(fault: &'static str, planted: f64, found: f64, tolerance: f64) -> Row {
-        Row {
-            fault,
-            planted,
-            found,
-            tolerance,
-            unit: "frames",
-            disturbed: None,
-        }
+    fn row(fault: &str, planted: f64, found: f64, tolerance: f64) -> CalibrationLine {
+        CalibrationLine::new(fault, "frames", tolerance, planted, found)
     }
 
     #[test]
     fn a_disturbed_row_is_neither_held_nor_wrong() {
-        let disturbed = Row {
+        let disturbed = CalibrationLine {
             disturbed: Some("10 trials in a row were disturbed".to_owned()),
             ..row("a policer", f64::NAN, f64::NAN, 5_000.0)
         };
@@ -180,8 +167,8 @@ mod tests {
 
     #[test]
     fn a_wrong_delay_says_nothing_of_rates() {
-        let delay = Row {
-            unit: "ns",
+        let delay = CalibrationLine {
+            unit: "ns".to_owned(),
             ..row("a delay", 20_000.0, 12_288.0, 5_000.0)
         };
         let text = calibration(&[row("a policer", 3.0, 3.0, 0.0), delay.clone()]);
@@ -200,8 +187,8 @@ mod tests {
 
     #[test]
     fn a_wrong_cost_says_nothing_of_rates() {
-        let cost = Row {
-            unit: "ns/frame",
+        let cost = CalibrationLine {
+            unit: "ns/frame".to_owned(),
             ..row("a cost on the router's path", 512.0, 300.0, 60.0)
         };
         let text = calibration(&[row("a policer", 3.0, 3.0, 0.0), cost]);

@@ -31,7 +31,7 @@ pub(super) fn line() -> ResultLine {
         lossy_fps: Some(1_410_000),
         claim: Some(Claim::Estimate),
         limited_by: Some(LimitedBy::Dut),
-        receiver: Some(mpps_record::Receiver::Exit),
+        receiver: Some(mpps_record::ReceiverPlace::Exit),
         lossless_trials: Some(3),
         judged_trials: Some(3),
         trials: 9,

@@ -1,7 +1,7 @@
 //! Progress on stderr. On a terminal it is one live line; in a file a line a phase; with `--verbose` a line a trial.
 
 use super::style;
-use crate::record::verdict_name;
+use crate::record::verdict;
 use anstyle::Style;
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 use mpps_lab::jobs::{Phase, Report};
@@ -291,7 +291,7 @@ fn trial_line(number: u32, report: &Report<'_>, colour: bool) -> String {
         report.frames.to_string(),
         report.phase.name(),
         load,
-        verdict_name(report.verdict),
+        verdict(report.verdict),
     );
     let style = match report.verdict {
         Verdict::Lossy { .. } => style::LOSSY,

@@ -5,7 +5,7 @@ use super::doubts::Doubted;
 use super::{Row, fitted, grouped, table};
 use mpps_lab::doubt::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
 use mpps_method::destinations::Draw;
-use mpps_record::{Bed, Comparability, ForwardingLimit, Place, Receiver, RunLine};
+use mpps_record::{Bed, Comparability, ForwardingLimit, Place, ReceiverPlace, RunLine};
 use mpps_report::headline::headline;
 use std::fmt::Write;
 
@@ -118,7 +118,7 @@ impl Report<'_> {
         };
         once(costs().map(|row| {
             let receiver = match row.receiver {
-                Some(Receiver::Port) => "cable".to_owned(),
+                Some(ReceiverPlace::Port) => "cable".to_owned(),
                 _ => format!("exit{program}"),
             };
             format!(

@@ -5,13 +5,14 @@ use super::measure::measure;
 use crate::args::CalibrateArgs;
 use crate::exit::Exit;
 use crate::plan::CalibrationPlan;
-use crate::record::{Job, calibration_line};
+use crate::record::Job;
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::{Bed, BedPlan};
-use mpps_lab::jobs::calibrate::{FaultKind, Row, calibrate};
+use mpps_lab::jobs::calibrate::{FaultKind, calibrate};
 use mpps_lab::traffic::Traffic;
+use mpps_record::CalibrationLine;
 
 /// Runs the verb.
 ///
@@ -46,7 +47,7 @@ impl Measure for CalibrationPlan {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|row: &Row, _| vec![calibration_line(row)]);
+        let mut results = recorder.with(|row: &CalibrationLine, _| vec![row.clone()]);
         let found = calibrate(place.bed()?, &self.traffic, &FaultKind::ALL, &mut results);
         found.ended.map_or(Ok(()), |error| Err(error.into()))
     }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::plan::LimitsPlan;
 use crate::terminal;
 use anyhow::Result;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::memory;
 use mpps_method::limits::MemoryBandwidth;
 
@@ -17,7 +17,7 @@ pub fn run(args: &LimitsArgs) -> Result<Exit> {
     let plan = LimitsPlan::of(args)?;
     let measured = args
         .measure
-        .then(|| memory::measure(memory::largest(&Facts::gather())))
+        .then(|| memory::measure(memory::largest(&facts::gather())))
         .transpose()?;
     let by_measuring = measured.as_ref().map(|measured| MemoryBandwidth {
         octets_per_s: measured.together_octets_per_s,

@@ -12,7 +12,7 @@ use crate::recorder::Recorder;
 use crate::terminal;
 use anyhow::{Context, Error, Result};
 use mpps_lab::bed::Bed;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_lab::jobs::JobError;
 use mpps_record::{EndLine, Other, Run, RunLine};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
         let (begun, mut recorder) = begin::open_record(output)?;
         recorder.step(&format!("record: {}", recorder.record().path().display()));
         recorder.step(&format!("simulated: {pair}"));
-        let line = simulated_run_line(begun, &job.job(), &pair, &Facts::gather())?;
+        let line = simulated_run_line(begun, &job.job(), &pair, &facts::gather());
         let ended = run(&job, Place::Simulated(pair), line, &mut recorder);
         return finish(asked, &mut recorder, ended.err().as_ref());
     }
@@ -61,7 +61,7 @@ fn on_bed(
     }
     let load = |prepared| destinations::load(prepared, bed, recorder, asked.output.quiet);
     let routes = prepared.map(load).transpose()?;
-    let line = run_line(stage.begun, &job.job(), bed, &Facts::gather(), routes)?;
+    let line = run_line(stage.begun, &job.job(), bed, &facts::gather(), routes);
     let ended = run(job, Place::Bed(bed), line, recorder);
     let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
     finish(asked, recorder, ended.err().as_ref())

@@ -2,8 +2,9 @@
 
 use super::{Check, State, Subject};
 use crate::bed::{self, CpuSplit};
-use crate::facts::{Facts, KERNEL_MIN, Nic, Reading, Root, core_shared};
+use crate::facts::{KERNEL_MIN, Root, core_shared, nic};
 use mpps_linux::{cpu, kernel, task};
+use mpps_record::facts::{Facts, Reading};
 
 /// Memory that a bed, its maps and a record take at ease, octets.
 const MEMORY_MIN: u64 = 512 << 20;
@@ -117,7 +118,7 @@ fn kernel_threads() -> Check {
 fn ipv6(root: &Root) -> Check {
     const SETTING: &str = "/proc/sys/net/ipv6/conf/all/forwarding";
     match root.text(SETTING) {
-        Reading::Read(_) => Check::new(Subject::IPV6, State::Good, "forwarding can be set"),
+        Reading::Known(_) => Check::new(Subject::IPV6, State::Good, "forwarding can be set"),
         Reading::Unreadable { unreadable } => Check::new(Subject::IPV6, State::Lacks, unreadable),
     }
 }
@@ -137,14 +138,14 @@ fn clang(root: &Root) -> Check {
 }
 
 fn nics(root: &Root) -> Check {
-    match Nic::names(root) {
-        Reading::Read(names) if names.len() >= 2 => {
+    match nic::names(root) {
+        Reading::Known(names) if names.len() >= 2 => {
             Check::new(Subject::NICS, State::Good, names.join(", "))
         }
-        Reading::Read(names) if names.is_empty() => {
+        Reading::Known(names) if names.is_empty() => {
             Check::new(Subject::NICS, State::Lacks, "none in this namespace")
         }
-        Reading::Read(names) => {
+        Reading::Known(names) => {
             let seen = format!("{} alone; a pair is needed", names.join(", "));
             Check::new(Subject::NICS, State::Lacks, seen)
         }
@@ -179,11 +180,11 @@ fn siblings(root: &Root) -> Check {
         Reading::Unreadable { unreadable } => {
             return Check::untried(Subject::SIBLINGS, &unreadable);
         }
-        Reading::Read(Some((dut, tester))) => {
+        Reading::Known(Some((dut, tester))) => {
             let seen = format!("CPU {dut} (DUT) and CPU {tester} (tester) are one core");
             return Check::new(Subject::SIBLINGS, State::Costs, seen);
         }
-        Reading::Read(None) => {}
+        Reading::Known(None) => {}
     }
     Check::new(
         Subject::SIBLINGS,
@@ -194,7 +195,7 @@ fn siblings(root: &Root) -> Check {
 
 fn memory(facts: &Facts) -> Check {
     match &facts.memory.available_octets {
-        Reading::Read(octets) => Check::good_if(
+        Reading::Known(octets) => Check::good_if(
             Subject::MEMORY,
             *octets >= MEMORY_MIN,
             format!("{} MiB available", octets >> 20),

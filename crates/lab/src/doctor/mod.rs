@@ -15,7 +15,9 @@ pub use job::{JOBS, Job, JobState, Outlook};
 pub use subject::{Check, State, Subject};
 
 use crate::bed::BedError;
-use crate::facts::{Facts, Nic, Reading, Root};
+use crate::facts::{self, Root, nic};
+use mpps_record::Nic;
+use mpps_record::facts::{Facts, Reading};
 
 /// All that was found.
 #[derive(Clone, Debug)]
@@ -58,7 +60,7 @@ pub fn examine() -> Result<Examination, BedError> {
     // What the loader has to say goes into our findings, not to stderr.
     libbpf_rs::set_print(None);
     let root = Root::here();
-    let facts = Facts::gather();
+    let facts = facts::gather();
     let mut checks = look::all(&root, &facts);
     checks.extend(settings::all(&facts));
     let rights = checks.iter().find(|check| check.subject == Subject::RIGHTS);
@@ -69,10 +71,8 @@ pub fn examine() -> Result<Examination, BedError> {
     } else {
         checks.extend(watched::without_programs());
     }
-    let nics = Nic::names(&root).map(|names| {
-        let nic = |name: &String| Nic::read(&root, name);
-        names.iter().map(nic).collect()
-    });
+    let nics =
+        nic::names(&root).map(|names| names.iter().map(|name| nic::read(&root, name)).collect());
     Ok(Examination {
         facts,
         checks: in_order(&checks, has_rights),

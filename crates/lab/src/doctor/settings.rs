@@ -1,7 +1,7 @@
 //! How the machine is set: seen by looking, as all of it is in its facts.
 
 use super::{Check, State, Subject};
-use crate::facts::{Facts, Reading};
+use mpps_record::facts::{Facts, Reading};
 
 /// An idle state that takes longer to leave is deep, microseconds.
 const WAKE_US: u64 = 20;
@@ -99,7 +99,7 @@ fn bpf_statistics(facts: &Facts) -> Check {
 
 fn clock(facts: &Facts) -> Check {
     match &facts.kernel.clocksource {
-        Reading::Read(name) => Check::good_if(
+        Reading::Known(name) => Check::good_if(
             Subject::CLOCK,
             FAST_CLOCKS.contains(&name.as_str()),
             name.clone(),
@@ -110,7 +110,7 @@ fn clock(facts: &Facts) -> Check {
 
 fn governor(facts: &Facts) -> Check {
     match &facts.cpu.governors {
-        Reading::Read(governors) => {
+        Reading::Known(governors) => {
             let each: Vec<String> = governors
                 .iter()
                 .map(|(name, cpus)| format!("{name} on CPUs {cpus}"))
@@ -152,7 +152,7 @@ fn idle_states(facts: &Facts) -> Check {
 
 fn debug_kernel(facts: &Facts) -> Check {
     match &facts.kernel.configuration {
-        Reading::Read(configuration) => {
+        Reading::Known(configuration) => {
             let on: Vec<&str> = DEBUG_OPTIONS
                 .into_iter()
                 .filter(|option| configuration.has(option) == Some(true))

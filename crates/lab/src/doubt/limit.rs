@@ -1,5 +1,7 @@
 //! What limits a result, and how its rate is to be read.
 
+pub use mpps_record::known::ForwardingLimit;
+
 use super::{Saturated, Searched, Surroundings, WhyLost};
 use mpps_method::limit::{self, BUSY};
 use mpps_method::{Claim, LimitedBy, Outcome, Rate, SearchPlan, Trial, Verdict};
@@ -45,35 +47,6 @@ impl Reading {
         match self {
             Self::Is(rate) | Self::AtLeast(rate) => Some(rate),
             Self::Below(_) | Self::Nothing => None,
-        }
-    }
-}
-
-/// What keeps the router from forwarding more when more is offered than it can take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForwardingLimit {
-    /// Its CPU: at least 95 % busy.
-    Cpu,
-    /// The CPU that it shares with the tester.
-    SharedCpu,
-    /// The router, whose CPU had time left: it lost frames to the end.
-    Router,
-    /// The tester, which offers no more.
-    Tester,
-    /// The router lost frames, its CPU had time left, and the search did not find it lose to the end.
-    Unknown,
-}
-
-impl ForwardingLimit {
-    /// The word in tables and records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "router CPU",
-            Self::SharedCpu => "shared CPU",
-            Self::Router => "router",
-            Self::Tester => "tester",
-            Self::Unknown => "unknown",
         }
     }
 }
@@ -154,7 +127,7 @@ pub(super) fn forwarding_limit(
         _ if !saturated.overloaded => ForwardingLimit::Tester,
         _ if cpus_shared => ForwardingLimit::SharedCpu,
         _ if maximum.only_disturbed => ForwardingLimit::Unknown,
-        _ if is_busy => ForwardingLimit::Cpu,
+        _ if is_busy => ForwardingLimit::RouterCpu,
         Some(LimitedBy::Dut) => ForwardingLimit::Router,
         _ if maximum.offered.middle <= ALL * maximum.forwarding.middle => ForwardingLimit::Tester,
         _ => ForwardingLimit::Unknown,

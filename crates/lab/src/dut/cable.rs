@@ -1,9 +1,10 @@
 //! What an adopted port is: its NIC and its link, as the kernel knows them.
 
-use crate::facts::Nic;
+use crate::facts::nic;
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use mpps_method::LinkSpeed;
+use mpps_record::Nic;
 
 /// An adopted port, read while its link is up.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,7 @@ impl Cable {
     pub(crate) fn read(netns: &NetNs, port: &str) -> Result<Self, mpps_linux::Error> {
         Ok(Self {
             kind: netns.run(|| links::get(port))??.kind,
-            nic: Nic::in_netns(netns, port)?,
+            nic: nic::in_netns(netns, port)?,
         })
     }
 
@@ -52,14 +53,16 @@ impl Cable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{Reading, RingFacts, Root};
+    use crate::facts::Root;
+    use mpps_record::Rings;
+    use mpps_record::facts::Reading;
 
     fn cable(kind: Option<&str>, mbit: u64) -> Cable {
-        let nic = Nic::of_sysfs(&Root::here(), "no such interface");
+        let nic = nic::from_sysfs(&Root::here(), "no such interface");
         Cable {
             kind: kind.map(str::to_owned),
             nic: Nic {
-                link_mbit_per_s: Reading::Read(mbit),
+                link_mbit_per_s: Reading::Known(mbit),
                 ..nic
             },
         }
@@ -80,15 +83,15 @@ mod tests {
     fn a_ring_of_no_frames_is_none() {
         let mut cable = cable(None, 1_000);
         assert_eq!(cable.rx_ring(), None, "the driver was not asked");
-        let rings = |rx_frames| RingFacts {
+        let rings = |rx_frames| Rings {
             rx_frames,
             rx_frames_max: 4096,
             tx_frames: 512,
             tx_frames_max: 4096,
         };
-        cable.nic.rings = Reading::Read(rings(0));
+        cable.nic.rings = Reading::Known(rings(0));
         assert_eq!(cable.rx_ring(), None);
-        cable.nic.rings = Reading::Read(rings(1024));
+        cable.nic.rings = Reading::Known(rings(1024));
         assert_eq!(cable.rx_ring(), Some(1024));
     }
 }

@@ -1,8 +1,8 @@
 //! The configuration the kernel was built with, as far as it bears on forwarding.
 
-use super::reading::{Reading, Root};
+use super::root::Root;
 use flate2::read::GzDecoder;
-use serde::Serialize;
+use mpps_record::facts::{Configuration, Reading};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -78,48 +78,26 @@ const OPTIONS: [&str; 64] = [
     "XDP_SOCKETS",
 ];
 
-/// What was read of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Configuration {
-    /// The file.
-    pub source: String,
-    /// Options without `CONFIG_`: `y`, `m`, a value, or `n`. Those the file does not name at all are `-`: this
-    /// kernel has no such option, or one it depends on is off.
-    pub options: BTreeMap<String, String>,
-}
-
-impl Configuration {
-    /// Reads the running kernel's: /proc/config.gz, else the file that distributions install with it.
-    #[must_use]
-    pub fn read(root: &Root, release: &str) -> Reading<Self> {
-        let mut tried = Vec::new();
-        for usual in [
-            "/proc/config.gz".to_owned(),
-            format!("/boot/config-{release}"),
-            format!("/lib/modules/{release}/config"),
-        ] {
-            match text_of(root, &usual) {
-                Ok(text) if text.contains("CONFIG_") => {
-                    return Reading::Read(Self {
-                        source: usual,
-                        options: options(&text),
-                    });
-                }
-                Ok(_) => tried.push(format!("{usual}: no kernel configuration")),
-                Err(why) => tried.push(format!("{usual}: {why}")),
+/// Reads the running kernel's: /proc/config.gz, else the file that distributions install with it.
+pub(super) fn read(root: &Root, release: &str) -> Reading<Configuration> {
+    let mut tried = Vec::new();
+    for usual in [
+        "/proc/config.gz".to_owned(),
+        format!("/boot/config-{release}"),
+        format!("/lib/modules/{release}/config"),
+    ] {
+        match text_of(root, &usual) {
+            Ok(text) if text.contains("CONFIG_") => {
+                return Reading::Known(Configuration {
+                    source: usual,
+                    options: options(&text),
+                });
             }
-        }
-        Reading::unreadable(tried.join("; "))
-    }
-
-    /// Whether an option is built in or a module; `None` where the file does not name it.
-    #[must_use]
-    pub fn has(&self, option: &str) -> Option<bool> {
-        match self.options.get(option).map(String::as_str) {
-            Some("-") | None => None,
-            Some(value) => Some(value != "n"),
+            Ok(_) => tried.push(format!("{usual}: no kernel configuration")),
+            Err(why) => tried.push(format!("{usual}: {why}")),
         }
     }
+    Reading::unreadable(tried.join("; "))
 }
 
 fn text_of(root: &Root, usual: &str) -> Result<String, String> {
@@ -209,10 +187,7 @@ mod tests {
     #[test]
     fn where_no_file_is_all_places_are_named() {
         let root = Root::at(std::path::Path::new("/nowhere"));
-        let why = Configuration::read(&root, "6.1.0")
-            .why()
-            .unwrap()
-            .to_owned();
+        let why = super::read(&root, "6.1.0").why().unwrap().to_owned();
         for place in [
             "/proc/config.gz: not there",
             "/boot/config-6.1.0: not there",

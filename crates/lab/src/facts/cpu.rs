@@ -1,91 +1,12 @@
 //! What the CPUs are: model, caches, clock, idle states, siblings, memory nodes.
 
-use super::reading::{Reading, Root, first_value};
+use super::root::{Root, first_value};
 use mpps_linux::cpu::CpuSet;
-use serde::Serialize;
+use mpps_record::facts::{Cache, Cpu, Idle, IdleState, Node, Reading};
 use std::collections::BTreeMap;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
-
-/// Facts of the CPUs; where they could differ from each other, of CPU 0 unless it says so.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cpu {
-    /// Microcode revision.
-    pub microcode: Reading<String>,
-    /// Clock as the kernel sees it when read, MHz (x86: /proc/cpuinfo). A guest sees the nominal one.
-    pub clock_mhz: Reading<f64>,
-    /// Highest clock its frequency driver sets, kHz.
-    pub frequency_max_khz: Reading<u64>,
-    /// Who scales frequencies.
-    pub frequency_driver: Reading<String>,
-    /// Governor, with the CPUs that have it ("0-3,5").
-    pub governors: Reading<BTreeMap<String, String>>,
-    /// Whether it may go above its nominal clock.
-    pub turbo: Reading<bool>,
-    /// How it idles.
-    pub idle: Idle,
-    /// Its caches, level 1 first.
-    pub caches: Reading<Vec<Cache>>,
-    /// Threads of a core that share it, itself included.
-    pub threads_per_core: Reading<usize>,
-    /// `on`, `off`, `notsupported`...: simultaneous multithreading as the kernel controls it.
-    pub smt: Reading<String>,
-    /// Packages (sockets).
-    pub packages: Reading<usize>,
-    /// CPUs taken from the scheduler (`isolcpus`); empty where none is.
-    pub isolated: Reading<String>,
-    /// Memory nodes.
-    pub numa_nodes: Reading<Vec<Node>>,
-}
-
-/// Idle states.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Idle {
-    /// Who idles: `intel_idle`, `acpi_idle`, `haltpoll`, `none`.
-    pub driver: Reading<String>,
-    /// Who chooses the state.
-    pub governor: Reading<String>,
-    /// States, shallow ones first.
-    pub states: Reading<Vec<IdleState>>,
-}
-
-/// One idle state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct IdleState {
-    /// Its name: `C1E`.
-    pub name: String,
-    /// Time to leave it, microseconds.
-    pub exit_latency_us: Reading<u64>,
-    /// Whether it is switched off.
-    pub disabled: Reading<bool>,
-}
-
-/// One cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cache {
-    /// 1, 2, 3.
-    pub level: Reading<u32>,
-    /// `Data`, `Instruction`, `Unified`.
-    pub kind: Reading<String>,
-    /// Size.
-    pub size_octets: Reading<u64>,
-    /// Line.
-    pub line_octets: Reading<u64>,
-    /// CPUs that share it ("0-3").
-    pub shared_cpus: Reading<String>,
-}
-
-/// One memory node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Node {
-    /// Its number.
-    pub node: usize,
-    /// Its CPUs ("0-3").
-    pub cpus: Reading<String>,
-    /// Its memory.
-    pub memory_octets: Reading<u64>,
-}
 
 /// A CPU of the DUT's and one of the tester's that are threads of one core, if any are.
 #[must_use]
@@ -98,62 +19,49 @@ pub fn core_shared(
         let list = root.text(&format!("{CPUS}/cpu{dut}/topology/thread_siblings_list"));
         let threads: CpuSet = match list.and_then(|list| list.parse().into()) {
             Reading::Unreadable { unreadable } => return Reading::unreadable(unreadable),
-            Reading::Read(threads) => threads,
+            Reading::Known(threads) => threads,
         };
         let sibling = |&&other: &&usize| other != dut && threads.contains(other);
         if let Some(&tester) = tester_cpus.iter().find(sibling) {
-            return Reading::Read(Some((dut, tester)));
+            return Reading::Known(Some((dut, tester)));
         }
     }
-    Reading::Read(None)
+    Reading::Known(None)
 }
 
-impl Cpu {
-    /// Reads them.
-    #[must_use]
-    pub fn read(root: &Root, cpuinfo: &Reading<String>) -> Self {
-        let first = |name: &str| format!("{CPUS}/cpu0/{name}");
-        let said = |keys: &[&str]| {
-            cpuinfo.clone().and_then(|text| {
-                Reading::of(first_value(&text, keys), || {
-                    format!("/proc/cpuinfo: no line \"{}\"", keys.join("\" or \""))
-                })
+/// The CPUs; where they could differ from each other, CPU 0.
+pub(super) fn read(root: &Root, cpuinfo: &Reading<String>) -> Cpu {
+    let first = |name: &str| format!("{CPUS}/cpu0/{name}");
+    let said = |keys: &[&str]| {
+        cpuinfo.clone().and_then(|text| {
+            Reading::from_option(first_value(&text, keys), || {
+                format!("/proc/cpuinfo: no line \"{}\"", keys.join("\" or \""))
             })
-        };
-        let clock = said(&["cpu MHz"]).and_then(|text| {
-            text.parse().map_or_else(
-                |_| Reading::unreadable("/proc/cpuinfo: \"cpu MHz\" is no number"),
-                Reading::Read,
-            )
-        });
-        Self {
-            microcode: said(&["microcode", "CPU revision"]),
-            clock_mhz: clock,
-            frequency_max_khz: root.number(&first("cpufreq/cpuinfo_max_freq")),
-            frequency_driver: root.text(&first("cpufreq/scaling_driver")),
-            governors: governors(root),
-            turbo: turbo(root),
-            idle: idle(root),
-            caches: caches(root),
-            threads_per_core: root
-                .text(&first("topology/thread_siblings_list"))
-                .and_then(|list| list.parse::<CpuSet>().into())
-                .map(|siblings| siblings.len()),
-            smt: root.text(&format!("{CPUS}/smt/control")),
-            packages: packages(root),
-            isolated: root.text(&format!("{CPUS}/isolated")),
-            numa_nodes: nodes(root),
-        }
-    }
-
-    /// The largest cache there is, octets.
-    #[must_use]
-    pub fn last_cache_octets(&self) -> Option<u64> {
-        let caches = self.caches.known()?;
-        caches
-            .iter()
-            .filter_map(|cache| cache.size_octets.known().copied())
-            .max()
+        })
+    };
+    let clock = said(&["cpu MHz"]).and_then(|text| {
+        text.parse().map_or_else(
+            |_| Reading::unreadable("/proc/cpuinfo: \"cpu MHz\" is no number"),
+            Reading::Known,
+        )
+    });
+    Cpu {
+        microcode: said(&["microcode", "CPU revision"]),
+        clock_mhz: clock,
+        frequency_max_khz: root.number(&first("cpufreq/cpuinfo_max_freq")),
+        frequency_driver: root.text(&first("cpufreq/scaling_driver")),
+        governors: governors(root),
+        turbo: turbo(root),
+        idle: idle(root),
+        caches: caches(root),
+        threads_per_core: root
+            .text(&first("topology/thread_siblings_list"))
+            .and_then(|list| list.parse::<CpuSet>().into())
+            .map(|siblings| siblings.len()),
+        smt: root.text(&format!("{CPUS}/smt/control")),
+        packages: packages(root),
+        isolated: root.text(&format!("{CPUS}/isolated")),
+        numa_nodes: nodes(root),
     }
 }
 
@@ -163,7 +71,7 @@ fn governors(root: &Root) -> Reading<BTreeMap<String, String>> {
         let mut why = String::new();
         for cpu in cpus {
             match root.text(&format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor")) {
-                Reading::Read(name) => by_name.entry(name).or_default().push(cpu),
+                Reading::Known(name) => by_name.entry(name).or_default().push(cpu),
                 Reading::Unreadable { unreadable } => why = unreadable,
             }
         }
@@ -174,7 +82,7 @@ fn governors(root: &Root) -> Reading<BTreeMap<String, String>> {
             let set: CpuSet = cpus.into_iter().collect();
             (name, set.to_string())
         });
-        Reading::Read(listed.collect())
+        Reading::Known(listed.collect())
     })
 }
 
@@ -183,8 +91,8 @@ fn turbo(root: &Root) -> Reading<bool> {
     let off = root.number::<u8>(&format!("{CPUS}/intel_pstate/no_turbo"));
     let on = root.number::<u8>(&format!("{CPUS}/cpufreq/boost"));
     match (off, on) {
-        (Reading::Read(off), _) => Reading::Read(off == 0),
-        (_, Reading::Read(on)) => Reading::Read(on != 0),
+        (Reading::Known(off), _) => Reading::Known(off == 0),
+        (_, Reading::Known(on)) => Reading::Known(on != 0),
         (Reading::Unreadable { unreadable: a }, Reading::Unreadable { unreadable: b }) => {
             Reading::unreadable(format!("{a}; {b}"))
         }
@@ -220,7 +128,7 @@ fn caches(root: &Root) -> Reading<Vec<Cache>> {
                 level: root.number(&of("level")),
                 kind: root.text(&of("type")),
                 size_octets: root.text(&of("size")).and_then(|text| {
-                    Reading::of(octets(&text), || {
+                    Reading::from_option(octets(&text), || {
                         format!("{}: \"{text}\" is no size", of("size"))
                     })
                 }),
@@ -250,7 +158,7 @@ fn packages(root: &Root) -> Reading<usize> {
         let mut ids = Vec::new();
         for cpu in cpus {
             match root.text(&format!("{CPUS}/cpu{cpu}/topology/physical_package_id")) {
-                Reading::Read(id) => ids.push(id),
+                Reading::Known(id) => ids.push(id),
                 // A CPU that is offline has none.
                 Reading::Unreadable { .. } => {}
             }
@@ -262,7 +170,7 @@ fn packages(root: &Root) -> Reading<usize> {
                 "{CPUS}/cpu*/topology/physical_package_id: not there"
             ))
         } else {
-            Reading::Read(ids.len())
+            Reading::Known(ids.len())
         }
     })
 }
@@ -275,7 +183,7 @@ fn nodes(root: &Root) -> Reading<Vec<Node>> {
                 node: number,
                 cpus: root.text(&of("cpulist")),
                 memory_octets: root.text(&of("meminfo")).and_then(|text| {
-                    Reading::of(node_memory(&text), || {
+                    Reading::from_option(node_memory(&text), || {
                         format!("{}: no MemTotal", of("meminfo"))
                     })
                 }),

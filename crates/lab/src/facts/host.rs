@@ -1,7 +1,7 @@
 //! Settings of the whole machine that a set-up script, or anyone else, may change while a run lasts.
 
 use super::kernel::SETTINGS;
-use super::reading::Root;
+use super::root::Root;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -1,9 +1,8 @@
 //! What the kernel is and how it is set, beyond its release.
 
-use super::config::Configuration;
-use super::reading::{Reading, Root};
-use serde::Serialize;
-use std::collections::BTreeMap;
+use super::config;
+use super::root::{Root, shortened};
+use mpps_record::facts::{Kernel, Mitigation, Reading};
 
 /// One file a CPU fault, with what is done against it.
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
@@ -62,64 +61,27 @@ pub(super) const SETTINGS: [&str; 20] = [
 ];
 
 /// Facts of the running kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Kernel {
-    /// Its build, as `uname -v`: number, SMP, preemption, date.
-    pub version: Reading<String>,
-    /// Who compiled it: compiler and linker.
-    pub compiler: Reading<String>,
-    /// The configuration it was built with, as far as it bears on forwarding.
-    pub configuration: Reading<Configuration>,
-    /// How it preempts now, where that can be switched: `none`, `voluntary`, `full`, `lazy`.
-    pub preemption: Reading<String>,
-    /// What it tells the time by.
-    pub clocksource: Reading<String>,
-    /// Settings of the whole machine, by their dotted names.
-    pub settings: BTreeMap<String, Reading<String>>,
-    /// Transparent huge pages: `always`, `madvise`, `never`.
-    pub transparent_hugepages: Reading<String>,
-}
-
-/// A CPU fault and what is done against it, as the kernel writes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Mitigation {
-    /// Name of the fault: `spectre_v2`.
-    pub fault: String,
-    /// `Mitigation: ...` or `Vulnerable...`.
-    pub state: String,
-}
-
-impl Kernel {
-    /// Reads them.
-    #[must_use]
-    pub fn read(root: &Root, release: &str) -> Self {
-        let setting = |name: &str| {
-            let path = format!("/proc/sys/{}", name.replace('.', "/"));
-            (name.to_owned(), root.text(&path))
-        };
-        Self {
-            version: root.text("/proc/sys/kernel/version"),
-            compiler: root.text("/proc/version").and_then(|text| {
-                Reading::of(compiler(&text), || {
-                    "/proc/version: names no compiler".to_owned()
-                })
-            }),
-            configuration: Configuration::read(root, release),
-            preemption: chosen(root, "/sys/kernel/debug/sched/preempt", ('(', ')')),
-            clocksource: root.text(&format!("{CLOCKSOURCE}/current_clocksource")),
-            settings: SETTINGS.iter().map(|name| setting(name)).collect(),
-            transparent_hugepages: chosen(
-                root,
-                "/sys/kernel/mm/transparent_hugepage/enabled",
-                ('[', ']'),
-            ),
-        }
-    }
-
-    /// A setting of the machine as a number.
-    #[must_use]
-    pub fn setting(&self, name: &str) -> Option<i64> {
-        self.settings.get(name)?.known()?.parse().ok()
+pub(super) fn read(root: &Root, release: &str) -> Kernel {
+    let setting = |name: &str| {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        (name.to_owned(), root.text(&path))
+    };
+    Kernel {
+        version: root.text("/proc/sys/kernel/version"),
+        compiler: root.text("/proc/version").and_then(|text| {
+            Reading::from_option(compiler(&text), || {
+                "/proc/version: names no compiler".to_owned()
+            })
+        }),
+        configuration: config::read(root, release),
+        preemption: chosen(root, "/sys/kernel/debug/sched/preempt", ('(', ')')),
+        clocksource: root.text(&format!("{CLOCKSOURCE}/current_clocksource")),
+        settings: SETTINGS.iter().map(|name| setting(name)).collect(),
+        transparent_hugepages: chosen(
+            root,
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            ('[', ']'),
+        ),
     }
 }
 
@@ -138,7 +100,7 @@ pub(super) fn mitigations(root: &Root) -> Reading<Vec<Mitigation>> {
     root.names(VULNERABILITIES).map(|names| {
         let mitigation = |fault: String| {
             let state = match root.text(&format!("{VULNERABILITIES}/{fault}")) {
-                Reading::Read(state) => state,
+                Reading::Known(state) => state,
                 Reading::Unreadable { unreadable } => format!("unreadable: {unreadable}"),
             };
             Mitigation { fault, state }
@@ -155,11 +117,8 @@ fn chosen(root: &Root, usual: &str, (open, close): (char, char)) -> Reading<Stri
             .split_once(open)
             .and_then(|(_, rest)| rest.split_once(close))
             .map(|(word, _)| word.to_owned());
-        Reading::of(word, || {
-            format!(
-                "{usual}: \"{}\" names no choice",
-                super::reading::shortened(&text)
-            )
+        Reading::from_option(word, || {
+            format!("{usual}: \"{}\" names no choice", shortened(&text))
         })
     })
 }

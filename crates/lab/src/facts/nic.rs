@@ -1,191 +1,86 @@
 //! A network interface: driver, firmware, its place on the bus, its queues, rings, offloads.
 
-use super::reading::{Reading, Root};
+use super::root::Root;
 use mpps_linux::netns::NetNs;
 use mpps_linux::{ethtool, xdp};
 use mpps_method::limits::Generation;
-use serde::Serialize;
+use mpps_record::facts::Reading;
+use mpps_record::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
 use std::fs;
 
 const NET: &str = "/sys/class/net";
 
-/// One interface.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Nic {
-    /// Its name.
-    pub name: String,
-    /// `up`, `down`, `unknown`...
-    pub state: Reading<String>,
-    /// Speed of its link, Mbit/s.
-    pub link_mbit_per_s: Reading<u64>,
-    /// Largest frame's payload, octets.
-    pub mtu_octets: Reading<u64>,
-    /// Its driver: name, version, firmware.
-    pub driver: Reading<DriverFacts>,
-    /// Its place on PCI Express.
-    pub pcie: Reading<PcieLink>,
-    /// Memory node it is at.
-    pub numa_node: Reading<i32>,
-    /// CPUs of that node ("0-3").
-    pub local_cpus: Reading<String>,
-    /// Interrupt vectors in use (MSI-X, or MSI).
-    pub interrupt_vectors: Reading<usize>,
-    /// Receive queues.
-    pub rx_queues: Reading<usize>,
-    /// Transmit queues.
-    pub tx_queues: Reading<usize>,
-    /// Channels, now and at most.
-    pub channels: Reading<ChannelFacts>,
-    /// Entries of its rings, now and at most.
-    pub rings: Reading<RingFacts>,
-    /// When it interrupts.
-    pub coalescing: Reading<CoalescingFacts>,
-    /// Offloads that are on.
-    pub offloads_on: Reading<Vec<String>>,
-    /// XDP its driver can do.
-    pub xdp: Reading<Vec<String>>,
-}
-
-/// Who drives it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DriverFacts {
-    /// Name.
-    pub name: String,
-    /// Version.
-    pub version: String,
-    /// Version of the device's firmware; empty where the driver has none.
-    pub firmware: String,
-    /// Address of the device.
-    pub bus: String,
-}
-
-/// A PCI Express link against what the device could.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PcieLink {
-    /// As the kernel writes it: `8.0 GT/s PCIe`.
-    pub speed: Reading<String>,
-    /// The device's best.
-    pub speed_max: Reading<String>,
-    /// Lanes.
-    pub lanes: Reading<u8>,
-    /// The device's most.
-    pub lanes_max: Reading<u8>,
-}
-
-/// See [`ethtool::Channels`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ChannelFacts {
-    /// That only receive.
-    pub rx: u32,
-    /// That only transmit.
-    pub tx: u32,
-    /// That do both.
-    pub combined: u32,
-    /// Most that only receive.
-    pub rx_max: u32,
-    /// Most that only transmit.
-    pub tx_max: u32,
-    /// Most that do both.
-    pub combined_max: u32,
-}
-
-/// See [`ethtool::Rings`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct RingFacts {
-    /// Receive.
-    pub rx_frames: u32,
-    /// Receive, at most.
-    pub rx_frames_max: u32,
-    /// Transmit.
-    pub tx_frames: u32,
-    /// Transmit, at most.
-    pub tx_frames_max: u32,
-}
-
-/// See [`ethtool::Coalescing`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct CoalescingFacts {
-    /// Time after a frame.
-    pub rx_us: u32,
-    /// Frames.
-    pub rx_frames: u32,
-    /// Whether the driver adapts both.
-    pub rx_adaptive: bool,
-}
-
-impl Nic {
-    /// Facts of an interface of the calling thread's network namespace; `root` shows the same namespace.
-    #[must_use]
-    pub fn read(root: &Root, name: &str) -> Self {
-        let offloads = ethtool::features(name).map(|all| {
-            let on = all.into_iter().filter(|feature| feature.on);
-            on.map(|feature| feature.name).collect()
-        });
-        Self {
-            driver: ethtool::driver(name).map(driver_facts).into(),
-            channels: ethtool::channels(name).map(channel_facts).into(),
-            rings: ethtool::rings(name).map(ring_facts).into(),
-            coalescing: ethtool::coalescing(name).map(coalescing_facts).into(),
-            offloads_on: offloads.into(),
-            xdp: xdp::features(name).map(xdp_names).into(),
-            ..Self::of_sysfs(root, name)
-        }
+/// Facts of an interface of the calling thread's network namespace; `root` shows the same namespace.
+#[must_use]
+pub fn read(root: &Root, name: &str) -> Nic {
+    let offloads = ethtool::features(name).map(|all| {
+        let on = all.into_iter().filter(|feature| feature.on);
+        on.map(|feature| feature.name).collect()
+    });
+    Nic {
+        driver: ethtool::driver(name).map(driver).into(),
+        channels: ethtool::channels(name).map(channels).into(),
+        rings: ethtool::rings(name).map(rings).into(),
+        coalescing: ethtool::coalescing(name).map(coalescing).into(),
+        offloads_on: offloads.into(),
+        xdp: xdp::features(name).map(xdp_names).into(),
+        ..from_sysfs(root, name)
     }
+}
 
-    /// Facts of an interface in a network namespace.
-    ///
-    /// # Errors
-    /// The namespace could not be entered or shown.
-    pub fn in_netns(netns: &NetNs, name: &str) -> mpps_linux::Result<Self> {
-        netns.with_sysfs(|sys| Self::read(&Root::with_sysfs(sys), name))
-    }
+/// Facts of an interface in a network namespace.
+///
+/// # Errors
+/// The namespace could not be entered or shown.
+pub fn in_netns(netns: &NetNs, name: &str) -> mpps_linux::Result<Nic> {
+    netns.with_sysfs(|sys| read(&Root::with_sysfs(sys), name))
+}
 
-    /// Only what sysfs has; the driver itself is not asked.
-    #[must_use]
-    pub fn of_sysfs(root: &Root, name: &str) -> Self {
-        let of = |file: &str| format!("{NET}/{name}/{file}");
-        let queues = |kind: &str| {
-            let names = root.names(&of("queues"));
-            names.map(|names| names.iter().filter(|name| name.starts_with(kind)).count())
-        };
-        let not_asked = || "the driver was not asked";
-        Self {
-            name: name.to_owned(),
-            state: root.text(&of("operstate")),
-            link_mbit_per_s: speed(root, &of("speed")),
-            mtu_octets: root.number(&of("mtu")),
-            driver: Reading::unreadable(not_asked()),
-            pcie: pcie(root, name),
-            numa_node: root.number(&of("device/numa_node")),
-            local_cpus: root.text(&of("device/local_cpulist")),
-            interrupt_vectors: root.names(&of("device/msi_irqs")).map(|irqs| irqs.len()),
-            rx_queues: queues("rx-"),
-            tx_queues: queues("tx-"),
-            channels: Reading::unreadable(not_asked()),
-            rings: Reading::unreadable(not_asked()),
-            coalescing: Reading::unreadable(not_asked()),
-            offloads_on: Reading::unreadable(not_asked()),
-            xdp: Reading::unreadable(not_asked()),
-        }
+/// Only what sysfs has; the driver itself is not asked.
+#[must_use]
+pub fn from_sysfs(root: &Root, name: &str) -> Nic {
+    let of = |file: &str| format!("{NET}/{name}/{file}");
+    let queues = |kind: &str| {
+        let names = root.names(&of("queues"));
+        names.map(|names| names.iter().filter(|name| name.starts_with(kind)).count())
+    };
+    let not_asked = || "the driver was not asked";
+    Nic {
+        name: name.to_owned(),
+        state: root.text(&of("operstate")),
+        link_mbit_per_s: speed(root, &of("speed")),
+        mtu_octets: root.number(&of("mtu")),
+        driver: Reading::unreadable(not_asked()),
+        pcie: pcie(root, name),
+        numa_node: root.number(&of("device/numa_node")),
+        local_cpus: root.text(&of("device/local_cpulist")),
+        interrupt_vectors: root.names(&of("device/msi_irqs")).map(|irqs| irqs.len()),
+        rx_queues: queues("rx-"),
+        tx_queues: queues("tx-"),
+        channels: Reading::unreadable(not_asked()),
+        rings: Reading::unreadable(not_asked()),
+        coalescing: Reading::unreadable(not_asked()),
+        offloads_on: Reading::unreadable(not_asked()),
+        xdp: Reading::unreadable(not_asked()),
     }
+}
 
-    /// Names of the interfaces that have a device behind them, in order: no bridge, no veth, no loopback.
-    #[must_use]
-    pub fn names(root: &Root) -> Reading<Vec<String>> {
-        root.names(NET).map(|mut names| {
-            names.retain(|name| root.path(&format!("{NET}/{name}/device")).exists());
-            names
-        })
-    }
+/// Names of the interfaces that have a device behind them, in order: no bridge, no veth, no loopback.
+#[must_use]
+pub fn names(root: &Root) -> Reading<Vec<String>> {
+    root.names(NET).map(|mut names| {
+        names.retain(|name| root.path(&format!("{NET}/{name}/device")).exists());
+        names
+    })
+}
 
-    /// Whether the link to the device runs below what the device could.
-    #[must_use]
-    pub fn is_held_back(&self) -> Option<bool> {
-        let link = self.pcie.known()?;
-        let generation = |text: &Reading<String>| Generation::of_speed(text.known()?);
-        let slower = generation(&link.speed)? < generation(&link.speed_max)?;
-        Some(slower || link.lanes.known()? < link.lanes_max.known()?)
-    }
+/// Whether the link to the device runs below what the device could.
+#[must_use]
+pub fn is_held_back(nic: &Nic) -> Option<bool> {
+    let link = nic.pcie.known()?;
+    let generation = |text: &Reading<String>| Generation::of_speed(text.known()?);
+    let slower = generation(&link.speed)? < generation(&link.speed_max)?;
+    Some(slower || link.lanes.known()? < link.lanes_max.known()?)
 }
 
 /// A link that is down says -1, or nothing at all (EINVAL).
@@ -193,7 +88,7 @@ fn speed(root: &Root, usual: &str) -> Reading<u64> {
     root.number::<i64>(usual).and_then(|speed| {
         u64::try_from(speed).map_or_else(
             |_| Reading::unreadable(format!("{usual}: the link does not say")),
-            Reading::Read,
+            Reading::Known,
         )
     })
 }
@@ -217,7 +112,7 @@ fn pcie(root: &Root, name: &str) -> Reading<PcieLink> {
         });
     };
     let of = |file: &str| format!("{folder}/{file}");
-    Reading::Read(PcieLink {
+    Reading::Known(PcieLink {
         speed: root.text(&of("current_link_speed")),
         speed_max: root.text(&of("max_link_speed")),
         lanes: root.number(&of("current_link_width")),
@@ -225,14 +120,14 @@ fn pcie(root: &Root, name: &str) -> Reading<PcieLink> {
     })
 }
 
-fn driver_facts(driver: ethtool::Driver) -> DriverFacts {
+fn driver(driver: ethtool::Driver) -> Driver {
     let ethtool::Driver {
         name,
         version,
         firmware,
         bus,
     } = driver;
-    DriverFacts {
+    Driver {
         name,
         version,
         firmware,
@@ -240,8 +135,8 @@ fn driver_facts(driver: ethtool::Driver) -> DriverFacts {
     }
 }
 
-fn channel_facts(channels: ethtool::Channels) -> ChannelFacts {
-    ChannelFacts {
+fn channels(channels: ethtool::Channels) -> Channels {
+    Channels {
         rx: channels.rx,
         tx: channels.tx,
         combined: channels.combined,
@@ -251,8 +146,8 @@ fn channel_facts(channels: ethtool::Channels) -> ChannelFacts {
     }
 }
 
-fn ring_facts(rings: ethtool::Rings) -> RingFacts {
-    RingFacts {
+fn rings(rings: ethtool::Rings) -> Rings {
+    Rings {
         rx_frames: rings.rx,
         rx_frames_max: rings.rx_max,
         tx_frames: rings.tx,
@@ -260,8 +155,8 @@ fn ring_facts(rings: ethtool::Rings) -> RingFacts {
     }
 }
 
-fn coalescing_facts(coalescing: ethtool::Coalescing) -> CoalescingFacts {
-    CoalescingFacts {
+fn coalescing(coalescing: ethtool::Coalescing) -> Coalescing {
+    Coalescing {
         rx_us: coalescing.rx_us,
         rx_frames: coalescing.rx_frames,
         rx_adaptive: coalescing.rx_adaptive,

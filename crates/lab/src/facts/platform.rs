@@ -1,86 +1,42 @@
 //! What the machine is: hypervisor, make, memory, and how much of its time others took.
 
-use super::reading::{Reading, Root};
-use mpps_linux::hypervisor;
-use serde::Serialize;
+use super::root::{Root, first_value};
+use mpps_record::facts::{Memory, Platform, Reading};
 
 const DMI: &str = "/sys/class/dmi/id";
 
-/// Facts of the machine around the CPUs. No serial numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Platform {
-    /// Who runs below, by the CPU's own word (`KVMKVMKVM`) or the kernel's (`xen`).
-    pub hypervisor: Reading<String>,
-    /// Who made the machine.
-    pub vendor: Reading<String>,
-    /// What it is called.
-    pub product: Reading<String>,
-    /// Version of its firmware.
-    pub firmware: Reading<String>,
-}
-
-/// Facts of the memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Memory {
-    /// All of it.
-    pub total_octets: Reading<u64>,
-    /// What programs could still get.
-    pub available_octets: Reading<u64>,
-    /// Size of a huge page.
-    pub hugepage_octets: Reading<u64>,
-    /// Huge pages set aside.
-    pub hugepages: Reading<u64>,
-    /// Of these, not in use.
-    pub hugepages_free: Reading<u64>,
-}
-
-impl Platform {
-    /// Reads them; the CPU itself is asked of this machine only.
-    #[must_use]
-    pub fn read(root: &Root, signature: Option<String>) -> Self {
-        let hypervisor = match signature {
-            Some(name) => Reading::Read(name),
-            None => root.text("/sys/hypervisor/type"),
-        };
-        Self {
-            hypervisor,
-            vendor: root.text(&format!("{DMI}/sys_vendor")),
-            product: root.text(&format!("{DMI}/product_name")),
-            firmware: root.text(&format!("{DMI}/bios_version")),
-        }
-    }
-
-    /// The hypervisor's name as this machine's CPU says it.
-    #[must_use]
-    pub fn signature() -> Option<String> {
-        hypervisor::signature()
+/// What the machine is; its hypervisor by `signature`, where the CPU has one.
+pub(super) fn read(root: &Root, signature: Option<String>) -> Platform {
+    Platform {
+        hypervisor: signature.map_or_else(|| root.text("/sys/hypervisor/type"), Reading::Known),
+        vendor: root.text(&format!("{DMI}/sys_vendor")),
+        product: root.text(&format!("{DMI}/product_name")),
+        firmware: root.text(&format!("{DMI}/bios_version")),
     }
 }
 
-impl Memory {
-    /// Reads them.
-    #[must_use]
-    pub fn read(root: &Root) -> Self {
-        const MEMINFO: &str = "/proc/meminfo";
-        let text = root.text(MEMINFO);
-        let of = |name: &str| {
-            text.clone().and_then(|text| {
-                Reading::of(value(&text, name), || format!("{MEMINFO}: no {name}"))
-            })
-        };
-        Self {
-            total_octets: of("MemTotal"),
-            available_octets: of("MemAvailable"),
-            hugepage_octets: of("Hugepagesize"),
-            hugepages: of("HugePages_Total"),
-            hugepages_free: of("HugePages_Free"),
-        }
+/// Memory of a machine.
+#[must_use]
+pub fn memory(root: &Root) -> Memory {
+    const MEMINFO: &str = "/proc/meminfo";
+    let text = root.text(MEMINFO);
+    let reading = |name: &str| {
+        text.clone().and_then(|text| {
+            Reading::from_option(value(&text, name), || format!("{MEMINFO}: no {name}"))
+        })
+    };
+    Memory {
+        total_octets: reading("MemTotal"),
+        available_octets: reading("MemAvailable"),
+        hugepage_octets: reading("Hugepagesize"),
+        hugepages: reading("HugePages_Total"),
+        hugepages_free: reading("HugePages_Free"),
     }
 }
 
 /// `MemTotal:       24689064 kB` in octets, `HugePages_Total:       0` as it is.
 fn value(meminfo: &str, name: &str) -> Option<u64> {
-    let line = super::reading::first_value(meminfo, &[name])?;
+    let line = first_value(meminfo, &[name])?;
     let mut words = line.split_whitespace();
     let number: u64 = words.next()?.parse().ok()?;
     match words.next() {
@@ -94,7 +50,7 @@ fn value(meminfo: &str, name: &str) -> Option<u64> {
 pub(super) fn steal_share(root: &Root) -> Reading<f64> {
     const STAT: &str = "/proc/stat";
     root.text(STAT).and_then(|text| {
-        Reading::of(stolen(&text), || {
+        Reading::from_option(stolen(&text), || {
             format!("{STAT}: no line of all CPUs with steal")
         })
     })

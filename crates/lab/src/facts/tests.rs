@@ -5,7 +5,7 @@ use std::io::Write;
 #[test]
 fn a_planted_machine_has_every_fact() {
     let planted = Planted::new("router", ROUTER);
-    let facts = Facts::read(&planted.root(), Reading::Read(2), None);
+    let facts = read(&planted.root(), Reading::Known(2), None);
     assert_eq!(facts.kernel_release.text(), "6.12.9-amd64");
     assert_eq!(facts.cpu_model.text(), "Xeon E5-2660 v3 @ 2.20GHz");
     assert_eq!(
@@ -17,7 +17,7 @@ fn a_planted_machine_has_every_fact() {
         facts.kernel_parameters.known().unwrap(),
         &["isolcpus=2-3", "mitigations=off"]
     );
-    assert_eq!(facts.steal_share_since_boot, Reading::Read(0.025));
+    assert_eq!(facts.steal_share_since_boot, Reading::Known(0.025));
     let cpu = &facts.cpu;
     assert_eq!(
         (cpu.microcode.text(), cpu.clock_mhz.known()),
@@ -93,7 +93,7 @@ fn a_missing_fact_names_its_file() {
             ("/sys/devices/system/cpu/online", "x-y\n"),
         ],
     );
-    let facts = Facts::read(&planted.root(), Reading::unreadable("no"), None);
+    let facts = read(&planted.root(), Reading::unreadable("no"), None);
     let json = serde_json::to_value(&facts).unwrap();
     let mut leaves = Vec::new();
     leaves_of(&json, &mut leaves);
@@ -130,7 +130,7 @@ fn a_packed_configuration_is_read_a_torn_one_not() {
         .unwrap();
     let packed = packer.finish().unwrap();
     planted.put("/proc/config.gz", &packed);
-    let configuration = Configuration::read(&planted.root(), "6.1");
+    let configuration = config::read(&planted.root(), "6.1");
     let configuration = configuration.known().unwrap();
     assert_eq!(
         (
@@ -142,10 +142,7 @@ fn a_packed_configuration_is_read_a_torn_one_not() {
     planted.put("/proc/config.gz", &packed[..packed.len() / 2]);
     planted.put("/boot/config-6.1", b"\xff\xfe CONFIG_\n");
     assert_eq!(
-        Configuration::read(&planted.root(), "6.1")
-            .known()
-            .unwrap()
-            .source,
+        config::read(&planted.root(), "6.1").known().unwrap().source,
         "/boot/config-6.1"
     );
 }
@@ -179,9 +176,9 @@ fn a_nic_knows_its_bus_and_whether_it_is_held_back() {
         &format!("../../{}", file("net/ens3").trim_start_matches("/sys/")),
     );
     let root = planted.root();
-    assert_eq!(Nic::names(&root).known().unwrap(), &["ens3"]);
-    let nic = Nic::of_sysfs(&root, "ens3");
-    assert_eq!(nic.is_held_back(), Some(true), "{nic:?}");
+    assert_eq!(nic::names(&root).known().unwrap(), &["ens3"]);
+    let nic = nic::from_sysfs(&root, "ens3");
+    assert_eq!(nic::is_held_back(&nic), Some(true), "{nic:?}");
     assert_eq!(
         (nic.link_mbit_per_s.known(), nic.numa_node.known()),
         (Some(&40_000), Some(&1))
@@ -195,14 +192,20 @@ fn a_nic_knows_its_bus_and_whether_it_is_held_back() {
         (Some(&2), Some(&2), Some(&1))
     );
     planted.put(&file("current_link_speed"), b"8.0 GT/s PCIe\n");
-    assert_eq!(Nic::of_sysfs(&root, "ens3").is_held_back(), Some(false));
+    assert_eq!(
+        nic::is_held_back(&nic::from_sysfs(&root, "ens3")),
+        Some(false)
+    );
     planted.put(&file("current_link_width"), b"4\n");
-    assert_eq!(Nic::of_sysfs(&root, "ens3").is_held_back(), Some(true));
+    assert_eq!(
+        nic::is_held_back(&nic::from_sysfs(&root, "ens3")),
+        Some(true)
+    );
     planted.put(&file("max_link_speed"), b"Unknown\n");
-    assert_eq!(Nic::of_sysfs(&root, "ens3").is_held_back(), None);
+    assert_eq!(nic::is_held_back(&nic::from_sysfs(&root, "ens3")), None);
     planted.put(&file("net/ens3/speed"), b"-1\n");
     assert!(
-        Nic::of_sysfs(&root, "ens3")
+        nic::from_sysfs(&root, "ens3")
             .link_mbit_per_s
             .why()
             .unwrap()
@@ -225,14 +228,17 @@ fn a_virtual_nic_finds_the_bus_behind_it() {
     planted.put("/sys/bus/virtio/uevent", b"");
     planted.link("/sys/class/net/eth1/device", "../../../devices/virtio2");
     let root = planted.root();
-    let behind = Nic::of_sysfs(&root, "eth0");
+    let behind = nic::from_sysfs(&root, "eth0");
     assert_eq!(
         behind.pcie.known().unwrap().speed.text(),
         "8.0 GT/s PCIe",
         "{behind:?}"
     );
-    assert!(behind.is_held_back().is_none(), "half of it is not there");
-    let none = Nic::of_sysfs(&root, "eth1");
+    assert!(
+        nic::is_held_back(&behind).is_none(),
+        "half of it is not there"
+    );
+    let none = nic::from_sysfs(&root, "eth1");
     assert!(
         none.pcie
             .why()
@@ -244,7 +250,7 @@ fn a_virtual_nic_finds_the_bus_behind_it() {
 
 #[test]
 fn this_machine_has_facts() {
-    let facts = Facts::gather();
+    let facts = gather();
     assert!(facts.kernel_release.text().contains('.'), "{facts:?}");
     let (online, available) = (facts.cpus_online.known(), facts.cpus_available.known());
     assert!(available >= Some(&1) && online >= available, "{facts:?}");
@@ -262,8 +268,8 @@ fn this_machine_has_facts() {
             .iter()
             .all(|one| !one.fault.is_empty() && !one.state.contains('\n'))
     );
-    for name in Nic::names(&Root::here()).known().unwrap() {
-        let nic = Nic::read(&Root::here(), name);
+    for name in nic::names(&Root::here()).known().unwrap() {
+        let nic = nic::read(&Root::here(), name);
         assert!(
             nic.driver
                 .known()

@@ -1,9 +1,9 @@
 //! Whether a table fits, before the first route is added.
 
 use super::FibError;
-use crate::facts::Reading;
-use crate::facts::{Memory, Root};
+use crate::facts::{self, Root};
 use mpps_linux::{kernel, setting::Setting};
+use mpps_record::facts::Reading;
 
 /// Kernel memory a route takes at most, octets: seen 155 with a full IPv4 table, and 510 (760 with a next
 /// hop of its own) with an IPv6 table, on Linux 6.18; trie nodes on their way out, and kernels that take
@@ -18,8 +18,8 @@ const MEMINFO: &str = "/proc/meminfo";
 
 /// Refuses a table that does not fit memory or the kernel's bound on IPv6 routes.
 pub(super) fn check(v4: usize, v6: usize) -> Result<(), FibError> {
-    let available = match Memory::read(&Root::here()).available_octets {
-        Reading::Read(octets) => Some(octets),
+    let available = match facts::memory(&Root::here()).available_octets {
+        Reading::Known(octets) => Some(octets),
         // Not told: then the kernel itself will refuse what does not fit.
         Reading::Unreadable { .. } => None,
     };

@@ -14,6 +14,7 @@ use crate::traffic::Traffic;
 use crate::{rules, trial};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Offer, Trial, Verdict};
+use mpps_record::CalibrationLine;
 
 /// Of the ring's row and the delay's.
 const DELAY_NS: u64 = 20_000;
@@ -25,57 +26,21 @@ const REPEATS: u32 = 10;
 #[derive(Clone, Copy)]
 struct Ruler(&'static str, f64, &'static str);
 
-/// One planted fault and what the meter made of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// What was planted.
-    pub fault: &'static str,
-    /// Its size by the planting program's own count, in `unit`; NaN where the machine disturbed every trial.
-    pub planted: f64,
-    /// Its size as the meter found it, in `unit`; NaN where it found nothing.
-    pub found: f64,
-    /// Largest difference allowed, in `unit`.
-    pub tolerance: f64,
-    /// Unit of all three.
-    pub unit: &'static str,
-    /// Why the machine's restlessness left nothing to compare.
-    pub disturbed: Option<String>,
+impl Ruler {
+    /// The row of a fault of the size `planted`, which the meter found to be `found`; NaN where it found nothing.
+    fn row(self, planted: f64, found: f64) -> CalibrationLine {
+        let Self(fault, tolerance, unit) = self;
+        CalibrationLine::new(fault, unit, tolerance, planted, found)
+    }
 }
 
 /// What a calibration came to.
 #[derive(Debug)]
 pub struct Calibrated {
     /// A row for each fault, up to what ended it.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CalibrationLine>,
     /// What ended it early.
     pub ended: Option<JobError>,
-}
-
-impl Row {
-    fn new(ruler: Ruler, planted: f64, found: f64) -> Self {
-        let Ruler(fault, tolerance, unit) = ruler;
-        Self {
-            fault,
-            planted,
-            found,
-            tolerance,
-            unit,
-            disturbed: None,
-        }
-    }
-
-    fn disturbed(ruler: Ruler, why: &JobError) -> Self {
-        Self {
-            disturbed: Some(why.to_string()),
-            ..Self::new(ruler, f64::NAN, f64::NAN)
-        }
-    }
-
-    /// Whether the meter found what was planted.
-    #[must_use]
-    pub fn holds(&self) -> bool {
-        self.planted > 0.0 && (self.planted - self.found).abs() <= self.tolerance
-    }
 }
 
 /// What is planted; a row each.
@@ -127,7 +92,11 @@ impl FaultKind {
         }
     }
 
-    fn found(self, place: &mut Place<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
+    fn found(
+        self,
+        place: &mut Place<'_>,
+        trials: &mut Trials<'_>,
+    ) -> Result<CalibrationLine, JobError> {
         match self {
             Self::Loss => counted::count(place.tester()?, &counted::LOSS, trials),
             Self::Duplicates => counted::count(place.tester()?, &counted::DUPLICATES, trials),
@@ -174,7 +143,7 @@ pub fn calibrate(
     bed: &Bed,
     traffic: &Traffic,
     faults: &[FaultKind],
-    observer: &mut dyn ResultObserver<Row>,
+    observer: &mut dyn ResultObserver<CalibrationLine>,
 ) -> Calibrated {
     let (mut rows, tester) = (Vec::new(), None);
     let mut place = Place {
@@ -195,13 +164,16 @@ pub fn calibrate(
 
 /// One fault after the other: what disturbed this one takes no other's row away.
 fn keep(
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<CalibrationLine>,
     ruler: Ruler,
-    found: Result<Row, JobError>,
-    observer: &mut dyn ResultObserver<Row>,
+    found: Result<CalibrationLine, JobError>,
+    observer: &mut dyn ResultObserver<CalibrationLine>,
 ) -> Result<(), JobError> {
     let row = match found {
-        Err(why) if why.is_disturbance() => Row::disturbed(ruler, &why),
+        Err(why) if why.is_disturbance() => CalibrationLine {
+            disturbed: Some(why.to_string()),
+            ..ruler.row(f64::NAN, f64::NAN)
+        },
         found => found?,
     };
     let told = observer.result(&row).map_err(JobError::Record);
@@ -244,7 +216,7 @@ mod tests {
     use crate::jobs::{Observer, Report};
 
     #[derive(Default)]
-    struct Kept(Vec<Row>);
+    struct Kept(Vec<CalibrationLine>);
 
     impl Observer for Kept {
         fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
@@ -252,8 +224,8 @@ mod tests {
         }
     }
 
-    impl ResultObserver<Row> for Kept {
-        fn result(&mut self, row: &Row) -> std::io::Result<()> {
+    impl ResultObserver<CalibrationLine> for Kept {
+        fn result(&mut self, row: &CalibrationLine) -> std::io::Result<()> {
             self.0.push(row.clone());
             Ok(())
         }
@@ -263,14 +235,14 @@ mod tests {
     fn a_disturbed_row_says_so_and_takes_no_other_away() {
         let (mut rows, mut kept) = (Vec::new(), Kept::default());
         let found = [
-            Ok(Row::new(DELAY, 20_000.0, 19_000.0)),
+            Ok(DELAY.row(20_000.0, 19_000.0)),
             Err(JobError::AllVoid { trials: 10 }),
-            Ok(Row::new(DELAY, 20_000.0, 30_000.0)),
+            Ok(DELAY.row(20_000.0, 30_000.0)),
         ];
         for found in found {
             keep(&mut rows, DELAY, found, &mut kept).expect("goes on");
         }
-        let holds: Vec<bool> = rows.iter().map(Row::holds).collect();
+        let holds: Vec<bool> = rows.iter().map(|row| row.holds).collect();
         assert_eq!(holds, [true, false, false]);
         let disturbed: Vec<bool> = rows.iter().map(|row| row.disturbed.is_some()).collect();
         assert_eq!(disturbed, [false, true, false]);

@@ -1,6 +1,8 @@
 //! Frame loss rate (RFC 2544 section 26.3): the highest load first, then less and less in equal steps, until two loads
 //! in a row lose nothing.
 
+pub use mpps_record::known::SeriesEnd;
+
 use super::throughput::{ThroughputPlan, saturate};
 use super::{JobError, Judged, Phase, ResultObserver, Trials, keep};
 use crate::bed::Bed;
@@ -53,33 +55,6 @@ pub struct LoadTried {
     pub judged: Judged,
     /// Void trials before it.
     pub void: u32,
-}
-
-/// How a series ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SeriesEnd {
-    /// Two loads in a row lost nothing.
-    TwoLossless,
-    /// There was no lower load.
-    LowestLoad,
-    /// The time was spent.
-    Budget,
-    /// An error or an interrupt.
-    #[default]
-    CutShort,
-}
-
-impl SeriesEnd {
-    /// The word in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TwoLossless => "two-lossless",
-            Self::LowestLoad => "lowest-load",
-            Self::Budget => "budget",
-            Self::CutShort => "cut-short",
-        }
-    }
 }
 
 /// What came of one frame size.

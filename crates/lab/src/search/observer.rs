@@ -1,46 +1,10 @@
 //! Each trial is numbered, judged and handed to an observer, whichever job runs it.
 
+pub use mpps_record::known::Phase;
+
 use super::JobError;
 use mpps_method::{FrameSpec, Offer, Rules, Span, Trial, Verdict};
 use std::io;
-
-/// What a trial was for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Through a wire in place of the router.
-    Wire,
-    /// At the highest load, or little more than the DUT forwards.
-    Overload,
-    /// Through the DUT, far below any load to be searched: does it lose frames for no load?
-    Gate,
-    /// Through the DUT.
-    Search,
-    /// A burst through the DUT.
-    Burst,
-    /// Through the DUT, at a load that was asked for.
-    Fixed,
-    /// Through the DUT, at a load of a series that goes down.
-    Loss,
-    /// Through the DUT with a planted fault.
-    Calibration,
-}
-
-impl Phase {
-    /// The word in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wire => "wire",
-            Self::Overload => "overload",
-            Self::Gate => "gate",
-            Self::Search => "search",
-            Self::Burst => "burst",
-            Self::Fixed => "fixed",
-            Self::Loss => "loss",
-            Self::Calibration => "calibration",
-        }
-    }
-}
 
 /// One trial as an observer gets it.
 pub struct Report<'a> {

@@ -13,6 +13,12 @@ pub fn file(path: &str) -> PathBuf {
         .join(path)
 }
 
+/// The record crate's measured run: 15 trials on a bed.
+pub fn measured() -> String {
+    let path = file("crates/record/tests/golden/bed.jsonl");
+    std::fs::read_to_string(path).expect("the measured run")
+}
+
 /// The golden run: a simulated search of 15 trials.
 pub fn golden() -> String {
     let path = file("crates/record/tests/golden/run.jsonl");

@@ -1,8 +1,8 @@
 //! The examination as one JSON object.
 
 use mpps_lab::doctor::{Examination, Subject};
-use mpps_lab::facts::{Facts, Nic, Reading};
-use mpps_record::SCHEMA;
+use mpps_record::facts::{Facts, Reading};
+use mpps_record::{Nic, SCHEMA};
 use serde::Serialize;
 use serde_json::{Value, json};
 

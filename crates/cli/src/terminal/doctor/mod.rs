@@ -6,7 +6,7 @@ mod nics;
 pub use document::doctor_json;
 
 use mpps_lab::doctor::{Check, Examination, JobState, Outlook, State, Subject};
-use mpps_lab::facts::{Facts, Reading};
+use mpps_record::facts::{Facts, Reading};
 use std::fmt::Write;
 
 /// The machine, the jobs, every check, then what each lack costs and what to do.
@@ -28,7 +28,7 @@ pub fn doctor(examination: &Examination) -> String {
 
 fn machine(facts: &Facts) -> String {
     let or_why = |reading: &Reading<String>| match reading {
-        Reading::Read(text) => text.clone(),
+        Reading::Known(text) => text.clone(),
         Reading::Unreadable { unreadable } => format!("({unreadable})"),
     };
     let mut text = or_why(&facts.cpu_model);

@@ -1,13 +1,15 @@
 //! The network interfaces: what each is, and what holds it back.
 
-use mpps_lab::facts::{Nic, Reading};
+use mpps_lab::facts::nic::is_held_back;
+use mpps_record::Nic;
+use mpps_record::facts::Reading;
 use std::fmt::Write;
 
 /// A few lines an interface; nothing where there is none.
 pub(super) fn nics(nics: &Reading<Vec<Nic>>) -> String {
     let nics = match nics {
-        Reading::Read(nics) if nics.is_empty() => return String::new(),
-        Reading::Read(nics) => nics,
+        Reading::Known(nics) if nics.is_empty() => return String::new(),
+        Reading::Known(nics) => nics,
         Reading::Unreadable { unreadable } => {
             return format!("\nNetwork interfaces: {unreadable}\n");
         }
@@ -18,8 +20,8 @@ pub(super) fn nics(nics: &Reading<Vec<Nic>>) -> String {
         let _ = writeln!(text, "      bus: {}", bus(nic));
         let _ = writeln!(text, "      {}", queues(nic));
         let can = match &nic.xdp {
-            Reading::Read(can) if can.is_empty() => "none in the driver".to_owned(),
-            Reading::Read(can) => can.join(", "),
+            Reading::Known(can) if can.is_empty() => "none in the driver".to_owned(),
+            Reading::Known(can) => can.join(", "),
             Reading::Unreadable { unreadable } => unreadable.clone(),
         };
         let _ = writeln!(text, "      XDP: {can}");
@@ -29,7 +31,7 @@ pub(super) fn nics(nics: &Reading<Vec<Nic>>) -> String {
 
 fn what(nic: &Nic) -> String {
     let mut text = match &nic.driver {
-        Reading::Read(driver) => {
+        Reading::Known(driver) => {
             let firmware = if driver.firmware.is_empty() {
                 String::new()
             } else {
@@ -48,7 +50,7 @@ fn what(nic: &Nic) -> String {
 
 fn bus(nic: &Nic) -> String {
     let link = match &nic.pcie {
-        Reading::Read(link) => link,
+        Reading::Known(link) => link,
         Reading::Unreadable { unreadable } => return unreadable.clone(),
     };
     let lanes = |lanes: &Reading<u8>| lanes.known().map_or("?".to_owned(), u8::to_string);
@@ -63,7 +65,7 @@ fn bus(nic: &Nic) -> String {
     if let Some(node) = node {
         let _ = write!(text, ", at memory node {node}");
     }
-    if nic.is_held_back() == Some(true) {
+    if is_held_back(nic) == Some(true) {
         text.push_str(": the link is below its maximum (`mpps limits --pcie` shows what it allows; check the slot)");
     }
     text

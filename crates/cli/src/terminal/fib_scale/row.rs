@@ -1,8 +1,7 @@
 //! A point of `mpps fib-scale` as a row.
 
 use crate::terminal::Row;
-use mpps_method::LimitedBy;
-use mpps_record::{Doubt, Interval, LoadAboveRate, PointLine};
+use mpps_record::{Doubt, Interval, LimitedBy, LoadAboveRate, PointLine};
 use mpps_report::sentence;
 
 /// One row: a point and a frame size; where several goals were searched for, one a goal.
@@ -85,7 +84,7 @@ impl<'a> ScaleRow<'a> {
     /// Whether the router was at its limit.
     #[must_use]
     pub fn is_the_duts(&self) -> bool {
-        self.limited_by() == LimitedBy::Dut.name()
+        self.limited_by() == LimitedBy::Dut.as_str()
     }
 
     /// What limits the maximum forwarding rate.

@@ -4,7 +4,7 @@ use crate::record::{Clock, Job, simulated_run_line};
 use crate::terminal::fixture::{doubt, line, unstable};
 use crate::terminal::wrap::wrap;
 use mpps_lab::doubt::Weight;
-use mpps_lab::facts::Facts;
+use mpps_lab::facts;
 use mpps_method::Rate;
 use mpps_method::simulate::Properties;
 use mpps_record::{Doubt, ResultLine, SetUpScript};
@@ -16,7 +16,7 @@ fn simulated(words: &str) -> RunLine {
         Properties::ideal(Rate::from_fps(1e6)),
     );
     let job = Job::throughput(&plan, None);
-    simulated_run_line(Clock::now(), &job, &pair, &Facts::gather()).expect("a line")
+    simulated_run_line(Clock::now(), &job, &pair, &facts::gather())
 }
 
 /// The same on a bed of our own, with a set-up script.
@@ -157,7 +157,7 @@ fn the_exit_program_of_all_sizes_is_a_range() {
 #[test]
 fn a_receiver_at_the_port_has_a_cable() {
     let port = ResultLine {
-        receiver: Some(Receiver::Port),
+        receiver: Some(ReceiverPlace::Port),
         ..line()
     };
     let text = text(&[port], false);

@@ -1,17 +1,20 @@
 use super::*;
-use crate::facts::planted::{Planted, ROUTER};
+use crate::facts::{
+    self,
+    planted::{Planted, ROUTER},
+};
 
 #[test]
 fn what_a_machine_lacks_is_seen() {
     let planted = Planted::new("lacks", ROUTER);
-    let facts = Facts::read(&planted.root(), Reading::Read(4), None);
+    let facts = facts::read(&planted.root(), Reading::Known(4), None);
     let seen = |check: Check| (check.state, check.seen);
     assert_eq!(
         seen(memory(&facts)),
         (State::Costs, "64 MiB available".to_owned())
     );
     planted.put("/proc/meminfo", b"MemAvailable: 1048576 kB\n");
-    let facts = Facts::read(&planted.root(), Reading::Read(4), None);
+    let facts = facts::read(&planted.root(), Reading::Known(4), None);
     assert_eq!(memory(&facts).state, State::Good);
     let root = planted.root();
     for check in [types(&root), ipv6(&root), clang(&root)] {
@@ -35,7 +38,7 @@ fn what_a_machine_lacks_is_seen() {
 #[test]
 fn cpus_and_their_siblings_are_told() {
     let planted = Planted::new("siblings", &[]);
-    let facts = |available| Facts::read(&planted.root(), Reading::Read(available), None);
+    let facts = |available| facts::read(&planted.root(), Reading::Known(available), None);
     let states = [1, 2, 3].map(|available| cpus(&facts(available)).state);
     assert_eq!(states, [State::Costs, State::Costs, State::Good]);
     assert_eq!(siblings(&planted.root()).state, State::Unknown);

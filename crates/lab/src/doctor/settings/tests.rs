@@ -1,8 +1,11 @@
 use super::*;
-use crate::facts::planted::{Planted, ROUTER};
+use crate::facts::{
+    self,
+    planted::{Planted, ROUTER},
+};
 
 fn facts(planted: &Planted) -> Facts {
-    Facts::read(&planted.root(), Reading::Read(4), None)
+    facts::read(&planted.root(), Reading::Known(4), None)
 }
 
 fn seen(check: &Check) -> (State, &str) {

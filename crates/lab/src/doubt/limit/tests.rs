@@ -163,7 +163,7 @@ fn the_router_limits_only_where_that_was_seen() {
     };
     let shared = ForwardingLimit::SharedCpu;
     for (offered, busy, limited_by, alone) in [
-        (2e6, 0.95, LimitedBy::Pause, ForwardingLimit::Cpu),
+        (2e6, 0.95, LimitedBy::Pause, ForwardingLimit::RouterCpu),
         (2e6, 0.94, LimitedBy::Dut, ForwardingLimit::Router),
         (2e6, 0.94, LimitedBy::Pause, ForwardingLimit::Unknown),
         (1.01e6, 0.94, LimitedBy::Pause, ForwardingLimit::Tester),

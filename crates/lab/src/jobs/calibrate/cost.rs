@@ -1,11 +1,12 @@
 //! A cost on the router's path: what a frame costs the router must grow by it.
 
-use super::{Row, Ruler};
+use super::Ruler;
 use crate::jobs::{JobError, Trials};
 use crate::search::saturation;
 use crate::tester::{Fault, PlantedFault, Tester};
 use mpps_method::saturation::Interval;
 use mpps_method::{Span, statistics};
+use mpps_record::CalibrationLine;
 
 /// Planted on the router's path, ns a frame.
 const COST_NS: u64 = 500;
@@ -31,7 +32,7 @@ pub(super) fn costing(
     tester: &mut Tester<'_>,
     pairs: u32,
     trials: &mut Trials<'_>,
-) -> Result<Row, JobError> {
+) -> Result<CalibrationLine, JobError> {
     let spin = |delay_ns| Fault {
         delay_ns,
         ..Fault::NONE
@@ -51,7 +52,7 @@ pub(super) fn costing(
     }
     let Ruler(fault, _, unit) = COST;
     let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
-    Ok(Row::new(ruler, planted, grown.middle))
+    Ok(ruler.row(planted, grown.middle))
 }
 
 /// The router's part of a frame's cost at overload with this delay on its path, and the delay as it was, ns.

@@ -1,10 +1,11 @@
 //! Faults that are counted by the frame: loss, duplicates, reordering.
 
-use super::{Row, Ruler, with_fault};
+use super::{Ruler, with_fault};
 use crate::jobs::{JobError, Trials};
 use crate::tester::{Fault, Tester};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Counts, Offer, Rate, Span};
+use mpps_record::CalibrationLine;
 
 /// Load of the counting rows: far from any limit.
 const COUNT_FPS: f64 = 100_000.0;
@@ -57,7 +58,7 @@ pub(super) fn count(
     tester: &mut Tester<'_>,
     counted: &Counted,
     trials: &mut Trials<'_>,
-) -> Result<Row, JobError> {
+) -> Result<CalibrationLine, JobError> {
     let offer = Offer {
         rate: Rate::from_fps(COUNT_FPS),
         duration: COUNT_TIME,
@@ -65,5 +66,5 @@ pub(super) fn count(
     let (planted, trial) = with_fault(tester, counted.fault, offer, trials)?;
     let planted = (counted.planted)(&planted);
     let found = (counted.found)(&trial.counts());
-    Ok(Row::new(counted.ruler, planted as f64, found as f64))
+    Ok(counted.ruler.row(planted as f64, found as f64))
 }

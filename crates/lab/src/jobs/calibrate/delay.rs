@@ -1,11 +1,12 @@
 //! A delay: the median latency must grow by it.
 
-use super::{DELAY_NS, FRAMES_MAX, Row, Ruler, with_fault};
+use super::{DELAY_NS, FRAMES_MAX, Ruler, with_fault};
 use crate::bed::Bed;
 use crate::jobs::{JobError, Trials};
 use crate::tester::{Fault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
 use mpps_method::{Offer, Rate, Span, Trial, statistics};
+use mpps_record::CalibrationLine;
 
 const LATENCY_FPS: f64 = 2_000.0;
 const LATENCY_TIME: Span = Span::from_millis(250);
@@ -20,7 +21,7 @@ pub(super) fn delayed(
     traffic: &Traffic,
     pairs: u32,
     trials: &mut Trials<'_>,
-) -> Result<Row, JobError> {
+) -> Result<CalibrationLine, JobError> {
     let traffic = Traffic {
         batch: 1,
         all_timed: true,
@@ -49,5 +50,5 @@ pub(super) fn delayed(
         grown.push(median(&with) - median(&without));
     }
     let found = statistics::median(&grown).unwrap_or(f64::NAN);
-    Ok(Row::new(DELAY, DELAY_NS as f64, found))
+    Ok(DELAY.row(DELAY_NS as f64, found))
 }

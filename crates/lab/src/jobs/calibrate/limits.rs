@@ -1,6 +1,6 @@
 //! Faults that bound what the DUT can: a policer, and a ring too short for a burst.
 
-use super::{DELAY_NS, Row, Ruler};
+use super::{DELAY_NS, Ruler};
 use crate::bed::Bed;
 use crate::jobs::{JobError, Phase, Trials, back_to_back};
 use crate::rules;
@@ -8,6 +8,7 @@ use crate::search::bisect;
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::traffic::Traffic;
 use mpps_method::{Accept, Ceiling, Goal, Outcome, Rate, Resolution, Span};
+use mpps_record::CalibrationLine;
 
 const POLICE_FPS: u64 = 300_000;
 const POLICE_STEP: f64 = 5_000.0;
@@ -20,7 +21,10 @@ const RING_TOLERANCE: f64 = 0.05;
 pub(super) const POLICER: Ruler = Ruler("a policer", POLICE_STEP, "frames/s");
 
 /// A policer is the sharpest DUT there is: the search must end within one step of it.
-pub(super) fn policed(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
+pub(super) fn policed(
+    tester: &mut Tester<'_>,
+    trials: &mut Trials<'_>,
+) -> Result<CalibrationLine, JobError> {
     let fault = Fault {
         police_fps: POLICE_FPS,
         police_burst: POLICE_BURST,
@@ -41,7 +45,7 @@ pub(super) fn policed(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Resul
         Outcome::NoneLossless { .. } => 0.0,
         Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
     };
-    Ok(Row::new(POLICER, POLICE_FPS as f64, found))
+    Ok(POLICER.row(POLICE_FPS as f64, found))
 }
 
 /// The ring may be off by a share of itself.
@@ -51,7 +55,10 @@ pub(super) fn ring_ruler(bed: &Bed, traffic: &Traffic) -> Ruler {
 }
 
 /// The longest burst through a slow DUT implies the ring that the user chose.
-pub(super) fn ring(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<Row, JobError> {
+pub(super) fn ring(
+    tester: &mut Tester<'_>,
+    trials: &mut Trials<'_>,
+) -> Result<CalibrationLine, JobError> {
     let slow = Fault {
         delay_ns: DELAY_NS,
         ..Fault::default()
@@ -60,5 +67,5 @@ pub(super) fn ring(tester: &mut Tester<'_>, trials: &mut Trials<'_>) -> Result<R
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
     let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, trials)?;
     let ruler = ring_ruler(tester.bed, &tester.traffic);
-    Ok(Row::new(ruler, ring as f64, burst.buffer_frames))
+    Ok(ruler.row(ring as f64, burst.buffer_frames))
 }

@@ -16,13 +16,13 @@ const TABLE: [Row; 16] = [
         name: "one percent",
         goal: |_| {},
         router: |_| {},
-        ends: "773.9 kfps .. 780.2 kfps by DUT, 9 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by Dut, 9 trials, 0 voided",
     },
     Row {
         name: "the thesis' steps",
         goal: |goal| goal.resolution = Resolution::StepFps(50_000.0),
         router: |_| {},
-        ends: "750.0 kfps .. 800.0 kfps by DUT, 6 trials, 0 voided",
+        ends: "750.0 kfps .. 800.0 kfps by Dut, 6 trials, 0 voided",
     },
     Row {
         name: "the thesis' rule: any of 3",
@@ -31,25 +31,25 @@ const TABLE: [Row; 16] = [
             (goal.trials_per_load, goal.accept) = (3, Accept::Any);
         },
         router: |_| {},
-        ends: "750.0 kfps .. 800.0 kfps by DUT, 10 trials, 0 voided",
+        ends: "750.0 kfps .. 800.0 kfps by Dut, 10 trials, 0 voided",
     },
     Row {
         name: "all of 3",
         goal: |goal| goal.trials_per_load = 3,
         router: |_| {},
-        ends: "773.9 kfps .. 780.2 kfps by DUT, 21 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by Dut, 21 trials, 0 voided",
     },
     Row {
         name: "a DUT above the tester's ceiling",
         goal: |_| {},
         router: |router| router.capacity = kfps(2_000.0),
-        ends: "1.600 Mfps .. none by tester, 1 trials, 0 voided",
+        ends: "1.600 Mfps .. none by Tester, 1 trials, 0 voided",
     },
     Row {
         name: "a DUT that fills the link",
         goal: |goal| goal.maximum = Ceiling::Link(kfps(1_488.095)),
         router: |router| router.capacity = kfps(2_000.0),
-        ends: "1.488 Mfps .. none by link, 1 trials, 0 voided",
+        ends: "1.488 Mfps .. none by Link, 1 trials, 0 voided",
     },
     Row {
         name: "a step below the ceiling is the most that is offered",
@@ -58,7 +58,7 @@ const TABLE: [Row; 16] = [
             goal.maximum = Ceiling::Tester(kfps(1_549.0));
         },
         router: |router| router.capacity = kfps(2_000.0),
-        ends: "1.500 Mfps .. none by tester, 1 trials, 0 voided",
+        ends: "1.500 Mfps .. none by Tester, 1 trials, 0 voided",
     },
     Row {
         name: "a tester weaker than promised",
@@ -67,13 +67,13 @@ const TABLE: [Row; 16] = [
             router.capacity = kfps(2_000.0);
             router.tester_ceiling = Some(kfps(1_000.0));
         },
-        ends: "997.5 kfps .. none by disturbed, 12 trials, 0 voided",
+        ends: "997.5 kfps .. none by Disturbed, 12 trials, 0 voided",
     },
     Row {
         name: "a tester weaker than promised, a DUT weaker still",
         goal: |_| {},
         router: |router| router.tester_ceiling = Some(kfps(1_000.0)),
-        ends: "773.9 kfps .. 780.2 kfps by DUT, 9 trials, 0 voided",
+        ends: "773.9 kfps .. 780.2 kfps by Dut, 9 trials, 0 voided",
     },
     Row {
         name: "a tester that cannot even offer the minimum",
@@ -92,31 +92,31 @@ const TABLE: [Row; 16] = [
         name: "a DUT just at the minimum",
         goal: |_| {},
         router: |router| router.capacity = kfps(10.0),
-        ends: "10.0 kfps .. 10.1 kfps by DUT, 16 trials, 0 voided",
+        ends: "10.0 kfps .. 10.1 kfps by Dut, 16 trials, 0 voided",
     },
     Row {
         name: "a ring hides an overload of its size in each trial",
         goal: |goal| goal.resolution = Resolution::Fraction(0.001),
         router: |router| router.ring = 4_096,
-        ends: "780.9 kfps .. 781.7 kfps by DUT, 12 trials, 0 voided",
+        ends: "780.9 kfps .. 781.7 kfps by Dut, 12 trials, 0 voided",
     },
     Row {
         name: "a DUT that loses one frame in a million",
         goal: |_| {},
         router: |router| router.random_loss = 1e-6,
-        ends: "699.4 kfps .. 705.6 kfps by DUT, 9 trials, 0 voided",
+        ends: "699.4 kfps .. 705.6 kfps by Dut, 9 trials, 0 voided",
     },
     Row {
         name: "a machine that stands still in half the trials",
         goal: |_| {},
         router: |router| (router.stall_chance, router.stall) = (0.5, Span::from_millis(600)),
-        ends: "773.9 kfps .. 780.2 kfps by DUT, 15 trials, 6 voided",
+        ends: "773.9 kfps .. 780.2 kfps by Dut, 15 trials, 6 voided",
     },
     Row {
         name: "a machine that stands still in nine of ten trials",
         goal: |_| {},
         router: |router| (router.stall_chance, router.stall) = (0.9, Span::from_millis(600)),
-        ends: "773.9 kfps .. 780.2 kfps by DUT, 83 trials, 74 voided",
+        ends: "773.9 kfps .. 780.2 kfps by Dut, 83 trials, 74 voided",
     },
 ];
 
@@ -130,7 +130,7 @@ fn written(outcome: &Outcome) -> String {
             voided,
         } => {
             let lossy = lossy.map_or("none".to_owned(), |rate| rate.to_string());
-            format!("{lossless} .. {lossy} by {limited_by}, {trials} trials, {voided} voided")
+            format!("{lossless} .. {lossy} by {limited_by:?}, {trials} trials, {voided} voided")
         }
         Outcome::NoneLossless {
             lowest,

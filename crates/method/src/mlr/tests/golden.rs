@@ -87,7 +87,7 @@ fn written(result: &GoalResult) -> String {
         } => {
             let lossy = lossy.map_or("none".to_owned(), |rate| rate.to_string());
             let (loss, passes) = (result.loss_ratio * 100.0, result.passes);
-            format!("{lossless} .. {lossy} by {limited_by}, {passes}, loss {loss:.3} %")
+            format!("{lossless} .. {lossy} by {limited_by:?}, {passes}, loss {loss:.3} %")
         }
         Outcome::NoneLossless { lowest, .. } => format!("none down to {lowest}"),
         Outcome::CouldNotMeasure { why, .. } => why.to_string(),

@@ -1,90 +1,9 @@
-//! A fact that was read, or why it could not be.
+//! Files of a machine, below a root.
 
-use serde::Serialize;
+use mpps_record::facts::Reading;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// A fact, or the reason why it is not known. Nothing is guessed in its place.
-///
-/// In JSON the fact itself, or `{"unreadable": "why"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum Reading<T> {
-    /// What was read.
-    Read(T),
-    /// Not known.
-    Unreadable {
-        /// What stood in the way, with the place.
-        unreadable: String,
-    },
-}
-
-impl<T> Reading<T> {
-    /// Not known, for this reason.
-    #[must_use]
-    pub fn unreadable(why: impl Into<String>) -> Self {
-        Self::Unreadable {
-            unreadable: why.into(),
-        }
-    }
-
-    /// The fact, or why there is none.
-    #[must_use]
-    pub fn of(fact: Option<T>, why: impl FnOnce() -> String) -> Self {
-        fact.map_or_else(|| Self::unreadable(why()), Self::Read)
-    }
-
-    /// The fact, where it is known.
-    #[must_use]
-    pub fn known(&self) -> Option<&T> {
-        match self {
-            Self::Read(fact) => Some(fact),
-            Self::Unreadable { .. } => None,
-        }
-    }
-
-    /// Why it is not known.
-    #[must_use]
-    pub fn why(&self) -> Option<&str> {
-        match self {
-            Self::Read(_) => None,
-            Self::Unreadable { unreadable } => Some(unreadable),
-        }
-    }
-
-    /// The same with another fact made of it.
-    #[must_use]
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Reading<U> {
-        self.and_then(|fact| Reading::Read(make(fact)))
-    }
-
-    /// The same with what is read from it.
-    #[must_use]
-    pub fn and_then<U>(self, read: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
-        match self {
-            Self::Read(fact) => read(fact),
-            Self::Unreadable { unreadable } => Reading::Unreadable { unreadable },
-        }
-    }
-}
-
-impl Reading<String> {
-    /// The text, or empty.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        self.known().map_or("", String::as_str)
-    }
-}
-
-impl<T, E: std::fmt::Display> From<Result<T, E>> for Reading<T> {
-    fn from(result: Result<T, E>) -> Self {
-        match result {
-            Ok(fact) => Self::Read(fact),
-            Err(error) => Self::unreadable(error.to_string()),
-        }
-    }
-}
 
 /// Where a machine's files are: this one's, or a tree that looks like one.
 #[derive(Clone, Debug)]
@@ -134,14 +53,14 @@ impl Root {
         let read = fs::read(self.path(usual));
         // What is not UTF-8 is shown as far as it is.
         let text = read.map(|octets| String::from_utf8_lossy(&octets).trim().to_owned());
-        text.map_or_else(|error| refused(usual, &error), Reading::Read)
+        text.map_or_else(|error| refused(usual, &error), Reading::Known)
     }
 
     /// A file's one number, of any kind.
     #[must_use]
     pub fn number<T: std::str::FromStr>(&self, usual: &str) -> Reading<T> {
         self.text(usual).and_then(|text| match text.parse() {
-            Ok(number) => Reading::Read(number),
+            Ok(number) => Reading::Known(number),
             Err(_) => Reading::unreadable(format!(
                 "{usual}: \"{}\" is no such number",
                 shortened(&text)
@@ -160,7 +79,7 @@ impl Root {
             names.sort();
             names
         });
-        names.map_or_else(|error| refused(usual, &error), Reading::Read)
+        names.map_or_else(|error| refused(usual, &error), Reading::Known)
     }
 
     /// Numbers in names such as `cpu0`, `node1`: of those that begin with `prefix`, rising.
@@ -229,16 +148,6 @@ mod tests {
             here.text("/proc")
                 .why()
                 .is_some_and(|why| why.starts_with("/proc: "))
-        );
-    }
-
-    #[test]
-    fn in_json_a_fact_is_itself() {
-        let json = |reading: &Reading<u32>| serde_json::to_string(reading).unwrap();
-        assert_eq!(json(&Reading::Read(7)), "7");
-        assert_eq!(
-            json(&Reading::unreadable("x: not there")),
-            r#"{"unreadable":"x: not there"}"#
         );
     }
 
