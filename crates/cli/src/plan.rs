@@ -27,7 +27,7 @@ use crate::args::{
     SetUpArgs, ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{self, BedPlan, CpuSplit, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
+use mpps_lab::bed::{self, BedPlan, CpuSplit, DutPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
@@ -69,6 +69,16 @@ pub enum BedChoice {
     Simulated(Properties),
 }
 
+impl BedChoice {
+    /// What is under test, as far as that is known before the bed is looked at. Only a router of ours can be kept.
+    fn dut(&self) -> &DutPlan {
+        match self {
+            Self::Own(wish) => &wish.dut,
+            Self::Kept(_) | Self::Simulated(_) => &DutPlan::Kernel,
+        }
+    }
+}
+
 /// A bed as wished for; which CPUs that means only the machine can tell.
 #[derive(Clone, Debug)]
 pub struct BedWish {
@@ -90,8 +100,8 @@ pub struct BedWish {
     pub tester_cpus: Option<String>,
     /// Program that sets up the DUT.
     pub dut_setup: Option<PathBuf>,
-    /// Real ports around a device of somebody else's, instead of a DUT of ours.
-    pub external: Option<ExternalPlan>,
+    /// What is under test.
+    pub dut: DutPlan,
 }
 
 impl Plan {
@@ -104,17 +114,17 @@ impl Plan {
             (Some(name), _) => BedChoice::Kept(bed_name(name)?),
             (None, Some(pair)) => BedChoice::Simulated(pair),
             (None, None) => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
+                dut: external::dut(&args.ports, &args.traffic)?,
                 ..BedWish::new(&args.bed, None)?
             }),
         };
-        let measurement = measurement(&args.traffic, port(&args.ports), &args.search)?;
+        let measurement = measurement(&args.traffic, port(&args.ports, &bed), &args.search)?;
         let measurement = ThroughputPlan {
             port: args.ports.port.map(|named| port_kind(Some(named))),
-            receiver: receiver_for(&args.ports, &measurement.traffic)?,
+            receiver: receiver_for(&args.ports, &bed, &measurement.traffic)?,
             ..measurement
         };
-        let destinations = destinations(&args.destinations, &args.ports, &measurement.traffic)?;
+        let destinations = destinations(&args.destinations, &bed, &measurement.traffic)?;
         Ok(Self {
             bed,
             destinations,
@@ -127,12 +137,12 @@ impl Plan {
 /// The routes to load, which only a router of our own takes.
 fn destinations(
     typed: &DestinationArgs,
-    ports: &PortArgs,
+    bed: &BedChoice,
     traffic: &Traffic,
 ) -> Result<Option<DestinationPlan>> {
     let destinations = DestinationPlan::from_args(typed, traffic)?;
     ensure!(
-        destinations.is_none() || ports.external.is_none(),
+        destinations.is_none() || bed.dut().planned().takes_routes(),
         "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
     );
     Ok(destinations)
@@ -179,7 +189,7 @@ impl BedWish {
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             dut_setup: args.dut_setup.clone(),
-            external: None,
+            dut: DutPlan::Kernel,
         })
     }
 }
@@ -191,22 +201,14 @@ impl BedWish {
     /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
     /// set-up script that cannot be run; queues that the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
-        if let Some(ports) = &self.external {
-            bed::check_ports(ports)?;
-        }
+        let dut = self.dut.planned();
+        dut.check_machine()?;
         if let Some(script) = &self.dut_setup {
             bed::check_set_up(script)?;
         }
-        let mut cpus =
+        let cpus =
             CpuSplit::on_this_machine(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
-        if self.external.is_some() {
-            // A device brings its own: the CPU that a router of ours would have is the receiver's.
-            if self.tester_cpus.is_none() && cpus.tester.len() == 1 {
-                cpus.tester.append(&mut cpus.dut);
-                cpus.tester.dedup();
-            }
-            cpus.dut.clear();
-        }
+        let cpus = dut.share(cpus, self.tester_cpus.is_some());
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
         let plan = BedPlan {
@@ -218,7 +220,7 @@ impl BedWish {
             cpus,
             interfaces: self.interfaces,
             dut_setup,
-            external: self.external.clone(),
+            dut: self.dut.clone(),
         };
         plan.check()?;
         Ok(plan)
@@ -255,18 +257,22 @@ pub fn bed_name(name: &str) -> Result<String> {
 }
 
 /// What carries the frames.
-fn port(typed: &PortArgs) -> PortKind {
+fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
-        None if typed.external.is_some() => PortKind::AfPacket,
+        None if bed.dut().planned().host_ports().is_some() => PortKind::AfPacket,
         named => port_kind(named),
     }
 }
 
 /// The place that was asked for, where this traffic can be received there.
-fn receiver_for(typed: &PortArgs, traffic: &Traffic) -> Result<Option<ReceiverPlace>> {
+fn receiver_for(
+    typed: &PortArgs,
+    bed: &BedChoice,
+    traffic: &Traffic,
+) -> Result<Option<ReceiverPlace>> {
     let place = typed.receiver.map(receiver);
-    let refused = exit_refuses(traffic, typed.external.is_some());
+    let refused = exit_refuses(traffic, bed.dut());
     match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
         Some(why) => Err(TesterError::NoExit(why).into()),
         None => Ok(place),

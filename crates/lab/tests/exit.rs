@@ -286,7 +286,11 @@ fn a_device_of_others_has_no_exit() {
     let refused = lab.host.run(|| {
         let usual = device::plan("x1", "x2", false, false);
         let bed = raised(&usual);
-        assert_no_exit(&bed, &traffic(), &NoExit::Device);
+        assert_no_exit(
+            &bed,
+            &traffic(),
+            &NoExit::Dut("an external device has no exit for the receiver"),
+        );
         bed.lower().unwrap_or_else(|error| panic!("lower: {error}"));
     });
     refused.expect("host");

@@ -34,20 +34,20 @@ impl TrialPlan {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
             None => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
+                dut: external::dut(&args.ports, &args.traffic)?,
                 ..BedWish::new(&args.bed, None)?
             }),
         };
-        let port = port(&args.ports);
+        let port = port(&args.ports, &bed);
         let sizes = traffic::sizes(&args.traffic, port)?;
         let traffic = Traffic {
             port,
             ..traffic::of(&args.traffic, &sizes)?
         };
-        let receiver = receiver_for(&args.ports, &traffic)?;
+        let receiver = receiver_for(&args.ports, &bed, &traffic)?;
         Ok(Self {
+            destinations: super::destinations(&args.destinations, &bed, &traffic)?,
             bed,
-            destinations: super::destinations(&args.destinations, &args.ports, &traffic)?,
             offer: FixedLoadPlan {
                 sizes,
                 traffic,

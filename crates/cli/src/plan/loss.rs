@@ -39,18 +39,18 @@ impl LossPlan {
             (Some(name), _) => BedChoice::Kept(bed_name(name)?),
             (None, Some(pair)) => BedChoice::Simulated(pair),
             (None, None) => BedChoice::Own(BedWish {
-                external: external::of(&args.ports, &args.traffic)?,
+                dut: external::dut(&args.ports, &args.traffic)?,
                 ..BedWish::new(&args.bed, None)?
             }),
         };
-        let port = port(&args.ports);
+        let port = port(&args.ports, &bed);
         let sizes = traffic::sizes(&args.traffic, port)?;
         let traffic = Traffic {
             port,
             ..traffic::of(&args.traffic, &sizes)?
         };
         let measurement = ThroughputPlan {
-            receiver: receiver_for(&args.ports, &traffic)?,
+            receiver: receiver_for(&args.ports, &bed, &traffic)?,
             sizes,
             port: args.ports.port.map(|named| super::port_kind(Some(named))),
             search: trials_of(args.time),
@@ -63,8 +63,8 @@ impl LossPlan {
         };
         let (typed, sent) = (&args.destinations, &measurement.traffic);
         Ok(Self {
+            destinations: super::destinations(typed, &bed, sent)?,
             bed,
-            destinations: super::destinations(typed, &args.ports, sent)?,
             offer: loss::LossPlan {
                 measurement,
                 step: args.step,

@@ -44,7 +44,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     measure::on_bed(&args.output, &choice, |stage| {
         let (bed, recorder) = (&stage.bed, &mut stage.recorder);
         plan.measurement = plan.measurement.on_bed(bed)?;
-        if plan.measurement.port.is_none() && bed.tester()[0].is_adopted() {
+        if plan.measurement.port.is_none() && bed.plan().dut.planned().host_ports().is_some() {
             let port = plan.measurement.traffic.port.name();
             recorder.step(&format!("ports: {port}, which both ports support"));
         }

@@ -1,8 +1,8 @@
 //! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
 use crate::bed::Bed;
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::skeleton_storage;
 use crate::tester::ways::Way;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};

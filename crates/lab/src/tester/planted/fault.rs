@@ -1,8 +1,8 @@
 //! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
 
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::{maps, skeleton_storage};
 use crate::tester::ways::{DutPorts, Way};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};

@@ -2,8 +2,8 @@
 
 use super::TrafficReceiver;
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::{attach_in, maps, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags};

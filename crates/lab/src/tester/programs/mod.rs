@@ -1,6 +1,5 @@
 //! eBPF programs and their maps: loaded, attached, read and written.
 
-pub mod dut_path;
 pub mod maps;
 
 use crate::tester::error::TesterError;

@@ -1,8 +1,8 @@
 //! What stands before and behind the packet socket on a veth of ours (see `tap.bpf.c`).
 
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
 use crate::tester::programs::{attach_in, skeleton_storage};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::tap::{TapSkel, TapSkelBuilder};
