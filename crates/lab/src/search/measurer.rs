@@ -6,9 +6,8 @@ use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::rules;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
-use crate::trial;
+use crate::trial::{self, rules};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
 /// An offer in, a trial out.

@@ -1,8 +1,7 @@
 //! The ledger's tracepoints: what the sending ports and the virtual NIC's rings took and refused.
 
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
 
@@ -21,21 +20,16 @@ impl LedgerProbe {
     /// # Errors
     /// What loading or attaching said.
     pub fn attach(ports: &[SendingPort]) -> Result<Self, TesterError> {
-        let mut open = LedgerSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the ledger's tracepoints", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("ledger rodata"))?;
+        let mut open = programs::open(
+            LedgerSkelBuilder::default(),
+            "open the ledger's tracepoints",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "ledger rodata")?;
         for (way, (netns, ifindex)) in ports.iter().enumerate() {
             rodata.port_netns[way] = u32::try_from(*netns).unwrap_or(0);
             rodata.port_ifindex[way] = *ifindex;
         }
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the ledger's tracepoints", &e))?;
+        let skel = programs::load(open, "load the ledger's tracepoints")?;
         let attached = "attach the ledger's tracepoints";
         let links = [
             trace(&skel.progs.port_transmits, attached)?,

@@ -11,14 +11,15 @@
 mod along;
 mod assemble;
 mod disturbed;
+mod exchange;
 mod losses;
+pub mod probe;
+pub mod rules;
+pub mod speed;
 mod stations;
 mod windows;
 
 use crate::clock::wait_for;
-use crate::exchange;
-use crate::rules;
-use crate::speed;
 use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;

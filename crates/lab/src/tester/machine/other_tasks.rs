@@ -1,8 +1,7 @@
 //! Who else had the bed's CPUs during a trial (see `other_tasks.bpf.c`).
 
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::other_tasks::{
     Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose, types,
@@ -45,20 +44,18 @@ impl OtherTasks {
         threads: &[i32],
         router: &RouterTasks,
     ) -> Result<Self, TesterError> {
-        let mut open = OtherTasksSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the watch of other tasks", &e))?;
-        let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or(TesterError::Layout("other_tasks rodata"))?;
+        let mut open = programs::open(
+            OtherTasksSkelBuilder::default(),
+            "open the watch of other tasks",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "other_tasks rodata")?;
         rodata.own_tgid = task::current_pid().unsigned_abs();
         rodata.dut_netns = u32::try_from(router.netns).unwrap_or(0);
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STRETCHES_MAX;
         (open.maps.stretches.set_max_entries(entries))
             .map_err(|e| TesterError::bpf("size the watch of other tasks", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the watch of other tasks", &e))?;
+        let skel = programs::load(open, "load the watch of other tasks")?;
         let know = |tid: i32, whose: Whose| {
             let value = (whose as u32).to_ne_bytes();
             let told = (skel.maps.kthreads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);

@@ -2,9 +2,8 @@
 
 use crate::bed::Port;
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::Link;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::departures::{Departed, DeparturesSkel, DeparturesSkelBuilder};
 
 /// A watched port; dropping this ends it. It costs the tester some 50 ns a bulk.
@@ -19,19 +18,14 @@ impl Departures {
     /// # Errors
     /// What loading or attaching said.
     pub fn watch(port: &Port) -> Result<Self, TesterError> {
-        let mut open = DeparturesSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the watch of departures", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("departures rodata"))?;
+        let mut open = programs::open(
+            DeparturesSkelBuilder::default(),
+            "open the watch of departures",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "departures rodata")?;
         rodata.port_netns = u32::try_from(port.netns.inode()).unwrap_or(0);
         rodata.port_ifindex = port.ifindex;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the watch of departures", &e))?;
+        let skel = programs::load(open, "load the watch of departures")?;
         let program = &skel.progs.port_transmits;
         let link = trace(program, "attach the watch of departures")?;
         Ok(Self { skel, _link: link })

@@ -3,9 +3,8 @@
 use crate::bed::{Bed, Port};
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage};
+use crate::tester::programs::{self, maps};
 use crate::tester::ways::{DutPorts, Way};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
 use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
@@ -73,14 +72,8 @@ impl PlantedFault {
         bed: &Bed,
         dut: DutPorts<'_>,
     ) -> Result<Self, TesterError> {
-        let mut open = FaultSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the planted fault", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("fault rodata"))?;
+        let mut open = programs::open(FaultSkelBuilder::default(), "open the planted fault")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "fault rodata")?;
         rodata.drop_every = fault.drop_every;
         rodata.duplicate_every = fault.duplicate_every;
         rodata.swap_every = fault.swap_every;
@@ -88,9 +81,7 @@ impl PlantedFault {
         rodata.police_fps = fault.police_fps;
         rodata.police_burst = fault.police_burst;
         rodata.out_ifindex = dut.outgoing.ifindex;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
+        let skel = programs::load(open, "load the planted fault")?;
         let program = skel.progs.plant.as_fd();
         let in_path = InPath::put(bed, port, (hook, turn), "mpps_fault", program)?;
         Ok(Self {

@@ -2,8 +2,7 @@
 
 use super::{PERIOD_NS, STALL_NS};
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, ProgramInput};
 use mpps_ebpf::instruments::watch::{
     STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
@@ -23,19 +22,14 @@ impl Timers {
     /// # Errors
     /// What loading, pinning or the timer said.
     pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
-        let mut open = WatchSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the machine watch", &e))?;
-        let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or(TesterError::Layout("watch rodata"))?;
+        let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
         (open.maps.stalls.set_max_entries(entries))
             .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
+        let skel = programs::load(open, "load the machine watch")?;
         let (programs, attached) = (&skel.progs, "attach the machine watch");
         let links = [
             trace(&programs.entered, attached)?,

@@ -3,8 +3,7 @@
 use crate::bed::{Bed, Port};
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::{attach_in, skeleton_storage};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, attach_in};
 use mpps_ebpf::instruments::tap::{TapSkel, TapSkelBuilder};
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::tc::{Hook, Turn};
@@ -24,12 +23,8 @@ impl Tap {
     /// # Errors
     /// What loading or attaching said.
     pub fn attach(bed: &Bed, port: &Port) -> Result<Self, TesterError> {
-        let open = TapSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the tap", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the tap", &e))?;
+        let open = programs::open(TapSkelBuilder::default(), "open the tap")?;
+        let skel = programs::load(open, "load the tap")?;
         let admit = skel.progs.admit.as_fd();
         let admit = (!port.is_adopted())
             .then(|| attach_in(&port.netns, admit, port.ifindex, LinkKind::Xdp))

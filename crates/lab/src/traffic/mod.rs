@@ -1,6 +1,8 @@
 //! What is sent: frame sizes, flows, addresses, directions, and by which ports. Knows no tester and no bed.
 
-use crate::destinations::Destinations;
+pub mod destinations;
+
+use destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
 
