@@ -31,9 +31,6 @@ pub trait Dut: Debug + Send + Sync {
     fn ring_frames(&self) -> Option<u32>;
 
     /// What its IP layer counted of a family.
-    ///
-    /// # Errors
-    /// What /proc said.
     fn ip_counts(&self, ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error>;
 
     /// The namespace of its FIB, its sockets and its programs.

@@ -16,9 +16,6 @@ pub type SendingPort = (u64, u32);
 
 impl LedgerProbe {
     /// Watches these sending ports, by direction.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(ports: &[SendingPort]) -> Result<Self, TesterError> {
         let mut open = programs::open(
             LedgerSkelBuilder::default(),
@@ -42,9 +39,6 @@ impl LedgerProbe {
     }
 
     /// Counts these rings (CPUMAP ids) for a direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn watch_rings(&self, ids: &[u32], way: u32) -> Result<(), TesterError> {
         for id in ids {
             self.skel
@@ -57,9 +51,6 @@ impl LedgerProbe {
     }
 
     /// What was taken and refused so far in a direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self, way: u32) -> Result<Taken, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, way, "read the ledger")?;
         Ok(Taken::from_cpus(&counts))

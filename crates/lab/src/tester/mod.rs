@@ -86,9 +86,6 @@ pub struct Tester<'bed> {
 impl<'bed> Tester<'bed> {
     /// Sets the tester up for trials of at most `frames_max` frames in one direction, and moves this
     /// process to the tester's CPUs.
-    ///
-    /// # Errors
-    /// What the kernel refused.
     pub fn raise(
         bed: &'bed Bed,
         traffic: &Traffic,

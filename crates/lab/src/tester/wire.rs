@@ -16,9 +16,6 @@ pub struct Wire {
 
 impl Wire {
     /// Puts the wire between the DUT's ports; `None` where the tester does not get at them.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {

@@ -36,9 +36,6 @@ pub struct OtherTasks {
 impl OtherTasks {
     /// Watches these CPUs. The bed's own are the threads of this process, `threads` (of the kernel), and
     /// those that the kernel does softirqs in on these CPUs. The router's tasks are counted apart from others.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn watch(
         cpus: &[usize],
         threads: &[i32],
@@ -93,9 +90,6 @@ impl OtherTasks {
     }
 
     /// Forgets what was seen.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         for &(cpu, dut) in &self.cpus {
             let cleared = CpuUse::cleared(monotonic_ns(), dut);
@@ -106,9 +100,6 @@ impl OtherTasks {
     }
 
     /// When other programs had one of the bed's CPUs for long since the last clear.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn stretches(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stretches = Vec::new();
         for &(cpu, _) in &self.cpus {
@@ -125,9 +116,6 @@ impl OtherTasks {
     }
 
     /// What other programs had of each of the bed's CPUs since the last clear, one that has a CPU right now included.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, CpuUse)>, TesterError> {
         let read = |&(cpu, _): &(usize, bool)| {
             let cpu_use = self.counted(cpu)?;

@@ -11,9 +11,6 @@ use mpps_ebpf::instruments::napi::{NapiSkelBuilder, NapiThread};
 use std::io::Read;
 
 /// The threads of this port's NAPI, in the order of its queues.
-///
-/// # Errors
-/// What the kernel said.
 pub fn threads(port: &Port, list: NapiList) -> Result<Vec<i32>, TesterError> {
     let netns = &port.netns;
     match list {

@@ -117,9 +117,6 @@ impl Nic {
     }
 
     /// Map ids of the rings, for the ledger.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn ring_ids(&self) -> Result<Vec<u32>, TesterError> {
         let id = |ring: &MapHandle| ring.info().map(|info| info.info.id);
         self.rings
@@ -136,9 +133,6 @@ impl Nic {
     }
 
     /// Frames received so far, by queue.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn received(&self) -> Result<Vec<u64>, TesterError> {
         let map = &self.skel.maps.received;
         (0..u32::from(self.queues))

@@ -14,9 +14,6 @@ pub struct Departures {
 
 impl Departures {
     /// Watches what is redirected to a port of the tester's.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn watch(port: &Port) -> Result<Self, TesterError> {
         let mut open = programs::open(
             DeparturesSkelBuilder::default(),
@@ -32,9 +29,6 @@ impl Departures {
     }
 
     /// Forgets what has left so far. Call it while nothing is sent.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         let map = &self.skel.maps.data_departures;
         maps::write(
@@ -46,9 +40,6 @@ impl Departures {
     }
 
     /// What has left since.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Departed, TesterError> {
         maps::read(
             &self.skel.maps.data_departures,

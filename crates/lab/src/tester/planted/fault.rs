@@ -46,9 +46,6 @@ pub struct PlantedFault {
 
 impl PlantedFault {
     /// Plants the fault where the DUT transmits.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn plant(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
         let dut = way.dut()?;
         let place = (dut.outgoing, Hook::Egress, Turn::First);
@@ -57,9 +54,6 @@ impl PlantedFault {
 
     /// Plants the fault where the DUT receives, behind a wire: it costs the router's path alone. Copies go to the port where
     /// the DUT transmits.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
         let dut = way.dut()?;
         let place = (dut.incoming, Hook::Ingress, Turn::Last);
@@ -91,9 +85,6 @@ impl PlantedFault {
     }
 
     /// The planting program's own count so far.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn planted(&self) -> Result<Planted, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, "read the planted fault")?;
         Ok(Planted::from_cpus(&counts))

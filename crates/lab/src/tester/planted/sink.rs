@@ -15,9 +15,6 @@ pub struct Sink {
 
 impl Sink {
     /// Drops at port `ifindex` of the namespace.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
         let skel = programs::load(
             programs::open(SinkSkelBuilder::default(), "open the sink")?,

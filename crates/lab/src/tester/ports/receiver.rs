@@ -52,9 +52,6 @@ enum Attached {
 
 impl Receiver {
     /// Receives at port `ifindex` of the namespace.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(plan: ReceiverPlan, netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let link = attach_in(netns, skel.progs.receive.as_fd(), ifindex, LinkKind::Xdp)?;
@@ -63,9 +60,6 @@ impl Receiver {
     }
 
     /// Receives at the egress of a port of the DUT's, behind all other programs there.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let program = skel.progs.leave.as_fd();

@@ -128,9 +128,6 @@ impl Sender {
 
     /// The first frames of a trial as the program writes them (without FCS), in order and without sending
     /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
         let order = Order {
             gap_fp: 0,

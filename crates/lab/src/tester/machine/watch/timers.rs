@@ -18,9 +18,6 @@ pub struct Timers {
 
 impl Timers {
     /// Starts to tick on these CPUs.
-    ///
-    /// # Errors
-    /// What loading, pinning or the timer said.
     pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
         let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
@@ -61,17 +58,11 @@ impl Timers {
     }
 
     /// Has everything older than this epoch forgotten, at the next tick of each CPU.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
         maps::write(&self.skel.maps.epoch, 0, &epoch, "clear the machine watch")
     }
 
     /// What each watched CPU saw in its epoch.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
         let read = |&cpu: &usize| {
             let watched: types::watch_cpu = maps::read(
@@ -85,9 +76,6 @@ impl Timers {
     }
 
     /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stalls = Vec::new();
         for (cpu, watched) in self.read()? {

@@ -45,9 +45,6 @@ pub struct PacketSender {
 
 impl PacketSender {
     /// Makes the rings of the ports: namespace and interface name, by direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn open(
         plan: SenderPlan,
         ports: &[(&NetNs, &str)],

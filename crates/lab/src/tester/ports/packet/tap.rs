@@ -19,9 +19,6 @@ pub struct Tap {
 impl Tap {
     /// Gives the frames an end behind the packet sockets; and a veth of ours a NAPI, which an adopted port has by its
     /// interrupt.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let open = programs::open(TapSkelBuilder::default(), "open the tap")?;
         let skel = programs::load(open, "load the tap")?;
