@@ -168,10 +168,7 @@ impl TrafficSender for PacketSender {
     }
 
     fn distinct_lengths(&self) -> Vec<u16> {
-        let mut lengths = self.plan.lengths.clone();
-        lengths.sort_unstable();
-        lengths.dedup();
-        lengths
+        self.plan.distinct_lengths()
     }
 }
 
