@@ -30,7 +30,7 @@ use crate::args::{
     SetUpArgs, ThroughputArgs, TrafficArgs,
 };
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{self, BedPlan, CpuSplit, ExternalPlan, Front, Interfaces, RX_RING, RssKey};
+use mpps_lab::bed::{self, BedPlan, CpuSplit, DutPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{PortKind, ReceiverPlace};
@@ -73,6 +73,16 @@ pub enum BedChoice {
     Simulated(Properties),
 }
 
+impl BedChoice {
+    /// What is under test, as far as that is known before the bed is looked at. Only a router of ours can be kept.
+    fn dut(&self) -> &DutPlan {
+        match self {
+            Self::Own(wish) => &wish.dut,
+            Self::Kept(_) | Self::Simulated(_) => &DutPlan::Kernel,
+        }
+    }
+}
+
 /// A bed as wished for; which CPUs that means only the machine can tell.
 #[derive(Clone, Debug)]
 pub struct BedWish {
@@ -94,8 +104,8 @@ pub struct BedWish {
     pub tester_cpus: Option<String>,
     /// Program that sets up the DUT.
     pub dut_setup: Option<PathBuf>,
-    /// Real ports around a device of somebody else's, instead of a DUT of ours.
-    pub external: Option<ExternalPlan>,
+    /// What is under test.
+    pub dut: DutPlan,
 }
 
 impl Plan {
@@ -128,9 +138,9 @@ impl BedChoice {
         if let Some(name) = &args.kept_bed {
             return Ok(Self::Kept(bed_name(name)?));
         }
-        let external = ports.map(|(ports, traffic)| external::of(ports, traffic));
+        let dut = ports.map(|(ports, traffic)| external::dut(ports, traffic));
         Ok(Self::Own(BedWish {
-            external: external.transpose()?.flatten(),
+            dut: dut.transpose()?.unwrap_or(DutPlan::Kernel),
             ..BedWish::new(&args.set_up, None)?
         }))
     }
@@ -177,7 +187,7 @@ impl BedWish {
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             dut_setup: args.dut_setup.clone(),
-            external: None,
+            dut: DutPlan::Kernel,
         })
     }
 }
@@ -189,22 +199,14 @@ impl BedWish {
     /// CPU lists that are none, or name CPUs this process may not use; ports that are not there or not free; a
     /// set-up script that cannot be run; queues that the front does not have.
     pub fn on_this_machine(&self) -> Result<BedPlan> {
-        if let Some(ports) = &self.external {
-            bed::check_ports(ports)?;
-        }
+        let dut = self.dut.planned();
+        dut.check_machine()?;
         if let Some(script) = &self.dut_setup {
             bed::check_set_up(script)?;
         }
-        let mut cpus =
+        let cpus =
             CpuSplit::on_this_machine(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
-        if self.external.is_some() {
-            // A device brings its own: the CPU that a router of ours would have is the receiver's.
-            if self.tester_cpus.is_none() && cpus.tester.len() == 1 {
-                cpus.tester.append(&mut cpus.dut);
-                cpus.tester.dedup();
-            }
-            cpus.dut.clear();
-        }
+        let cpus = dut.share(cpus, self.tester_cpus.is_some());
         let queues = self.queues.unwrap_or_else(|| one_each(cpus.dut.len()));
         let (name, dut_setup) = (self.name.clone(), self.dut_setup.clone());
         let plan = BedPlan {
@@ -216,7 +218,7 @@ impl BedWish {
             cpus,
             interfaces: self.interfaces,
             dut_setup,
-            external: self.external.clone(),
+            dut: self.dut.clone(),
         };
         plan.check()?;
         Ok(plan)
@@ -253,10 +255,10 @@ pub fn bed_name(name: &str) -> Result<String> {
 }
 
 /// What carries the frames.
-fn port(typed: &PortArgs) -> PortKind {
+fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
-        None if typed.external.is_some() => PortKind::AfPacket,
+        None if bed.dut().planned().host_ports().is_some() => PortKind::AfPacket,
         named => port_kind(named),
     }
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use mpps_lab::clock::wait_until;
-use mpps_lab::speed;
+use mpps_lab::trial::speed;
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::{cpu, procstat};
 use std::error::Error;

@@ -7,7 +7,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Interfaces};
 use mpps_lab::search::saturation;
 use mpps_lab::tester::{KernelInterfaces, ReceiverMode, Tester, Wire, napi_threads};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{rules, trial};
+use mpps_lab::trial::{self, rules};
 use mpps_linux::{cpu, task};
 use mpps_method::{Offer, Rate, Span, Trial};
 use std::error::Error;

@@ -7,7 +7,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::search::saturation;
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{rules, trial};
+use mpps_lab::trial::{self, rules};
 use mpps_linux::cpu;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};
 use std::error::Error;

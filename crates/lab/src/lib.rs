@@ -8,28 +8,24 @@
 
 pub mod bed;
 pub mod clock;
-pub mod destinations;
 pub mod doctor;
 pub mod doubt;
 pub mod dut;
-pub mod exchange;
-pub mod exit_program;
 pub mod facts;
 pub mod fib;
 pub mod jobs;
 pub mod journal;
 pub mod memory;
 pub mod one_run;
-pub mod probe;
 pub mod recover;
 pub mod routes;
-pub mod rules;
 pub mod search;
-pub mod speed;
 pub mod surroundings;
 pub mod tester;
 pub mod traffic;
 pub mod trial;
+
+pub use traffic::destinations;
 
 /// The wish to stop (Ctrl-C, SIGTERM), for whoever starts a job: install it before the bed is raised.
 pub use mpps_linux::interrupt;

@@ -4,10 +4,10 @@
 mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Front};
-use mpps_lab::rules;
 use mpps_lab::tester::{PlantedPauses, PortKind, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
+use mpps_lab::trial::rules;
 use mpps_method::{Offer, Shortfall, Span, Trial, Verdict};
 use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 

@@ -9,11 +9,10 @@ use host::alone;
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Interfaces, Side};
 use mpps_lab::doubt::Finding;
-use mpps_lab::exit_program;
 use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Load, Offered};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver};
-use mpps_lab::probe::{Hop, ProbeError, probe};
+use mpps_lab::search::exit_program;
 use mpps_lab::search::link::Link;
 use mpps_lab::tester::{
     Fault, NoExit, PlantedFault, PortKind, Receiver, ReceiverMode, ReceiverPlace, ReceiverPlan,
@@ -21,6 +20,7 @@ use mpps_lab::tester::{
 };
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
+use mpps_lab::trial::probe::{Hop, ProbeError, probe};
 use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::tc::{self, Hook};
 use mpps_linux::{cpu, ethtool, setting::Setting};
@@ -286,7 +286,11 @@ fn a_device_of_others_has_no_exit() {
     let refused = lab.host.run(|| {
         let usual = device::plan("x1", "x2", false, false);
         let bed = raised(&usual);
-        assert_no_exit(&bed, &traffic(), &NoExit::Device);
+        assert_no_exit(
+            &bed,
+            &traffic(),
+            &NoExit::Dut("an external device has no exit for the receiver"),
+        );
         bed.lower().unwrap_or_else(|error| panic!("lower: {error}"));
     });
     refused.expect("host");

@@ -4,7 +4,7 @@ mod support;
 
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::tester::{Fault, PlantedFault, ReceiverMode, Tester};
-use mpps_lab::{rules, trial};
+use mpps_lab::trial::{self, rules};
 use mpps_method::{LossPattern, Losses, Offer, Rate, Span, Trial, Verdict};
 
 /// So many trials in a row may be disturbed before one of these has to do.

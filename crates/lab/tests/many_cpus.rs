@@ -6,7 +6,7 @@ mod support;
 use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Front, Side};
 use mpps_lab::tester::{PortKind, ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{probe, trial};
+use mpps_lab::trial::{self, probe};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::ethtool;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict};

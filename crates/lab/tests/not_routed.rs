@@ -4,8 +4,8 @@ mod support;
 
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::doubt::{Doubt, frame_doubts};
-use mpps_lab::probe::probe;
 use mpps_lab::traffic::Traffic;
+use mpps_lab::trial::probe::probe;
 use mpps_linux::clock;
 use mpps_method::disturbed::Guard;
 use mpps_method::{Rules, Span, Trial, Verdict};

@@ -4,11 +4,12 @@ mod support;
 
 use mpps_ebpf::instruments::sender::Order;
 use mpps_lab::bed::{Bed, BedPlan, Front, Side};
+use mpps_lab::clock;
 use mpps_lab::tester::{
     Fault, PacketSender, PlantedFault, PortKind, Sender, SenderPlan, Tester, ways,
 };
 use mpps_lab::traffic::Traffic;
-use mpps_lab::{clock, probe, trial};
+use mpps_lab::trial::{self, probe};
 use mpps_linux::{links, setting::Setting};
 use mpps_method::destinations::Draw;
 use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};

@@ -6,9 +6,9 @@ mod support;
 
 use host::{Host, alone};
 use mpps_lab::bed::{self, Bed, BedPlan, Side};
-use mpps_lab::probe::{Hop, ProbeError, probe};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
+use mpps_lab::trial::probe::{Hop, ProbeError, probe};
 use mpps_linux::links;
 use std::path::PathBuf;
 use std::process::Command;

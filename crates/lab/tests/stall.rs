@@ -7,7 +7,7 @@ use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::jobs::{Observer, Phase, Report, Trials};
 use mpps_lab::search::bisect;
 use mpps_lab::tester::{Fault, PlantedFault, PlantedPauses, ReceiverMode, Tester};
-use mpps_lab::{rules, trial};
+use mpps_lab::trial::{self, rules};
 use mpps_method::{
     Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Rules, Span, Verdict,
     Void,

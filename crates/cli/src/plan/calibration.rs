@@ -3,7 +3,7 @@
 use super::{BedChoice, BedWish, RX_RING, bed_name};
 use crate::args::CalibrateArgs;
 use anyhow::{Result, ensure};
-use mpps_lab::bed::{Bed, BedPlan, Front, RssKey};
+use mpps_lab::bed::{Bed, BedPlan, DutPlan, Front, RssKey};
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
@@ -102,7 +102,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
         dut_setup: None,
-        external: None,
+        dut: DutPlan::Kernel,
     })
 }
 

@@ -2,16 +2,16 @@
 
 use crate::args::{PortArgs, TrafficArgs};
 use anyhow::{Result, bail, ensure};
-use mpps_lab::bed::{Dual, ExternalEnd, ExternalPlan, usual_addresses};
+use mpps_lab::bed::{Dual, DutPlan, ExternalEnd, ExternalPlan, usual_addresses};
 use std::net::IpAddr;
 
-/// The pair of ports the flags describe; `None` without `--external`.
+/// What the flags put under test: a router of ours without `--external`.
 ///
 /// # Errors
 /// One line that names the remedy.
-pub fn of(typed: &PortArgs, traffic: &TrafficArgs) -> Result<Option<ExternalPlan>> {
+pub fn dut(typed: &PortArgs, traffic: &TrafficArgs) -> Result<DutPlan> {
     let Some(pair) = &typed.external else {
-        return Ok(None);
+        return Ok(DutPlan::Kernel);
     };
     let Some((out, back)) = pair.split_once(',') else {
         bail!("--external {pair}: give two ports, such as --external eth1,eth2");
@@ -46,7 +46,7 @@ pub fn of(typed: &PortArgs, traffic: &TrafficArgs) -> Result<Option<ExternalPlan
     set(&mut device_out, "--dut-address", first, ipv6)?;
     set(&mut device_in, "--dut-address", second, ipv6)?;
     let (first, second) = pair_of("--dut-mac", typed.dut_mac.as_deref())?;
-    Ok(Some(ExternalPlan {
+    Ok(DutPlan::Device(ExternalPlan {
         out: ExternalEnd {
             port: out.to_owned(),
             tester: tester_out,

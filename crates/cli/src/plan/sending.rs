@@ -38,11 +38,11 @@ impl Sending {
             Some(bed) => bed,
             None => BedChoice::new(&place.bed, Some((ports, &sent.traffic)))?,
         };
-        let (sizes, traffic) = frames(&sent.traffic, port(ports))?;
-        let receiver = receiver_for(ports, &traffic)?;
+        let (sizes, traffic) = frames(&sent.traffic, port(ports, &bed))?;
+        let receiver = receiver_for(ports, &bed, &traffic)?;
         let destinations = DestinationPlan::from_args(&sent.destinations, &traffic)?;
         ensure!(
-            destinations.is_none() || ports.external.is_none(),
+            destinations.is_none() || bed.dut().planned().takes_routes(),
             "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
         );
         Ok(Self {
@@ -70,9 +70,13 @@ pub fn frames(typed: &TrafficArgs, port: PortKind) -> Result<(Vec<FrameSpec>, Tr
 }
 
 /// The place that was asked for, where this traffic can be received there.
-fn receiver_for(typed: &PortArgs, traffic: &Traffic) -> Result<Option<ReceiverPlace>> {
+fn receiver_for(
+    typed: &PortArgs,
+    bed: &BedChoice,
+    traffic: &Traffic,
+) -> Result<Option<ReceiverPlace>> {
     let place = typed.receiver.map(receiver);
-    let refused = exit_refuses(traffic, typed.external.is_some());
+    let refused = exit_refuses(traffic, bed.dut());
     match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
         Some(why) => Err(TesterError::NoExit(why).into()),
         None => Ok(place),

@@ -1,8 +1,7 @@
 //! The bed of a run as its first line has it.
 
 use super::comparability::sha256;
-use mpps_lab::bed::{Bed, Front};
-use mpps_lab::dut::DutKind;
+use mpps_lab::bed::{Bed, DutPlan, Front};
 use mpps_lab::tester::KernelInterfaces;
 use mpps_record::{self as record, Place, SetUpScript};
 use std::path::Path;
@@ -28,9 +27,9 @@ pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
 /// The place that a bed is.
 pub(super) fn place(bed: &Bed) -> Place {
     let entry = Box::new(entry(bed));
-    match bed.plan().dut_kind() {
-        DutKind::Device => Place::External(entry),
-        DutKind::Kernel => Place::Namespaces(entry),
+    match bed.plan().dut {
+        DutPlan::Device(_) => Place::External(entry),
+        DutPlan::Kernel => Place::Namespaces(entry),
     }
 }
 
@@ -58,10 +57,8 @@ fn entry(bed: &Bed) -> record::Bed {
         cpus_shared: plan.cpus.shared(),
         dut_setup: setup.map(|path| path.to_string_lossy().into_owned()),
         dut_setup_script: setup.map(|path| script(bed, path)),
-        external_ports: plan
-            .external
-            .as_ref()
-            .map(|pair| vec![pair.out.port.clone(), pair.back.port.clone()]),
+        external_ports: (plan.dut.planned().host_ports())
+            .map(|ports| ports.map(str::to_owned).to_vec()),
         external_nics: nics.collect(),
     }
 }

@@ -20,7 +20,7 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
     let receiver = job.receiver_on(bed).map(ReceiverPlace::name);
     let interfaces = tester_interfaces(bed);
     Comparability {
-        bed: plan.dut_kind().bed_name().to_owned(),
+        bed: plan.dut.planned().bed_name().to_owned(),
         nic: front_name(bed).to_owned(),
         port: job.traffic.port.name().to_owned(),
         receiver: receiver.map(str::to_owned),

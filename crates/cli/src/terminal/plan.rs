@@ -3,7 +3,7 @@
 use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
 use crate::{record, words};
-use mpps_lab::bed::{BedPlan, ExternalPlan};
+use mpps_lab::bed::BedPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::LinkSource;
 use mpps_lab::tester::ReceiverPlace;
@@ -16,69 +16,17 @@ use std::fmt::Write;
 /// The bed that would be raised.
 #[must_use]
 pub fn bed(plan: &BedPlan) -> String {
-    let list = |cpus: &[usize]| {
-        cpus.iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
-    };
-    let mut text = String::new();
-    let name = plan
-        .name
-        .as_deref()
-        .unwrap_or("of its own, lowered afterwards");
-    if let Some(external) = &plan.external {
-        let (out, back) = (&external.out, &external.back);
-        let tester = list(&plan.cpus.tester);
-        let address = |dual: &mpps_lab::bed::Dual| dual.address(external.ipv6);
-        let _ = writeln!(
-            text,
-            "bed          a device between {} (tester {}, device {}) and {} (tester {}, device {})\n\
-             CPUs         tester {tester}",
-            out.port,
-            address(&out.tester),
-            address(&out.device),
-            back.port,
-            address(&back.tester),
-            address(&back.device),
-        );
-        return text;
-    }
-    let _ = writeln!(text, "bed          {name}");
-    let _ = writeln!(
-        text,
-        "front        {}, {} queue(s), RSS key {}",
-        plan.nic.name(),
-        plan.queues,
-        plan.rss.name()
-    );
-    if plan.nic == mpps_lab::bed::Front::Cpumap {
-        let _ = writeln!(text, "receive ring {} frames each", plan.rx_ring);
-    }
-    let shared = if plan.cpus.shared() { " (shared)" } else { "" };
-    let _ = writeln!(
-        text,
-        "CPUs         DUT {}, tester {}{shared}",
-        list(&plan.cpus.dut),
-        list(&plan.cpus.tester)
-    );
-    let _ = writeln!(
-        text,
-        "tester       {} kernel interfaces",
-        plan.interfaces.name()
-    );
-    if let Some(script) = &plan.dut_setup {
-        let _ = writeln!(text, "DUT set-up   {}", script.display());
-    }
-    text
+    let rows = plan.dut.planned().rows(plan).into_iter();
+    rows.map(|(head, text)| format!("{head:<13}{text}\n"))
+        .collect()
 }
 
 /// The same for programs, with the members of a record's `bed` that are known before it stands.
 #[must_use]
 pub fn bed_json(plan: &BedPlan) -> Value {
-    let ports = |pair: &ExternalPlan| [pair.out.port.clone(), pair.back.port.clone()];
+    let dut = plan.dut.planned();
     json!({
-        "kind": plan.dut_kind().bed_name(),
+        "kind": dut.bed_name(),
         "name": plan.name,
         "nic": plan.nic.name(),
         "queues": plan.queues,
@@ -89,7 +37,7 @@ pub fn bed_json(plan: &BedPlan) -> Value {
         "tester_cpus": plan.cpus.tester,
         "cpus_shared": plan.cpus.shared(),
         "dut_setup": plan.dut_setup.as_ref().map(|path| path.to_string_lossy()),
-        "external_ports": plan.external.as_ref().map(ports),
+        "external_ports": dut.host_ports(),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::terminal;
 use crate::terminal::plan as words;
 use crate::terminal::progress::Progress;
 use anyhow::{Result, bail, ensure};
-use mpps_lab::bed::{self, Bed, BedError, CpuSplit};
+use mpps_lab::bed::{self, Bed, BedError};
 use mpps_lab::{facts, interrupt};
 use mpps_record::SCHEMA;
 use serde_json::{Value, json};
@@ -45,37 +45,14 @@ impl Stage {
             BedChoice::Simulated(_) => bail!("a simulated pair has no bed"),
         };
         recorder.step(&format!("record: {}", recorder.record().path().display()));
-        recorder.step(&match &bed.plan().external {
-            Some(external) => format!(
-                "bed: {}, a device between {} and {}",
-                bed.name(),
-                external.out.port,
-                external.back.port
-            ),
-            None => format!(
-                "bed: {}, front {}, {}",
-                bed.name(),
-                bed.plan().nic.name(),
-                split(&bed.plan().cpus)
-            ),
-        });
+        let line = bed.plan().dut.planned().line(bed.plan());
+        recorder.step(&format!("bed: {}, {line}", bed.name()));
         Ok(Self {
             begun,
             bed,
             recorder,
         })
     }
-}
-
-/// Who runs where. On one CPU everything that follows is read with that.
-fn split(cpus: &CpuSplit) -> String {
-    let (dut, tester) = (cpus.dut_set(), cpus.tester_set());
-    let shared = if cpus.shared() {
-        ": they share a CPU, and the DUT gets the time that the tester leaves"
-    } else {
-        ""
-    };
-    format!("tester on CPU {tester}, DUT on CPU {dut}{shared}")
 }
 
 /// Opens the record of a run that begins now.
@@ -164,26 +141,4 @@ fn planned(choice: &BedChoice) -> Result<(String, Value)> {
             (format!("bed          none: simulated {pair}\n"), entry)
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_cpu_for_both_is_said_first() {
-        let cpus = |dut: &[usize], tester: &[usize]| CpuSplit {
-            dut: dut.to_vec(),
-            tester: tester.to_vec(),
-        };
-        assert_eq!(
-            split(&cpus(&[2], &[0, 1])),
-            "tester on CPU 0-1, DUT on CPU 2"
-        );
-        let one = split(&cpus(&[0], &[0]));
-        assert!(
-            one.starts_with("tester on CPU 0, DUT on CPU 0: they share a CPU"),
-            "{one}"
-        );
-    }
 }

@@ -56,7 +56,7 @@ fn on_bed(
         job.check_bed(name, bed.plan())?;
     }
     job.resolve(bed)?;
-    if bed.tester()[0].is_adopted() {
+    if bed.plan().dut.planned().host_ports().is_some() {
         recorder.step(&format!("ports: {}", job.traffic().port.name()));
     }
     let load = |prepared| destinations::load(prepared, bed, recorder, asked.output.quiet);

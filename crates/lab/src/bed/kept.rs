@@ -1,9 +1,8 @@
 //! Beds that stay: raised once, measured on many times, taken down by name.
 
-use super::{Bed, BedError, BedPlan, Change, names, ports};
+use super::{Bed, BedError, BedPlan, Change, names};
 use crate::clock::wait_for;
 use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
-use mpps_linux::netns::NetNs;
 use std::io;
 
 const PLAN_FILE: &str = "plan.json";
@@ -50,19 +49,12 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
         return Err(BedError::NoSuchBed(name.to_owned()));
     }
     let plan = read_plan(name)?;
-    let [out, dut, tester_in] = names::netns(name);
-    let netns = [
-        NetNs::open(&out)?,
-        NetNs::open(&dut)?,
-        NetNs::open(&tester_in)?,
-    ];
-    let (tester, dut) = ports::standing(netns, &plan)?;
+    let stands = plan.dut.planned().find(&plan, name)?;
     Ok(Bed {
         name: name.to_owned(),
         plan,
-        tester,
-        dut,
-        neighbours: Vec::new(),
+        tester: stands.tester,
+        dut: stands.dut,
         journal: Some(journal),
         kept: true,
     })

@@ -9,28 +9,29 @@
 
 mod change;
 mod cpus;
+mod dut_plan;
 mod error;
 mod external;
 mod kept;
+mod kernel;
 mod names;
 mod namespace;
 mod plan;
-mod ports;
 mod raise;
 mod setup;
 
 pub use crate::dut::{Front, Port};
 pub use change::Change;
 pub use cpus::CpuSplit;
+pub use dut_plan::{DutPlan, Ground, PlannedDut, Standing};
 pub use error::BedError;
-pub use external::{AdoptedPort, Dual, ExternalEnd, ExternalPlan, check_ports, usual_addresses};
+pub use external::{AdoptedPort, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
 pub use setup::{SetUpOutput, check as check_set_up, shell};
 
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};
-use external::Neighbours;
 use std::sync::Mutex;
 
 /// One of the bed's four ports, in the order frames pass them.
@@ -59,8 +60,6 @@ pub struct Bed {
     /// The tester's ports: the first sends, the second receives, both do both where frames go both ways.
     tester: [Port; 2],
     dut: Box<dyn Dut>,
-    /// Who answers a device's questions for the tester's addresses; they go before the ports do.
-    neighbours: Vec<Neighbours>,
     /// `None` once it was given away: the bed stays then.
     journal: Option<Journal>,
     /// Kept beds stay when this is dropped.
@@ -146,7 +145,7 @@ impl Bed {
     }
 
     fn put_back(&mut self) -> Result<(), BedError> {
-        self.neighbours.clear();
+        self.dut.leave();
         match self.journal.take() {
             Some(journal) if !self.kept => journal::revert::<Change>(journal)
                 .map(drop)

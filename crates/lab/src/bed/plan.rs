@@ -1,7 +1,7 @@
 //! What a bed is to be.
 
-use super::{BedError, CpuSplit, ExternalPlan, names};
-use crate::dut::{DutKind, Front};
+use super::{BedError, CpuSplit, DutPlan, names};
+use crate::dut::Front;
 use mpps_ebpf::instruments::nic::{QUEUES_MAX, RING_MAX};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -72,10 +72,9 @@ pub struct BedPlan {
     pub interfaces: Interfaces,
     /// The user's own configuration, run in the DUT's namespace.
     pub dut_setup: Option<PathBuf>,
-    /// Two real ports around a device of somebody else's, instead of a DUT of ours. Front, queues, ring and
-    /// RSS key mean nothing then, and the DUT has no CPU here.
+    /// What is under test.
     #[serde(default)]
-    pub external: Option<ExternalPlan>,
+    pub dut: DutPlan,
 }
 
 impl BedPlan {
@@ -92,16 +91,7 @@ impl BedPlan {
             cpus,
             interfaces: Interfaces::Newest,
             dut_setup: None,
-            external: None,
-        }
-    }
-
-    /// What is under test.
-    #[must_use]
-    pub fn dut_kind(&self) -> DutKind {
-        match self.external {
-            Some(_) => DutKind::Device,
-            None => DutKind::Kernel,
+            dut: DutPlan::Kernel,
         }
     }
 
@@ -138,7 +128,7 @@ impl BedPlan {
                 self.rx_ring
             )));
         }
-        let no_dut = self.cpus.dut.is_empty() && self.external.is_none();
+        let no_dut = self.cpus.dut.is_empty() && self.dut.planned().needs_cpus();
         if no_dut || self.cpus.tester.is_empty() {
             return Err(BedError::BadPlan(
                 "no CPU for DUT or tester: give one each".to_owned(),

@@ -1,7 +1,6 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
-use super::external::{self, Built};
-use super::{Bed, BedError, BedPlan, Change, names, ports, setup};
+use super::{Bed, BedError, BedPlan, Change, Ground, Standing, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
@@ -22,7 +21,6 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
                 plan: plan.clone(),
                 tester: built.tester,
                 dut: built.dut,
-                neighbours: built.neighbours,
                 journal: Some(journal),
                 kept: false,
             };
@@ -74,31 +72,18 @@ fn drawn() -> Result<(String, Journal), BedError> {
     Err(BedError::NameInUse("(a drawn id)".to_owned()))
 }
 
-fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Built, BedError> {
+fn build(name: &str, plan: &BedPlan, journal: &mut Journal) -> Result<Standing, BedError> {
     if is_ours_to_remove(netns::DIRECTORY)? {
         let path = netns::DIRECTORY.to_owned();
         let made = journal.change(&Change::Folder { path }, netns::make_directory);
         made??;
     }
-    if let Some(external) = &plan.external {
-        return external::adopt(external, name, journal, make);
-    }
-    let [out, dut, tester_in] = names::netns(name);
-    let netns = [
-        make(journal, out)?,
-        make(journal, dut)?,
-        make(journal, tester_in)?,
-    ];
-    ports::put_in(&netns, plan)?;
-    let (tester, dut) = ports::standing(netns, plan)?;
-    Ok(Built {
-        tester,
-        dut,
-        neighbours: Vec::new(),
-    })
+    plan.dut
+        .planned()
+        .raise(plan, &mut Ground { name, journal })
 }
 
-fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
+pub(super) fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedError> {
     if NetNs::exists(&name) {
         return Err(BedError::NetNsExists(name));
     }

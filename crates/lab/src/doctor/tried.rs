@@ -2,13 +2,13 @@
 
 use super::{Check, State, Subject};
 use crate::bed::{Bed, BedError, BedPlan, CpuSplit, Front};
-use crate::probe::{ProbeError, probe};
 use crate::tester::{
     KernelInterfaces, LedgerProbe, OtherTasks, PortKind, Receiver, ReceiverMode, ReceiverPlan,
     RouterTasks, Sender, SenderPlan, StallWatch, Tester, TesterError, TrafficSender, Watch,
     WhileSending, ways,
 };
 use crate::traffic::Traffic;
+use crate::trial::probe::{ProbeError, probe};
 use mpps_ebpf::instruments::sender::{Order, PACE_SHIFT};
 use mpps_linux::{cpu, interrupt};
 

@@ -1,7 +1,7 @@
 //! Doubts about the DUT's receive rings: what they hide, and how they were filled.
 
 use super::{Doubt, Weighed, Weight};
-use crate::rules;
+use crate::trial::rules;
 use mpps_method::{Outcome, Rate, Span, Trial};
 
 /// The fullest queue may hold so many times its fair share.

@@ -1,7 +1,7 @@
 //! Why frames were lost at the load that failed, or at the lowest that lost any where none did: the pattern of that
 //! loss, its place and how busy the DUT was, in one line.
 
-use crate::rules::DEVICE_RING;
+use crate::trial::rules::DEVICE_RING;
 use mpps_method::limit;
 use mpps_method::pattern::Run;
 use mpps_method::{LossPattern, Losses, Rate, Span, Trial, Verdict};

@@ -1,16 +1,14 @@
-//! What is under test, behind one seam: the kernel's router in a namespace (`kernel`), or somebody else's device between
-//! two real ports (`device`). Whoever measures asks the [`Dut`], and never which of them it is.
+//! What is under test, behind one seam: the kernel's router in a namespace, or an external device between two ports.
+//! The measuring code asks the [`Dut`], and never which of them it is. `bed` raises them, one file a kind.
 //!
-//! A DUT answers with `None` what nobody but its owner knows.
+//! A DUT answers with `None` what only its owner knows.
 
 mod cable;
-mod device;
-mod kernel;
+mod front;
 mod port;
 
 pub use cable::Cable;
-pub use device::Device;
-pub use kernel::{Front, KernelRouter, VETH_RING};
+pub use front::{Front, VETH_RING};
 pub use port::Port;
 
 use mpps_linux::ipstat::IpCounts;
@@ -33,33 +31,18 @@ pub trait Dut: Debug + Send + Sync {
     fn ring_frames(&self) -> Option<u32>;
 
     /// What its IP layer counted of a family.
-    ///
-    /// # Errors
-    /// What /proc said.
     fn ip_counts(&self, ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error>;
 
     /// The namespace of its FIB, its sockets and its programs.
     fn netns(&self) -> Option<&NetNs> {
         self.ports().map(|[port, _]| &*port.netns)
     }
-}
 
-/// The kinds there are, for plans and records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DutKind {
-    /// [`KernelRouter`].
-    Kernel,
-    /// [`Device`].
-    Device,
-}
-
-impl DutKind {
-    /// The bed's word in records: three network namespaces joined by veth, or real ports around a device.
-    #[must_use]
-    pub fn bed_name(self) -> &'static str {
-        match self {
-            Self::Kernel => "namespaces",
-            Self::Device => "external",
-        }
+    /// Whether its counters, rings and busy time can be read, and a wire be laid in its place.
+    fn is_open(&self) -> bool {
+        self.ports().is_some()
     }
+
+    /// Ends what serves it while it stands. The bed's ports and namespaces go after that.
+    fn leave(&mut self) {}
 }

@@ -5,9 +5,9 @@
 //! calibration of the meter, not a finding.
 
 use super::{JobError, Judged, Phase, Trials};
-use crate::rules;
 use crate::tester::Tester;
 use crate::trial;
+use crate::trial::rules;
 use mpps_method::{Offer, Rate, Trial, Verdict};
 
 /// Bursts of one length at most (RFC 2544 asks for 50 and their average; we take any of these).

@@ -11,7 +11,7 @@ use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::tester::{Fault, PlantedFault, ReceiverMode, Tester};
 use crate::traffic::Traffic;
-use crate::{rules, trial};
+use crate::trial::{self, rules};
 use mpps_ebpf::instruments::fault::Planted;
 use mpps_method::{Offer, Trial, Verdict};
 use mpps_record::CalibrationLine;
@@ -128,7 +128,7 @@ impl<'a> Place<'a> {
             None => {
                 let polled = ReceiverMode::Polled;
                 let mut tester = Tester::raise(self.bed, self.traffic, FRAMES_MAX, polled)?;
-                crate::probe::probe(&mut tester)?;
+                trial::probe::probe(&mut tester)?;
                 tester
             }
         };

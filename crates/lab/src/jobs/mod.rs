@@ -44,7 +44,9 @@ fn on_ports(
     sizes: &[FrameSpec],
 ) -> Result<Traffic, TesterError> {
     let port = match asked {
-        None if bed.tester()[0].is_adopted() => PortKind::for_ports_of(bed, sizes)?,
+        None if bed.plan().dut.planned().host_ports().is_some() => {
+            PortKind::for_ports_of(bed, sizes)?
+        }
         _ => traffic.port,
     };
     Ok(Traffic {

@@ -7,7 +7,6 @@ use super::{JobError, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
-use crate::probe;
 use crate::search::link::{self, Link};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
@@ -16,6 +15,7 @@ use crate::search::{self, gate};
 use crate::tester::{PortKind, ReceiverMode, ReceiverPlace, Tester, TesterError, receiver_place};
 use crate::traffic::Traffic;
 use crate::trial;
+use crate::trial::probe;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span};
 

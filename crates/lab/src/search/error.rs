@@ -1,8 +1,8 @@
 //! Why a job has no result.
 
 use crate::fib::FibError;
-use crate::probe::ProbeError;
 use crate::tester::TesterError;
+use crate::trial::probe::ProbeError;
 use mpps_method::destinations::TooFew;
 use mpps_method::goal::GoalError;
 use mpps_method::{CouldNotMeasure, Invalid, SearchPlanError, Verdict};

@@ -6,9 +6,8 @@ use crate::bed::Front;
 use crate::dut::Cable;
 use crate::facts::{Root, core_shared};
 use crate::fib::routes_in_fib;
-use crate::rules;
 use crate::tester::{ReceiverPlace, Tester, TesterError};
-use crate::trial;
+use crate::trial::{self, rules};
 use mpps_method::{FrameSpec, Offer, Rate, Rules, Trial};
 
 /// An offer in, a trial out.
@@ -40,7 +39,7 @@ pub struct Surroundings {
     pub core_shared: Option<(usize, usize)>,
     /// The DUT receives from a virtual NIC.
     pub virtual_nic: bool,
-    /// The DUT is a device of somebody else's, between real ports of this machine.
+    /// The DUT tells nothing of itself, and no wire can be laid in its place: an external device.
     pub external: bool,
     /// Routes in the DUT's FIB, and where frames go among them.
     pub table: Option<TableMet>,
@@ -121,7 +120,7 @@ impl Measurer for Tester<'_> {
                 .copied()
                 .flatten(),
             virtual_nic: dut.front() == Some(Front::Cpumap),
-            external: dut.ports().is_none(),
+            external: !dut.is_open(),
             table: TableMet::from_tester(self),
             line_rate: link::line(self.bed).map(|line| {
                 let one_way = line.frames_per_second_on_wire(self.traffic.frames.mean_on_wire());

@@ -2,6 +2,7 @@
 //! observer that gets each trial. Knows no job.
 
 mod error;
+pub mod exit_program;
 pub mod gate;
 pub mod link;
 pub mod measurer;

@@ -4,9 +4,9 @@
 //! Trials go in turns: a wire in place of the router, the router, the router at little more than it forwards. A CPU that
 //! slows down for a while then slows all of them. What the wire costs is the bed's part of a frame's cost.
 
+use super::exit_program;
 use super::measurer::Measurer;
 use super::{JobError, Phase, Trials};
-use crate::exit_program;
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;

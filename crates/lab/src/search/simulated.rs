@@ -2,8 +2,8 @@
 //! it prints is true of any router.
 
 use super::measurer::{Measurer, Surroundings};
-use crate::rules;
 use crate::tester::TesterError;
+use crate::trial::rules;
 use mpps_method::simulate::{Properties, Simulated};
 use mpps_method::{FrameSpec, Offer, Rules, Trial};
 

@@ -91,9 +91,9 @@ fn remedy(cause: &str) -> &'static str {
 /// Why the receiver cannot stand at the DUT's exit.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NoExit {
-    /// The DUT is a device of somebody else's.
-    #[error("an external device has no exit for the receiver")]
-    Device,
+    /// What is under test has none: its words.
+    #[error("{0}")]
+    Dut(&'static str),
     /// Packet sockets receive at the tester's port only.
     #[error("--port af-packet receives at the tester's port")]
     PacketSockets,

@@ -4,8 +4,7 @@
 use crate::bed::Interfaces;
 use crate::tester::error::TesterError;
 use crate::tester::machine::watch::{StallWatch, Timers};
-use crate::tester::programs::skeleton_storage;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs;
 use mpps_ebpf::instruments::wire::WireSkelBuilder;
 use mpps_linux::{bpf, cpu, napi};
 use std::os::fd::AsFd;
@@ -110,12 +109,8 @@ impl NapiList {
 }
 
 fn has_tcx() -> Result<bool, TesterError> {
-    let open = WireSkelBuilder::default()
-        .open(skeleton_storage())
-        .map_err(|e| TesterError::bpf("open the wire", &e))?;
-    let wire = open
-        .load()
-        .map_err(|e| TesterError::bpf("load the wire", &e))?;
+    let open = programs::open(WireSkelBuilder::default(), "open the wire")?;
+    let wire = programs::load(open, "load the wire")?;
     Ok(bpf::has_tcx(wire.progs.wire.as_fd())?)
 }
 

@@ -1,8 +1,7 @@
 //! The ledger's tracepoints: what the sending ports and the virtual NIC's rings took and refused.
 
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::ledger::{LedgerSkel, LedgerSkelBuilder, Taken};
 
@@ -17,25 +16,17 @@ pub type SendingPort = (u64, u32);
 
 impl LedgerProbe {
     /// Watches these sending ports, by direction.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(ports: &[SendingPort]) -> Result<Self, TesterError> {
-        let mut open = LedgerSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the ledger's tracepoints", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("ledger rodata"))?;
+        let mut open = programs::open(
+            LedgerSkelBuilder::default(),
+            "open the ledger's tracepoints",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "ledger rodata")?;
         for (way, (netns, ifindex)) in ports.iter().enumerate() {
             rodata.port_netns[way] = u32::try_from(*netns).unwrap_or(0);
             rodata.port_ifindex[way] = *ifindex;
         }
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the ledger's tracepoints", &e))?;
+        let skel = programs::load(open, "load the ledger's tracepoints")?;
         let attached = "attach the ledger's tracepoints";
         let links = [
             trace(&skel.progs.port_transmits, attached)?,
@@ -48,9 +39,6 @@ impl LedgerProbe {
     }
 
     /// Counts these rings (CPUMAP ids) for a direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn watch_rings(&self, ids: &[u32], way: u32) -> Result<(), TesterError> {
         for id in ids {
             self.skel
@@ -63,9 +51,6 @@ impl LedgerProbe {
     }
 
     /// What was taken and refused so far in a direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self, way: u32) -> Result<Taken, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, way, "read the ledger")?;
         Ok(Taken::from_cpus(&counts))

@@ -3,6 +3,7 @@
 //!
 //! By direction: 0 goes from port A through the DUT to D, 1 (bidirectional) from D to A.
 
+mod dut_path;
 mod error;
 mod kernel_interfaces;
 mod ledger;
@@ -49,7 +50,6 @@ use mpps_method::flows::FLOWS_MAX;
 use mpps_method::{Rate, Span};
 use nic::{front, polling};
 use ports::{exit_place, link_state, mtu, open};
-use programs::dut_path;
 use ways::WAY_BIT;
 
 /// A tester in place: everything attached, nothing sent yet. Dropping it takes everything off.
@@ -86,9 +86,6 @@ pub struct Tester<'bed> {
 impl<'bed> Tester<'bed> {
     /// Sets the tester up for trials of at most `frames_max` frames in one direction, and moves this
     /// process to the tester's CPUs.
-    ///
-    /// # Errors
-    /// What the kernel refused.
     pub fn raise(
         bed: &'bed Bed,
         traffic: &Traffic,

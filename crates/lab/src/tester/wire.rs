@@ -1,11 +1,10 @@
 //! A wire in place of the router, for the bed's part of a frame's cost and the tester's ceiling.
 
 use crate::bed::Bed;
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
-use crate::tester::programs::skeleton_storage;
+use crate::tester::programs;
 use crate::tester::ways::Way;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::wire::{WireSkel, WireSkelBuilder};
 use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
@@ -17,27 +16,16 @@ pub struct Wire {
 
 impl Wire {
     /// Puts the wire between the DUT's ports; `None` where the tester does not get at them.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn lay(bed: &Bed, ways: &[Way<'_>]) -> Result<Option<Self>, TesterError> {
         let mut in_path = Vec::new();
         for way in ways {
             let Some(dut) = way.dut else {
                 return Ok(None);
             };
-            let mut open = WireSkelBuilder::default()
-                .open(skeleton_storage())
-                .map_err(|e| TesterError::bpf("open the wire", &e))?;
-            let rodata = open
-                .maps
-                .rodata_data
-                .as_deref_mut()
-                .ok_or(TesterError::Layout("wire rodata"))?;
+            let mut open = programs::open(WireSkelBuilder::default(), "open the wire")?;
+            let rodata = programs::constants(&mut open.maps.rodata_data, "wire rodata")?;
             rodata.other_port = dut.outgoing.ifindex;
-            let skel = open
-                .load()
-                .map_err(|e| TesterError::bpf("load the wire", &e))?;
+            let skel = programs::load(open, "load the wire")?;
             let program = skel.progs.wire.as_fd();
             let put = InPath::put(
                 bed,

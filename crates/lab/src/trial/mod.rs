@@ -11,14 +11,15 @@
 mod along;
 mod assemble;
 mod disturbed;
+mod exchange;
 mod losses;
+pub mod probe;
+pub mod rules;
+pub mod speed;
 mod stations;
 mod windows;
 
 use crate::clock::wait_for;
-use crate::exchange;
-use crate::rules;
-use crate::speed;
 use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
@@ -65,9 +66,6 @@ pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError>
 /// Runs one trial that goes on until the time outside disturbances is as long as asked for, or [`longest`] is over. It
 /// stops before where the tester cannot offer the load any more ([`Rules::cannot_count`]). What it lost decides nothing of
 /// that.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_undisturbed(
     tester: &mut Tester<'_>,
     offer: &Offer,
@@ -82,9 +80,6 @@ pub fn run_undisturbed(
 }
 
 /// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
-///
-/// # Errors
-/// As [`run`].
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
     let order = Order {
         gap_fp: 0,
@@ -122,9 +117,6 @@ fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {
 
 /// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
 /// knows by then. They have an id of their own; one that comes late is counted as late.
-///
-/// # Errors
-/// As [`run`].
 pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result<(), TesterError> {
     if slots == 0 {
         return Ok(());

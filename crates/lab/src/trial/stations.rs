@@ -61,9 +61,6 @@ impl Stations {
     }
 
     /// Frames that the DUT has dropped since for want of a route, where it is to have none.
-    ///
-    /// # Errors
-    /// What /proc said.
     pub fn unrouted_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
         if !tester.traffic.missing() {
             return Ok(0);
@@ -73,9 +70,6 @@ impl Stations {
     }
 
     /// Frames that ports and rings have refused since this was read, all directions.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn refused_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
         let mut refused = 0;
         for ((number, way), before) in (0..).zip(&tester.ways()).zip(&self.ways) {
@@ -146,9 +140,6 @@ fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterEr
 
 /// What the DUT's threads have run so far, ns: it stands still when the DUT has nothing left to do. Where it has none of
 /// its own, only arrivals tell.
-///
-/// # Errors
-/// What /proc said.
 pub fn dut_run_ns(tester: &Tester<'_>) -> Result<u64, TesterError> {
     let threads = read_threads(tester)?;
     Ok(threads.iter().map(|(_, stat)| stat.run_ns).sum())

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use crate::support;
-use mpps_lab::bed::{Bed, BedPlan, CpuSplit, ExternalEnd, ExternalPlan, usual_addresses};
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit, DutPlan, ExternalEnd, ExternalPlan, usual_addresses};
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::links::{self, Configuration};
@@ -115,7 +115,7 @@ pub fn plan(out: &str, back: &str, ipv6: bool, bidirectional: bool) -> BedPlan {
             dut: Vec::new(),
             tester: usual.cpus.all(),
         },
-        external: Some(ExternalPlan {
+        dut: DutPlan::Device(ExternalPlan {
             out: end(out, tester_out, device_out),
             back: end(back, tester_in, device_in),
             ipv6,

@@ -5,20 +5,23 @@
 //! the same way a namespace goes. Nobody's kernel speaks on it while it is ours: no address is configured, no
 //! IPv6 is on; a thread of ours answers the device's questions for the tester's addresses.
 
+mod device;
 mod neighbours;
 mod port;
 mod refusal;
 
-pub use neighbours::Neighbours;
 pub use port::AdoptedPort;
-pub use refusal::check as check_ports;
 
-use super::{BedError, Change, Port, names, ports};
+use super::{
+    BedError, BedPlan, Change, CpuSplit, Ground, PlannedDut, Port, Standing, kernel, names,
+};
 use crate::clock::wait_for;
-use crate::dut::{Cable, Device, Dut};
+use crate::dut::Cable;
 use crate::journal::Journal;
+use device::Device;
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
+use neighbours::Neighbours;
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -87,55 +90,104 @@ pub fn usual_addresses() -> [(Dual, Dual); 2] {
     [(dual(A), dual(B)), (dual(D), dual(C))]
 }
 
-/// What a raised bed consists of.
-pub(super) struct Built {
-    pub tester: [Port; 2],
-    pub dut: Box<dyn Dut>,
-    pub neighbours: Vec<Neighbours>,
-}
+impl PlannedDut for ExternalPlan {
+    fn bed_name(&self) -> &'static str {
+        "external"
+    }
 
-/// Adopts both ports; `make` makes a namespace that is journalled.
-pub(super) fn adopt(
-    plan: &ExternalPlan,
-    bed: &str,
-    journal: &mut Journal,
-    mut make: impl FnMut(&mut Journal, String) -> Result<NetNs, BedError>,
-) -> Result<Built, BedError> {
-    // Both are looked at before either is touched.
-    refusal::check(plan)?;
-    let [out, _, back] = names::netns(bed);
-    let netns = [make(journal, out)?, make(journal, back)?].map(Arc::new);
-    let ends = [&plan.out, &plan.back];
-    for (end, netns) in ends.iter().zip(&netns) {
-        netns.run(ports::silence_tester)??;
-        take(&end.port, netns, journal)?;
+    fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {
+        let [out, back] = [&self.out, &self.back].map(|end| {
+            let (tester, device) = (&end.tester, &end.device);
+            let (tester, device) = (tester.address(self.ipv6), device.address(self.ipv6));
+            format!("{} (tester {tester}, device {device})", end.port)
+        });
+        let tester = kernel::list(&plan.cpus.tester);
+        vec![
+            ("bed", format!("a device between {out} and {back}")),
+            ("CPUs", format!("tester {tester}")),
+        ]
     }
-    for (end, netns) in ends.iter().zip(&netns) {
-        wait_for_carrier(&end.port, netns)?;
+
+    fn line(&self, _plan: &BedPlan) -> String {
+        format!("a device between {} and {}", self.out.port, self.back.port)
     }
-    let [first, second] = &netns;
-    let tester = [
-        tester_port(&plan.out, first)?,
-        tester_port(&plan.back, second)?,
-    ];
-    let mut neighbours = Vec::new();
-    let mut next_hops = [[0; 6]; 2];
-    let asks = [true, plan.bidirectional];
-    for (((end, port), next_hop), asks) in ends.iter().zip(&tester).zip(&mut next_hops).zip(asks) {
-        let mut at = Neighbours::new(&port.netns, &end.port, (port.mac, end.tester))?;
-        *next_hop = match end.device_mac {
-            Some(mac) => mac,
-            None if asks => at.ask(end.device.address(plan.ipv6), plan.ipv6)?,
-            None => [0; 6],
-        };
-        at.start()?;
-        neighbours.push(at);
+
+    fn host_ports(&self) -> Option<[&str; 2]> {
+        Some([&self.out.port, &self.back.port])
     }
-    Ok(Built {
-        tester,
-        dut: Box::new(Device { next_hops }),
-        neighbours,
-    })
+
+    fn no_exit(&self) -> Option<&'static str> {
+        Some("an external device has no exit for the receiver")
+    }
+
+    fn takes_routes(&self) -> bool {
+        false
+    }
+
+    /// A device brings its own: the CPU that a router of ours would have is the receiver's.
+    fn share(&self, mut cpus: CpuSplit, chosen: bool) -> CpuSplit {
+        if !chosen && cpus.tester.len() == 1 {
+            cpus.tester.append(&mut cpus.dut);
+            cpus.tester.dedup();
+        }
+        cpus.dut.clear();
+        cpus
+    }
+
+    fn needs_cpus(&self) -> bool {
+        false
+    }
+
+    fn check_machine(&self) -> Result<(), BedError> {
+        refusal::check(self)
+    }
+
+    fn raise(&self, _plan: &BedPlan, ground: &mut Ground<'_>) -> Result<Standing, BedError> {
+        // Both are looked at before either is touched.
+        refusal::check(self)?;
+        let [out, _, back] = names::netns(ground.name);
+        let netns = [ground.make_netns(out)?, ground.make_netns(back)?].map(Arc::new);
+        let ends = [&self.out, &self.back];
+        for (end, netns) in ends.iter().zip(&netns) {
+            netns.run(kernel::silence_tester)??;
+            take(&end.port, netns, ground.journal)?;
+        }
+        for (end, netns) in ends.iter().zip(&netns) {
+            wait_for_carrier(&end.port, netns)?;
+        }
+        let [first, second] = &netns;
+        let tester = [
+            tester_port(&self.out, first)?,
+            tester_port(&self.back, second)?,
+        ];
+        let mut neighbours = Vec::new();
+        let mut next_hops = [[0; 6]; 2];
+        let asks = [true, self.bidirectional];
+        for (((end, port), next_hop), asks) in
+            ends.iter().zip(&tester).zip(&mut next_hops).zip(asks)
+        {
+            let mut at = Neighbours::new(&port.netns, &end.port, (port.mac, end.tester))?;
+            *next_hop = match end.device_mac {
+                Some(mac) => mac,
+                None if asks => at.ask(end.device.address(self.ipv6), self.ipv6)?,
+                None => [0; 6],
+            };
+            at.start()?;
+            neighbours.push(at);
+        }
+        let dut = Box::new(Device {
+            next_hops,
+            neighbours,
+        });
+        Ok(Standing { tester, dut })
+    }
+
+    fn find(&self, _plan: &BedPlan, _name: &str) -> Result<Standing, BedError> {
+        Err(BedError::BadPlan(
+            "a bed around an external device cannot be kept: its ports answer only while a run has them"
+                .to_owned(),
+        ))
+    }
 }
 
 /// Moves a port over and sets it up.

@@ -46,9 +46,6 @@ impl std::fmt::Debug for Neighbours {
 
 impl Neighbours {
     /// Listens at the port, whose Ethernet address and addresses these are.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn new(netns: &NetNs, port: &str, (mac, own): ([u8; 6], Dual)) -> Result<Self, BedError> {
         let group = solicited_group(own.v6).0;
         let socket = netns.run(|| PacketSocket::open(port, &filter(), &[group]))??;

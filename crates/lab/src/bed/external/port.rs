@@ -67,9 +67,6 @@ impl AdoptedPort {
 
     /// Gives the port back to its namespace, as it was, from wherever among `ours` it is. Whether it is
     /// still there at all: one that was unplugged meanwhile is not. Done again it does no harm.
-    ///
-    /// # Errors
-    /// What the kernel refused.
     pub fn give_back(&self, ours: &[String]) -> Result<bool, Error> {
         let gone = || {
             Error::from_text("give back", &*self.name, "its network namespace is gone")
@@ -137,9 +134,6 @@ impl AdoptedPort {
     }
 
     /// Switches off what merges frames. The port is adopted by now.
-    ///
-    /// # Errors
-    /// What the kernel refused.
     pub fn stop_merging(&self) -> Result<(), Error> {
         for offload in &self.offloads {
             ethtool::set_feature(&self.name, offload, false)?;

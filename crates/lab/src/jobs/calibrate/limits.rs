@@ -3,10 +3,10 @@
 use super::{DELAY_NS, Ruler};
 use crate::bed::Bed;
 use crate::jobs::{JobError, Phase, Trials, back_to_back};
-use crate::rules;
 use crate::search::bisect;
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::traffic::Traffic;
+use crate::trial::rules;
 use mpps_method::{Accept, Ceiling, Goal, Outcome, Rate, Resolution, Span};
 use mpps_record::CalibrationLine;
 

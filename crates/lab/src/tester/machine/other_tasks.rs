@@ -1,8 +1,7 @@
 //! Who else had the bed's CPUs during a trial (see `other_tasks.bpf.c`).
 
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, MapCore, MapFlags};
 use mpps_ebpf::instruments::other_tasks::{
     Came, CpuUse, OtherTasksSkel, OtherTasksSkelBuilder, STRETCHES_MAX, Whose, types,
@@ -37,28 +36,23 @@ pub struct OtherTasks {
 impl OtherTasks {
     /// Watches these CPUs. The bed's own are the threads of this process, `threads` (of the kernel), and
     /// those that the kernel does softirqs in on these CPUs. The router's tasks are counted apart from others.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn watch(
         cpus: &[usize],
         threads: &[i32],
         router: &RouterTasks,
     ) -> Result<Self, TesterError> {
-        let mut open = OtherTasksSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the watch of other tasks", &e))?;
-        let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or(TesterError::Layout("other_tasks rodata"))?;
+        let mut open = programs::open(
+            OtherTasksSkelBuilder::default(),
+            "open the watch of other tasks",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "other_tasks rodata")?;
         rodata.own_tgid = task::current_pid().unsigned_abs();
         rodata.dut_netns = u32::try_from(router.netns).unwrap_or(0);
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STRETCHES_MAX;
         (open.maps.stretches.set_max_entries(entries))
             .map_err(|e| TesterError::bpf("size the watch of other tasks", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the watch of other tasks", &e))?;
+        let skel = programs::load(open, "load the watch of other tasks")?;
         let know = |tid: i32, whose: Whose| {
             let value = (whose as u32).to_ne_bytes();
             let told = (skel.maps.kthreads).update(&tid.to_ne_bytes(), &value, MapFlags::ANY);
@@ -96,9 +90,6 @@ impl OtherTasks {
     }
 
     /// Forgets what was seen.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         for &(cpu, dut) in &self.cpus {
             let cleared = CpuUse::cleared(monotonic_ns(), dut);
@@ -109,9 +100,6 @@ impl OtherTasks {
     }
 
     /// When other programs had one of the bed's CPUs for long since the last clear.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn stretches(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stretches = Vec::new();
         for &(cpu, _) in &self.cpus {
@@ -128,9 +116,6 @@ impl OtherTasks {
     }
 
     /// What other programs had of each of the bed's CPUs since the last clear, one that has a CPU right now included.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, CpuUse)>, TesterError> {
         let read = |&(cpu, _): &(usize, bool)| {
             let cpu_use = self.counted(cpu)?;

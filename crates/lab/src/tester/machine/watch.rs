@@ -54,9 +54,6 @@ enum Ticks {
 
 impl Watch {
     /// Starts to tick on these CPUs.
-    ///
-    /// # Errors
-    /// What loading, pinning or the timer said.
     pub fn start(cpus: &[usize], by: StallWatch) -> Result<Self, TesterError> {
         let ticks = match by {
             StallWatch::Timers => Ticks::Timers(Box::new(Timers::start(cpus)?)),
@@ -96,9 +93,6 @@ impl Watch {
     }
 
     /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.stalls(),
@@ -107,9 +101,6 @@ impl Watch {
     }
 
     /// What each watched CPU saw since the last clear.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
         match &self.ticks {
             Ticks::Timers(timers) => timers.read(),

@@ -14,9 +14,6 @@ use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::setting::Setting;
 
 /// Sets the front up behind the attached NICs; returns the DUT's threads with their CPUs.
-///
-/// # Errors
-/// What the kernel said.
 pub fn set_up(bed: &Bed, ways: &[Way<'_>], nics: &[Nic]) -> Result<Vec<(i32, usize)>, TesterError> {
     let incoming = ways
         .iter()

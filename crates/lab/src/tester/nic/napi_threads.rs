@@ -4,17 +4,13 @@
 use crate::bed::Port;
 use crate::tester::error::TesterError;
 use crate::tester::kernel_interfaces::NapiList;
-use crate::tester::programs::skeleton_storage;
+use crate::tester::programs;
 use libbpf_rs::Iter;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::napi::{NapiSkelBuilder, NapiThread};
 use std::io::Read;
 
 /// The threads of this port's NAPI, in the order of its queues.
-///
-/// # Errors
-/// What the kernel said.
 pub fn threads(port: &Port, list: NapiList) -> Result<Vec<i32>, TesterError> {
     let netns = &port.netns;
     match list {
@@ -35,12 +31,8 @@ pub fn threads(port: &Port, list: NapiList) -> Result<Vec<i32>, TesterError> {
 
 /// Every NAPI thread of the machine (see `napi.bpf.c`).
 fn all_threads() -> Result<Vec<NapiThread>, TesterError> {
-    let open = NapiSkelBuilder::default()
-        .open(skeleton_storage())
-        .map_err(|e| TesterError::bpf("open the list of NAPI threads", &e))?;
-    let skel = open
-        .load()
-        .map_err(|e| TesterError::bpf("load the list of NAPI threads", &e))?;
+    let open = programs::open(NapiSkelBuilder::default(), "open the list of NAPI threads")?;
+    let skel = programs::load(open, "load the list of NAPI threads")?;
     let mut iterator = skel
         .progs
         .napi_threads

@@ -2,8 +2,7 @@
 
 use crate::bed::{Front, RssKey};
 use crate::tester::error::TesterError;
-use crate::tester::programs::{attach_in, map_options, maps, skeleton_storage};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, attach_in, map_options, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use mpps_ebpf::instruments::nic::{
     HASH_INPUT_MAX, INDIRECTION_ENTRIES, NicSkel, NicSkelBuilder, QUEUES_MAX,
@@ -44,14 +43,8 @@ impl Nic {
     /// # Errors
     /// What loading, the rings, or attaching said.
     pub fn attach(plan: &NicPlan, dut: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
-        let mut open = NicSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the virtual NIC", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("nic rodata"))?;
+        let mut open = programs::open(NicSkelBuilder::default(), "open the virtual NIC")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "nic rodata")?;
         rodata.queues = u32::from(plan.queues);
         let key = match plan.rss {
             RssKey::Default => &toeplitz::DEFAULT_KEY,
@@ -66,9 +59,7 @@ impl Nic {
         for (queue, cpu) in rodata.queue_cpu.iter_mut().zip(queue_cpus(plan)) {
             *queue = u32::try_from(cpu).unwrap_or(0);
         }
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the virtual NIC", &e))?;
+        let skel = programs::load(open, "load the virtual NIC")?;
         let mut nic = Self {
             rings: Vec::new(),
             queues: plan.queues,
@@ -126,9 +117,6 @@ impl Nic {
     }
 
     /// Map ids of the rings, for the ledger.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn ring_ids(&self) -> Result<Vec<u32>, TesterError> {
         let id = |ring: &MapHandle| ring.info().map(|info| info.info.id);
         self.rings
@@ -145,9 +133,6 @@ impl Nic {
     }
 
     /// Frames received so far, by queue.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn received(&self) -> Result<Vec<u64>, TesterError> {
         let map = &self.skel.maps.received;
         (0..u32::from(self.queues))

@@ -2,9 +2,8 @@
 
 use crate::bed::Port;
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::Link;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::departures::{Departed, DeparturesSkel, DeparturesSkelBuilder};
 
 /// A watched port; dropping this ends it. It costs the tester some 50 ns a bulk.
@@ -15,32 +14,21 @@ pub struct Departures {
 
 impl Departures {
     /// Watches what is redirected to a port of the tester's.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn watch(port: &Port) -> Result<Self, TesterError> {
-        let mut open = DeparturesSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the watch of departures", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("departures rodata"))?;
+        let mut open = programs::open(
+            DeparturesSkelBuilder::default(),
+            "open the watch of departures",
+        )?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "departures rodata")?;
         rodata.port_netns = u32::try_from(port.netns.inode()).unwrap_or(0);
         rodata.port_ifindex = port.ifindex;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the watch of departures", &e))?;
+        let skel = programs::load(open, "load the watch of departures")?;
         let program = &skel.progs.port_transmits;
         let link = trace(program, "attach the watch of departures")?;
         Ok(Self { skel, _link: link })
     }
 
     /// Forgets what has left so far. Call it while nothing is sent.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn clear(&self) -> Result<(), TesterError> {
         let map = &self.skel.maps.data_departures;
         maps::write(
@@ -52,9 +40,6 @@ impl Departures {
     }
 
     /// What has left since.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Departed, TesterError> {
         maps::read(
             &self.skel.maps.data_departures,

@@ -1,11 +1,10 @@
 //! Faults planted on the DUT's path, to calibrate the meter (see `fault.bpf.c`).
 
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
-use crate::tester::programs::{maps, skeleton_storage};
+use crate::tester::programs::{self, maps};
 use crate::tester::ways::{DutPorts, Way};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::fault::{FaultSkel, FaultSkelBuilder, Planted};
 use mpps_linux::tc::{Hook, Turn};
 use std::os::fd::AsFd;
@@ -47,9 +46,6 @@ pub struct PlantedFault {
 
 impl PlantedFault {
     /// Plants the fault where the DUT transmits.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn plant(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
         let dut = way.dut()?;
         let place = (dut.outgoing, Hook::Egress, Turn::First);
@@ -58,9 +54,6 @@ impl PlantedFault {
 
     /// Plants the fault where the DUT receives, behind a wire: it costs the router's path alone. Copies go to the port where
     /// the DUT transmits.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn plant_on_router(fault: Fault, bed: &Bed, way: Way<'_>) -> Result<Self, TesterError> {
         let dut = way.dut()?;
         let place = (dut.incoming, Hook::Ingress, Turn::Last);
@@ -73,14 +66,8 @@ impl PlantedFault {
         bed: &Bed,
         dut: DutPorts<'_>,
     ) -> Result<Self, TesterError> {
-        let mut open = FaultSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the planted fault", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("fault rodata"))?;
+        let mut open = programs::open(FaultSkelBuilder::default(), "open the planted fault")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "fault rodata")?;
         rodata.drop_every = fault.drop_every;
         rodata.duplicate_every = fault.duplicate_every;
         rodata.swap_every = fault.swap_every;
@@ -88,9 +75,7 @@ impl PlantedFault {
         rodata.police_fps = fault.police_fps;
         rodata.police_burst = fault.police_burst;
         rodata.out_ifindex = dut.outgoing.ifindex;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the planted fault", &e))?;
+        let skel = programs::load(open, "load the planted fault")?;
         let program = skel.progs.plant.as_fd();
         let in_path = InPath::put(bed, port, (hook, turn), "mpps_fault", program)?;
         Ok(Self {
@@ -100,9 +85,6 @@ impl PlantedFault {
     }
 
     /// The planting program's own count so far.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn planted(&self) -> Result<Planted, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, "read the planted fault")?;
         Ok(Planted::from_cpus(&counts))

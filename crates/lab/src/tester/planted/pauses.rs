@@ -1,9 +1,8 @@
 //! Pauses planted on one CPU, to calibrate the machine watch (see `pause.bpf.c`).
 
 use crate::tester::error::TesterError;
-use crate::tester::programs::skeleton_storage;
+use crate::tester::programs;
 use libbpf_rs::ProgramInput;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::instruments::pause::{PauseSkel, PauseSkelBuilder};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
@@ -79,17 +78,9 @@ impl PlantedPauses {
 
 /// The program, loaded, and this thread on its CPU.
 fn ready(cpu: usize, pause_ns: u64) -> Result<PauseSkel<'static>, TesterError> {
-    let mut open = PauseSkelBuilder::default()
-        .open(skeleton_storage())
-        .map_err(|e| TesterError::bpf("open the planted pauses", &e))?;
-    open.maps
-        .rodata_data
-        .as_deref_mut()
-        .ok_or(TesterError::Layout("pause rodata"))?
-        .pause_ns = pause_ns;
-    let skel = open
-        .load()
-        .map_err(|e| TesterError::bpf("load the planted pauses", &e))?;
+    let mut open = programs::open(PauseSkelBuilder::default(), "open the planted pauses")?;
+    programs::constants(&mut open.maps.rodata_data, "pause rodata")?.pause_ns = pause_ns;
+    let skel = programs::load(open, "load the planted pauses")?;
     cpu::pin_current_thread(&CpuSet::single(cpu))?;
     cpu::set_fifo(task::current_tid(), PRIORITY)?;
     Ok(skel)

@@ -1,7 +1,7 @@
 //! The receiver at the DUT's exit: where it can stand, and where it cannot. It sees what passes the egress hook of
 //! the outgoing port (`__dev_queue_xmit`): what goes past that hook, or is changed behind it, it cannot measure.
 
-use crate::bed::{Bed, Port};
+use crate::bed::{Bed, DutPlan, Port};
 use crate::tester::error::{NoExit, TesterError};
 use crate::tester::ways::{Way, ways};
 use crate::traffic::{PortKind, ReceiverPlace, Traffic};
@@ -39,12 +39,11 @@ pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<(), Teste
     }
 }
 
-/// Why no exit can receive this traffic, whatever stands at the DUT's ports: known before any bed stands. `external`:
-/// the DUT is a device of somebody else's.
+/// Why no exit can receive this traffic, whatever stands at the DUT's ports: known before any bed stands.
 #[must_use]
-pub fn refuses(traffic: &Traffic, external: bool) -> Option<NoExit> {
-    if external {
-        Some(NoExit::Device)
+pub fn refuses(traffic: &Traffic, dut: &DutPlan) -> Option<NoExit> {
+    if let Some(why) = dut.planned().no_exit() {
+        Some(NoExit::Dut(why))
     } else if traffic.port == PortKind::AfPacket {
         Some(NoExit::PacketSockets)
     } else if traffic.transport == Transport::TcpStream {
@@ -55,7 +54,7 @@ pub fn refuses(traffic: &Traffic, external: bool) -> Option<NoExit> {
 }
 
 fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<Option<NoExit>, TesterError> {
-    let refused = refuses(traffic, bed.dut().ports().is_none());
+    let refused = refuses(traffic, &bed.plan().dut);
     if refused.is_some() {
         return Ok(refused);
     }
@@ -83,21 +82,40 @@ fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bed::{ExternalEnd, ExternalPlan, usual_addresses};
 
     #[test]
     fn traffic_that_no_exit_can_receive_is_refused() {
         let usual = Traffic::default();
-        assert_eq!(refuses(&usual, false), None);
-        assert_eq!(refuses(&usual, true), Some(NoExit::Device));
+        assert_eq!(refuses(&usual, &DutPlan::Kernel), None);
+        let end = |port: &str, (tester, device)| ExternalEnd {
+            port: port.to_owned(),
+            tester,
+            device,
+            device_mac: None,
+        };
+        let [out, back] = usual_addresses();
+        let device = DutPlan::Device(ExternalPlan {
+            out: end("eth1", out),
+            back: end("eth2", back),
+            ipv6: false,
+            bidirectional: false,
+        });
+        let refused = refuses(&usual, &device).map(|why| why.to_string());
+        let why = "an external device has no exit for the receiver";
+        assert_eq!(refused.as_deref(), Some(why));
         let sockets = Traffic {
             port: PortKind::AfPacket,
             ..Traffic::default()
         };
-        assert_eq!(refuses(&sockets, false), Some(NoExit::PacketSockets));
+        assert_eq!(
+            refuses(&sockets, &DutPlan::Kernel),
+            Some(NoExit::PacketSockets)
+        );
         let stream = Traffic {
             transport: Transport::TcpStream,
             ..Traffic::default()
         };
-        assert_eq!(refuses(&stream, false), Some(NoExit::Merged));
+        assert_eq!(refuses(&stream, &DutPlan::Kernel), Some(NoExit::Merged));
     }
 }

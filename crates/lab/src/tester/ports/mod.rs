@@ -70,15 +70,9 @@ pub trait TrafficSender {
     ) -> Result<Outcome, TesterError>;
 
     /// Frames handed over in the last trial by length without FCS, all directions.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError>;
 
     /// How far it was at moments of the last trial, in their order.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn marks(&self) -> Result<Vec<Mark>, TesterError>;
 
     /// Lengths this sender sends, each once, without FCS.
@@ -88,9 +82,6 @@ pub trait TrafficSender {
 /// Counts what reaches one of the tester's ports.
 pub trait TrafficReceiver {
     /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn arm(
         &self,
         id: u16,
@@ -100,45 +91,27 @@ pub trait TrafficReceiver {
     ) -> Result<(), TesterError>;
 
     /// What arrived since the receiver was armed.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn read(&self) -> Result<Received, TesterError>;
 
     /// Unique frames of the trial by length without FCS.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn by_length(&self, length: u16) -> Result<u64, TesterError>;
 
     /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError>;
 
     /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns. Empty
     /// from a receiver that does not keep them.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn windows(&self, _from_ns: u64, _to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         Ok(Vec::new())
     }
 
     /// How often its program ran and for how long, while runs were timed ([`mpps_linux::bpf::time_runs`]); `None`
     /// from a receiver that is no program.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
         Ok(None)
     }
 
     /// What the receiver's own ring took; `None` for one that has no ring beside the port's.
-    ///
-    /// # Errors
-    /// What the kernel said.
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {
         Ok(None)
     }

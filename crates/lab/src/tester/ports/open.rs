@@ -46,9 +46,6 @@ fn takes_program(port: &Port) -> bool {
 }
 
 /// The receiver at the end of a way.
-///
-/// # Errors
-/// What the kernel refused.
 pub fn receiver(
     bed: &Bed,
     traffic: &Traffic,
@@ -79,9 +76,6 @@ pub fn receiver(
 }
 
 /// The sender of all ways.
-///
-/// # Errors
-/// What the kernel refused.
 pub fn sender(
     bed: &Bed,
     traffic: &Traffic,

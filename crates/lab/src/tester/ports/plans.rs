@@ -74,6 +74,14 @@ impl SenderPlan {
             cpu: bed.plan().cpus.sender(),
         })
     }
+
+    /// Lengths that are sent, each once, without FCS.
+    pub(super) fn distinct_lengths(&self) -> Vec<u16> {
+        let mut lengths = self.lengths.clone();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
 }
 
 impl ReceiverPlan {

@@ -2,10 +2,9 @@
 
 use super::TrafficReceiver;
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
-use crate::tester::programs::{attach_in, maps, skeleton_storage};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, attach_in, maps};
 use libbpf_rs::{MapCore, MapFlags};
 use mpps_ebpf::instruments::receiver::{
     Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
@@ -53,9 +52,6 @@ enum Attached {
 
 impl Receiver {
     /// Receives at port `ifindex` of the namespace.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(plan: ReceiverPlan, netns: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let link = attach_in(netns, skel.progs.receive.as_fd(), ifindex, LinkKind::Xdp)?;
@@ -64,9 +60,6 @@ impl Receiver {
     }
 
     /// Receives at the egress of a port of the DUT's, behind all other programs there.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let program = skel.progs.leave.as_fd();
@@ -156,14 +149,8 @@ impl TrafficReceiver for Receiver {
 
 /// Loads the programs, sized for this traffic.
 fn load(plan: &ReceiverPlan) -> Result<ReceiverSkel<'static>, TesterError> {
-    let mut open = ReceiverSkelBuilder::default()
-        .open(skeleton_storage())
-        .map_err(|e| TesterError::bpf("open the receiver", &e))?;
-    let rodata = open
-        .maps
-        .rodata_data
-        .as_deref_mut()
-        .ok_or(TesterError::Layout("receiver rodata"))?;
+    let mut open = programs::open(ReceiverSkelBuilder::default(), "open the receiver")?;
+    let rodata = programs::constants(&mut open.maps.rodata_data, "receiver rodata")?;
     rodata.tcp = u32::from(plan.tcp);
     rodata.flows = plan.order.flows;
     rodata.flow_frames = plan.order.flow_frames();
@@ -183,9 +170,7 @@ fn load(plan: &ReceiverPlan) -> Result<ReceiverSkel<'static>, TesterError> {
         .and(open.maps.expected.set_max_entries(places))
         .and(open.maps.place_flow.set_max_entries(repeated));
     sized.map_err(|e| TesterError::bpf("size the receiver", &e))?;
-    let skel = open
-        .load()
-        .map_err(|e| TesterError::bpf("load the receiver", &e))?;
+    let skel = programs::load(open, "load the receiver")?;
     if let Some(flows) = &plan.place_flow {
         maps::fill(&skel.maps.place_flow, flows)?;
     }

@@ -5,9 +5,8 @@ use super::{GoOn, MINDED_NS, TrafficSender, WhileSending};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage};
+use crate::tester::programs::{self, maps};
 use libbpf_rs::ProgramInput;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
     FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, Stopped,
@@ -74,14 +73,8 @@ impl Sender {
     /// What loading or the ports said; a schedule of sizes that does not fit.
     pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
         let largest = largest(&plan.lengths)?;
-        let mut open = SenderSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the sender", &e))?;
-        let rodata = open
-            .maps
-            .rodata_data
-            .as_deref_mut()
-            .ok_or(TesterError::Layout("sender rodata"))?;
+        let mut open = programs::open(SenderSkelBuilder::default(), "open the sender")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "sender rodata")?;
         rodata.directions = u32::try_from(plan.templates.len()).unwrap_or(1);
         rodata.ipv6 = u32::from(plan.ipv6);
         rodata.flows = plan.flows;
@@ -110,9 +103,7 @@ impl Sender {
             };
             sized.map_err(|e| TesterError::bpf("size the list of destinations", &e))?;
         }
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the sender", &e))?;
+        let skel = programs::load(open, "load the sender")?;
         match plan.destinations.as_ref().map(|far| far.list.as_ref()) {
             None => {}
             Some(DestinationList::V4(list)) => maps::fill(&skel.maps.dest_ipv4, list)?,
@@ -137,9 +128,6 @@ impl Sender {
 
     /// The first frames of a trial as the program writes them (without FCS), in order and without sending
     /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
         let order = Order {
             gap_fp: 0,
@@ -285,10 +273,7 @@ impl TrafficSender for Sender {
     }
 
     fn distinct_lengths(&self) -> Vec<u16> {
-        let mut lengths = self.plan.lengths.clone();
-        lengths.sort_unstable();
-        lengths.dedup();
-        lengths
+        self.plan.distinct_lengths()
     }
 }
 

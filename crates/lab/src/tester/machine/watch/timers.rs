@@ -2,8 +2,7 @@
 
 use super::{PERIOD_NS, STALL_NS};
 use crate::tester::error::TesterError;
-use crate::tester::programs::{maps, skeleton_storage, trace};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, ProgramInput};
 use mpps_ebpf::instruments::watch::{
     STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
@@ -19,23 +18,15 @@ pub struct Timers {
 
 impl Timers {
     /// Starts to tick on these CPUs.
-    ///
-    /// # Errors
-    /// What loading, pinning or the timer said.
     pub fn start(cpus: &[usize]) -> Result<Self, TesterError> {
-        let mut open = WatchSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the machine watch", &e))?;
-        let rodata = open.maps.rodata_data.as_deref_mut();
-        let rodata = rodata.ok_or(TesterError::Layout("watch rodata"))?;
+        let mut open = programs::open(WatchSkelBuilder::default(), "open the machine watch")?;
+        let rodata = programs::constants(&mut open.maps.rodata_data, "watch rodata")?;
         (rodata.period_ns, rodata.stall_ns) = (PERIOD_NS, STALL_NS);
         let highest = cpus.iter().copied().max().unwrap_or(0);
         let entries = u32::try_from(highest + 1).unwrap_or(1) * STALLS_MAX;
         (open.maps.stalls.set_max_entries(entries))
             .map_err(|e| TesterError::bpf("size the machine watch", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the machine watch", &e))?;
+        let skel = programs::load(open, "load the machine watch")?;
         let (programs, attached) = (&skel.progs, "attach the machine watch");
         let links = [
             trace(&programs.entered, attached)?,
@@ -67,17 +58,11 @@ impl Timers {
     }
 
     /// Has everything older than this epoch forgotten, at the next tick of each CPU.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn begin(&self, epoch: u64) -> Result<(), TesterError> {
         maps::write(&self.skel.maps.epoch, 0, &epoch, "clear the machine watch")
     }
 
     /// What each watched CPU saw in its epoch.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn read(&self) -> Result<Vec<(usize, Watched)>, TesterError> {
         let read = |&cpu: &usize| {
             let watched: types::watch_cpu = maps::read(
@@ -91,9 +76,6 @@ impl Timers {
     }
 
     /// The stalls that each watched CPU saw in its epoch, the last [`STALLS_MAX`] of them.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn stalls(&self) -> Result<Vec<(usize, Stall)>, TesterError> {
         let mut stalls = Vec::new();
         for (cpu, watched) in self.read()? {

@@ -45,9 +45,6 @@ pub struct PacketSender {
 
 impl PacketSender {
     /// Makes the rings of the ports: namespace and interface name, by direction.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn open(
         plan: SenderPlan,
         ports: &[(&NetNs, &str)],
@@ -171,10 +168,7 @@ impl TrafficSender for PacketSender {
     }
 
     fn distinct_lengths(&self) -> Vec<u16> {
-        let mut lengths = self.plan.lengths.clone();
-        lengths.sort_unstable();
-        lengths.dedup();
-        lengths
+        self.plan.distinct_lengths()
     }
 }
 

@@ -1,10 +1,9 @@
 //! What stands before and behind the packet socket on a veth of ours (see `tap.bpf.c`).
 
 use crate::bed::{Bed, Port};
+use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
-use crate::tester::programs::dut_path::InPath;
-use crate::tester::programs::{attach_in, skeleton_storage};
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use crate::tester::programs::{self, attach_in};
 use mpps_ebpf::instruments::tap::{TapSkel, TapSkelBuilder};
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::tc::{Hook, Turn};
@@ -20,16 +19,9 @@ pub struct Tap {
 impl Tap {
     /// Gives the frames an end behind the packet sockets; and a veth of ours a NAPI, which an adopted port has by its
     /// interrupt.
-    ///
-    /// # Errors
-    /// What loading or attaching said.
     pub fn attach(bed: &Bed, port: &Port) -> Result<Self, TesterError> {
-        let open = TapSkelBuilder::default()
-            .open(skeleton_storage())
-            .map_err(|e| TesterError::bpf("open the tap", &e))?;
-        let skel = open
-            .load()
-            .map_err(|e| TesterError::bpf("load the tap", &e))?;
+        let open = programs::open(TapSkelBuilder::default(), "open the tap")?;
+        let skel = programs::load(open, "load the tap")?;
         let admit = skel.progs.admit.as_fd();
         let admit = (!port.is_adopted())
             .then(|| attach_in(&port.netns, admit, port.ifindex, LinkKind::Xdp))

@@ -1,7 +1,7 @@
 //! Where frames go beyond the DUT: addresses drawn from a table, as the sender's list and the receiver need
 //! them. The draw itself is `mpps_method::destinations`.
 
-use mpps_method::destinations::{Address, Draw, Drawn, Exclusion, Space, TooFew, block_offset};
+use mpps_method::destinations::{Address, Draw, Exclusion, Space, TooFew, block_offset};
 use mpps_tables::{Table, martians};
 use std::sync::Arc;
 
@@ -85,49 +85,47 @@ impl Destinations {
     /// The table has fewer of them.
     pub fn draw(table: &Table, from: &str, wish: &DrawPlan) -> Result<Self, TooFew> {
         if wish.ipv6 {
-            let prefixes: Vec<(u128, u8)> = table
-                .v6
-                .iter()
-                .map(|prefix| (u128::from(prefix.network()), prefix.prefix_len()))
-                .collect();
-            let martians = martians::networks_v6()
-                .map(|network| (u128::from(network.network()), network.prefix_len()));
-            let exclusions = exclusions(martians, &NEVER_V6, BED_V6);
-            let drawn = drawn(&prefixes, &exclusions, wish)?;
-            Ok(Self::of(
-                drawn,
-                prefixes.len(),
+            let own = table.v6.iter();
+            let own = own.map(|net| (u128::from(net.network()), net.prefix_len()));
+            let martians = martians::networks_v6();
+            let martians = martians.map(|net| (u128::from(net.network()), net.prefix_len()));
+            let excluded = exclusions(martians, &NEVER_V6, BED_V6);
+            Self::new(
+                &own.collect::<Vec<_>>(),
+                &excluded,
                 from,
                 wish,
                 DestinationList::V6,
-            ))
+            )
         } else {
-            let prefixes: Vec<(u32, u8)> = table
-                .v4
-                .iter()
-                .map(|prefix| (u32::from(prefix.network()), prefix.prefix_len()))
-                .collect();
-            let martians = martians::networks_v4()
-                .map(|network| (u32::from(network.network()), network.prefix_len()));
-            let exclusions = exclusions(martians, &NEVER_V4, BED_V4);
-            let drawn = drawn(&prefixes, &exclusions, wish)?;
-            Ok(Self::of(
-                drawn,
-                prefixes.len(),
+            let own = table.v4.iter();
+            let own = own.map(|net| (u32::from(net.network()), net.prefix_len()));
+            let martians = martians::networks_v4();
+            let martians = martians.map(|net| (u32::from(net.network()), net.prefix_len()));
+            let excluded = exclusions(martians, &NEVER_V4, BED_V4);
+            Self::new(
+                &own.collect::<Vec<_>>(),
+                &excluded,
                 from,
                 wish,
                 DestinationList::V4,
-            ))
+            )
         }
     }
 
-    fn of<A: Address>(
-        drawn: Drawn<A>,
-        prefixes: usize,
+    fn new<A: Address>(
+        prefixes: &[(A, u8)],
+        exclusions: &[Exclusion<A>],
         from: &str,
         wish: &DrawPlan,
         family: impl Fn(Vec<A>) -> DestinationList,
-    ) -> Self {
+    ) -> Result<Self, TooFew> {
+        let space = if wish.draw == Draw::Missing {
+            Space::gaps(prefixes, exclusions)
+        } else {
+            Space::own(prefixes, exclusions)
+        };
+        let drawn = wish.draw.from(space, wish.count, wish.seed)?;
         let (distinct, block_bits) = (drawn.in_use(), drawn.block_bits);
         let (list, place_flow) = match drawn.schedule {
             None => (drawn.addresses, None),
@@ -140,15 +138,15 @@ impl Destinations {
                 (list, Some(Arc::new(flows_at(&schedule, wish.flows))))
             }
         };
-        Self {
+        Ok(Self {
             from: from.to_owned(),
-            prefixes,
+            prefixes: prefixes.len(),
             draw: wish.draw,
             distinct,
             list: Arc::new(family(list)),
             block_bits,
             place_flow,
-        }
+        })
     }
 
     /// Places in the order of destinations: the list's, times what each block holds.
@@ -208,19 +206,6 @@ fn exclusions<A: Address>(
         .map(all(false))
         .chain(never.map(all(true)))
         .collect()
-}
-
-fn drawn<A: Address>(
-    prefixes: &[(A, u8)],
-    exclusions: &[Exclusion<A>],
-    wish: &DrawPlan,
-) -> Result<Drawn<A>, TooFew> {
-    let space = if wish.draw == Draw::Missing {
-        Space::gaps(prefixes, exclusions)
-    } else {
-        Space::own(prefixes, exclusions)
-    };
-    wish.draw.from(space, wish.count, wish.seed)
 }
 
 /// Numbers the pairs of destination and flow as they first appear.

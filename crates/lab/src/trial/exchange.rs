@@ -10,6 +10,7 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::task;
 use mpps_method::Span;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Round trips timed together.
@@ -22,12 +23,6 @@ const PRIORITY: u8 = 60;
 /// One cache line, and on a CPU that fetches lines in pairs the next as well.
 #[repr(align(128))]
 struct Line(AtomicU32);
-
-/// The line, and whether one side could not begin.
-struct Shared {
-    line: Line,
-    given_up: AtomicBool,
-}
 
 /// The round trip between the sender's CPU and the first of the DUT's; `None` where they share one, or the DUT has none
 /// here. Nothing else of ours may run.
@@ -42,22 +37,30 @@ pub fn read(bed: &Bed) -> Result<Option<Span>, TesterError> {
     between(cpus.sender(), dut).map(Some)
 }
 
+/// Neither thread spins before both are on their CPUs. Both are started on this thread's CPU: one that spins there at
+/// once, at a real-time priority, keeps the other from leaving it. After 950 ms the kernel lets ordinary tasks go before
+/// real-time ones for up to 50 ms (the fair server). The thread that polls the receiving port waits with them then, and
+/// its ring overflows at the beginning of a trial.
 fn between(one: usize, other: usize) -> Result<Span, TesterError> {
-    let shared = Shared {
-        line: Line(AtomicU32::new(0)),
-        given_up: AtomicBool::new(false),
+    let line = Line(AtomicU32::new(0));
+    let (both_placed, refused) = (Barrier::new(2), AtomicBool::new(false));
+    let both_on = |cpu: usize| {
+        let placed = place(cpu);
+        refused.fetch_or(placed.is_err(), Ordering::AcqRel);
+        both_placed.wait();
+        placed.map(|()| !refused.load(Ordering::Acquire))
     };
-    let give_up = |_: &TesterError| shared.given_up.store(true, Ordering::Release);
     let failed = || TesterError::Panicked("the thread that times the CPU distance");
     std::thread::scope(|scope| {
         let answering = scope.spawn(|| {
-            place(other).inspect_err(give_up)?;
-            answer(&shared);
+            if both_on(other)? {
+                answer(&line);
+            }
             Ok::<_, TesterError>(())
         });
         let asking = scope.spawn(|| {
-            place(one).inspect_err(give_up)?;
-            Ok::<_, TesterError>(ask(&shared))
+            let both = both_on(one)?;
+            Ok::<_, TesterError>(if both { ask(&line) } else { Span::ZERO })
         });
         let asked = asking.join().map_err(|_| failed())?;
         answering.join().map_err(|_| failed())??;
@@ -72,25 +75,21 @@ fn place(cpu: usize) -> Result<(), TesterError> {
 }
 
 /// Adds one to each odd number, until the last.
-fn answer(shared: &Shared) {
+fn answer(line: &Line) {
     for turn in 0..BATCHES * BATCH {
-        if !shared.wait_for(2 * turn + 1) {
-            return;
-        }
-        shared.line.0.store(2 * turn + 2, Ordering::Release);
+        line.wait_for(2 * turn + 1);
+        line.0.store(2 * turn + 2, Ordering::Release);
     }
 }
 
-fn ask(shared: &Shared) -> Span {
+fn ask(line: &Line) -> Span {
     let mut took: Vec<u64> = Vec::with_capacity(BATCHES as usize);
     let mut turn = 0;
     for _ in 0..BATCHES {
         let begun = monotonic_ns();
         for _ in 0..BATCH {
-            shared.line.0.store(2 * turn + 1, Ordering::Release);
-            if !shared.wait_for(2 * turn + 2) {
-                return Span::ZERO;
-            }
+            line.0.store(2 * turn + 1, Ordering::Release);
+            line.wait_for(2 * turn + 2);
             turn += 1;
         }
         took.push((monotonic_ns() - begun) / u64::from(BATCH));
@@ -99,16 +98,11 @@ fn ask(shared: &Shared) -> Span {
     Span::from_nanos(took.get(took.len() / 2).copied().unwrap_or(0))
 }
 
-impl Shared {
-    /// `false` when the other side could not begin.
-    fn wait_for(&self, wanted: u32) -> bool {
-        while self.line.0.load(Ordering::Acquire) != wanted {
-            if self.given_up.load(Ordering::Relaxed) {
-                return false;
-            }
+impl Line {
+    fn wait_for(&self, wanted: u32) {
+        while self.0.load(Ordering::Acquire) != wanted {
             std::hint::spin_loop();
         }
-        true
     }
 }
 

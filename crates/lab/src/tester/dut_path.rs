@@ -29,9 +29,6 @@ pub struct Filter {
 
 impl InPath {
     /// Puts the program, which has this name, on a port of the bed, to run in its turn among those of others.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn put(
         bed: &Bed,
         port: &Port,
@@ -88,9 +85,6 @@ impl Drop for Filter {
 }
 
 /// Takes off what a killed process left at the ports of a kept bed: else the next one would measure the wire.
-///
-/// # Errors
-/// What the kernel said.
 pub fn sweep(bed: &Bed) -> Result<(), TesterError> {
     for port in bed.ports() {
         let ifindex = port.ifindex;

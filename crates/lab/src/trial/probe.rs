@@ -4,65 +4,64 @@
 use crate::tester::{Tester, TesterError};
 use crate::trial;
 use mpps_method::{Direction, Ledger, Offer, Rate, Span};
-use std::fmt;
+use thiserror::Error;
 
 /// Where the probe stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Hop {
     /// The sender handed nothing over.
+    #[error("the sender sent nothing: is the tester's CPU free?")]
     Sender,
     /// Between the tester's port and the virtual NIC.
+    #[error("they left the sender and never reached the virtual NIC")]
     BeforeNic,
     /// At the virtual NIC's ring.
+    #[error("they found the virtual NIC's ring full: does the DUT's CPU run at all?")]
     NicRing,
     /// Inside the DUT: no route, no forwarding, a firewall rule, a wrong neighbour.
+    #[error(
+        "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
+         (`mpps bed shell` opens a shell in its namespace)"
+    )]
     Dut,
     /// Somewhere between the tester's ports, around a device of somebody else's.
+    #[error(
+        "they left the tester and did not come back: does the device route them to the other port, are its \
+         addresses those of --dut-address, does it have an address for the tester's (--in-address)?"
+    )]
     Device,
     /// Past the receiver at the DUT's exit.
+    #[error(
+        "they left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress filter): give \
+         --receiver port"
+    )]
     PastExit,
     /// At the receiver's ring.
+    #[error("they were lost at the receiver's ring: is the tester's CPU free?")]
     ReceiverRing,
     /// The receiver saw frames, but not ours.
+    #[error("the DUT changed the frames so much that the tester does not recognise them")]
     Receiver,
     /// The DUT has a route where it should have none.
+    #[error(
+        "destinations were drawn where the table has no route, and the DUT has one (a default route?): clear it, or \
+         give another --draw"
+    )]
     Routed,
 }
 
-impl fmt::Display for Hop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sender => "the sender sent nothing: is the tester's CPU free?",
-            Self::BeforeNic => "they left the sender and never reached the virtual NIC",
-            Self::NicRing => "they found the virtual NIC's ring full: does the DUT's CPU run at all?",
-            Self::Dut => {
-                "the DUT took them and did not forward them: look at its routes, ip_forward, firewall and neighbours \
-                 (`mpps bed shell` opens a shell in its namespace)"
-            }
-            Self::Device => {
-                "they left the tester and did not come back: does the device route them to the other port, are its \
-                 addresses those of --dut-address, does it have an address for the tester's (--in-address)?"
-            }
-            Self::PastExit => {
-                "they left the DUT past its egress hook (XDP redirect, PACKET_QDISC_BYPASS or an egress filter): give \
-                 --receiver port"
-            }
-            Self::ReceiverRing => "they were lost at the receiver's ring: is the tester's CPU free?",
-            Self::Routed => {
-                "destinations were drawn where the table has no route, and the DUT has one (a default route?): clear it, or \
-                 give another --draw"
-            }
-            Self::Receiver => "the DUT changed the frames so much that the tester does not recognise them",
-        })
-    }
-}
-
 /// The probe did not come through.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ProbeError {
     /// The tester failed.
-    Tester(TesterError),
+    #[error(transparent)]
+    Tester(#[from] TesterError),
     /// Frames stopped on their way.
+    #[error(
+        "probe through the DUT ({}): {received} of {sent} frames arrived; {hop}{}",
+        way(*hop, *direction),
+        those_down(down)
+    )]
     Stopped {
         /// Which direction (0: from A to D).
         direction: usize,
@@ -77,36 +76,6 @@ pub enum ProbeError {
     },
 }
 
-impl fmt::Display for ProbeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tester(error) => error.fmt(f),
-            Self::Stopped {
-                direction,
-                hop,
-                sent,
-                received,
-                down,
-            } => {
-                let way = match (*hop == Hop::Device, *direction == 0) {
-                    (false, true) => "mB to mC",
-                    (false, false) => "mC to mB",
-                    (true, true) => "out to in",
-                    (true, false) => "in to out",
-                };
-                write!(
-                    f,
-                    "probe through the DUT ({way}): {received} of {sent} frames arrived; {hop}"
-                )?;
-                if down.is_empty() {
-                    return Ok(());
-                }
-                write!(f, "; down: {}", down.join(", "))
-            }
-        }
-    }
-}
-
 impl ProbeError {
     /// Whether frames came through the DUT, but past the receiver at its exit.
     #[must_use]
@@ -116,12 +85,21 @@ impl ProbeError {
     }
 }
 
-impl std::error::Error for ProbeError {}
-
-impl From<TesterError> for ProbeError {
-    fn from(error: TesterError) -> Self {
-        Self::Tester(error)
+/// The way of the frames, by the names of the ports on it.
+fn way(hop: Hop, direction: usize) -> &'static str {
+    match (hop == Hop::Device, direction == 0) {
+        (false, true) => "mB to mC",
+        (false, false) => "mC to mB",
+        (true, true) => "out to in",
+        (true, false) => "in to out",
     }
+}
+
+fn those_down(down: &[String]) -> String {
+    if down.is_empty() {
+        return String::new();
+    }
+    format!("; down: {}", down.join(", "))
 }
 
 /// Frames of a probe, in all.

@@ -1,6 +1,7 @@
-//! Somebody else's device between two real ports. Nothing is known of it but where frames have to go.
+//! The external device as it stands. Nothing is known of it but where frames have to go.
 
-use super::{Dut, Front, Port};
+use super::Neighbours;
+use crate::dut::{Dut, Front, Port};
 use mpps_linux::ipstat::IpCounts;
 
 /// The device.
@@ -8,6 +9,8 @@ use mpps_linux::ipstat::IpCounts;
 pub struct Device {
     /// Its Ethernet addresses before the tester's first port and its second; zeros where no frame is sent.
     pub next_hops: [[u8; 6]; 2],
+    /// They answer its questions for the tester's addresses.
+    pub neighbours: Vec<Neighbours>,
 }
 
 impl Dut for Device {
@@ -29,5 +32,9 @@ impl Dut for Device {
 
     fn ip_counts(&self, _ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error> {
         Ok(None)
+    }
+
+    fn leave(&mut self) {
+        self.neighbours.clear();
     }
 }

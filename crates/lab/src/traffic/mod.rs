@@ -1,8 +1,10 @@
 //! What is sent: frame sizes, flows, addresses, directions, and by which ports. Knows no tester and no bed.
 
+pub mod destinations;
+
 pub use mpps_record::known::ReceiverPlace;
 
-use crate::destinations::Destinations;
+use destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The four ports: cables, addresses, static neighbours, and silence.
+//! The kernel's router in a namespace: its four ports with cables, addresses, static neighbours, and silence.
 //!
 //! Not one frame shall be on the bed that the tester did not send: it would take a slot of a ring, stand
 //! in a counter, and make two trials differ. The tester's namespaces have no IPv6 and no addresses. The
@@ -8,10 +8,11 @@
 //! changes a port after that, and its one report is over before a bed counts as raised. `tests/bed.rs` counts
 //! the frames.
 
-use super::{BedError, BedPlan, Port, Side, names};
+use super::{BedError, BedPlan, Ground, PlannedDut, Port, Side, Standing, names};
 use crate::clock::wait_for;
-use crate::dut::{Dut, KernelRouter};
+use crate::dut::{Dut, Front, VETH_RING};
 use mpps_linux::cpu::CpuSet;
+use mpps_linux::ipstat::{self, IpCounts};
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::Setting;
@@ -26,8 +27,127 @@ const WORKER_STEP_NS: u64 = 500_000;
 /// read back as it was written.
 const NEVER_MS: &str = "2147483000";
 
+/// The kernel's router as planned; the bed's plan has all there is to say.
+pub(super) struct PlannedRouter;
+
+impl PlannedDut for PlannedRouter {
+    fn bed_name(&self) -> &'static str {
+        "namespaces"
+    }
+
+    fn rows(&self, plan: &BedPlan) -> Vec<(&'static str, String)> {
+        let name = plan.name.as_deref();
+        let (nic, rss) = (plan.nic.name(), plan.rss.name());
+        let ring = (plan.nic == Front::Cpumap).then(|| format!("{} frames each", plan.rx_ring));
+        let shared = if plan.cpus.shared() { " (shared)" } else { "" };
+        let (dut, tester) = (list(&plan.cpus.dut), list(&plan.cpus.tester));
+        let script = plan.dut_setup.as_ref();
+        let rows = [
+            (
+                "bed",
+                Some(name.unwrap_or("of its own, lowered afterwards").to_owned()),
+            ),
+            (
+                "front",
+                Some(format!("{nic}, {} queue(s), RSS key {rss}", plan.queues)),
+            ),
+            ("receive ring", ring),
+            ("CPUs", Some(format!("DUT {dut}, tester {tester}{shared}"))),
+            (
+                "tester",
+                Some(format!("{} kernel interfaces", plan.interfaces.name())),
+            ),
+            (
+                "DUT set-up",
+                script.map(|script| script.display().to_string()),
+            ),
+        ];
+        let filled = rows.into_iter();
+        filled
+            .filter_map(|(head, text)| Some((head, text?)))
+            .collect()
+    }
+
+    fn line(&self, plan: &BedPlan) -> String {
+        let (dut, tester) = (plan.cpus.dut_set(), plan.cpus.tester_set());
+        let shared = if plan.cpus.shared() {
+            ": they share a CPU, and the DUT gets the time that the tester leaves"
+        } else {
+            ""
+        };
+        format!(
+            "front {}, tester on CPU {tester}, DUT on CPU {dut}{shared}",
+            plan.nic.name()
+        )
+    }
+
+    fn raise(&self, plan: &BedPlan, ground: &mut Ground<'_>) -> Result<Standing, BedError> {
+        let [out, dut, tester_in] = names::netns(ground.name);
+        let netns = [
+            ground.make_netns(out)?,
+            ground.make_netns(dut)?,
+            ground.make_netns(tester_in)?,
+        ];
+        put_in(&netns, plan)?;
+        standing(netns, plan)
+    }
+
+    fn find(&self, plan: &BedPlan, name: &str) -> Result<Standing, BedError> {
+        let [out, dut, tester_in] = names::netns(name);
+        let netns = [
+            NetNs::open(&out)?,
+            NetNs::open(&dut)?,
+            NetNs::open(&tester_in)?,
+        ];
+        standing(netns, plan)
+    }
+}
+
+/// CPUs as the user lists them.
+pub(super) fn list(cpus: &[usize]) -> String {
+    let cpus: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    cpus.join(",")
+}
+
+/// The router, with what the tester puts before it.
+#[derive(Debug)]
+struct KernelRouter {
+    /// Its ports, before the tester's first and second.
+    ports: [Port; 2],
+    /// Which part of the kernel receives.
+    front: Front,
+    /// Frames that a ring of the virtual NIC holds.
+    rx_ring: u32,
+}
+
+impl Dut for KernelRouter {
+    fn next_hops(&self) -> [[u8; 6]; 2] {
+        self.ports.each_ref().map(|port| port.mac)
+    }
+
+    fn ports(&self) -> Option<[&Port; 2]> {
+        Some(self.ports.each_ref())
+    }
+
+    fn front(&self) -> Option<Front> {
+        Some(self.front)
+    }
+
+    fn ring_frames(&self) -> Option<u32> {
+        Some(match self.front {
+            Front::Cpumap => self.rx_ring,
+            Front::Napi | Front::Softirq => VETH_RING,
+        })
+    }
+
+    fn ip_counts(&self, ipv6: bool) -> Result<Option<IpCounts>, mpps_linux::Error> {
+        let read = if ipv6 { ipstat::ipv6 } else { ipstat::ipv4 };
+        self.ports[0].netns.run(read)?.map(Some)
+    }
+}
+
 /// Cables and configures the ports of three empty namespaces; they are up when this returns.
-pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<(), BedError> {
+fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<(), BedError> {
     let [out, dut, tester_in] = netns;
     for tester in [out, tester_in] {
         tester.run(silence_tester)??;
@@ -43,18 +163,17 @@ pub(super) fn put_in(netns: &[NetNs; 3], plan: &BedPlan) -> Result<(), BedError>
 }
 
 /// The tester's ports and the router, as they stand in the bed's three namespaces.
-pub(super) fn standing(
-    netns: [NetNs; 3],
-    plan: &BedPlan,
-) -> Result<([Port; 2], Box<dyn Dut>), BedError> {
+fn standing(netns: [NetNs; 3], plan: &BedPlan) -> Result<Standing, BedError> {
     let [out, dut, tester_in] = netns.map(Arc::new);
     let router = KernelRouter {
         ports: [port(&dut, Side::B)?, port(&dut, Side::C)?],
         front: plan.nic,
         rx_ring: plan.rx_ring,
     };
-    let tester = [port(&out, Side::A)?, port(&tester_in, Side::D)?];
-    Ok((tester, Box::new(router)))
+    Ok(Standing {
+        tester: [port(&out, Side::A)?, port(&tester_in, Side::D)?],
+        dut: Box::new(router),
+    })
 }
 
 /// The DUT's ends come up first: a port whose cable is not whole is not ready, and becomes so by one event, when a
@@ -244,11 +363,29 @@ fn add_neighbours() -> Result<(), mpps_linux::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bed::CpuSplit;
 
     #[test]
     fn the_group_of_an_address_ends_in_its_last_24_bits() {
         let address = "2001:2::4:12ab:cdef".parse().unwrap();
         let group: Ipv6Addr = "ff02::1:ffab:cdef".parse().unwrap();
         assert_eq!(solicited_node(address), group);
+    }
+
+    #[test]
+    fn one_cpu_for_both_is_said_first() {
+        let line = |dut: &[usize], tester: &[usize]| {
+            PlannedRouter.line(&BedPlan::usual(CpuSplit {
+                dut: dut.to_vec(),
+                tester: tester.to_vec(),
+            }))
+        };
+        assert_eq!(
+            line(&[2], &[0, 1]),
+            "front cpumap, tester on CPU 0-1, DUT on CPU 2"
+        );
+        let one = line(&[0], &[0]);
+        let shared = "front cpumap, tester on CPU 0, DUT on CPU 0: they share a CPU";
+        assert!(one.starts_with(shared), "{one}");
     }
 }
