@@ -6,6 +6,7 @@ mod columns;
 mod details;
 mod digits;
 mod doctor;
+mod document;
 mod doubts;
 mod fib;
 mod fib_scale;

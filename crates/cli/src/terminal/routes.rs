@@ -4,7 +4,7 @@ mod json;
 
 pub use json::routes_json;
 
-use super::grouped;
+use super::{columns, grouped};
 use mpps_tables::{Counts, Families, Histogram, Routes, Table};
 use std::fmt::Write;
 
@@ -36,20 +36,20 @@ pub fn routes(read: &Routes) -> String {
             if read.counts.damaged == 1 { "" } else { "s" }
         );
     }
-    let _ = writeln!(text);
-    row(&mut text, "", "IPv4", "IPv6");
-    families(&mut text, "distinct prefixes", read.distinct);
-    for (class, count) in read.chosen.left_out.iter() {
-        families(&mut text, &format!("- {}", class.name()), count);
-    }
-    families(
-        &mut text,
+    let counted =
+        |name: &str, count: Families| [name.to_owned(), grouped(count.v4), grouped(count.v6)];
+    let mut rows = vec![["", "IPv4", "IPv6"].map(str::to_owned)];
+    rows.push(counted("distinct prefixes", read.distinct));
+    let left_out = read.chosen.left_out.iter();
+    rows.extend(left_out.map(|(class, count)| counted(&format!("- {}", class.name()), count)));
+    rows.push(counted(
         "left to use",
         Families::from_table(&read.chosen.table),
-    );
-    let _ = writeln!(text);
-    lengths(&mut text, &Histogram::from_table(&read.chosen.table));
-    text
+    ));
+    rows.push(Default::default());
+    let histogram = Histogram::from_table(&read.chosen.table);
+    rows.extend(length_rows(&histogram.v4, &histogram.v6));
+    format!("{text}\n{}", columns(&rows, &[0]))
 }
 
 /// What the file is.
@@ -93,30 +93,20 @@ fn megaoctets(octets: u64) -> String {
     format!("{:.2} MB", octets as f64 / 1e6)
 }
 
-fn lengths(text: &mut String, histogram: &Histogram) {
-    row(text, "length", "IPv4", "IPv6");
-    for (length, &v6) in histogram.v6.iter().enumerate() {
-        let v4 = histogram.v4.get(length).copied().unwrap_or_default();
-        if v4 + v6 > 0 {
-            let or_blank = |count| {
-                if count > 0 {
-                    grouped(count)
-                } else {
-                    String::new()
-                }
-            };
-            row(text, &format!("/{length}"), &or_blank(v4), &or_blank(v6));
+/// A head, then the prefix lengths there are with their counts of both families.
+pub(super) fn length_rows(v4: &[u64], v6: &[u64]) -> Vec<[String; 3]> {
+    let mut rows = vec![["length", "IPv4", "IPv6"].map(str::to_owned)];
+    for length in 0..v4.len().max(v6.len()) {
+        let counts = [v4, v6].map(|counts| counts.get(length).copied().unwrap_or(0));
+        if counts != [0, 0] {
+            let [v4, v6] = counts.map(|count| match count {
+                0 => String::new(),
+                count => grouped(count),
+            });
+            rows.push([format!("/{length}"), v4, v6]);
         }
     }
-}
-
-fn families(text: &mut String, name: &str, count: Families) {
-    row(text, name, &grouped(count.v4), &grouped(count.v6));
-}
-
-fn row(text: &mut String, name: &str, v4: &str, v6: &str) {
-    let line = format!("{name:<45}{v4:>12}{v6:>12}");
-    let _ = writeln!(text, "{}", line.trim_end());
+    rows
 }
 
 #[cfg(test)]
