@@ -26,9 +26,9 @@ documents=$share/doc/mpps
 install -D "$mpps" "$tree/usr/bin/mpps"
 "$mpps" man "$share/man/man1"
 gzip --best --no-name "$share"/man/man1/*.1
-install -D /dev/stdin "$share/bash-completion/completions/mpps" < <("$mpps" completions bash)
-install -D /dev/stdin "$share/zsh/vendor-completions/_mpps" < <("$mpps" completions zsh)
-install -D /dev/stdin "$share/fish/vendor_completions.d/mpps.fish" < <("$mpps" completions fish)
+install -D --mode=644 /dev/stdin "$share/bash-completion/completions/mpps" < <("$mpps" completions bash)
+install -D --mode=644 /dev/stdin "$share/zsh/vendor-completions/_mpps" < <("$mpps" completions zsh)
+install -D --mode=644 /dev/stdin "$share/fish/vendor_completions.d/mpps.fish" < <("$mpps" completions fish)
 mkdir -p "$documents/docs" "$documents/licences"
 cp README.md CHANGELOG.md LICENSE-* "$documents"
 cp docs/*.md "$documents/docs"
@@ -46,7 +46,7 @@ cargo tree --locked --package mpps-cli --edges normal --prefix none --no-dedupe 
 		texts=("$cargo_home"/registry/src/*/"$crate"/{,libbpf/}{licen[cs]e,copying,copyright,notice}*)
 		echo "$crate: $licence$([ ${#texts[@]} -gt 0 ] || echo ' (it brings no text)')"
 		for text in "${texts[@]}"; do
-			if [ -f "$text" ]; then install -D "$text" "$documents/licences/$crate/${text##*/}"; fi
+			if [ -f "$text" ]; then install -D --mode=644 "$text" "$documents/licences/$crate/${text##*/}"; fi
 		done
 	done >> "$documents/copyright"
 chmod --recursive u=rwX,go=rX "$tree"
