@@ -18,7 +18,7 @@ dpkg-query --listfiles $needs | while read -r file; do
 done | sort --unique | tar --create --directory / --files-from - | tar --extract --directory "$root"
 # By these words dpkg judges whether there is what the package depends on.
 dpkg-query --status $needs > "$root/var/lib/dpkg/status"
-for need in $needs; do cp "$(dpkg-query --control-path "$need" list)" "$root/var/lib/dpkg/info"; done
+for need in $needs; do cp "/var/lib/dpkg/info/$need"[.:]*list "$root/var/lib/dpkg/info"; done
 
 # A container's dpkg may leave documents out.
 dpkg --root="$root" --path-include='/usr/share/*' --install "$package"
