@@ -12,7 +12,6 @@ pub fn loaded_json(told: &RoutesLoaded) -> String {
     let loaded = &told.loaded;
     let left_out = told.left_out.iter();
     let left_out = left_out.map(|(class, count)| (class.name(), count.total()));
-    let families = loaded.families();
     document(json!({
         "source": told.source,
         "place": told.place,
@@ -27,7 +26,7 @@ pub fn loaded_json(told: &RoutesLoaded) -> String {
         "loading_ns": loaded.loading_ns,
         "counting_ns": loaded.counting_ns,
         "kernel_memory_octets": loaded.memory_octets,
-        "families": families.map(family_json).collect::<Value>(),
+        "families": loaded.families().map(family_json).collect::<Value>(),
     }))
 }
 
