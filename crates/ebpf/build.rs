@@ -24,6 +24,9 @@ fn program_name(source: &Path) -> Option<String> {
 fn build(source: &Path, skeleton: &Path) {
     // linux/bpf.h pulls in asm/types.h, which Debian keeps in the architecture's own folder.
     let multiarch = format!("-I/usr/include/{}-linux-gnu", std::env::consts::ARCH);
+    // The kernel is told the lines of the source. Their file must not depend on where it lies.
+    let folder = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let renamed = format!("-ffile-prefix-map={folder}=crates/ebpf");
     let built = SkeletonBuilder::new()
         .source(source)
         .clang_args([
@@ -32,6 +35,7 @@ fn build(source: &Path, skeleton: &Path) {
             "-Wall",
             "-Wno-unused-function",
             &multiarch,
+            &renamed,
         ])
         .build_and_generate(skeleton);
     if let Err(error) = built {

@@ -29,6 +29,12 @@ pub fn for_emulation() -> Result<(), Failure> {
     install(&Places::here().missing(&needs::EMULATION))
 }
 
+/// Installs what building and packing need.
+pub fn for_packing() -> Result<(), Failure> {
+    for_building()?;
+    install(&Places::here().missing(&needs::PACKING))
+}
+
 /// Installs these packages.
 pub fn install(missing: &[Need]) -> Result<(), Failure> {
     if missing.is_empty() {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod dist;
 mod failure;
 mod install;
 mod kernel;
@@ -29,6 +30,8 @@ pub const VERBS: &str = "\
   kernel [debian12|debian13] [--cpus N] [--run LINE]... [-- TEST...]
                          run the tests that judge a kernel on a Debian release's own, in an emulated machine (no rates);
                          with --run a command in its shell instead, as 'mpps throughput --frame 64'
+  dist [--check]         pack the last commit: a Debian package and an archive in target/dist, the same octets each time;
+                         with --check it is built twice and compared, and the package is installed and tried
   setup                  install what building and testing needs, nothing else
   help                   this text";
 
@@ -55,6 +58,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         "tidy" => tidy::check(),
         "oracle" => oracle::run(rest),
         "kernel" => kernel::run(rest),
+        "dist" => dist::run(rest),
         "setup" => install::everything().map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {
             println!("cargo xtask VERB\n\n{VERBS}");

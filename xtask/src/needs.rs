@@ -98,6 +98,16 @@ pub const EMULATION: [Need; 3] = [
     need("xz-utils", Sign::Program("xz"), "unpacks kernel modules"),
 ];
 
+/// To make a Debian package of it: `cargo xtask dist`.
+pub const PACKING: [Need; 2] = [
+    need(
+        "dpkg-dev",
+        Sign::Program("dpkg-shlibdeps"),
+        "finds the packages that a program depends on",
+    ),
+    need("git", Sign::Program("git"), "exports the commit"),
+];
+
 /// Where programs and headers are looked for.
 pub struct Places {
     /// Folders of programs.

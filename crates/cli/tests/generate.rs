@@ -74,6 +74,11 @@ fn every_verb_has_a_man_page_without_warnings() {
             assert_eq!(complaints(program, words, &path), "", "{program} of {page}");
         }
     }
+    let mut names = std::fs::read_dir(&folder).expect("the folder").flatten();
+    assert!(
+        !names.any(|file| file.file_name().to_string_lossy().contains("-help")),
+        "no page of the verb help"
+    );
     let throughput = std::fs::read_to_string(folder.join("mpps-throughput.1")).expect("a page");
     assert!(
         throughput.contains("RFC 2544 section 9"),

@@ -7,6 +7,7 @@ use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::procstat;
 use mpps_method::random::Random;
 use mpps_record::facts::Facts;
+use serde::Serialize;
 use std::hint::black_box;
 use std::sync::Barrier;
 
@@ -35,7 +36,7 @@ const PASSES: usize = 5;
 struct Line([u32; LINE_OCTETS / 4]);
 
 /// One size of working set.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Octets in use.
     pub working_set_octets: u64,

@@ -1,9 +1,9 @@
 //! The beds that stand.
 
+use super::columns;
+use super::document::document;
 use mpps_lab::bed::BedState;
-use mpps_record::SCHEMA;
-use serde::Serialize;
-use std::fmt::Write;
+use serde_json::{Value, json};
 
 /// One line a bed; one that says so where there is none.
 #[must_use]
@@ -11,14 +11,12 @@ pub fn beds(beds: &[BedState]) -> String {
     if beds.is_empty() {
         return "there is no bed (raise one: mpps bed up NAME)\n".to_owned();
     }
-    let mut text = String::new();
-    for bed in beds {
-        let state = state(bed);
+    let row = |bed: &BedState| {
         let front = bed.plan.as_ref().map_or("-", |plan| plan.nic.name());
-        let (name, netns) = (&bed.name, netns(bed).join(" "));
-        let _ = writeln!(text, "{name:<24} {state:<8} {front:<8} {netns}");
-    }
-    text
+        let (state, netns) = (state(bed), netns(bed).join(" "));
+        [bed.name.as_str(), state, front, &netns].map(str::to_owned)
+    };
+    columns(&beds.iter().map(row).collect::<Vec<_>>(), &[0, 1, 2, 3])
 }
 
 /// What is to be known of a bed: whether it may be used, and if not, what to run.
@@ -35,41 +33,20 @@ fn netns(bed: &BedState) -> [String; 3] {
     ["out", "dut", "in"].map(|end| format!("mpps-{}-{end}", bed.name))
 }
 
-#[derive(Serialize)]
-struct Document {
-    schema: u32,
-    beds: Vec<BedEntry>,
-}
-
-#[derive(Serialize)]
-struct BedEntry {
-    name: String,
-    kept: bool,
-    in_use: bool,
-    /// Null where the plan is not on disk: beds that are not kept.
-    nic: Option<&'static str>,
-    queues: Option<u16>,
-    namespaces: [String; 3],
-}
-
-/// The same as one JSON object.
-///
-/// # Errors
-/// None that can happen: all of it is text and numbers.
-pub fn beds_json(beds: &[BedState]) -> serde_json::Result<String> {
-    let entry = |bed: &BedState| BedEntry {
-        name: bed.name.clone(),
-        kept: bed.kept,
-        in_use: bed.in_use,
-        nic: bed.plan.as_ref().map(|plan| plan.nic.name()),
-        queues: bed.plan.as_ref().map(|plan| plan.queues),
-        namespaces: netns(bed),
+/// The same as one JSON object. Front and queues are null where the plan is not on disk: beds that are not kept.
+#[must_use]
+pub fn beds_json(beds: &[BedState]) -> String {
+    let entry = |bed: &BedState| {
+        json!({
+            "name": bed.name,
+            "kept": bed.kept,
+            "in_use": bed.in_use,
+            "nic": bed.plan.as_ref().map(|plan| plan.nic.name()),
+            "queues": bed.plan.as_ref().map(|plan| plan.queues),
+            "namespaces": netns(bed),
+        })
     };
-    let document = Document {
-        schema: SCHEMA,
-        beds: beds.iter().map(entry).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    document(json!({ "beds": beds.iter().map(entry).collect::<Value>() }))
 }
 
 #[cfg(test)]
@@ -90,7 +67,7 @@ mod tests {
             in_use: false,
             plan: None,
         };
-        let json = beds_json(&[kept.clone(), dead.clone()]).expect("serialises");
+        let json = beds_json(&[kept.clone(), dead.clone()]);
         let json: serde_json::Value = serde_json::from_str(&json).expect("one object");
         assert_eq!(json["beds"][0]["name"], "lab1");
         assert_eq!(json["beds"][0]["kept"], true);

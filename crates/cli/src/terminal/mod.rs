@@ -5,6 +5,7 @@ mod calibration;
 mod columns;
 mod details;
 mod doctor;
+mod document;
 mod doubts;
 mod fib;
 mod fib_scale;

@@ -36,19 +36,20 @@ pub fn routes(read: &Routes) -> String {
             if read.counts.damaged == 1 { "" } else { "s" }
         );
     }
-    let counts =
+    let counted =
         |name: &str, count: Families| [name.to_owned(), grouped(count.v4), grouped(count.v6)];
     let mut rows = vec![["", "IPv4", "IPv6"].map(str::to_owned)];
-    rows.push(counts("distinct prefixes", read.distinct));
+    rows.push(counted("distinct prefixes", read.distinct));
     let left_out = read.chosen.left_out.iter();
-    rows.extend(left_out.map(|(class, count)| counts(&format!("- {}", class.name()), count)));
-    let table = &read.chosen.table;
-    rows.push(counts("left to use", Families::from_table(table)));
+    rows.extend(left_out.map(|(class, count)| counted(&format!("- {}", class.name()), count)));
+    rows.push(counted(
+        "left to use",
+        Families::from_table(&read.chosen.table),
+    ));
     rows.push(Default::default());
-    rows.push(["length", "IPv4", "IPv6"].map(str::to_owned));
-    rows.extend(lengths(&Histogram::from_table(table)));
-    let _ = write!(text, "\n{}", columns(&rows, &[0]));
-    text
+    let histogram = Histogram::from_table(&read.chosen.table);
+    rows.extend(length_rows(&histogram.v4, &histogram.v6));
+    format!("{text}\n{}", columns(&rows, &[0]))
 }
 
 /// What the file is.
@@ -92,21 +93,20 @@ fn megaoctets(octets: u64) -> String {
     format!("{:.2} MB", octets as f64 / 1e6)
 }
 
-/// A row for each length that a prefix has.
-fn lengths(histogram: &Histogram) -> impl Iterator<Item = [String; 3]> {
-    let or_blank = |count: u64| {
-        if count > 0 {
-            grouped(count)
-        } else {
-            String::new()
+/// A head, then the prefix lengths there are with their counts of both families.
+pub(super) fn length_rows(v4: &[u64], v6: &[u64]) -> Vec<[String; 3]> {
+    let mut rows = vec![["length", "IPv4", "IPv6"].map(str::to_owned)];
+    for length in 0..v4.len().max(v6.len()) {
+        let counts = [v4, v6].map(|counts| counts.get(length).copied().unwrap_or(0));
+        if counts != [0, 0] {
+            let [v4, v6] = counts.map(|count| match count {
+                0 => String::new(),
+                count => grouped(count),
+            });
+            rows.push([format!("/{length}"), v4, v6]);
         }
-    };
-    (0..histogram.v6.len()).filter_map(move |length| {
-        let counts = [&histogram.v4[..], &histogram.v6[..]];
-        let counts = counts.map(|counts| counts.get(length).copied().unwrap_or_default());
-        let [v4, v6] = counts.map(or_blank);
-        (counts != [0, 0]).then(|| [format!("/{length}"), v4, v6])
-    })
+    }
+    rows
 }
 
 #[cfg(test)]

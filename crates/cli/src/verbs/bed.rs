@@ -26,7 +26,7 @@ pub fn run(args: &BedArgs) -> Result<Exit> {
             facts::check()?;
             let beds = bed::list()?;
             terminal::out(&if args.json {
-                terminal::beds_json(&beds)?
+                terminal::beds_json(&beds)
             } else {
                 terminal::beds(&beds)
             });

@@ -17,7 +17,7 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     // Half an examination would call good parts bad.
     ensure!(!interrupt::requested(), Interrupted("interrupted"));
     terminal::out(&if args.json {
-        terminal::doctor_json(&examination)?
+        terminal::doctor_json(&examination)
     } else {
         terminal::fitted(&terminal::doctor(&examination))
     });

@@ -12,7 +12,7 @@ use clap::{Command, CommandFactory};
 /// The folder cannot be made or written to.
 pub fn man(args: &ManArgs) -> Result<Exit> {
     let folder = &args.folder;
-    let mut command = Cli::command();
+    let mut command = without_help(Cli::command());
     command.build();
     std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(with_short_synopsis(command), folder))
@@ -21,6 +21,12 @@ pub fn man(args: &ManArgs) -> Result<Exit> {
             format!("write man pages to {folder} (name a folder that can be written to)")
         })?;
     Ok(Exit::Measured)
+}
+
+/// Without the verb `help` of each level: its pages would say once more what there is.
+fn without_help(command: Command) -> Command {
+    let command = command.disable_help_subcommand(true);
+    command.mut_subcommands(without_help)
 }
 
 /// The usage line of `--help` as each page's synopsis: the list of all flags would lack their values.

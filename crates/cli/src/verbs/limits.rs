@@ -24,7 +24,7 @@ pub fn run(args: &LimitsArgs) -> Result<Exit> {
     });
     let memory = args.memory.or(by_measuring);
     terminal::out(&if args.json {
-        terminal::limits_json(&plan, memory, measured.as_ref())?
+        terminal::limits_json(&plan, memory, measured.as_ref())
     } else {
         terminal::limits(&plan, memory, measured.as_ref())
     });

@@ -3,6 +3,7 @@
 use super::{Family, FibError, PROTOCOL, collect};
 use mpps_linux::links;
 use mpps_linux::routes::{Filter, Route};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -16,9 +17,10 @@ pub struct Contents {
 }
 
 /// Routes that share table, family and next hop.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Group {
     /// Routing table; 254 is main.
+    #[serde(rename = "route_table")]
     pub table: u32,
     /// Family.
     pub family: Family,
@@ -29,6 +31,7 @@ pub struct Group {
     /// Interface; by number where it has gone.
     pub interface: Option<String>,
     /// Id of the nexthop object.
+    #[serde(rename = "nexthop_object")]
     pub nexthop: Option<u32>,
     /// Routes.
     pub routes: u64,

@@ -24,12 +24,16 @@ pub use request::{Request, Stamp, Via};
 pub use rt6_stats::{Rt6Stats, rt6_stats};
 pub use trie_stats::{LookupCounters, TrieStats, trie_stats};
 
+use serde::Serialize;
+
 /// Address family: a FIB of its own each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum Family {
     /// IPv4.
+    #[serde(rename = "ipv4")]
     V4,
     /// IPv6.
+    #[serde(rename = "ipv6")]
     V6,
 }
 

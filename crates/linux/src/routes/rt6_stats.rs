@@ -1,17 +1,20 @@
 //! The IPv6 FIB as the kernel counts it: /proc/net/rt6_stats (net/ipv6/route.c, `rt6_stats_seq_show`).
 
 use crate::error::{Error, Result};
+use serde::Serialize;
 
 const PATH: &str = "/proc/thread-self/net/rt6_stats";
 
 /// What the namespace's IPv6 tables hold, all of them together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Rt6Stats {
     /// Nodes of the trees (`fib_nodes`).
     pub nodes: u64,
     /// Nodes that have routes (`fib_route_nodes`).
+    #[serde(rename = "nodes_with_routes")]
     pub route_nodes: u64,
     /// Destination entries made since the namespace is there (`fib_rt_alloc`, ip6_dst_alloc()).
+    #[serde(rename = "destination_entries_made")]
     pub destinations_made: u64,
     /// Routes in the tables (`fib_rt_entries`).
     pub routes: u64,
@@ -20,6 +23,7 @@ pub struct Rt6Stats {
     /// Destination entries there are: what forwarding keeps of a route once it was used.
     pub destination_entries: u64,
     /// Routes removed since the namespace is there (`fib_discarded_routes`).
+    #[serde(rename = "routes_removed")]
     pub discarded_routes: u64,
 }
 

@@ -2,6 +2,7 @@
 //! (net/ipv4/fib_trie.c, `fib_triestat_seq_show`).
 
 use crate::error::{Error, Result};
+use serde::Serialize;
 
 const PATH: &str = "/proc/thread-self/net/fib_triestat";
 
@@ -34,7 +35,7 @@ pub struct TrieStats {
 }
 
 /// What look-ups met since the table is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LookupCounters {
     /// Look-ups.
     pub gets: u64,

@@ -5,6 +5,7 @@ mod nics;
 
 pub use document::doctor_json;
 
+use super::columns;
 use mpps_lab::doctor::{Check, Examination, JobState, Outlook, State, Subject};
 use mpps_record::facts::{Facts, Reading};
 use std::fmt::Write;
@@ -13,8 +14,8 @@ use std::fmt::Write;
 #[must_use]
 pub fn doctor(examination: &Examination) -> String {
     let mut text = machine(&examination.facts);
-    jobs(&mut text, &examination.outlooks());
-    checks(&mut text, &examination.checks);
+    text += &jobs(&examination.outlooks());
+    text += &checks(&examination.checks);
     if examination
         .check(Subject::RIGHTS)
         .is_some_and(|rights| rights.state == State::Lacks)
@@ -58,29 +59,19 @@ fn hypervisor(signature: &str) -> &str {
     }
 }
 
-fn jobs(text: &mut String, outlooks: &[Outlook]) {
-    text.push_str("\nJobs\n");
-    let width = outlooks
-        .iter()
-        .map(|one| one.job.command.len())
-        .max()
-        .unwrap_or(0);
-    for outlook in outlooks {
-        let state = match outlook.state {
-            JobState::CanRun => "can run",
-            JobState::Cannot => "cannot",
-            JobState::Unknown => "not known",
+fn jobs(outlooks: &[Outlook]) -> String {
+    let row = |outlook: &Outlook| {
+        let (lacks, costs) = (names(&outlook.lacks), names(&outlook.costs));
+        let (state, why) = match outlook.state {
+            JobState::CanRun if costs.is_empty() => ("can run", String::new()),
+            JobState::CanRun => ("can run", format!("at a cost: {costs}")),
+            JobState::Cannot => ("cannot", format!("without {lacks}")),
+            JobState::Unknown => ("not known", format!("until these are: {lacks}")),
         };
-        let mut line = format!("  {:<width$}  {state:<9}", outlook.job.command);
-        let why = match outlook.state {
-            JobState::CanRun if outlook.costs.is_empty() => String::new(),
-            JobState::CanRun => format!("  at a cost: {}", names(&outlook.costs)),
-            JobState::Cannot => format!("  without {}", names(&outlook.lacks)),
-            JobState::Unknown => format!("  until these are: {}", names(&outlook.lacks)),
-        };
-        line.push_str(&why);
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+        [format!("  {}", outlook.job.command), state.to_owned(), why]
+    };
+    let rows: Vec<_> = outlooks.iter().map(row).collect();
+    format!("\nJobs\n{}", columns(&rows, &[0, 1, 2]))
 }
 
 fn names(subjects: &[Subject]) -> String {
@@ -88,40 +79,27 @@ fn names(subjects: &[Subject]) -> String {
     names.join(", ")
 }
 
-fn checks(text: &mut String, checks: &[Check]) {
-    text.push_str("\nChecks\n");
-    let width = checks
-        .iter()
-        .map(|check| check.subject.name.len())
-        .max()
-        .unwrap_or(0);
-    for check in checks {
+fn checks(checks: &[Check]) -> String {
+    let row = |check: &Check| {
         let (state, name) = (check.state.name(), check.subject.name);
-        let _ = writeln!(text, "  {state:<7}  {name:<width$}  {}", check.seen);
-    }
+        [format!("  {state}"), name.to_owned(), check.seen.clone()]
+    };
+    let rows: Vec<_> = checks.iter().map(row).collect();
+    format!("\nChecks\n{}", columns(&rows, &[0, 1, 2]))
 }
 
 /// Only of what some job wants: nobody has to have everything.
 fn advice(text: &mut String, examination: &Examination) {
-    let wanting = |subject: Subject| -> Vec<&str> {
-        let outlooks = examination.outlooks();
-        outlooks
-            .iter()
-            .filter(|one| one.lacks.contains(&subject) || one.costs.contains(&subject))
-            .map(|one| one.job.command)
-            .collect()
+    let outlooks = examination.outlooks();
+    let is_wanted = |check: &&Check| {
+        let subject = &check.subject;
+        let wants = |one: &Outlook| one.lacks.contains(subject) || one.costs.contains(subject);
+        matches!(check.state, State::Costs | State::Lacks) && outlooks.iter().any(wants)
     };
-    let poor = examination
-        .checks
-        .iter()
-        .filter(|check| matches!(check.state, State::Costs | State::Lacks));
-    let mut head = "\nCosts and remedies\n";
-    for check in poor {
-        let jobs = wanting(check.subject);
-        if jobs.is_empty() {
-            continue;
+    for (place, check) in examination.checks.iter().filter(is_wanted).enumerate() {
+        if place == 0 {
+            text.push_str("\nCosts and remedies\n");
         }
-        text.push_str(std::mem::take(&mut head));
         let subject = check.subject;
         let _ = writeln!(
             text,

@@ -3,7 +3,6 @@
 use super::{columns, table_name};
 use crate::terminal::grouped;
 use mpps_lab::fib::{Contents, PROTOCOL};
-use std::fmt::Write;
 
 /// A row for each table, family and next hop, then the prefix lengths.
 #[must_use]
@@ -11,12 +10,8 @@ pub fn contents(place: &str, contents: &Contents) -> String {
     if contents.groups.is_empty() {
         return format!("{place}: mpps has loaded no routes (protocol {PROTOCOL})\n");
     }
-    let mut text = String::new();
     let total = grouped(contents.total());
-    let _ = writeln!(
-        text,
-        "{place}: {total} routes loaded by mpps (protocol {PROTOCOL})\n"
-    );
+    let mut text = format!("{place}: {total} routes loaded by mpps (protocol {PROTOCOL})\n\n");
     let head = [
         "table",
         "family",
@@ -26,10 +21,10 @@ pub fn contents(place: &str, contents: &Contents) -> String {
         "metric",
         "routes",
     ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows = vec![head.map(str::to_owned)];
     let or_dash = |word: Option<String>| word.unwrap_or("-".to_owned());
     for group in &contents.groups {
-        rows.push(vec![
+        rows.push([
             table_name(group.table),
             group.family.to_string(),
             or_dash(group.gateway.map(|gateway| gateway.to_string())),
@@ -42,9 +37,9 @@ pub fn contents(place: &str, contents: &Contents) -> String {
     text += &columns(&rows, &[0, 1, 2, 3]);
     text.push('\n');
     let head = ["table", "family", "length", "routes"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows = vec![head.map(str::to_owned)];
     for (table, family, length, routes) in &contents.lengths {
-        rows.push(vec![
+        rows.push([
             table_name(*table),
             family.to_string(),
             format!("/{length}"),

@@ -73,10 +73,10 @@ fn families(loaded: &Loaded) -> String {
     let head = [
         "family", "asked", "counted", "refused", "missing", "seconds", "routes/s",
     ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows = vec![head.map(str::to_owned)];
     for (family, load) in loaded.families() {
         let rate = load.asked as f64 / (load.loading_ns.max(1) as f64 / 1e9);
-        rows.push(vec![
+        rows.push([
             family.to_string(),
             grouped(load.asked),
             grouped(load.counted),
@@ -90,10 +90,10 @@ fn families(loaded: &Loaded) -> String {
 }
 
 fn gateways(told: &RoutesLoaded) -> String {
-    let mut rows = vec![vec!["next hop".to_owned(), "asked".to_owned()]];
+    let mut rows = vec![["next hop", "asked"].map(str::to_owned)];
     for (_, load) in told.loaded.families() {
         for (gateway, routes) in &load.by_gateway {
-            rows.push(vec![gateway.to_string(), grouped(*routes)]);
+            rows.push([gateway.to_string(), grouped(*routes)]);
         }
     }
     let spread = if rows.len() > 1 + told.loaded.families().count() {

@@ -97,7 +97,7 @@ fn refused_routes_are_named_with_their_cause() {
         text.contains("1 of 12 routes are in the FIB, NOT ALL"),
         "{text}"
     );
-    let json: Value = serde_json::from_str(&loaded_json(&told(1)).expect("json")).expect("json");
+    let json: Value = serde_json::from_str(&loaded_json(&told(1))).expect("json");
     assert_eq!(
         (&json["whole"], &json["counted_routes"]),
         (&Value::from(false), &Value::from(1))
@@ -135,8 +135,7 @@ fn what_is_there_stands_by_table_family_and_next_hop() {
     );
     assert!(text.contains("100    IPv6       /48   4 000\n"), "{text}");
     assert!(contents("this machine", &Contents::default()).contains("mpps has loaded no routes"));
-    let json: Value =
-        serde_json::from_str(&contents_json("bed lab1", &there).expect("json")).expect("json");
+    let json: Value = serde_json::from_str(&contents_json("bed lab1", &there)).expect("json");
     assert_eq!(json["ipv6_routes"], 4_000);
     assert_eq!(json["groups"][0]["nexthop_object"], Value::Null);
 }
@@ -194,7 +193,7 @@ fn trie_figures_are_shown_or_said_to_be_uncounted() {
         text.contains("50 (0.50 a look-up)") && !text.contains("CONFIG"),
         "{text}"
     );
-    let json = fib_stats_json("bed lab1", MAIN_TABLE, &counted).expect("json");
+    let json = fib_stats_json("bed lab1", MAIN_TABLE, &counted);
     let json: Value = serde_json::from_str(&json).expect("json");
     assert_eq!(json["ipv4_trie"]["counters"]["backtracks"], 50);
     assert_eq!(json["ipv4_routes"]["24"], 3);
@@ -217,7 +216,7 @@ fn clearing_says_what_went_and_that_nothing_is_left() {
          counted afterwards: none is left\n"
     );
     assert!(cleared("this machine", &Cleared::default()).contains("mpps had loaded no routes"));
-    let json: Value = serde_json::from_str(&cleared_json("x", &gone).expect("json")).expect("json");
+    let json: Value = serde_json::from_str(&cleared_json("x", &gone)).expect("json");
     assert_eq!(
         (&json["left_routes"], &json["nexthop_objects"]),
         (&Value::from(0), &Value::from(2))

@@ -79,20 +79,19 @@ fn assumptions(
 }
 
 fn by_working_set(measured: &MemoryMeasured) -> String {
-    let mut text = format!(
-        "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{:>12}  {:>14}  {:>10}\n",
-        measured.cpu, "working set", "ns an access", "copy GB/s*"
-    );
-    for point in &measured.points {
-        let _ = writeln!(
-            text,
-            "{:>12}  {:>14.1}  {:>10.1}",
+    let mut rows = vec![["working set", "ns an access", "copy GB/s*"].map(str::to_owned)];
+    rows.extend(measured.points.iter().map(|point| {
+        [
             binary(point.working_set_octets),
-            point.latency_ns,
-            point.copy_octets_per_s / 1e9
-        );
-    }
-    text.push_str("* read and written together\n");
+            format!("{:.1}", point.latency_ns),
+            format!("{:.1}", point.copy_octets_per_s / 1e9),
+        ]
+    }));
+    let mut text = format!(
+        "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{}* read and written together\n",
+        measured.cpu,
+        columns(&rows, &[])
+    );
     for (who, share) in [
         ("the hypervisor took", measured.steal_share.unwrap_or(0.0)),
         ("other programs had", measured.others_share),

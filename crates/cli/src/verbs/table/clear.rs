@@ -18,7 +18,7 @@ pub fn run(args: &ClearArgs) -> Result<Exit> {
         Place::Here => fib::clear_host()?,
     };
     terminal::out(&if args.json {
-        terminal::cleared_json(&place.name(), &cleared)?
+        terminal::cleared_json(&place.name(), &cleared)
     } else {
         terminal::cleared(&place.name(), &cleared)
     });

@@ -42,7 +42,7 @@ pub fn run(args: &LoadArgs) -> Result<Exit> {
         loaded,
     };
     terminal::out(&if args.json {
-        terminal::loaded_json(&told)?
+        terminal::loaded_json(&told)
     } else {
         terminal::loaded(&told)
     });

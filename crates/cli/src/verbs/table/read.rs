@@ -23,7 +23,7 @@ pub fn run(args: &ReadArgs) -> Result<Exit> {
     terminal::out(&if args.list {
         terminal::prefixes(&read.chosen.table)
     } else if args.json {
-        terminal::routes_json(&read)?
+        terminal::routes_json(&read)
     } else {
         terminal::routes(&read)
     });

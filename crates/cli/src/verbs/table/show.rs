@@ -15,7 +15,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let contents = place.run(|| fib::contents(args.route_table))?;
     terminal::out(&if args.json {
-        terminal::contents_json(&place.name(), &contents)?
+        terminal::contents_json(&place.name(), &contents)
     } else {
         terminal::contents(&place.name(), &contents)
     });
@@ -30,7 +30,7 @@ pub fn stats(args: &StatsArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let stats = place.run(|| fib::stats(args.route_table))?;
     terminal::out(&if args.json {
-        terminal::fib_stats_json(&place.name(), args.route_table, &stats)?
+        terminal::fib_stats_json(&place.name(), args.route_table, &stats)
     } else {
         terminal::fib_stats(&place.name(), args.route_table, &stats)
     });
