@@ -46,7 +46,7 @@ pub struct ComparePlan {
 
 /// Time for a comparison where nobody says another.
 pub const BUDGET: Span = Span::from_millis(120_000);
-/// Two beds of the same set-up differ by up to this share (bench/compare).
+/// Differences up to this share count as none: the memory of two beds of the same set-up lies in different places.
 pub const ALIKE: f64 = 0.005;
 
 /// What came of one variant.
