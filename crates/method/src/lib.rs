@@ -21,6 +21,7 @@
 pub mod attempts;
 pub mod bisection;
 pub mod claim;
+pub mod compare;
 pub mod destinations;
 pub mod disturbed;
 pub mod evenness;

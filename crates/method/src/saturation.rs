@@ -114,6 +114,20 @@ impl Distance {
         }
         Self::Steady(before.midpoint(after))
     }
+
+    /// Of a pair of trials: that of both, where it is the same.
+    #[must_use]
+    pub(crate) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Steady(one), Self::Steady(other)) if is_same_distance(one, other) => {
+                Self::Steady(one.midpoint(other))
+            }
+            (Self::Steady(_), Self::Steady(_)) | (Self::Changed, _) | (_, Self::Changed) => {
+                Self::Changed
+            }
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// Distances up to this factor apart are the same.
@@ -168,7 +182,7 @@ pub struct Block {
 
 impl Block {
     /// Forwarding rates of its undisturbed windows, or of all, fps.
-    fn rates(&self, all: bool) -> Vec<f64> {
+    pub(crate) fn rates(&self, all: bool) -> Vec<f64> {
         let wanted = |window: &&Window| window.duration > Span::ZERO && (all || !window.disturbed);
         let windows = self.windows.iter().filter(wanted);
         windows
@@ -283,17 +297,7 @@ impl FrameCost {
     pub fn from_blocks(router: &[Block], wire: &[Block], distance_ns: Option<f64>) -> Option<Self> {
         let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();
         // Both of a pair alike, or the pair is left out.
-        let distance = |(router, wire): &(&Block, &Block)| match (router.distance, wire.distance) {
-            (Distance::Steady(one), Distance::Steady(other)) => {
-                if is_same_distance(one, other) {
-                    Distance::Steady(one.midpoint(other))
-                } else {
-                    Distance::Changed
-                }
-            }
-            (Distance::Changed, _) | (_, Distance::Changed) => Distance::Changed,
-            _ => Distance::Unknown,
-        };
+        let distance = |(router, wire): &(&Block, &Block)| router.distance.with(wire.distance);
         let distances: Vec<Distance> = pairs.iter().map(distance).collect();
         let at = |wanted: f64| {
             let alike = |ns: f64| is_same_distance(ns, wanted);

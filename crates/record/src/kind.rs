@@ -1,8 +1,8 @@
 //! The kinds of lines, and what every line has.
 
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    CalibrationLine, ComparisonLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine,
+    SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +26,8 @@ pub enum Line {
     Curve(Box<CurveLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
+    /// `mpps compare`: after each frame size.
+    Comparison(Box<ComparisonLine>),
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine),
     /// Last.
@@ -34,13 +36,14 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 8] = [
+    pub const KINDS: [&str; 9] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
         LoadLine::KIND,
+        ComparisonLine::KIND,
         CalibrationLine::KIND,
         EndLine::KIND,
     ];
@@ -74,6 +77,7 @@ kinds! {
     PointLine Point "point",
     CurveLine Curve "curve",
     LoadLine Load "load",
+    ComparisonLine Comparison "comparison",
     CalibrationLine Calibration "calibration",
     EndLine End "end",
 }

@@ -15,6 +15,8 @@
 mod bed;
 mod calibration;
 mod comparability;
+mod compared;
+mod comparison;
 pub mod facts;
 mod histogram;
 mod kind;
@@ -36,6 +38,8 @@ mod words;
 pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
 pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
+pub use compared::{Refusal, Terms, compare_points, compare_results};
+pub use comparison::{ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
 pub use load::{LoadLine, LoadTrial};
@@ -56,8 +60,8 @@ pub use trial::{
     Disturbed, Ledger, SizeCount, TrialLine,
 };
 pub use words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace, SeriesEnd,
-    Stability, Verdict, known,
+    Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,
+    SeriesEnd, Stability, ToldBy, Verdict, known,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

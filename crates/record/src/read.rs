@@ -3,8 +3,8 @@
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    CalibrationLine, ComparisonLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine,
+    SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -51,6 +51,8 @@ pub struct Run {
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
     pub loads: Vec<LoadLine>,
+    /// Comparisons of `mpps compare`.
+    pub comparisons: Vec<ComparisonLine>,
     /// Planted faults of `mpps calibrate`.
     pub calibrations: Vec<CalibrationLine>,
     /// Its last line. `None` where the run was killed, or is under way.
@@ -77,6 +79,7 @@ impl Run {
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
             Line::Load(line) => self.loads.push(line),
+            Line::Comparison(line) => self.comparisons.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),
         }

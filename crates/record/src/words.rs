@@ -254,6 +254,28 @@ words! {
 }
 
 words! {
+    /// What was found of a difference (`mpps compare`).
+    Finding {
+        /// There is one.
+        Different = "different",
+        /// There is none as large as asked for.
+        NoDifference = "no-difference",
+        /// The interval holds both.
+        NotDecided = "not-decided",
+    }
+}
+
+words! {
+    /// What tells two variants apart.
+    ToldBy {
+        /// The forwarding rate at overload.
+        Rate = "rate",
+        /// CPU time of a frame: the tester ended before the router.
+        Cost = "cost",
+    }
+}
+
+words! {
     /// The basis of a headroom.
     Basis {
         /// One trial was at this busy share.

@@ -135,6 +135,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Point(body) => text(run, &**body),
         Line::Curve(body) => text(run, &**body),
         Line::Load(body) => text(run, body),
+        Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, body),
         Line::End(body) => text(run, body),
     }

@@ -2,6 +2,7 @@
 
 pub mod back_to_back;
 pub mod calibrate;
+pub mod compare;
 pub mod fib_scale;
 pub mod fixed_load;
 pub mod loss;

@@ -32,6 +32,9 @@ pub trait Observer {
 
     /// A frame size begins, for which there is so much time.
     fn size_begins(&mut self, _budget: Option<Span>) {}
+
+    /// The next trials are of this variant of the DUT.
+    fn turn_begins(&mut self, _variant: &str) {}
 }
 
 /// A trial with its number and its verdict.
@@ -77,6 +80,11 @@ impl<'a> Trials<'a> {
     #[must_use]
     pub const fn void(&self) -> u32 {
         self.void
+    }
+
+    /// The next trials are of this variant of the DUT.
+    pub(crate) fn turn_of(&mut self, variant: &str) {
+        self.observer.turn_begins(variant);
     }
 
     /// Judges a trial by these rules and hands it to the observer.

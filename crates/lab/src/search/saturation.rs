@@ -20,7 +20,7 @@ pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
 /// Frames of the burst that tells how many the sender can.
 pub const FIRST_BURST: u64 = 150_000;
 /// Length of a trial at overload: some 40 windows.
-const TRIAL: Span = Span::from_millis(350);
+pub(crate) const TRIAL: Span = Span::from_millis(350);
 /// Rounds at least; the interval over fewer is their range.
 const ROUNDS_MIN: u32 = 4;
 /// Rounds at most.
@@ -28,7 +28,7 @@ const ROUNDS_MAX: u32 = 10;
 /// The interval is narrow enough when its half is this share of its middle.
 const NARROW: f64 = 0.01;
 /// "Little more than it forwards": a DUT that overload slows down forwards most there.
-const LITTLE_MORE: f64 = 1.15;
+pub(crate) const LITTLE_MORE: f64 = 1.15;
 
 /// What overload told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,18 +74,23 @@ struct Series {
 impl Series {
     fn add(&mut self, trial: Trial) {
         self.lost |= trial.ledger().lost_nic_ring + trial.ledger().lost_in_dut > 0;
-        // Time read covers the drain too: a saturated CPU shows a little above 1.
-        self.blocks.push(Block {
-            sent: sent(&trial),
-            busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
-            ns_per_frame: trial.ns_per_frame(),
-            distance: Distance::from_trial(&trial),
-            windows: windows(trial),
-        });
+        self.blocks.push(block(trial));
     }
 
     fn saturation(&self) -> Option<Saturation> {
         Saturation::from_blocks(&self.blocks)
+    }
+}
+
+/// A trial as a block of an interval.
+pub(crate) fn block(trial: Trial) -> Block {
+    // Time read covers the drain too: a saturated CPU shows a little above 1.
+    Block {
+        sent: sent(&trial),
+        busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
+        ns_per_frame: trial.ns_per_frame(),
+        distance: Distance::from_trial(&trial),
+        windows: windows(trial),
     }
 }
 
@@ -102,7 +107,7 @@ fn windows(trial: Trial) -> Vec<Window> {
 }
 
 /// What the sender's port took, frames/s.
-fn sent(trial: &Trial) -> Rate {
+pub(crate) fn sent(trial: &Trial) -> Rate {
     let counts = trial.counts();
     let taken = counts.sent - trial.ledger().lost_before_nic.min(counts.sent);
     Rate::from_frames(taken, trial.duration).unwrap_or_default()
@@ -190,7 +195,7 @@ fn is_narrow(interval: &Interval) -> bool {
 }
 
 /// As many frames as the sender can, through the router or a wire in its place; `None` for a wire that cannot be laid.
-fn burst(
+pub(crate) fn burst(
     tester: &mut Tester<'_>,
     sends: Rate,
     router: bool,
@@ -206,7 +211,7 @@ fn burst(
 }
 
 /// The same at a load.
-fn paced(
+pub(crate) fn paced(
     tester: &mut Tester<'_>,
     rate: Rate,
     router: bool,

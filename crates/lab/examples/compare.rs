@@ -1,0 +1,113 @@
+//! For bench/compare: comparisons of set-ups one after the other, each on new beds, as a JSON object a line.
+//! `compare RUNS SECONDS SETUP SETUP...`, where `-` is no set-up script.
+#![forbid(unsafe_code)]
+
+use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
+use mpps_lab::interrupt;
+use mpps_lab::jobs::compare::{self, ComparePlan, Measured, Outcome, Variant};
+use mpps_lab::jobs::{Observer, Report};
+use mpps_lab::traffic::Traffic;
+use mpps_linux::cpu;
+use mpps_method::Span;
+use mpps_method::compare::rate;
+use mpps_method::saturation::{Block, Distance, Interval};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What every script gives, where nobody asks for more.
+const WITHIN: f64 = 0.02;
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn trial(&mut self, _: &Report<'_>) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    interrupt::install()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (runs, seconds, set_ups) = match &arguments[..] {
+        [runs, seconds, set_ups @ ..] if set_ups.len() > 1 => {
+            (runs.parse::<u32>()?, seconds.parse::<f64>()?, set_ups)
+        }
+        _ => return Err("usage: compare RUNS SECONDS SETUP SETUP...".into()),
+    };
+    let cpus = CpuSplit::choose(&cpu::available()?, None, None)?;
+    for run in 0..runs {
+        let raise = |set_up: &String| {
+            Bed::raise(&BedPlan {
+                dut_setup: (set_up != "-").then(|| PathBuf::from(set_up)),
+                ..BedPlan::usual(cpus.clone())
+            })
+        };
+        let begun = Instant::now();
+        let beds = set_ups.iter().map(raise).collect::<Result<Vec<Bed>, _>>()?;
+        let variant = |(bed, set_up): (_, &String)| Variant {
+            name: set_up.clone(),
+            bed,
+            traffic: Traffic::default(),
+        };
+        let variants: Vec<Variant<'_>> = beds.iter().zip(set_ups).map(variant).collect();
+        let plan = ComparePlan {
+            within: WITHIN,
+            budget: Span::from_secs_f64(seconds),
+            receiver: None,
+        };
+        let outcome = compare::measure(&variants, &plan, &mut Nobody)?;
+        println!("{}", line(run, begun.elapsed().as_secs_f64(), &outcome));
+        beds.into_iter().try_for_each(Bed::lower)?;
+        if let Some(error) = outcome.error {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+fn line(run: u32, took_s: f64, outcome: &Outcome) -> Value {
+    json!({
+        "run": run,
+        "took_s": took_s,
+        "measure": format!("{:?}", outcome.measure),
+        "receiver": outcome.receiver.name(),
+        "fixed_fps": outcome.fixed.fps(),
+        "variants": outcome.variants.iter().map(variant).collect::<Vec<_>>(),
+    })
+}
+
+fn variant(measured: &Measured) -> Value {
+    let overload = |value: &dyn Fn(&Block) -> Value| {
+        let turns = measured.turns.iter();
+        turns.map(|turn| value(&turn.overload)).collect::<Vec<_>>()
+    };
+    let fixed = measured.turns.iter().map(|turn| turn.fixed.ns_per_frame);
+    json!({
+        "name": measured.name,
+        "overload_fps": measured.overload.fps(),
+        "finding": measured.compared.map(|found| format!("{:?}", found.finding)),
+        "rate": measured.compared.and_then(|found| found.rate).map(interval),
+        "cost_ns": measured.compared.and_then(|found| found.cost_ns).map(interval),
+        "fixed_cost_ns": measured.compared.and_then(|found| found.fixed_cost_ns).map(interval),
+        "pairs": measured.compared.map(|found| found.pairs),
+        "looks": measured.compared.map(|found| found.looks),
+        "left_out": measured.compared.map(|found| {
+            [found.left_out.disturbed, found.left_out.distance, found.left_out.not_overloaded]
+        }),
+        "sent_fps": overload(&|block| block.sent.fps().into()),
+        "rates_fps": overload(&|block| rate(block).into()),
+        "ns_per_frame": overload(&|block| block.ns_per_frame.into()),
+        "distances_ns": overload(&|block| match block.distance {
+            Distance::Steady(ns) => ns.into(),
+            Distance::Unknown => Value::Null,
+            Distance::Changed => "changed".into(),
+        }),
+        "fixed_ns_per_frame": fixed.collect::<Vec<_>>(),
+    })
+}
+
+fn interval(Interval { low, middle, high }: Interval) -> Value {
+    json!([low, middle, high])
+}

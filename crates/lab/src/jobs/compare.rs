@@ -1,0 +1,303 @@
+//! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them, all on the same CPUs and
+//! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
+
+use super::{JobError, Observer, Phase, Trials, throughput};
+use crate::bed::Bed;
+use crate::clock::Deadline;
+use crate::search::measurer::Measurer;
+use crate::search::saturation::{
+    FIRST_BURST, LITTLE_MORE, SENDER_MAX, TRIAL, block, burst, paced, sent,
+};
+use crate::tester::{ReceiverPlace, Tester};
+use crate::traffic::Traffic;
+use crate::trial;
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, is_overloaded, rate};
+use mpps_method::{Offer, Rate, Span};
+
+/// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
+const FIRST_TRIALS: (u32, u32) = (3, 10);
+/// Variants whose rates are less than this factor apart are overloaded by the same load: it is no part of a difference.
+const ALIKE_RATES: f64 = 1.15;
+/// The fixed load, of what the slowest forwards at most.
+const FIXED_SHARE: f64 = 0.7;
+
+/// One set-up: its bed stands.
+#[derive(Clone, Debug)]
+pub struct Variant<'bed> {
+    /// As the user calls it; the first one's is "a".
+    pub name: String,
+    /// Its own bed.
+    pub bed: &'bed Bed,
+    /// What is sent to it, frame sizes and what carries them included.
+    pub traffic: Traffic,
+}
+
+/// How to compare.
+#[derive(Clone, Debug)]
+pub struct ComparePlan {
+    /// A difference smaller than this share needs not be found.
+    pub within: f64,
+    /// Time for all of it; it ends earlier where the answer is known.
+    pub budget: Span,
+    /// Where the testers receive; `None`: as throughput chooses, the same place for all.
+    pub receiver: Option<ReceiverPlace>,
+}
+
+/// Time for a comparison where nobody says another.
+pub const BUDGET: Span = Span::from_millis(120_000);
+/// Differences up to this share count as none: the memory of two beds of the same set-up lies in different places.
+pub const ALIKE: f64 = 0.005;
+
+/// What came of one variant.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// As the plan calls it.
+    pub name: String,
+    /// The load at overload in the last turn.
+    pub overload: Rate,
+    /// Its turns, in their order.
+    pub turns: Vec<Turn>,
+    /// Numbers of its trials: at overload, and at the fixed load.
+    pub trials: Vec<[u32; 2]>,
+    /// Against the first one; `None` for the first one.
+    pub compared: Option<Compared>,
+}
+
+/// What came of all.
+#[derive(Debug)]
+pub struct Outcome {
+    /// In the plan's order.
+    pub variants: Vec<Measured>,
+    /// What tells them apart.
+    pub measure: Measure,
+    /// The load that all carry.
+    pub fixed: Rate,
+    /// Where the testers received.
+    pub receiver: Option<ReceiverPlace>,
+    /// What ended it early.
+    pub error: Option<JobError>,
+}
+
+/// A variant under way.
+struct Standing<'bed> {
+    name: String,
+    tester: Tester<'bed>,
+    /// As much as the sender can, frames/s.
+    sends: Rate,
+    /// The most that it was seen to forward, or one that has its load, frames/s.
+    most: f64,
+    /// Whether that was seen in undisturbed windows, of a load that it could not take.
+    is_known: bool,
+    turns: Vec<Turn>,
+    trials: Vec<[u32; 2]>,
+    comparison: Option<Comparison>,
+}
+
+impl Standing<'_> {
+    fn overload(&self) -> Rate {
+        Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
+    }
+
+    /// A trial at overload and one at the fixed load.
+    fn turn(&mut self, fixed: Rate, trials: &mut Trials<'_>) -> Result<(), JobError> {
+        trials.turn_of(&self.name);
+        let load = self.overload();
+        // Through the router there is always a trial.
+        let overload = paced(&mut self.tester, load, true, trials)?.unwrap_or_default();
+        let at_overload = trials.told();
+        let offer = Offer {
+            rate: fixed,
+            duration: TRIAL,
+        };
+        let trial = trial::run(&mut self.tester, &offer)?;
+        let (frames, rules) = (&self.tester.traffic.frames, self.tester.rules(&offer));
+        let judged = trials.judged(Phase::Fixed, frames, offer, &rules, trial)?;
+        self.turns.push(Turn {
+            overload: block(overload),
+            fixed: block(judged.trial),
+        });
+        self.trials.push([at_overload, judged.number]);
+        Ok(())
+    }
+}
+
+/// Compares each variant with the first one.
+///
+/// # Errors
+/// No comparison can begin. An error of a later trial is told with what was found until then.
+pub fn measure(
+    variants: &[Variant<'_>],
+    plan: &ComparePlan,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, JobError> {
+    let deadline = Deadline::after(Some(plan.budget));
+    let mut trials = Trials::new(observer);
+    let mut standing = raise(variants, plan.receiver)?;
+    let overloaded = find_rates(&mut standing, &mut trials)?;
+    let measure = if overloaded {
+        Measure::Rate
+    } else {
+        Measure::Cost
+    };
+    let rule = Rule {
+        measure,
+        within: plan.within,
+        alike: ALIKE,
+    };
+    for variant in standing.iter_mut().skip(1) {
+        variant.comparison = Some(Comparison::new(rule));
+    }
+    let slowest = standing.iter().map(|variant| variant.most);
+    let fixed = Rate::from_fps(slowest.fold(f64::INFINITY, f64::min) * FIXED_SHARE);
+    let ended = in_turns(&mut standing, fixed, deadline, &mut trials);
+    let first = standing.first();
+    let receiver = first.map(|variant| variant.tester.traffic.receiver);
+    let measured = |variant: Standing<'_>| Measured {
+        overload: variant.overload(),
+        name: variant.name,
+        turns: variant.turns,
+        trials: variant.trials,
+        compared: variant.comparison.map(Comparison::end),
+    };
+    Ok(Outcome {
+        variants: standing.into_iter().map(measured).collect(),
+        measure,
+        fixed,
+        receiver,
+        error: ended.err(),
+    })
+}
+
+/// A tester on each bed. All receive at the same place, because what a frame costs differs between the two.
+fn raise<'bed>(
+    variants: &[Variant<'bed>],
+    receiver: Option<ReceiverPlace>,
+) -> Result<Vec<Standing<'bed>>, JobError> {
+    let frames_max = SENDER_MAX.frames_in(TRIAL).max(FIRST_BURST);
+    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
+    let sends = |tester: &mut Tester<'_>| {
+        let burst = trial::run_burst(tester, FIRST_BURST)?;
+        burst.check_exit().map_err(JobError::PastExit)?;
+        Ok(sent(&burst))
+    };
+    let mut standing = Vec::new();
+    for Variant { name, bed, traffic } in variants {
+        let (tester, sends) = throughput::raise(bed, traffic, frames_max, receiver, sends)?;
+        standing.push(Standing {
+            name: name.clone(),
+            tester,
+            sends,
+            most: 0.0,
+            is_known: false,
+            turns: Vec::new(),
+            trials: Vec::new(),
+            comparison: None,
+        });
+    }
+    let mut places = standing.iter().map(|one| one.tester.traffic.receiver);
+    let first = places.next();
+    if places.any(|place| Some(place) != first) {
+        drop(standing);
+        return raise(variants, Some(ReceiverPlace::Port));
+    }
+    Ok(standing)
+}
+
+/// What each forwards at most, and whether all of them lost frames at the most that the sender can.
+fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<bool, JobError> {
+    let (mut ends_first, mut known) = (false, 0);
+    for round in 0..FIRST_TRIALS.1 {
+        if round >= FIRST_TRIALS.0 && known >= standing.len() {
+            break;
+        }
+        known = 0;
+        for variant in standing.iter_mut() {
+            trials.turn_of(&variant.name);
+            let load = variant.overload();
+            let trial = match round {
+                0 => burst(&mut variant.tester, variant.sends, true, trials)?,
+                _ => paced(&mut variant.tester, load, true, trials)?,
+            };
+            let trial = trial.unwrap_or_default();
+            let ledger = trial.ledger();
+            ends_first |= round == 0 && ledger.lost_nic_ring + ledger.lost_in_dut == 0;
+            let counts = trial.counts();
+            // Where too many windows were disturbed, it is a bound from below.
+            let whole = Rate::from_frames(counts.received, trial.duration).unwrap_or_default();
+            let block = block(trial);
+            let found = rate(&block);
+            variant.is_known |= found.is_some_and(|rate| ends_first || is_overloaded(&block, rate));
+            known += usize::from(variant.is_known);
+            variant.most = variant.most.max(found.unwrap_or(whole.fps()));
+        }
+    }
+    share_loads(standing);
+    Ok(!ends_first)
+}
+
+/// Raises loads to what was seen to be forwarded.
+fn follow(standing: &mut [Standing<'_>]) {
+    for variant in standing.iter_mut() {
+        let last = variant.turns.last().and_then(|turn| rate(&turn.overload));
+        variant.most = variant.most.max(last.unwrap_or(0.0));
+    }
+    share_loads(standing);
+}
+
+/// Variants about as fast as the first one get its load.
+fn share_loads(standing: &mut [Standing<'_>]) {
+    let first = standing.first().map_or(0.0, |variant| variant.most);
+    let is_alike = |most: f64| most.max(first) < ALIKE_RATES * most.min(first);
+    let alike = standing.iter().map(|variant| variant.most);
+    let shared = alike.filter(|most| is_alike(*most)).fold(first, f64::max);
+    for variant in standing.iter_mut() {
+        if is_alike(variant.most) {
+            variant.most = shared;
+        }
+        variant.tester.forwards_at_most = Some(Rate::from_fps(variant.most));
+    }
+}
+
+/// Turns until each comparison has ended or the time is spent: A B, B A, B A, A B.
+fn in_turns(
+    standing: &mut [Standing<'_>],
+    fixed: Rate,
+    deadline: Deadline,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let mut took = Span::ZERO;
+    for half_round in 0_u64.. {
+        let ended = |variant: &mut Standing<'_>| {
+            let comparison = variant.comparison.as_mut();
+            comparison.is_some_and(Comparison::look)
+        };
+        let mut wanted: Vec<&mut Standing<'_>> = standing.iter_mut().collect();
+        wanted.retain_mut(|variant| !ended(variant));
+        if wanted.len() < 2 || !deadline.leaves(took) {
+            break;
+        }
+        let begun_ns = monotonic_ns();
+        let backwards = matches!(half_round % 4, 1 | 2);
+        if backwards {
+            wanted.reverse();
+        }
+        for variant in &mut wanted {
+            variant.turn(fixed, trials)?;
+        }
+        if backwards {
+            wanted.reverse();
+        }
+        let mut turned = wanted.into_iter();
+        let base = turned.next().and_then(|first| first.turns.last());
+        for variant in turned {
+            let pair = base.zip(variant.turns.last());
+            if let Some((comparison, (base, turn))) = variant.comparison.as_mut().zip(pair) {
+                comparison.add(base, turn);
+            }
+        }
+        follow(standing);
+        took = Span::from_nanos(monotonic_ns() - begun_ns);
+    }
+    Ok(())
+}

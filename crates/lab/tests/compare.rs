@@ -1,0 +1,150 @@
+//! Set-ups compared on beds that stand at once.
+
+mod support;
+
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::jobs::compare::{self, ComparePlan, Outcome, Variant};
+use mpps_lab::jobs::{Observer, Phase, Report};
+use mpps_method::Span;
+use mpps_method::compare::{Finding, Measure};
+use mpps_method::statistics::median;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The number, the phase and the variant of each trial.
+#[derive(Default)]
+struct Seen {
+    turn: String,
+    trials: Vec<(u32, Phase, String)>,
+}
+
+impl Observer for Seen {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        let trial = (report.number, report.phase, self.turn.clone());
+        self.trials.push(trial);
+        Ok(())
+    }
+
+    fn turn_begins(&mut self, variant: &str) {
+        variant.clone_into(&mut self.turn);
+    }
+}
+
+/// Compares a bed with the set-up of `script` with one without, for so long at most.
+fn compared(name: &str, script: Option<&str>, seconds: u64) -> (Outcome, Seen) {
+    let path = script.map(|script| {
+        let path = PathBuf::from(format!("/run/mpps-compare-{name}.sh"));
+        std::fs::write(&path, script).expect("script");
+        path
+    });
+    let bare = support::bed();
+    let set_up = Bed::raise(&BedPlan {
+        dut_setup: path.clone(),
+        ..support::plan()
+    });
+    let set_up = set_up.unwrap_or_else(|error| panic!("raise: {error}"));
+    let variant = |name: &str, bed| Variant {
+        name: name.to_owned(),
+        bed,
+        traffic: support::traffic(),
+    };
+    let variants = [variant("a", &bare), variant("b", &set_up)];
+    let plan = ComparePlan {
+        within: 0.02,
+        budget: Span::from_millis(seconds * 1_000),
+        receiver: None,
+    };
+    let mut seen = Seen::default();
+    let outcome = compare::measure(&variants, &plan, &mut seen);
+    let outcome = outcome.unwrap_or_else(|error| panic!("compare: {error}"));
+    if let Some(path) = path {
+        std::fs::remove_file(path).expect("remove");
+    }
+    assert!(outcome.error.is_none(), "{:?}", outcome.error);
+    (outcome, seen)
+}
+
+/// 100 firewall rules none of which matches.
+fn rules() -> String {
+    let rules: String = (60_001..60_101)
+        .map(|port| format!("udp dport {port} drop\n"))
+        .collect();
+    format!(
+        "nft -f - <<EOF\ntable inet bench {{\nchain forward {{\n\
+         type filter hook forward priority filter; policy accept;\n{rules}}}\n}}\nEOF\n"
+    )
+}
+
+#[test]
+fn a_hundred_rules_are_told_from_none() {
+    if !support::can_run() {
+        return;
+    }
+    if Command::new("nft").arg("--version").output().is_err() {
+        support::skip!("nft");
+    }
+    let (outcome, seen) = compared("rules", Some(&rules()), 45);
+    let [base, rules] = &outcome.variants[..] else {
+        panic!("two variants");
+    };
+    let found = rules.compared.expect("a comparison");
+    println!("{found:?} {}", outcome.fixed);
+    assert_eq!(outcome.measure, Measure::Rate, "both are overloaded");
+    assert!(base.compared.is_none());
+    // CPU time of the router's own threads shows it, however little of the CPU others leave.
+    let costs = [base, rules].map(|variant| {
+        let costs = variant
+            .turns
+            .iter()
+            .filter_map(|turn| turn.overload.ns_per_frame);
+        median(&costs.collect::<Vec<f64>>()).expect("a turn")
+    });
+    assert!(costs[1] > costs[0] + 200.0, "{costs:?}");
+    // A machine whose CPUs others have all the time leaves too few pairs: then nothing is said.
+    if found.pairs < 8 {
+        assert_eq!((found.finding, found.rate), (Finding::NotDecided, None));
+    } else {
+        assert_eq!(found.finding, Finding::Different, "{found:?}");
+        let (rate, cost) = (found.rate.expect("rates"), found.cost_ns.expect("costs"));
+        assert!(rate.high < -0.2 && cost.low > 100.0, "{found:?}");
+    }
+    let numbers: Vec<u32> = seen.trials.iter().map(|(number, ..)| *number).collect();
+    assert_eq!(numbers, (1..).take(numbers.len()).collect::<Vec<u32>>());
+    for variant in &outcome.variants {
+        assert_eq!(variant.turns.len(), variant.trials.len());
+        for [overload, fixed] in &variant.trials {
+            for (number, phase) in [(overload, Phase::Overload), (fixed, Phase::Fixed)] {
+                let trial = (*number, phase, variant.name.clone());
+                assert_eq!(seen.trials[*number as usize - 1], trial);
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_set_ups_are_compared() {
+    if !support::can_run() {
+        return;
+    }
+    let (outcome, seen) = compared("equal", None, 20);
+    let found = outcome.variants[1].compared.expect("a comparison");
+    let turns = outcome.variants.iter().map(|variant| variant.turns.len());
+    let (turns, pairs) = (
+        turns.collect::<Vec<usize>>(),
+        found.pairs + found.left_out.all(),
+    );
+    assert_eq!(turns, [pairs as usize; 2], "{found:?}");
+    assert!(pairs >= 1, "one round at least");
+    // One comparison in 20 may be wrong, but not by a lot.
+    if let Some(rate) = found.rate {
+        assert!(rate.low < 0.05 && rate.high > -0.05, "{found:?}");
+    }
+    // A B, B A, B A, A B.
+    let order: Vec<&str> = (seen.trials.iter())
+        .filter(|(_, phase, _)| *phase == Phase::Fixed)
+        .map(|(_, _, variant)| variant.as_str())
+        .collect();
+    let expected = ["a", "b", "b", "a", "b", "a", "a", "b"].iter().cycle();
+    let expected: Vec<&str> = expected.take(order.len()).copied().collect();
+    assert_eq!(order, expected);
+}

@@ -1,0 +1,315 @@
+//! Whether a variant of a DUT differs from another, and by how much, from trials of both in turns.
+//!
+//! Trials of two turns next to each other make a pair, because a CPU that slows down for seconds slows both. Only the
+//! difference within a pair counts. The order of turns alternates, so a steady drift points both ways.
+//!
+//! The rule is fixed beforehand. There are at most ten looks, each after a fixed number of pairs that count, and one
+//! more in place of the next when the time is spent. The interval of each look is wrong with a probability of its own,
+//! and these add up to less than 5 %. So the interval at the end holds in 19 of 20 comparisons, whenever it ends.
+
+mod signed_rank;
+
+use crate::saturation::{Block, Distance, Interval};
+use crate::statistics::median;
+
+/// Undisturbed windows that a trial needs at least, of some 40.
+const WINDOWS_MIN: usize = 6;
+/// A DUT that forwards more than this share of what was sent was not overloaded.
+const OVERLOADED: f64 = 0.98;
+/// An interval of a difference is narrow enough when its half is this share of the difference.
+const NARROW: f64 = 0.2;
+/// Pairs at each look, and how often its interval may be wrong: together less than 5 %. Fewer than 8 pairs cannot be
+/// that sure.
+const LOOKS: [(usize, f64); 10] = [
+    (8, 0.009),
+    (12, 0.008),
+    (18, 0.008),
+    (28, 0.008),
+    (40, 0.005),
+    (60, 0.003),
+    (90, 0.002),
+    (136, 0.002),
+    (200, 0.002),
+    (300, 0.002),
+];
+
+/// Two trials of one variant, one right after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// At little more than the DUT forwards.
+    pub overload: Block,
+    /// At the load that all variants carry.
+    pub fixed: Block,
+}
+
+/// What tells two variants apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// The forwarding rate at overload.
+    #[default]
+    Rate,
+    /// CPU time of a frame at overload: where the tester ends before the DUT, both forward what the tester offers.
+    Cost,
+}
+
+/// By what rule two variants are compared; fixed before the first pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// What tells them apart.
+    pub measure: Measure,
+    /// A difference smaller than this share needs not be found.
+    pub within: f64,
+    /// Differences up to this share are also seen between two beds of the same set-up: they are none.
+    pub alike: f64,
+}
+
+/// What was found of a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finding {
+    /// The whole interval lies beyond what two beds of the same set-up differ by.
+    Different,
+    /// The whole interval lies within what was asked for.
+    NoDifference,
+    /// Neither: the time was spent before the interval was narrow enough.
+    #[default]
+    NotDecided,
+}
+
+/// Pairs that do not count. Which of the two forwarded more decides nothing of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Too few windows of a trial were undisturbed.
+    pub disturbed: u32,
+    /// The CPUs were not at one distance in both trials.
+    pub distance: u32,
+    /// A DUT forwarded all that was sent.
+    pub not_overloaded: u32,
+}
+
+impl LeftOut {
+    /// All of them.
+    #[must_use]
+    pub const fn all(&self) -> u32 {
+        self.disturbed + self.distance + self.not_overloaded
+    }
+}
+
+/// What pairs say of two variants. Intervals hold in 19 of 20 comparisons, however often was looked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// What was found.
+    pub finding: Finding,
+    /// By how much more the variant forwards at overload, as a share of the base's rate.
+    pub rate: Option<Interval>,
+    /// CPU time that a frame takes more at overload, ns.
+    pub cost_ns: Option<Interval>,
+    /// The same as a share of the base's.
+    pub cost: Option<Interval>,
+    /// CPU time that a frame takes more at the fixed load, ns.
+    pub fixed_cost_ns: Option<Interval>,
+    /// Pairs that it stands on.
+    pub pairs: u32,
+    /// Pairs left out.
+    pub left_out: LeftOut,
+    /// How often was looked.
+    pub looks: u32,
+}
+
+/// What one pair says.
+#[derive(Clone, Copy, Debug)]
+struct Differences {
+    /// Logarithm of the rates' ratio.
+    rate: f64,
+    /// CPU times of a frame at overload, ns: the base's and the variant's.
+    cost: Option<(f64, f64)>,
+    /// CPU time more at the fixed load, ns.
+    fixed_ns: Option<f64>,
+}
+
+/// A comparison under way, of a variant with the base.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    rule: Rule,
+    pairs: Vec<Differences>,
+    left_out: LeftOut,
+    looks: usize,
+    ended: Option<Compared>,
+}
+
+impl Comparison {
+    /// Begins without a pair.
+    #[must_use]
+    pub const fn new(rule: Rule) -> Self {
+        let left_out = LeftOut {
+            disturbed: 0,
+            distance: 0,
+            not_overloaded: 0,
+        };
+        Self {
+            rule,
+            pairs: Vec::new(),
+            left_out,
+            looks: 0,
+            ended: None,
+        }
+    }
+
+    /// Adds two turns next to each other. Says whether the pair counts; none does once the comparison has ended.
+    pub fn add(&mut self, base: &Turn, variant: &Turn) -> bool {
+        if self.ended.is_some() {
+            return false;
+        }
+        let added = differences(base, variant, self.rule.measure);
+        let reason = |left_out: &mut LeftOut, why| match why {
+            Unfit::Disturbed => left_out.disturbed += 1,
+            Unfit::Distance => left_out.distance += 1,
+            Unfit::NotOverloaded => left_out.not_overloaded += 1,
+        };
+        match added {
+            Ok(differences) => self.pairs.push(differences),
+            Err(why) => reason(&mut self.left_out, why),
+        }
+        added.is_ok()
+    }
+
+    /// Looks, where there are pairs enough for the next look. Says whether the comparison has ended.
+    pub fn look(&mut self) -> bool {
+        let due = LOOKS.get(self.looks);
+        let Some(&(_, wrong)) = due.filter(|(pairs, _)| self.pairs.len() >= *pairs) else {
+            return self.ended.is_some();
+        };
+        if self.ended.is_none() {
+            self.looks += 1;
+            let compared = self.compared(wrong);
+            let last = self.looks == LOOKS.len();
+            self.ended = (last || self.is_enough(&compared)).then_some(compared);
+        }
+        self.ended.is_some()
+    }
+
+    /// What was found, where the comparison has ended by itself; else what the pairs so far say, as the last look.
+    #[must_use]
+    pub fn end(mut self) -> Compared {
+        let wrong = LOOKS.get(self.looks).map_or(0.0, |(_, wrong)| *wrong);
+        self.ended.take().unwrap_or_else(|| {
+            self.looks += 1;
+            self.compared(wrong)
+        })
+    }
+
+    fn compared(&self, wrong: f64) -> Compared {
+        let interval = |of: &dyn Fn(&Differences) -> Option<f64>| {
+            let samples: Vec<f64> = self.pairs.iter().filter_map(of).collect();
+            signed_rank::interval(&samples, wrong)
+        };
+        let mut compared = Compared {
+            rate: interval(&|pair| Some(pair.rate)).map(share),
+            cost_ns: interval(&|pair| pair.cost.map(|(base, variant)| variant - base)),
+            cost: interval(&|pair| pair.cost.map(|(base, variant)| (variant / base).ln()))
+                .map(share),
+            fixed_cost_ns: interval(&|pair| pair.fixed_ns),
+            pairs: self.pairs.len() as u32,
+            left_out: self.left_out,
+            looks: self.looks as u32,
+            finding: Finding::NotDecided,
+        };
+        compared.finding = self.finding(&compared);
+        compared
+    }
+
+    fn decides(&self, compared: &Compared) -> Option<Interval> {
+        match self.rule.measure {
+            Measure::Rate => compared.rate,
+            Measure::Cost => compared.cost,
+        }
+    }
+
+    fn finding(&self, compared: &Compared) -> Finding {
+        let Rule { within, alike, .. } = self.rule;
+        match self.decides(compared) {
+            Some(Interval { low, high, .. }) if low > alike || high < -alike => Finding::Different,
+            Some(Interval { low, high, .. }) if low >= -within && high <= within => {
+                Finding::NoDifference
+            }
+            _ => Finding::NotDecided,
+        }
+    }
+
+    /// Whether nothing more needs to be measured.
+    fn is_enough(&self, compared: &Compared) -> bool {
+        let Some(Interval { low, middle, high }) = self.decides(compared) else {
+            return false;
+        };
+        match compared.finding {
+            Finding::Different => (high - low) / 2.0 <= self.rule.within.max(NARROW * middle.abs()),
+            Finding::NoDifference => true,
+            Finding::NotDecided => false,
+        }
+    }
+}
+
+/// A logarithm of ratios as a share more.
+fn share(Interval { low, middle, high }: Interval) -> Interval {
+    Interval {
+        low: low.exp_m1(),
+        middle: middle.exp_m1(),
+        high: high.exp_m1(),
+    }
+}
+
+/// Why a pair does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unfit {
+    Disturbed,
+    Distance,
+    NotOverloaded,
+}
+
+fn differences(base: &Turn, variant: &Turn, measure: Measure) -> Result<Differences, Unfit> {
+    let overloads = (&base.overload, &variant.overload);
+    let (one, other) = rates(overloads)?;
+    let both = is_overloaded(overloads.0, one) && is_overloaded(overloads.1, other);
+    if measure == Measure::Rate && !both {
+        return Err(Unfit::NotOverloaded);
+    }
+    let costs = |(base, variant): (&Block, &Block)| base.ns_per_frame.zip(variant.ns_per_frame);
+    let cost = costs(overloads).filter(|(base, variant)| *base > 0.0 && *variant > 0.0);
+    if measure == Measure::Cost && cost.is_none() {
+        return Err(Unfit::Disturbed);
+    }
+    let fixed = (&base.fixed, &variant.fixed);
+    let fixed_costs = rates(fixed).ok().and_then(|_| costs(fixed));
+    Ok(Differences {
+        rate: (other / one).ln(),
+        cost,
+        fixed_ns: fixed_costs.map(|(base, variant)| variant - base),
+    })
+}
+
+/// Whether a trial in which the DUT forwarded at this rate, fps, offered it more.
+#[must_use]
+pub fn is_overloaded(block: &Block, rate: f64) -> bool {
+    rate <= OVERLOADED * block.sent.fps()
+}
+
+/// What two trials forwarded in their undisturbed windows, where they can be compared.
+fn rates((one, other): (&Block, &Block)) -> Result<(f64, f64), Unfit> {
+    let rates = rate(one).zip(rate(other)).ok_or(Unfit::Disturbed)?;
+    match one.distance.with(other.distance) {
+        Distance::Changed => Err(Unfit::Distance),
+        Distance::Steady(_) | Distance::Unknown => Ok(rates),
+    }
+}
+
+/// The median rate of a trial's undisturbed windows, fps; `None` where there are too few, or where nothing was
+/// forwarded.
+#[must_use]
+pub fn rate(block: &Block) -> Option<f64> {
+    let rates = block.rates(false);
+    // Where the receiver keeps no windows, the trial is one.
+    let enough = rates.len() >= WINDOWS_MIN.min(block.windows.len());
+    median(&rates).filter(|rate| enough && *rate > 0.0)
+}
+
+#[cfg(test)]
+mod tests;

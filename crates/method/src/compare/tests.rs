@@ -1,0 +1,284 @@
+//! Golden cases, and comparisons on a simulated machine as bad as those that were seen.
+
+use super::*;
+use crate::random::Random;
+use crate::saturation::Window;
+use crate::units::{Rate, Span};
+
+const RULE: Rule = Rule {
+    measure: Measure::Rate,
+    within: 0.02,
+    alike: 0.005,
+};
+
+/// A trial of 20 windows with this cost of a frame, ns, at this load.
+fn block(cost_ns: f64, sent: f64) -> Block {
+    let rate = sent.min(1e9 / cost_ns);
+    let window = Window {
+        duration: Span::from_millis(100),
+        forwarded: (rate * 0.1) as u64,
+        disturbed: false,
+    };
+    Block {
+        sent: Rate::from_fps(sent),
+        busiest: Some(rate * cost_ns / 1e9),
+        ns_per_frame: Some(cost_ns),
+        distance: Distance::Steady(60.0),
+        windows: vec![window; 20],
+    }
+}
+
+fn turn(cost_ns: f64) -> Turn {
+    Turn {
+        overload: block(cost_ns, 2e6),
+        fixed: block(cost_ns * 1.2, 5e5),
+    }
+}
+
+/// A comparison of pairs whose variant takes so much more than 700 ns.
+fn compared(rule: Rule, more_ns: impl IntoIterator<Item = f64>) -> (bool, Compared) {
+    let mut comparison = Comparison::new(rule);
+    let mut ended = false;
+    for more in more_ns {
+        comparison.add(&turn(700.0), &turn(700.0 + more));
+        ended = comparison.look();
+    }
+    (ended, comparison.end())
+}
+
+#[test]
+fn eight_pairs_tell_a_large_difference() {
+    let more = [231.0, 206.0, 240.0, 255.0, 228.0, 233.0, 219.0, 238.0];
+    let (ended, found) = compared(RULE, more);
+    assert!(ended);
+    assert_eq!((found.finding, found.pairs), (Finding::Different, 8));
+    let cost = found.cost_ns.expect("an interval");
+    assert_eq!((cost.low, cost.high), (206.0, 255.0));
+    assert!((cost.middle - 231.0).abs() < 3.0, "{cost:?}");
+    let rate = found.rate.expect("an interval");
+    assert!((rate.middle + 0.248).abs() < 0.003, "{rate:?}");
+    let fixed = found.fixed_cost_ns.expect("an interval");
+    assert!((fixed.low - 206.0 * 1.2).abs() < 1e-6, "{fixed:?}");
+}
+
+#[test]
+fn seven_pairs_decide_nothing() {
+    let (ended, found) = compared(RULE, [231.0; 7]);
+    assert!(!ended);
+    assert_eq!((found.finding, found.rate), (Finding::NotDecided, None));
+}
+
+#[test]
+fn equal_variants_end_at_the_first_look() {
+    let more = [3.0, -2.0, 1.0, -4.0, 2.0, -1.0, 5.0, -3.0];
+    let (ended, found) = compared(RULE, more);
+    assert!(ended);
+    assert_eq!(found.finding, Finding::NoDifference);
+    assert_eq!(found.looks, 1);
+}
+
+#[test]
+fn what_beds_differ_by_is_no_difference() {
+    // 0.4 %, in every pair.
+    let (_, found) = compared(RULE, [2.8; 12]);
+    assert_eq!(found.finding, Finding::NoDifference);
+    let (_, found) = compared(RULE, [5.0; 12]);
+    assert_eq!(found.finding, Finding::Different);
+}
+
+#[test]
+fn a_wide_interval_is_not_decided() {
+    let more = (0..30).map(|pair| if pair % 2 == 0 { 150.0 } else { -140.0 });
+    let (ended, found) = compared(RULE, more);
+    assert!(!ended);
+    assert_eq!((found.finding, found.pairs), (Finding::NotDecided, 30));
+    assert_eq!(found.looks, 5, "four, and the one at the end");
+}
+
+#[test]
+fn pairs_that_do_not_compare_are_left_out() {
+    let mut comparison = Comparison::new(RULE);
+    let base = turn(700.0);
+    let with = |change: fn(&mut Block)| {
+        let mut other = turn(700.0);
+        change(&mut other.overload);
+        other
+    };
+    let far = with(|block| block.distance = Distance::Steady(310.0));
+    let moved = with(|block| block.distance = Distance::Changed);
+    let disturbed = with(|block| {
+        for window in block.windows.iter_mut().skip(5) {
+            window.disturbed = true;
+        }
+    });
+    let carried = with(|block| block.sent = Rate::from_fps(1e6));
+    for other in [&far, &moved, &disturbed, &carried] {
+        assert!(!comparison.add(&base, other) && !comparison.add(other, &base));
+    }
+    assert!(comparison.add(&far, &far.clone()));
+    let found = comparison.end();
+    let left_out = LeftOut {
+        disturbed: 2,
+        distance: 4,
+        not_overloaded: 2,
+    };
+    assert_eq!((found.left_out, found.pairs), (left_out, 1));
+    assert_eq!(left_out.all(), 8);
+}
+
+#[test]
+fn costs_tell_where_the_tester_ends_first() {
+    let rule = Rule {
+        measure: Measure::Cost,
+        ..RULE
+    };
+    let mut comparison = Comparison::new(rule);
+    let slow = |cost_ns| Turn {
+        overload: block(cost_ns, 1e6),
+        fixed: block(cost_ns, 5e5),
+    };
+    for _ in 0..8 {
+        comparison.add(&slow(700.0), &slow(770.0));
+    }
+    assert!(comparison.look());
+    let found = comparison.end();
+    assert_eq!(found.finding, Finding::Different);
+    assert!(found.rate.is_some_and(|rate| rate.middle == 0.0));
+    let cost = found.cost.expect("an interval");
+    assert!((cost.middle - 0.1).abs() < 1e-9, "{cost:?}");
+}
+
+/// A machine whose CPUs slow down for seconds, move apart and drift; time goes by in it.
+struct Machine {
+    random: Random,
+    now_s: f64,
+    slow: f64,
+    slow_until_s: f64,
+    far: bool,
+    far_until_s: f64,
+    drift: f64,
+}
+
+impl Machine {
+    fn from_seed(seed: u64) -> Self {
+        let mut random = Random::from_seed(seed);
+        let drift = (random.next_f64() - 0.5) * 0.004;
+        Self {
+            random,
+            now_s: 0.0,
+            slow: 1.0,
+            slow_until_s: 0.0,
+            far: false,
+            far_until_s: 0.0,
+            drift,
+        }
+    }
+
+    fn lasts(&mut self, mean_s: f64) -> f64 {
+        self.now_s - mean_s * (1.0 - self.random.next_f64()).ln()
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.random.next_f64()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.random.next_f64()).cos()
+    }
+
+    /// A trial of a DUT that takes `cost_ns` for a frame on this machine at its best.
+    fn trial(&mut self, cost_ns: f64, sent: f64) -> Block {
+        self.now_s += 0.5;
+        if self.now_s > self.slow_until_s {
+            let slow = self.random.chance(0.2);
+            self.slow = if slow {
+                1.0 + 0.6 * self.random.next_f64()
+            } else {
+                1.0
+            };
+            self.slow_until_s = self.lasts(4.0);
+        }
+        let moved = self.now_s > self.far_until_s;
+        if moved {
+            self.far = self.random.chance(0.5);
+            self.far_until_s = self.lasts(12.0);
+        }
+        let noise = 0.015 * self.normal();
+        let tail = if self.random.chance(0.08) {
+            0.3 * self.random.next_f64()
+        } else {
+            0.0
+        };
+        let drift = 1.0 + self.drift * self.now_s;
+        let far = if self.far { 1.28 } else { 1.0 };
+        let cost = cost_ns * self.slow * far * drift * (1.0 + tail) * noise.exp();
+        let mut block = block(cost, sent / (far * self.slow));
+        let place = if self.far { 320.0 } else { 60.0 };
+        block.distance = Distance::Steady(place);
+        // A trial in which the CPUs move is not told apart every time.
+        if moved && self.random.chance(0.5) {
+            block.distance = Distance::Changed;
+        }
+        block
+    }
+
+    fn turn(&mut self, cost_ns: f64) -> Turn {
+        Turn {
+            overload: self.trial(cost_ns, 2.5e6),
+            fixed: self.trial(cost_ns * 1.2, 5e5),
+        }
+    }
+
+    /// 110 s of turns: A B, B A, B A, A B.
+    fn compare(mut self, more: f64) -> Compared {
+        let mut comparison = Comparison::new(RULE);
+        let mut base_first = true;
+        let mut flip = 0;
+        while self.now_s < 110.0 && !comparison.look() {
+            let costs = if base_first {
+                [700.0, 700.0 * (1.0 + more)]
+            } else {
+                [700.0 * (1.0 + more), 700.0]
+            };
+            let [one, other] = costs.map(|cost| self.turn(cost));
+            let (base, variant) = if base_first {
+                (one, other)
+            } else {
+                (other, one)
+            };
+            comparison.add(&base, &variant);
+            // Two pairs of one order follow each other: A B, B A, B A, A B.
+            flip += 1;
+            base_first ^= flip % 2 == 1;
+        }
+        comparison.end()
+    }
+}
+
+/// Of `runs` comparisons with this difference, how many found one, of this sign, and how many intervals hold it.
+fn simulated(more: f64, runs: u64) -> (u32, u32) {
+    let (mut different, mut held, mut pairs) = (0, 0, 0.0);
+    for seed in 0..runs {
+        let found = Machine::from_seed(seed).compare(more);
+        let rate = found.rate.expect("8 pairs in two minutes");
+        let truth = 1.0 / (1.0 + more) - 1.0;
+        let right = more == 0.0 || rate.middle < 0.0;
+        different += u32::from(found.finding == Finding::Different && right);
+        held += u32::from(rate.low <= truth && truth <= rate.high);
+        pairs += f64::from(found.pairs) / runs as f64;
+    }
+    println!("{more}: {different} different, {held} held of {runs}, {pairs:.1} pairs");
+    (different, held)
+}
+
+#[test]
+fn equals_are_called_different_once_in_twenty() {
+    let (different, held) = simulated(0.0, 2_000);
+    assert!(different <= 100, "{different} of 2000");
+    assert!(held >= 1_900, "{held} of 2000");
+}
+
+#[test]
+fn three_and_ten_percent_are_found() {
+    let (different, held) = simulated(0.1, 300);
+    assert!(different >= 294 && held >= 285, "{different}, {held}");
+    let (different, held) = simulated(0.03, 300);
+    assert!(different >= 240 && held >= 285, "{different}, {held}");
+}

@@ -1,0 +1,182 @@
+//! Two results of different runs compared, where they can be.
+
+use crate::bed::Place;
+use crate::comparability::Comparability;
+use crate::comparison::Difference;
+use crate::point::PointLine;
+use crate::result::{FrameCost, Interval, ResultLine};
+use crate::run::RunLine;
+use crate::words::{Finding, ForwardingLimit, ReceiverPlace, ToldBy};
+use std::fmt;
+
+/// CPU distances up to this factor apart are the same.
+const SAME_DISTANCE: f64 = 1.5;
+
+/// By what two results are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// A difference smaller than this share needs not be found.
+    pub within: f64,
+    /// Differences up to this share are none.
+    pub alike: f64,
+    /// Members of `comparability` that may differ, because they are compared: `dut_setup`.
+    pub may_differ: &'a [&'a str],
+}
+
+/// Why two results cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Names of the members in which they differ.
+    Differ(Vec<String>),
+    /// What neither or one of them has.
+    Lacks(&'static str),
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differ(members) => write!(f, "they differ in {}", members.join(", ")),
+            Self::Lacks(what) => write!(f, "one of them has no {what}"),
+        }
+    }
+}
+
+/// What is compared of a result or a point.
+struct Side<'a> {
+    comparability: &'a Comparability,
+    frame: &'a str,
+    receiver: Option<&'a ReceiverPlace>,
+    simulated: bool,
+    forwarding: Option<Interval<u64>>,
+    only_disturbed: bool,
+    distance_ns: Option<f64>,
+    cost: Option<FrameCost>,
+    ends_first: bool,
+}
+
+/// The second result against the first. Each comes with the first line of its run.
+///
+/// # Errors
+/// They cannot be compared.
+pub fn compare_results(
+    one: (&RunLine, &ResultLine),
+    other: (&RunLine, &ResultLine),
+    terms: Terms<'_>,
+) -> Result<Difference, Refusal> {
+    fn side<'a>((run, result): (&'a RunLine, &'a ResultLine)) -> Side<'a> {
+        let overload = &result.overload;
+        Side {
+            comparability: &run.comparability,
+            frame: &result.frame,
+            receiver: result.receiver.as_ref(),
+            simulated: result.simulated,
+            forwarding: overload.max_forwarding_fps,
+            only_disturbed: overload.max_forwarding_only_disturbed == Some(true),
+            distance_ns: overload.max_forwarding_cpu_distance_ns,
+            cost: overload.cost,
+            ends_first: overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester),
+        }
+    }
+    compare(&side(one), &side(other), terms)
+}
+
+/// The same of two points of `mpps fib-scale`.
+///
+/// # Errors
+/// They cannot be compared.
+pub fn compare_points(
+    one: (&RunLine, &PointLine),
+    other: (&RunLine, &PointLine),
+    terms: Terms<'_>,
+) -> Result<Difference, Refusal> {
+    fn side<'a>((run, point): (&'a RunLine, &'a PointLine)) -> Side<'a> {
+        let loads = point.at_most.iter().chain(&point.at_little_more);
+        let mut disturbed = loads.map(|load| load.only_disturbed == Some(true));
+        Side {
+            comparability: &run.comparability,
+            frame: point.frame.as_deref().unwrap_or_default(),
+            receiver: None,
+            simulated: matches!(run.bed, Place::Simulated { .. }),
+            forwarding: point.max_forwarding_fps,
+            only_disturbed: disturbed.any(|only| only),
+            distance_ns: None,
+            cost: point.cost,
+            ends_first: point.limited_by.as_deref() == Some("tester"),
+        }
+    }
+    compare(&side(one), &side(other), terms)
+}
+
+fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Difference, Refusal> {
+    let mut differ = one.comparability.differences(other.comparability);
+    differ.retain(|member| !terms.may_differ.contains(&member.as_str()));
+    let distances = one.distance_ns.zip(other.distance_ns);
+    let apart = distances.is_some_and(|(a, b)| a.max(b) > SAME_DISTANCE * a.min(b));
+    let more = [
+        (one.frame != other.frame, "frame"),
+        (one.receiver != other.receiver, "receiver"),
+        (one.simulated != other.simulated, "simulated"),
+        (apart, "max_forwarding_cpu_distance_ns"),
+    ];
+    let more = more.into_iter().filter(|(differ, _)| *differ);
+    let more = more.map(|(_, member)| member.to_owned());
+    // The receiver as it began is a member of both.
+    let new: Vec<String> = more.filter(|member| !differ.contains(member)).collect();
+    differ.extend(new);
+    if !differ.is_empty() {
+        return Err(Refusal::Differ(differ));
+    }
+    if one.only_disturbed || other.only_disturbed {
+        return Err(Refusal::Lacks("forwarding rate from undisturbed windows"));
+    }
+    let lacks = Refusal::Lacks("maximum forwarding rate");
+    let rates = one.forwarding.zip(other.forwarding).ok_or(lacks)?;
+    let costs = one.cost.zip(other.cost);
+    let told_by = if one.ends_first || other.ends_first {
+        ToldBy::Cost
+    } else {
+        ToldBy::Rate
+    };
+    let rate_change = change(rates.0.into(), rates.1.into());
+    let cost_change = costs.and_then(|(one, other)| change(one.total_ns, other.total_ns));
+    let decides = match told_by {
+        ToldBy::Cost => cost_change.ok_or(Refusal::Lacks("cost of a frame"))?,
+        _ => rate_change.ok_or(Refusal::Lacks("maximum forwarding rate"))?,
+    };
+    Ok(Difference {
+        finding: finding(decides, terms),
+        told_by,
+        rate_change,
+        cost_change,
+        cost_ns: costs.map(|(one, other)| Interval {
+            low: other.router_ns.low - one.router_ns.high,
+            median: other.router_ns.median - one.router_ns.median,
+            high: other.router_ns.high - one.router_ns.low,
+        }),
+        fixed_cost_ns: None,
+        pairs: None,
+    })
+}
+
+/// The second one more than the first, as a share of it: at most as far as both intervals allow.
+fn change(one: Interval<f64>, other: Interval<f64>) -> Option<Interval<f64>> {
+    let found = Interval {
+        low: other.low / one.high - 1.0,
+        median: other.median / one.median - 1.0,
+        high: other.high / one.low - 1.0,
+    };
+    let all = [found.low, found.median, found.high];
+    all.into_iter().all(f64::is_finite).then_some(found)
+}
+
+fn finding(Interval { low, high, .. }: Interval<f64>, terms: Terms<'_>) -> Finding {
+    if low > terms.alike || high < -terms.alike {
+        Finding::Different
+    } else if low >= -terms.within && high <= terms.within {
+        Finding::NoDifference
+    } else {
+        Finding::NotDecided
+    }
+}

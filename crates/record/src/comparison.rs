@@ -1,0 +1,249 @@
+//! A comparison: set-ups that took turns on one machine, and by how much each differs from the first.
+
+use crate::bed::SetUpScript;
+use crate::kind::Other;
+use crate::result::Interval;
+use crate::words::{Finding, ReceiverPlace, ToldBy};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// One frame size (`mpps compare`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonLine {
+    /// Frame size in octets, FCS included, or the name of a mix.
+    pub frame: String,
+    /// Where the tester received, for all variants.
+    pub receiver: Option<ReceiverPlace>,
+    /// A difference smaller than this share needs not be found.
+    pub within_share: f64,
+    /// Differences up to this share are also seen between beds of the same set-up.
+    pub alike_share: f64,
+    /// Time for all of it.
+    pub budget_ns: u64,
+    /// The load that all variants carry.
+    pub fixed_fps: u64,
+    /// The first one is the one that others are compared with.
+    pub variants: Vec<Variant>,
+    /// What ended it early.
+    pub why: Option<String>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// One set-up.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// As the user calls it.
+    pub name: String,
+    /// Its flags as typed, where it has any of its own.
+    pub flags: Vec<String>,
+    /// Its set-up script.
+    pub set_up: Option<SetUpScript>,
+    /// What the tester offered it at overload in its last turn.
+    pub overload_fps: u64,
+    /// What it forwarded at overload; null where too few windows were undisturbed.
+    pub forwarding_fps: Option<Interval<u64>>,
+    /// CPU time of a frame at overload.
+    pub ns_per_frame: Option<Interval<f64>>,
+    /// CPU time of a frame at the fixed load.
+    pub fixed_ns_per_frame: Option<Interval<f64>>,
+    /// Numbers of its trials at overload.
+    pub overload_trials: Vec<u32>,
+    /// Numbers of its trials at the fixed load.
+    pub fixed_trials: Vec<u32>,
+    /// Against the first one; null for the first one.
+    pub difference: Option<Difference>,
+}
+
+/// By how much a variant differs from another. Intervals hold in 19 of 20 comparisons.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What was found.
+    pub finding: Finding,
+    /// What tells the two apart.
+    pub told_by: ToldBy,
+    /// Frames/s more at overload, as a share of the first one's: less than 0 is fewer.
+    pub rate_change: Option<Interval<f64>>,
+    /// CPU time more at overload, as a share of the first one's.
+    pub cost_change: Option<Interval<f64>>,
+    /// CPU time of a frame more at overload.
+    pub cost_ns: Option<Interval<f64>>,
+    /// CPU time of a frame more at the fixed load.
+    pub fixed_cost_ns: Option<Interval<f64>>,
+    /// Pairs of turns; null between two records.
+    pub pairs: Option<Pairs>,
+}
+
+/// Pairs of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pairs {
+    /// Those that count.
+    pub counted: u32,
+    /// How often was looked whether they are enough.
+    pub looks: u32,
+    /// Left out because too few windows of a trial were undisturbed.
+    pub disturbed: u32,
+    /// Left out because the CPUs were not at one distance.
+    pub distance: u32,
+    /// Left out because the DUT forwarded all that was sent.
+    pub not_overloaded: u32,
+}
+
+impl fmt::Display for Difference {
+    /// As a person reads it: `231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.finding {
+            Finding::Different => self.different(f),
+            Finding::NoDifference => {
+                let far = |of: Interval<f64>| of.low.abs().max(of.high.abs());
+                match (self.cost_ns.map(far), self.rate_change.map(far)) {
+                    (Some(ns), _) => write!(f, "no difference seen (within {ns:.0} ns a frame)"),
+                    (None, Some(share)) => {
+                        let percent = share * 100.0;
+                        write!(
+                            f,
+                            "no difference seen (within {percent:.1} % of the frames/s)"
+                        )
+                    }
+                    (None, None) => f.write_str("no difference seen"),
+                }
+            }
+            Finding::NotDecided | Finding::Other(_) => self.not_decided(f),
+        }
+    }
+}
+
+impl Difference {
+    fn decides(&self) -> Option<(Interval<f64>, &'static str)> {
+        match self.told_by {
+            ToldBy::Cost => Some((self.cost_change?, "CPU time a frame")),
+            ToldBy::Rate | ToldBy::Other(_) => Some((self.rate_change?, "frames/s")),
+        }
+    }
+
+    fn different(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs = self.pairs.map(|pairs| format!(", {} pairs", pairs.counted));
+        let pairs = pairs.unwrap_or_default();
+        let rate = self.rate_change.filter(|_| self.told_by != ToldBy::Cost);
+        let more = |median: f64, less| if median < 0.0 { less } else { "more" };
+        // A cost whose interval holds 0 says nothing of the difference.
+        let cost = self.cost_ns.filter(|cost| cost.low * cost.high > 0.0);
+        if let Some(cost) = cost {
+            let [low, high] = [cost.low.abs(), cost.high.abs()];
+            let (median, word) = (cost.median.abs(), more(cost.median, "less"));
+            let (low, high) = (low.min(high), low.max(high));
+            write!(
+                f,
+                "{median:.0} ns {word} a frame for the router ({low:.0} to {high:.0}{pairs})"
+            )?;
+        }
+        let Some(rate) = rate else {
+            return f.write_str(", frames/s not compared: the tester ended before the router");
+        };
+        let (percent, word) = (rate.median.abs() * 100.0, more(rate.median, "fewer"));
+        if cost.is_some() {
+            return write!(f, ": {percent:.0} % {word} frames/s");
+        }
+        let (low, high) = (rate.low * 100.0, rate.high * 100.0);
+        write!(
+            f,
+            "{percent:.1} % {word} frames/s ({low:+.1} to {high:+.1} %{pairs})"
+        )
+    }
+
+    fn not_decided(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs = self.pairs.unwrap_or_default();
+        match self.decides() {
+            Some((Interval { low, high, .. }, what)) => {
+                let (low, high) = (low * 100.0, high * 100.0);
+                write!(
+                    f,
+                    "not decided: {low:+.1} to {high:+.1} % {what}, wider than asked for"
+                )?;
+            }
+            None => f.write_str("not decided: too few pairs count")?,
+        }
+        if self.pairs.is_none() {
+            return Ok(());
+        }
+        write!(
+            f,
+            " ({} pairs; left out: {} disturbed, {} at another CPU distance, {} not overloaded)",
+            pairs.counted, pairs.disturbed, pairs.distance, pairs.not_overloaded,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(low: f64, median: f64, high: f64) -> Option<Interval<f64>> {
+        Some(Interval { low, median, high })
+    }
+
+    fn pairs(counted: u32) -> Option<Pairs> {
+        Some(Pairs {
+            counted,
+            ..Pairs::default()
+        })
+    }
+
+    #[test]
+    fn a_difference_reads_as_one_sentence() {
+        let slower = Difference {
+            finding: Finding::Different,
+            told_by: ToldBy::Rate,
+            rate_change: interval(-0.33, -0.31, -0.28),
+            cost_ns: interval(206.0, 231.0, 255.0),
+            pairs: pairs(8),
+            ..Difference::default()
+        };
+        assert_eq!(
+            slower.to_string(),
+            "231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s"
+        );
+        let two_queues = Difference {
+            rate_change: interval(0.81, 0.9, 0.96),
+            cost_ns: interval(-3.0, 2.0, 6.0),
+            ..slower.clone()
+        };
+        assert_eq!(
+            two_queues.to_string(),
+            "90.0 % more frames/s (+81.0 to +96.0 %, 8 pairs)"
+        );
+        let by_cost = Difference {
+            told_by: ToldBy::Cost,
+            cost_ns: interval(-40.0, -30.0, -20.0),
+            pairs: None,
+            ..slower
+        };
+        assert_eq!(
+            by_cost.to_string(),
+            "30 ns less a frame for the router (20 to 40), frames/s not compared: the tester ended before the \
+             router"
+        );
+    }
+
+    #[test]
+    fn no_difference_and_no_decision_say_how_sure() {
+        let none = Difference {
+            finding: Finding::NoDifference,
+            cost_ns: interval(-9.0, -1.0, 6.0),
+            ..Difference::default()
+        };
+        assert_eq!(none.to_string(), "no difference seen (within 9 ns a frame)");
+        let wide = Difference {
+            finding: Finding::NotDecided,
+            rate_change: interval(-0.012, 0.01, 0.034),
+            pairs: pairs(15),
+            ..Difference::default()
+        };
+        assert_eq!(
+            wide.to_string(),
+            "not decided: -1.2 to +3.4 % frames/s, wider than asked for (15 pairs; left out: 0 disturbed, 0 at \
+             another CPU distance, 0 not overloaded)"
+        );
+    }
+}

@@ -1,0 +1,133 @@
+//! Two finished results compared, or refused with the reason.
+
+use mpps_record::{
+    Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, Pairs,
+    Refusal, ResultLine, Run, RunLine, Terms, ToldBy, Variant, compare_results, read, read_file,
+    to_line,
+};
+use std::path::Path;
+
+const TERMS: Terms<'_> = Terms {
+    within: 0.02,
+    alike: 0.005,
+    may_differ: &["dut_setup"],
+};
+
+fn golden() -> (RunLine, ResultLine) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/run.jsonl");
+    let Run { begin, results, .. } = read_file(&path).expect("a record").runs.remove(0);
+    (begin.expect("a first line"), results[0].clone())
+}
+
+fn around(median: f64, half: f64) -> Interval<f64> {
+    Interval {
+        low: median - half,
+        median,
+        high: median + half,
+    }
+}
+
+/// A result with this rate and this cost of the router's, each within 1 %.
+fn result(fps: u64, router_ns: f64) -> ResultLine {
+    let mut result = golden().1;
+    result.overload.max_forwarding_fps = Some(Interval {
+        low: fps / 100 * 99,
+        median: fps,
+        high: fps / 100 * 101,
+    });
+    result.overload.cost = Some(FrameCost {
+        bed_ns: around(300.0, 3.0),
+        router_ns: around(router_ns, router_ns / 100.0),
+        total_ns: around(300.0 + router_ns, 3.0 + router_ns / 100.0),
+    });
+    result
+}
+
+#[test]
+fn results_alike_in_all_else_are_compared() {
+    let run = golden().0;
+    let compare = |one: &ResultLine, other: &ResultLine| {
+        compare_results((&run, one), (&run, other), TERMS).expect("they compare")
+    };
+    let (none, rules) = (result(1_600_000, 325.0), result(430_000, 2_025.0));
+    let found = compare(&none, &rules);
+    assert_eq!(
+        (&found.finding, &found.told_by),
+        (&Finding::Different, &ToldBy::Rate)
+    );
+    assert_eq!(
+        found.to_string(),
+        "1700 ns more a frame for the router (1676 to 1724): 73 % fewer frames/s"
+    );
+    let faster = compare(&rules, &none);
+    assert!(
+        faster.to_string().contains("1700 ns less a frame"),
+        "{faster}"
+    );
+    // Each within 1 %: two of them may differ by 2 %.
+    let same = compare(&none, &result(1_601_000, 325.0));
+    assert_eq!(same.finding, Finding::NotDecided, "{same}");
+    let mut ends_first = none.clone();
+    ends_first.overload.max_forwarding_limited_by = Some(ForwardingLimit::Tester);
+    let found = compare(&ends_first, &rules);
+    assert_eq!(
+        (found.finding, found.told_by),
+        (Finding::Different, ToldBy::Cost)
+    );
+}
+
+#[test]
+fn what_differs_is_named() {
+    let (run, one) = (golden().0, result(1_000_000, 700.0));
+    let mut other_run = run.clone();
+    other_run.comparability.dut_setup = Some("5f".to_owned());
+    let set_up = compare_results((&run, &one), (&other_run, &one), TERMS);
+    assert!(set_up.is_ok(), "{set_up:?}");
+    other_run.comparability.queues = 9;
+    other_run.comparability.kernel_release = "1.0".to_owned();
+    let mut other = one.clone();
+    other.frame = "1518".to_owned();
+    other.overload.max_forwarding_cpu_distance_ns = Some(310.0);
+    let mut near = one;
+    near.overload.max_forwarding_cpu_distance_ns = Some(60.0);
+    let refused = compare_results((&run, &near), (&other_run, &other), TERMS);
+    let refused = refused.expect_err("they differ").to_string();
+    assert_eq!(
+        refused,
+        "they differ in kernel_release, queues, frame, max_forwarding_cpu_distance_ns"
+    );
+    other.overload.max_forwarding_fps = None;
+    let refused = compare_results((&run, &other), (&run, &other), TERMS);
+    assert_eq!(refused, Err(Refusal::Lacks("maximum forwarding rate")));
+}
+
+#[test]
+fn a_comparison_reads_back() {
+    let difference = Difference {
+        finding: Finding::Different,
+        told_by: ToldBy::Rate,
+        cost_ns: Some(around(231.0, 25.0)),
+        pairs: Some(Pairs {
+            counted: 8,
+            looks: 1,
+            disturbed: 3,
+            ..Pairs::default()
+        }),
+        ..Difference::default()
+    };
+    let variant = |name: &str, difference| Variant {
+        name: name.to_owned(),
+        overload_trials: vec![1, 3],
+        difference,
+        ..Variant::default()
+    };
+    let line = ComparisonLine {
+        frame: "64".to_owned(),
+        variants: vec![variant("a", None), variant("conntrack", Some(difference))],
+        ..ComparisonLine::default()
+    };
+    assert_eq!(ComparisonLine::KIND, "comparison");
+    let text = to_line("9a1b", &line).expect("a line");
+    let records = read(&text[..]).expect("lines");
+    assert_eq!(records.runs[0].comparisons, [line]);
+}
