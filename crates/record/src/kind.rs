@@ -1,8 +1,8 @@
 //! The kinds of lines, and what every line has.
 
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, ResultLine, RunLine,
+    SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,8 @@ pub enum Line {
     Point(Box<PointLine>),
     /// `mpps loss`: after each frame size.
     Curve(Box<CurveLine>),
+    /// `mpps latency`: after each frame size.
+    Latency(Box<LatencyLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps calibrate`: one a planted fault.
@@ -34,12 +36,13 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 8] = [
+    pub const KINDS: [&str; 9] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
+        LatencyLine::KIND,
         LoadLine::KIND,
         CalibrationLine::KIND,
         EndLine::KIND,
@@ -66,6 +69,9 @@ impl Body for PointLine {
 }
 impl Body for CurveLine {
     const KIND: &'static str = "curve";
+}
+impl Body for LatencyLine {
+    const KIND: &'static str = "latency";
 }
 impl Body for LoadLine {
     const KIND: &'static str = "load";

@@ -3,8 +3,8 @@
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, ResultLine, RunLine,
+    SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -47,6 +47,8 @@ pub struct Run {
     pub results: Vec<ResultLine>,
     /// Curves of `mpps loss`.
     pub curves: Vec<CurveLine>,
+    /// Latencies of `mpps latency`.
+    pub latencies: Vec<LatencyLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -65,6 +67,7 @@ impl Run {
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
+            Line::Latency(line) => self.latencies.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),

@@ -79,6 +79,10 @@ words! {
         Burst = "burst",
         /// At a load of a series that goes down (`mpps loss`).
         Loss = "loss",
+        /// Every frame timed (`mpps latency`).
+        Latency = "latency",
+        /// At overload, then far below (`mpps recovery`).
+        Recovery = "recovery",
         /// With a planted fault.
         Calibration = "calibration",
     }

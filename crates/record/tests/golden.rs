@@ -76,6 +76,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Result(body) => text(run, &**body),
         Line::Point(body) => text(run, &**body),
         Line::Curve(body) => text(run, &**body),
+        Line::Latency(body) => text(run, &**body),
         Line::Load(body) => text(run, body),
         Line::Calibration(body) => text(run, body),
         Line::End(body) => text(run, body),

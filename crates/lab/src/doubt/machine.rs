@@ -31,6 +31,21 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.into_iter().flatten().collect()
 }
 
+/// Whether these trials had the CPUs to themselves, and `all` of them the same speed.
+pub(super) fn trial_doubts<'a>(
+    around: &Surroundings,
+    all: impl IntoIterator<Item = &'a (Trial, Verdict), IntoIter: Clone>,
+    trials: &[(Trial, Verdict)],
+) -> Vec<Doubt> {
+    let doubts = [
+        slowed(all.into_iter().map(|(trial, _)| trial)),
+        steal(trials),
+        cpu_shared(around),
+        core_shared(around),
+    ];
+    doubts.into_iter().flatten().collect()
+}
+
 fn slowed<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Option<Doubt> {
     let found = speed::slowed(trials)?;
     Some(Doubt {

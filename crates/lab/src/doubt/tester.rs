@@ -18,7 +18,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     doubts.into_iter().flatten().collect()
 }
 
-fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+pub(super) fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let is_short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
     let short = trials.iter().filter(is_short).count();
     // So many at one load are how a tester's limit is found; the last confirms it.

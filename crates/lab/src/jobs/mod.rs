@@ -4,7 +4,9 @@ pub mod back_to_back;
 pub mod calibrate;
 pub mod fib_scale;
 pub mod fixed_load;
+pub mod latency;
 pub mod loss;
+mod sizes;
 pub mod throughput;
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};

@@ -21,6 +21,10 @@ pub enum Phase {
     Fixed,
     /// Through the DUT, at a load of a series that goes down.
     Loss,
+    /// Through the DUT, every frame timed.
+    Latency,
+    /// Through the DUT, at overload and then far below.
+    Recovery,
     /// Through the DUT with a planted fault.
     Calibration,
 }
@@ -37,6 +41,8 @@ impl Phase {
             Self::Burst => "burst",
             Self::Fixed => "fixed",
             Self::Loss => "loss",
+            Self::Latency => "latency",
+            Self::Recovery => "recovery",
             Self::Calibration => "calibration",
         }
     }
