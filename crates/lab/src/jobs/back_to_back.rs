@@ -140,7 +140,8 @@ fn measure_size(
     let around = tester.surroundings();
     size.receiver = around.receiver;
     size.forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
-    size.own_ring = around.virtual_nic.then_some(around.ring_frames);
+    let known = !around.external && around.ring_frames > 0;
+    size.own_ring = known.then_some(around.ring_frames);
     size.doubts = doubt::of_overload(&around);
     // A trial of the plan bounds what the receiver can tell apart.
     let longest = LONGEST.min(plan.measurement.search.final_trial());
@@ -157,7 +158,10 @@ fn measure_size(
         }
         match found {
             Ok(found) => {
-                range = (found.frames / NEAR, (found.lossy_frames * NEAR).min(whole.1));
+                range = (
+                    found.frames / NEAR,
+                    (found.lossy_frames * NEAR).min(whole.1),
+                );
                 size.searches.push(found);
             }
             Err(JobError::NoBurst { seen, frames }) if seen == ALL_PASSED => {

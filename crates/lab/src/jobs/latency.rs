@@ -5,17 +5,16 @@
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
 use super::sizes::{self, counts};
-use super::throughput::{self, ThroughputPlan, saturate};
+use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
-use crate::clock::Deadline;
 use crate::doubt::{self, Doubt};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::{Counts, FrameSpec, Histogram, Offer, Outcome, Rate, Span, Trial};
+use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial};
 
 /// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
 const TURN: Span = Span::from_millis(2_000);
@@ -168,8 +167,8 @@ fn measure_size(
     let is_share = |load: &LatencyLoad| matches!(load, LatencyLoad::Share(_));
     let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
     if plan.throughput.is_none() && plan.loads.iter().any(is_share) {
-        let found = find_throughput(bed, &plan.measurement, &size.frames, trials)?;
-        size.throughput = Some(found.throughput);
+        let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
+        size.throughput = Some(found.rate);
         (place, forwards_at_most) = (Some(found.receiver), found.forwards_at_most);
     }
     let traffic = Traffic {
@@ -197,36 +196,6 @@ fn measure_size(
     }
     size.doubts = doubt::latency_doubts(&tester.surroundings(), &size.loads);
     ended
-}
-
-/// What a search found before any frame was timed.
-struct Found {
-    throughput: Rate,
-    receiver: ReceiverPlace,
-    forwards_at_most: Option<Rate>,
-}
-
-/// As `mpps throughput` finds it, with its batches and its polled receiver: the first goal's rate.
-fn find_throughput(
-    bed: &Bed,
-    plan: &ThroughputPlan,
-    frames: &FrameSpec,
-    trials: &mut Trials<'_>,
-) -> Result<Found, JobError> {
-    let deadline = Deadline::after(plan.budget);
-    let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
-    tester.warm_up = plan.warm_up;
-    let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
-    let lossless = match findings.first().map(|finding| finding.outcome) {
-        Some(Outcome::Found { lossless, .. }) => lossless,
-        Some(Outcome::CouldNotMeasure { why, .. }) => return Err(JobError::CouldNotMeasure(why)),
-        Some(Outcome::NoneLossless { .. }) | None => return Err(JobError::NoThroughput),
-    };
-    Ok(Found {
-        throughput: lossless,
-        receiver: tester.traffic.receiver,
-        forwards_at_most: tester.forwards_at_most,
-    })
 }
 
 /// A tester that times every frame, in batches of one, and whose receiver waits for no timer.

@@ -6,6 +6,7 @@ pub mod fib_scale;
 pub mod fixed_load;
 pub mod latency;
 pub mod loss;
+pub mod recovery;
 mod sizes;
 pub mod throughput;
 

@@ -1,7 +1,11 @@
 //! What jobs of several frame sizes share: a size that fails takes no other away, and a void trial is repeated.
 
+use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};
-use mpps_method::{FrameSpec, Span, Verdict};
+use crate::bed::Bed;
+use crate::clock::Deadline;
+use crate::tester::ReceiverPlace;
+use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
 
 /// Measures one frame size after the other and tells each result, as far as it came. Returns what ended the run, or else
 /// a size.
@@ -46,4 +50,41 @@ pub(super) fn repeat_void(
 /// Whether a trial says something of the DUT.
 pub(super) const fn counts(judged: &Judged) -> bool {
     matches!(judged.verdict, Verdict::Lossless | Verdict::Lossy { .. })
+}
+
+/// What a search found before the job's own trials.
+pub(super) struct SearchedRate {
+    /// The first goal's rate without loss.
+    pub(super) rate: Rate,
+    /// Where the tester received.
+    pub(super) receiver: ReceiverPlace,
+    /// The most that the DUT was seen to forward.
+    pub(super) forwards_at_most: Option<Rate>,
+    /// The highest load that the tester can offer.
+    pub(super) ceiling: Rate,
+}
+
+/// The throughput as `mpps throughput` finds it, within the plan's budget.
+pub(super) fn search_rate(
+    bed: &Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    trials: &mut Trials<'_>,
+) -> Result<SearchedRate, JobError> {
+    let deadline = Deadline::after(plan.budget);
+    let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
+    tester.warm_up = plan.warm_up;
+    let ceiling = saturated.ceiling;
+    let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
+    let rate = match findings.first().map(|finding| finding.outcome) {
+        Some(Outcome::Found { lossless, .. }) => lossless,
+        Some(Outcome::CouldNotMeasure { why, .. }) => return Err(JobError::CouldNotMeasure(why)),
+        Some(Outcome::NoneLossless { .. }) | None => return Err(JobError::NoThroughput),
+    };
+    Ok(SearchedRate {
+        rate,
+        receiver: tester.traffic.receiver,
+        forwards_at_most: tester.forwards_at_most,
+        ceiling,
+    })
 }

@@ -61,6 +61,11 @@ pub enum JobError {
         "every load of the search lost frames, so there is no throughput: give loads in frames/s"
     )]
     NoThroughput,
+    /// A load that drops within a trial is more than this traffic's sender can do.
+    #[error(
+        "recovery: needs one direction and --port xdp, whose sender can change its pace within a trial"
+    )]
+    NoStep,
     /// A search without an answer.
     #[error("{0}")]
     CouldNotMeasure(CouldNotMeasure),
