@@ -1,8 +1,8 @@
 //! The kinds of lines, and what every line has.
 
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, ResultLine, RunLine,
-    SCHEMA, TrialLine,
+    BurstLine, CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, RecoveryLine,
+    ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,6 +26,10 @@ pub enum Line {
     Curve(Box<CurveLine>),
     /// `mpps latency`: after each frame size.
     Latency(Box<LatencyLine>),
+    /// `mpps back-to-back`: after each frame size.
+    Burst(Box<BurstLine>),
+    /// `mpps recovery`: after each frame size.
+    Recovery(Box<RecoveryLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps calibrate`: one a planted fault.
@@ -36,13 +40,15 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 9] = [
+    pub const KINDS: [&str; 11] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
         LatencyLine::KIND,
+        BurstLine::KIND,
+        RecoveryLine::KIND,
         LoadLine::KIND,
         CalibrationLine::KIND,
         EndLine::KIND,
@@ -72,6 +78,12 @@ impl Body for CurveLine {
 }
 impl Body for LatencyLine {
     const KIND: &'static str = "latency";
+}
+impl Body for BurstLine {
+    const KIND: &'static str = "burst";
+}
+impl Body for RecoveryLine {
+    const KIND: &'static str = "recovery";
 }
 impl Body for LoadLine {
     const KIND: &'static str = "load";

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod bed;
+mod burst;
 mod calibration;
 mod comparability;
 pub mod facts;
@@ -27,6 +28,7 @@ mod plan;
 mod point;
 mod problem;
 mod read;
+mod recovery;
 mod result;
 mod run;
 mod trial;
@@ -34,6 +36,7 @@ mod whole;
 mod words;
 
 pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
+pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
 pub use histogram::{Histogram, Quantiles};
@@ -47,6 +50,7 @@ pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Scale, Search, Traf
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use read::{Records, Run, read, read_file};
+pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
@@ -57,8 +61,8 @@ pub use trial::{
     Disturbed, Ledger, SizeCount, TrialLine,
 };
 pub use words::{
-    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, SeriesEnd,
-    Stability, Verdict,
+    Basis, Claim, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, Receiver, Recovered,
+    SeriesEnd, Stability, Verdict,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

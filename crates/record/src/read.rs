@@ -3,8 +3,8 @@
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
-    CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, ResultLine, RunLine,
-    SCHEMA, TrialLine,
+    BurstLine, CalibrationLine, CurveLine, EndLine, LatencyLine, LoadLine, PointLine, RecoveryLine,
+    ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -49,6 +49,10 @@ pub struct Run {
     pub curves: Vec<CurveLine>,
     /// Latencies of `mpps latency`.
     pub latencies: Vec<LatencyLine>,
+    /// Bursts of `mpps back-to-back`.
+    pub bursts: Vec<BurstLine>,
+    /// Recoveries of `mpps recovery`.
+    pub recoveries: Vec<RecoveryLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -68,6 +72,8 @@ impl Run {
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
             Line::Latency(line) => self.latencies.push(*line),
+            Line::Burst(line) => self.bursts.push(*line),
+            Line::Recovery(line) => self.recoveries.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Calibration(line) => self.calibrations.push(line),
             Line::End(line) => self.end = Some(line),

@@ -203,6 +203,20 @@ words! {
 }
 
 words! {
+    /// What a trial of `mpps recovery` says.
+    Recovered {
+        /// It tells a time.
+        Recovered = "recovered",
+        /// Frames were lost to its end.
+        NotRecovered = "not-recovered",
+        /// No frame was lost: there was no overload.
+        NotOverloaded = "not-overloaded",
+        /// It does not count.
+        NotMeasured = "not-measured",
+    }
+}
+
+words! {
     /// Whether the DUT loses frames for no load.
     Stability {
         /// It does not.

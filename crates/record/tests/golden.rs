@@ -77,6 +77,8 @@ fn written(run: &str, line: &Line) -> String {
         Line::Point(body) => text(run, &**body),
         Line::Curve(body) => text(run, &**body),
         Line::Latency(body) => text(run, &**body),
+        Line::Burst(body) => text(run, &**body),
+        Line::Recovery(body) => text(run, &**body),
         Line::Load(body) => text(run, body),
         Line::Calibration(body) => text(run, body),
         Line::End(body) => text(run, body),

@@ -82,6 +82,17 @@ pub enum Recovery {
 }
 
 impl Recovery {
+    /// The word in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::After(_) => "recovered",
+            Self::NotRecovered => "not-recovered",
+            Self::NotOverloaded => "not-overloaded",
+            Self::NotMeasured => "not-measured",
+        }
+    }
+
     /// From when the load dropped and when the last lost frame left, in a trial of this length.
     fn new(dropped: Option<Span>, last_lost: Option<Span>, length: Span) -> Self {
         let Some(dropped) = dropped else {
