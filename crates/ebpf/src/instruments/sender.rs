@@ -207,3 +207,32 @@ impl From<&types::sender_state> for Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slower_pace_makes_an_order_longer() {
+        let order = Order {
+            gap_fp: 1_000 << PACE_SHIFT,
+            slots: 3_000,
+            ..Order::default()
+        };
+        assert_eq!(order.length_ns(), 3_000_000);
+        assert_eq!((order.slots_by(0), order.slots_by(2_500)), (0, 2));
+        let slower = Order {
+            slow: Some(Slow {
+                after_ns: 2_000_000,
+                gap_fp: 4_000 << PACE_SHIFT,
+            }),
+            ..order
+        };
+        assert_eq!(slower.length_ns(), 2_000_000 + 1_000 * 4_000);
+        assert_eq!(slower.slots_by(2_000_000), 2_000);
+        assert_eq!(slower.slots_by(6_000_000), 3_000);
+        // Back-to-back no slot is ever due.
+        let burst = Order { gap_fp: 0, ..order };
+        assert_eq!((burst.length_ns(), burst.slots_by(1_000)), (0, 0));
+    }
+}
