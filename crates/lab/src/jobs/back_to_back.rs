@@ -238,11 +238,19 @@ pub fn longest_burst(
             (Some((low, _)), Some((high, _)))
                 if (high - low) as f64 > resolution * *high as f64 =>
             {
-                low.midpoint(*high)
+                between(*low, *high)
             }
             (Some((low, best)), Some((high, _))) => return Ok(conclude(*low, *high, best)),
         };
     }
+}
+
+/// By their ratio while that is large: the machine disturbs long bursts more often.
+fn between(low: u64, high: u64) -> u64 {
+    if high / low.max(1) < 4 {
+        return low.midpoint(high);
+    }
+    (low as f64 * high as f64).sqrt() as u64
 }
 
 /// One burst that counts: a disturbed one is repeated.
@@ -323,6 +331,23 @@ mod tests {
         assert_eq!((time.average, time.deviation), (8_000.0, Some(1_000.0)));
         assert_eq!(time.implied, Span::from_nanos(4_000_000));
         assert_eq!(time.corrected, Some(Span::from_nanos(1_000_000)));
+    }
+
+    #[test]
+    fn a_search_closes_in_from_both_sides() {
+        assert_eq!(between(16, 1 << 20), 4_096);
+        assert_eq!(between(4_096, 8_192), 6_144);
+        let mut ends = (1, 750_000);
+        for _ in 0..40 {
+            let at = between(ends.0, ends.1);
+            let end = if at < 11_936 {
+                &mut ends.0
+            } else {
+                &mut ends.1
+            };
+            *end = at;
+        }
+        assert_eq!(ends, (11_935, 11_936));
     }
 
     #[test]
