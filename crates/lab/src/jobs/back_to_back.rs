@@ -19,6 +19,8 @@ use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 const BURSTS: u32 = 3;
 /// Disturbed bursts in a row before giving up.
 const VOID_AT_MOST: u32 = 10;
+/// While bursts pass, the next one is so many times as long.
+const GROWTH: u64 = 8;
 /// The search ends this close, as a fraction.
 const RESOLUTION: f64 = 0.005;
 /// Frames of the shortest burst tried.
@@ -207,7 +209,8 @@ pub fn longest_burst(
     trials: &mut Trials<'_>,
 ) -> Result<BackToBack, JobError> {
     let (mut passed, mut failed) = (None, None);
-    let mut frames = longest;
+    // From below: the machine disturbs long bursts more often.
+    let mut frames = shortest;
     loop {
         // Too long is what loses every time: once may be the machine's doing.
         let (mut trial, mut verdict) = burst(tester, frames, trials)?;
@@ -222,13 +225,13 @@ pub fn longest_burst(
             _ => failed = Some((frames, trial)),
         }
         frames = match (&passed, &failed) {
-            (None, Some(_)) if frames > shortest => shortest,
             (None, _) => {
                 return Err(JobError::NoBurst {
                     seen: "even the shortest burst lost frames",
                     frames: shortest,
                 });
             }
+            (Some((low, _)), None) if *low < longest => (low * GROWTH).min(longest),
             (Some(_), None) => {
                 return Err(JobError::NoBurst {
                     seen: ALL_PASSED,
@@ -245,7 +248,7 @@ pub fn longest_burst(
     }
 }
 
-/// By their ratio while that is large: the machine disturbs long bursts more often.
+/// By their ratio while that is large.
 fn between(low: u64, high: u64) -> u64 {
     if high / low.max(1) < 4 {
         return low.midpoint(high);
