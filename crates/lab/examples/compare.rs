@@ -6,6 +6,7 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit};
 use mpps_lab::interrupt;
 use mpps_lab::jobs::compare::{self, ComparePlan, Measured, Outcome, Variant};
 use mpps_lab::jobs::{Observer, Report};
+use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_linux::cpu;
 use mpps_method::Span;
@@ -72,7 +73,7 @@ fn line(run: u32, took_s: f64, outcome: &Outcome) -> Value {
         "run": run,
         "took_s": took_s,
         "measure": format!("{:?}", outcome.measure),
-        "receiver": outcome.receiver.name(),
+        "receiver": outcome.receiver.map(ReceiverPlace::name),
         "fixed_fps": outcome.fixed.fps(),
         "variants": outcome.variants.iter().map(variant).collect::<Vec<_>>(),
     })

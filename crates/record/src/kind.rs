@@ -1,8 +1,8 @@
 //! The kinds of lines, and what every line has.
 
 use crate::{
-    CalibrationLine, ComparisonLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine,
-    SCHEMA, TrialLine,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
+    PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,12 @@ pub enum Line {
     Point(Box<PointLine>),
     /// `mpps loss`: after each frame size.
     Curve(Box<CurveLine>),
+    /// `mpps latency`: after each frame size.
+    Latency(Box<LatencyLine>),
+    /// `mpps back-to-back`: after each frame size.
+    Burst(Box<BurstLine>),
+    /// `mpps recovery`: after each frame size.
+    Recovery(Box<RecoveryLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps compare`: after each frame size.
@@ -36,12 +42,15 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 9] = [
+    pub const KINDS: [&str; 12] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
+        LatencyLine::KIND,
+        BurstLine::KIND,
+        RecoveryLine::KIND,
         LoadLine::KIND,
         ComparisonLine::KIND,
         CalibrationLine::KIND,
@@ -76,6 +85,9 @@ kinds! {
     ResultLine Result "result",
     PointLine Point "point",
     CurveLine Curve "curve",
+    LatencyLine Latency "latency",
+    BurstLine Burst "burst",
+    RecoveryLine Recovery "recovery",
     LoadLine Load "load",
     ComparisonLine Comparison "comparison",
     CalibrationLine Calibration "calibration",

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod bed;
+mod burst;
 mod calibration;
 mod comparability;
 mod compared;
@@ -20,6 +21,7 @@ mod comparison;
 pub mod facts;
 mod histogram;
 mod kind;
+mod latency;
 mod load;
 mod loss;
 mod losses;
@@ -29,6 +31,7 @@ mod point;
 mod problem;
 mod read;
 mod reading;
+mod recovery;
 mod result;
 mod run;
 mod trial;
@@ -36,12 +39,14 @@ mod whole;
 mod words;
 
 pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
+pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
 pub use compared::{Refusal, Terms, compare_points, compare_results};
 pub use comparison::{ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
+pub use latency::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile};
 pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};
@@ -50,6 +55,7 @@ pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Scale, Search, Traf
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use read::{Records, Run, read, read_file};
+pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
@@ -61,7 +67,7 @@ pub use trial::{
 };
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,
-    SeriesEnd, Stability, ToldBy, Verdict, known,
+    Recovered, SeriesEnd, Stability, ToldBy, Verdict, known,
 };
 
 /// Version of the lines' shape. It rises when a member changes its meaning or goes.

@@ -3,8 +3,8 @@
 use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
-    CalibrationLine, ComparisonLine, CurveLine, EndLine, LoadLine, PointLine, ResultLine, RunLine,
-    SCHEMA, TrialLine,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
+    PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -47,6 +47,12 @@ pub struct Run {
     pub results: Vec<ResultLine>,
     /// Curves of `mpps loss`.
     pub curves: Vec<CurveLine>,
+    /// Latencies of `mpps latency`.
+    pub latencies: Vec<LatencyLine>,
+    /// Bursts of `mpps back-to-back`.
+    pub bursts: Vec<BurstLine>,
+    /// Recoveries of `mpps recovery`.
+    pub recoveries: Vec<RecoveryLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -78,6 +84,9 @@ impl Run {
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
+            Line::Latency(line) => self.latencies.push(*line),
+            Line::Burst(line) => self.bursts.push(*line),
+            Line::Recovery(line) => self.recoveries.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Comparison(line) => self.comparisons.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),

@@ -118,6 +118,10 @@ known! {
         Burst = "burst",
         /// At a load of a series that goes down (`mpps loss`).
         Loss = "loss",
+        /// Every frame timed (`mpps latency`).
+        Latency = "latency",
+        /// At overload, then far below (`mpps recovery`).
+        Recovery = "recovery",
         /// With a planted fault.
         Calibration = "calibration",
     }
@@ -236,6 +240,20 @@ words! {
         Disturbed = "disturbed",
         /// The trials allowed, or the time for them.
         Trials = "trials",
+    }
+}
+
+words! {
+    /// What a trial of `mpps recovery` says.
+    Recovered {
+        /// It tells a time.
+        Recovered = "recovered",
+        /// Frames were lost to its end.
+        NotRecovered = "not-recovered",
+        /// No frame was lost: there was no overload.
+        NotOverloaded = "not-overloaded",
+        /// It does not count.
+        NotMeasured = "not-measured",
     }
 }
 

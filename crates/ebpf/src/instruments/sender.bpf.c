@@ -213,6 +213,17 @@ static __always_inline u64 skip_overdue(u64 now, u64 late)
 	return now > due ? now - due : 0;
 }
 
+/* From now on the slower pace, whatever is due still. Asked at marks alone, so that frames do not pay for it. */
+static __always_inline void slow_down(u64 now)
+{
+	if (!state.slow_gap_fp || now - state.started_ns < state.slow_after_ns)
+		return;
+	state.gap_fp = state.slow_gap_fp;
+	state.slow_gap_fp = 0;
+	state.slot_fp = (now - state.started_ns) << PACE_SHIFT;
+	state.slowed_ns = now;
+}
+
 /* Which frames were sent when: frames that were lost say nothing of that themselves. */
 static __always_inline void make_mark(u64 now)
 {
@@ -226,6 +237,7 @@ static __always_inline void make_mark(u64 now)
 	mark->sequence[1] = state.direction[1].sequence;
 	state.marks++;
 	state.mark_due_ns = now + state.mark_gap_ns;
+	slow_down(now);
 }
 
 static __always_inline void count_sent(u64 now, u64 late)

@@ -46,6 +46,8 @@ struct sender_state {
 	u64 delay_ns;	 /* from the first call of the program to the first slot */
 	u64 plain;	 /* all frames to the template's addresses, whatever the list says (canaries) */
 	u64 mark_gap_ns; /* from one mark to the next at least */
+	u64 slow_after_ns; /* from the first slot to the slower pace */
+	u64 slow_gap_fp; /* its time between slots; 0: the pace stays as it is */
 	/* outcome */
 	u64 started_ns;	   /* when the first slot was due */
 	u64 slot;	   /* slots passed, sent or not */
@@ -61,6 +63,7 @@ struct sender_state {
 	u64 clock_left;	   /* frames it may still serve */
 	u64 mark_due_ns;   /* when the next mark is due */
 	u64 marks;	   /* marks made */
+	u64 slowed_ns;	   /* when the pace became slower (0: not yet) */
 	struct sender_direction direction[DIRECTIONS];
 	u64 lateness[HISTOGRAM_BUCKETS];
 };

@@ -19,9 +19,9 @@ plain! {
     sender_direction: 104 {
         sequence, unsent, size_at, port, host, flow, round, port_first, host_first, dest_at, lap, dest_first, lap_first
     }
-    sender_state: 9592 {
-        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, started_ns, slot, slot_fp, first_ns, last_ns,
-        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, direction,
+    sender_state: 9616 {
+        gap_fp, slots, late_max_ns, id, delay_ns, plain, mark_gap_ns, slow_after_ns, slow_gap_fp, started_ns, slot, slot_fp, first_ns, last_ns,
+        ended_ns, burst, burst_largest, refused, late_largest_ns, clock_ns, clock_left, mark_due_ns, marks, slowed_ns, direction,
         lateness
     }
     sender_mark: 24 { ns, sequence }
@@ -58,6 +58,17 @@ pub struct Order {
     pub entry_first: u32,
     /// Times the list has been passed before.
     pub lap_first: u32,
+    /// A slower pace after a while.
+    pub slow: Option<Slow>,
+}
+
+/// The slower pace of an order. The first mark after its time begins it, so it may come a mark's gap late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slow {
+    /// From the first slot on, ns.
+    pub after_ns: u64,
+    /// Time between two slots, ns << [`PACE_SHIFT`].
+    pub gap_fp: u64,
 }
 
 impl Order {
@@ -86,6 +97,8 @@ impl Order {
             delay_ns: self.delay_ns,
             plain: u64::from(self.plain),
             mark_gap_ns: self.mark_gap_ns(),
+            slow_after_ns: self.slow.map_or(0, |slow| slow.after_ns),
+            slow_gap_fp: self.slow.map_or(0, |slow| slow.gap_fp),
             direction: [direction; DIRECTIONS],
             ..types::sender_state::default()
         }
@@ -94,11 +107,38 @@ impl Order {
     /// From one [`Mark`] to the next at least, ns: there is room for those of the whole order.
     #[must_use]
     pub fn mark_gap_ns(&self) -> u64 {
-        let length_ns = (u128::from(self.slots) * u128::from(self.gap_fp)) >> PACE_SHIFT;
-        let share = length_ns / u128::from(MARKS_MAX / 2);
-        u64::try_from(share)
-            .unwrap_or(u64::MAX)
-            .max(MARK_GAP_MIN_NS)
+        (self.length_ns() / (MARKS_MAX / 2)).max(MARK_GAP_MIN_NS)
+    }
+
+    /// From the first slot to the end of the last, ns; 0 back-to-back.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        let lasting = |slots: u64, gap_fp: u64| {
+            let ns = (u128::from(slots) * u128::from(gap_fp)) >> PACE_SHIFT;
+            u64::try_from(ns).unwrap_or(u64::MAX)
+        };
+        let fast = self
+            .slow
+            .map_or(self.slots, |slow| self.slots_by(slow.after_ns));
+        let slow_ns = self.slow.map_or(0, |slow| {
+            lasting(self.slots.saturating_sub(fast), slow.gap_fp)
+        });
+        lasting(fast, self.gap_fp).saturating_add(slow_ns)
+    }
+
+    /// Slots due so long after the first; back-to-back none ever is.
+    #[must_use]
+    pub fn slots_by(&self, ns: u64) -> u64 {
+        let due = |ns: u64, gap_fp: u64| {
+            let slots = (u128::from(ns) << PACE_SHIFT).checked_div(u128::from(gap_fp));
+            slots.map_or(0, |slots| u64::try_from(slots).unwrap_or(u64::MAX))
+        };
+        match self.slow {
+            Some(slow) if ns > slow.after_ns => {
+                due(slow.after_ns, self.gap_fp) + due(ns - slow.after_ns, slow.gap_fp)
+            }
+            _ => due(ns, self.gap_fp),
+        }
     }
 }
 
@@ -133,6 +173,8 @@ pub struct Outcome {
     pub stopped: Option<Stopped>,
     /// Marks made.
     pub marks: u64,
+    /// When the pace became slower, monotonic ns (0: it did not).
+    pub slowed_ns: u64,
     /// Most frames handed over without a wait between them.
     pub burst_largest: u64,
     /// Frames the program could not build: a fault of the sender's.
@@ -156,11 +198,41 @@ impl From<&types::sender_state> for Outcome {
             ended_ns: state.ended_ns,
             stopped: None,
             marks: state.marks,
+            slowed_ns: state.slowed_ns,
             burst_largest: state.burst_largest,
             refused: state.refused,
             late_largest_ns: state.late_largest_ns,
             sent: state.direction.map(|direction| direction.sequence),
             lateness: state.lateness.to_vec(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slower_pace_makes_an_order_longer() {
+        let order = Order {
+            gap_fp: 1_000 << PACE_SHIFT,
+            slots: 3_000,
+            ..Order::default()
+        };
+        assert_eq!(order.length_ns(), 3_000_000);
+        assert_eq!((order.slots_by(0), order.slots_by(2_500)), (0, 2));
+        let slower = Order {
+            slow: Some(Slow {
+                after_ns: 2_000_000,
+                gap_fp: 4_000 << PACE_SHIFT,
+            }),
+            ..order
+        };
+        assert_eq!(slower.length_ns(), 2_000_000 + 1_000 * 4_000);
+        assert_eq!(slower.slots_by(2_000_000), 2_000);
+        assert_eq!(slower.slots_by(6_000_000), 3_000);
+        // Back-to-back no slot is ever due.
+        let burst = Order { gap_fp: 0, ..order };
+        assert_eq!((burst.length_ns(), burst.slots_by(1_000)), (0, 0));
     }
 }

@@ -1,19 +1,187 @@
-//! RFC 2544 26.4: the longest burst at the sender's full rate of which the DUT loses no frame, and with
-//! RFC 9004 what that says of the DUT's buffer.
+//! Back-to-back frames (RFC 2544 section 26.4 with RFC 9004): the longest burst at the sender's full rate of which the DUT
+//! loses no frame, searched several times, and the buffer that it implies.
 //!
 //! On the namespace bed the buffer is the virtual NIC's ring, which the user chose: there this is a
 //! calibration of the meter, not a finding.
 
-use super::{JobError, Judged, Phase, Trials};
-use crate::tester::Tester;
+use super::throughput::{ThroughputPlan, saturate};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, sizes};
+use crate::bed::Bed;
+use crate::clock::Deadline;
+use crate::doubt::{self, Doubt};
+use crate::search::measurer::Measurer;
+use crate::tester::{ReceiverPlace, Tester};
 use crate::trial;
 use crate::trial::rules;
-use mpps_method::{Offer, Rate, Trial, Verdict};
+use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
 
-/// Bursts of one length at most (RFC 2544 asks for 50 and their average; we take any of these).
+/// Bursts of one length at most: RFC 9004 section 5.2 asks that loss be verified by repeating.
 const BURSTS: u32 = 3;
 /// Disturbed bursts in a row before giving up.
 const VOID_AT_MOST: u32 = 10;
+/// While bursts pass, the next one is so many times as long.
+const GROWTH: u64 = 8;
+/// The search ends this close, as a fraction.
+const RESOLUTION: f64 = 0.005;
+/// Frames of the shortest burst tried.
+const SHORTEST: u64 = 16;
+/// The longest burst tried lasts as long (RFC 2544 section 26.4: trials of at least two seconds).
+const LONGEST: Span = Span::from_millis(2_000);
+/// A search after the first begins within this factor of what that found.
+const NEAR: u64 = 2;
+
+/// What to measure; the bed is raised by then.
+#[derive(Clone, Debug)]
+pub struct BurstPlan {
+    /// Everything but the bursts. Of its search only the length of a trial is used.
+    pub measurement: ThroughputPlan,
+    /// Searches for each size (RFC 2544 asks for 50).
+    pub repeats: u32,
+}
+
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct SizeBursts {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// What the DUT forwards at most, by which the buffer time is corrected; `None` where overload did not tell.
+    pub forwarding: Option<Rate>,
+    /// One a search that ended, in their order.
+    pub searches: Vec<BackToBack>,
+    /// No burst was too long: the longest one tried. The DUT forwards as fast as the tester sends.
+    pub all_passed: Option<u64>,
+    /// Frames that the bed's own receive rings hold, where they are what was measured.
+    pub own_ring: Option<u32>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The searches of one size together (RFC 9004 section 5.4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferTime {
+    /// Frames of the longest burst, on average: the benchmark.
+    pub average: f64,
+    /// In the search that found the fewest.
+    pub least: u64,
+    /// In the search that found the most.
+    pub most: u64,
+    /// Standard deviation; `None` with one search.
+    pub deviation: Option<f64>,
+    /// Frames/s within the bursts: there is no media's maximum here.
+    pub burst_rate: Rate,
+    /// Implied DUT Buffer Time: the average burst's length.
+    pub implied: Span,
+    /// Corrected DUT Buffer Time: without what the DUT forwarded meanwhile. `None` without a forwarding rate.
+    pub corrected: Option<Span>,
+}
+
+impl SizeBursts {
+    /// `None` where no search ended.
+    #[must_use]
+    pub fn buffer_time(&self) -> Option<BufferTime> {
+        let lengths: Vec<f64> = self.searches.iter().map(|one| one.frames as f64).collect();
+        let rates: Vec<f64> = (self.searches.iter())
+            .map(|one| one.burst_rate.fps())
+            .collect();
+        let (average, rate) = statistics::mean(&lengths).zip(statistics::mean(&rates))?;
+        let squares: f64 = lengths.iter().map(|one| (one - average).powi(2)).sum();
+        let others = lengths.len() - 1;
+        let frames = self.searches.iter().map(|one| one.frames);
+        let implied = average / rate.max(1.0);
+        let corrected = |forwarding: Rate| implied * (1.0 - (forwarding.fps() / rate).min(1.0));
+        Some(BufferTime {
+            average,
+            least: frames.clone().min()?,
+            most: frames.max()?,
+            deviation: (others > 0).then(|| (squares / others as f64).sqrt()),
+            burst_rate: Rate::from_fps(rate),
+            implied: Span::from_secs_f64(implied),
+            corrected: self.forwarding.map(corrected).map(Span::from_secs_f64),
+        })
+    }
+}
+
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+pub fn measure(
+    bed: &Bed,
+    plan: &BurstPlan,
+    observer: &mut dyn ResultObserver<SizeBursts>,
+) -> Option<JobError> {
+    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
+    sizes::each_size(sizes, budget, observer, |frames, trials| {
+        let mut size = SizeBursts {
+            frames: frames.clone(),
+            receiver: None,
+            forwarding: None,
+            searches: Vec::new(),
+            all_passed: None,
+            own_ring: None,
+            why: None,
+            doubts: Vec::new(),
+        };
+        let error = measure_size(bed, plan, &mut size, trials).err();
+        size.why = error.as_ref().map(ToString::to_string);
+        (size, error)
+    })
+}
+
+/// The searches of one size. The first is offered however little time there is.
+fn measure_size(
+    bed: &Bed,
+    plan: &BurstPlan,
+    size: &mut SizeBursts,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let deadline = Deadline::after(plan.measurement.budget);
+    let (mut tester, saturated) =
+        saturate(bed, &plan.measurement, &size.frames, |_| Ok(()), trials)?;
+    let around = tester.surroundings();
+    size.receiver = around.receiver;
+    size.forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
+    let known = !around.external && around.ring_frames > 0;
+    size.own_ring = known.then_some(around.ring_frames);
+    size.doubts = doubt::of_overload(&around);
+    // A trial of the plan bounds what the receiver can tell apart.
+    let longest = LONGEST.min(plan.measurement.search.final_trial());
+    let whole = (SHORTEST, saturated.ceiling.frames_in(longest));
+    let (mut range, mut failed) = (whole, None);
+    for _ in 0..plan.repeats {
+        if !size.searches.is_empty() && !deadline.leaves(longest) {
+            break;
+        }
+        let near = range != whole;
+        let mut found = longest_burst(&mut tester, range, RESOLUTION, trials);
+        if near && found.as_ref().is_err_and(JobError::is_disturbance) {
+            found = longest_burst(&mut tester, whole, RESOLUTION, trials);
+        }
+        match found {
+            Ok(found) => {
+                range = (
+                    found.frames / NEAR,
+                    (found.lossy_frames * NEAR).min(whole.1),
+                );
+                size.searches.push(found);
+            }
+            Err(JobError::NoBurst { seen, frames }) if seen == ALL_PASSED => {
+                size.all_passed = Some(frames);
+                break;
+            }
+            Err(error) if error.is_disturbance() => failed = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match failed {
+        Some(error) if size.searches.is_empty() && size.all_passed.is_none() => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Why there is no longest burst: it is not the DUT that ends it.
+const ALL_PASSED: &str = "no burst was too long";
 
 /// The longest burst, and the buffer it implies.
 #[derive(Clone, Debug)]
@@ -26,7 +194,7 @@ pub struct BackToBack {
     pub burst_rate: Rate,
     /// What the DUT forwards while the burst lasts (from its busy time).
     pub service_rate: Rate,
-    /// RFC 9004 section 5.5: the burst less what was forwarded while it lasted, frames.
+    /// The burst less what was forwarded while it lasted, frames (the model of RFC 9004 section 3).
     pub buffer_frames: f64,
 }
 
@@ -34,14 +202,15 @@ pub struct BackToBack {
 ///
 /// # Errors
 /// The tester or the record failed; every burst passes or fails; too many disturbed trials.
-pub fn measure(
+pub fn longest_burst(
     tester: &mut Tester<'_>,
     (shortest, longest): (u64, u64),
     resolution: f64,
     trials: &mut Trials<'_>,
 ) -> Result<BackToBack, JobError> {
     let (mut passed, mut failed) = (None, None);
-    let mut frames = longest;
+    // From below: the machine disturbs long bursts more often.
+    let mut frames = shortest;
     loop {
         // Too long is what loses every time: once may be the machine's doing.
         let (mut trial, mut verdict) = burst(tester, frames, trials)?;
@@ -56,27 +225,35 @@ pub fn measure(
             _ => failed = Some((frames, trial)),
         }
         frames = match (&passed, &failed) {
-            (None, Some(_)) if frames > shortest => shortest,
             (None, _) => {
                 return Err(JobError::NoBurst {
                     seen: "even the shortest burst lost frames",
                     frames: shortest,
                 });
             }
+            (Some((low, _)), None) if *low < longest => (low * GROWTH).min(longest),
             (Some(_), None) => {
                 return Err(JobError::NoBurst {
-                    seen: "no burst was too long",
+                    seen: ALL_PASSED,
                     frames: longest,
                 });
             }
             (Some((low, _)), Some((high, _)))
                 if (high - low) as f64 > resolution * *high as f64 =>
             {
-                low.midpoint(*high)
+                between(*low, *high)
             }
             (Some((low, best)), Some((high, _))) => return Ok(conclude(*low, *high, best)),
         };
     }
+}
+
+/// By their ratio while that is large.
+fn between(low: u64, high: u64) -> u64 {
+    if high / low.max(1) < 4 {
+        return low.midpoint(high);
+    }
+    (low as f64 * high as f64).sqrt() as u64
 }
 
 /// One burst that counts: a disturbed one is repeated.
@@ -118,5 +295,68 @@ fn conclude(frames: u64, lossy_frames: u64, best: &Trial) -> BackToBack {
         burst_rate,
         service_rate: Rate::from_fps(service),
         buffer_frames: frames as f64 * (1.0 - forwarded),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(frames: u64) -> BackToBack {
+        BackToBack {
+            frames,
+            lossy_frames: frames + 10,
+            burst_rate: Rate::from_fps(2e6),
+            service_rate: Rate::from_fps(1e6),
+            buffer_frames: frames as f64 / 2.0,
+        }
+    }
+
+    fn size(searches: Vec<BackToBack>, forwarding: Option<Rate>) -> SizeBursts {
+        SizeBursts {
+            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
+            receiver: None,
+            forwarding,
+            searches,
+            all_passed: None,
+            own_ring: None,
+            why: None,
+            doubts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_buffer_time_is_that_of_rfc_9004() {
+        let lengths = [7_000, 8_000, 9_000];
+        let bursts = size(lengths.map(found).to_vec(), Some(Rate::from_fps(1.5e6)));
+        let time = bursts.buffer_time().expect("searches");
+        assert_eq!((time.least, time.most), (7_000, 9_000));
+        assert_eq!((time.average, time.deviation), (8_000.0, Some(1_000.0)));
+        assert_eq!(time.implied, Span::from_nanos(4_000_000));
+        assert_eq!(time.corrected, Some(Span::from_nanos(1_000_000)));
+    }
+
+    #[test]
+    fn a_search_closes_in_from_both_sides() {
+        assert_eq!(between(16, 1 << 20), 4_096);
+        assert_eq!(between(4_096, 8_192), 6_144);
+        let mut ends = (1, 750_000);
+        for _ in 0..40 {
+            let at = between(ends.0, ends.1);
+            let end = if at < 11_936 {
+                &mut ends.0
+            } else {
+                &mut ends.1
+            };
+            *end = at;
+        }
+        assert_eq!(ends, (11_935, 11_936));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        assert_eq!(size(Vec::new(), None).buffer_time(), None);
+        let one = size(vec![found(100)], None).buffer_time().expect("one");
+        assert_eq!((one.deviation, one.corrected), (None, None));
     }
 }

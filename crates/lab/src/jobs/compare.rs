@@ -104,7 +104,7 @@ impl Standing<'_> {
         trials.turn_of(&self.name);
         let load = self.overload();
         // Through the router there is always a trial.
-        let overload = paced(&mut self.tester, load, true, trials)?.unwrap_or_default();
+        let overload = paced(&mut self.tester, load, Phase::Overload, trials)?.unwrap_or_default();
         let at_overload = trials.told();
         let offer = Offer {
             rate: fixed,
@@ -216,8 +216,8 @@ fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<
             trials.turn_of(&variant.name);
             let load = variant.overload();
             let trial = match round {
-                0 => burst(&mut variant.tester, variant.sends, true, trials)?,
-                _ => paced(&mut variant.tester, load, true, trials)?,
+                0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
+                _ => paced(&mut variant.tester, load, Phase::Overload, trials)?,
             };
             let trial = trial.unwrap_or_default();
             let ledger = trial.ledger();

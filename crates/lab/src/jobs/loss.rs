@@ -4,7 +4,7 @@
 pub use mpps_record::known::SeriesEnd;
 
 use super::throughput::{ThroughputPlan, saturate};
-use super::{JobError, Judged, Phase, ResultObserver, Trials, keep};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, sizes};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Doubt, Series};
@@ -120,30 +120,26 @@ fn each_size(
     observer: &mut dyn ResultObserver<Curve>,
     mut measure: impl FnMut(&mut Curve, &mut Trials<'_>) -> Result<(), JobError>,
 ) -> Option<JobError> {
-    let (mut kept, mut told) = (None, 0);
-    for frames in &plan.measurement.sizes {
-        observer.size_begins(plan.measurement.budget);
-        let mut curve = Curve {
-            frames: frames.clone(),
-            highest: None,
-            receiver: None,
-            loads: Vec::new(),
-            end: SeriesEnd::default(),
-            why: None,
-            doubts: Vec::new(),
-        };
-        let mut trials = Trials::after(told, &mut *observer);
-        let error = measure(&mut curve, &mut trials).err();
-        told = trials.told();
-        curve.why = error.as_ref().map(ToString::to_string);
-        let unwritten = observer.result(&curve).err().map(JobError::Record);
-        for error in error.into_iter().chain(unwritten) {
-            if keep(&mut kept, error).is_break() {
-                return kept;
-            }
-        }
-    }
-    kept
+    let LossPlan { measurement, .. } = plan;
+    sizes::each_size(
+        &measurement.sizes,
+        measurement.budget,
+        observer,
+        |frames, trials| {
+            let mut curve = Curve {
+                frames: frames.clone(),
+                highest: None,
+                receiver: None,
+                loads: Vec::new(),
+                end: SeriesEnd::default(),
+                why: None,
+                doubts: Vec::new(),
+            };
+            let error = measure(&mut curve, trials).err();
+            curve.why = error.as_ref().map(ToString::to_string);
+            (curve, error)
+        },
+    )
 }
 
 /// The series of one frame size.
@@ -219,21 +215,17 @@ fn offer(
         rate: load,
         duration: plan.time(),
     };
-    let mut void = 0;
-    loop {
+    let (judged, void) = sizes::repeat_void(REPEATS, || {
         let trial = measurer.trial(&offer)?;
         let rules = measurer.rules(&offer);
-        let judged = trials.judged(Phase::Loss, measurer.frames(), offer, &rules, trial)?;
-        if !matches!(judged.verdict, Verdict::Void(_)) || void == REPEATS {
-            return Ok(LoadTried {
-                share,
-                load,
-                judged,
-                void,
-            });
-        }
-        void += 1;
-    }
+        trials.judged(Phase::Loss, measurer.frames(), offer, &rules, trial)
+    })?;
+    Ok(LoadTried {
+        share,
+        load,
+        judged,
+        void,
+    })
 }
 
 #[cfg(test)]

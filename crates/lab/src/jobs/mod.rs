@@ -5,7 +5,10 @@ pub mod calibrate;
 pub mod compare;
 pub mod fib_scale;
 pub mod fixed_load;
+pub mod latency;
 pub mod loss;
+pub mod recovery;
+mod sizes;
 pub mod throughput;
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};

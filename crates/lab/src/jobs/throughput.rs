@@ -229,7 +229,12 @@ pub(crate) fn raise<'a, T>(
             receiver,
             ..traffic.clone()
         };
-        let mut tester = Tester::raise(bed, &traffic, frames_max, ReceiverMode::Polled)?;
+        // A frame that waits for a timer would be timed with that wait.
+        let mode = match traffic.all_timed {
+            true => ReceiverMode::Interrupt,
+            false => ReceiverMode::Polled,
+        };
+        let mut tester = Tester::raise(bed, &traffic, frames_max, mode)?;
         probe::probe(&mut tester)?;
         let measured = first(&mut tester)?;
         Ok::<_, JobError>((tester, measured))

@@ -56,6 +56,16 @@ pub enum JobError {
         /// How many were run.
         pairs: u32,
     },
+    /// Shares of a throughput that was not found.
+    #[error(
+        "every load of the search lost frames, so there is no throughput: give loads in frames/s"
+    )]
+    NoThroughput,
+    /// A load that drops within a trial is more than this traffic's sender can do.
+    #[error(
+        "recovery: needs one direction and --port xdp, whose sender can change its pace within a trial"
+    )]
+    NoStep,
     /// A search without an answer.
     #[error("{0}")]
     CouldNotMeasure(CouldNotMeasure),
@@ -107,7 +117,9 @@ impl JobError {
     /// no frame of one size through may let others.
     #[must_use]
     pub fn is_of_one_size(&self) -> bool {
-        self.is_disturbance() || (matches!(self, Self::Probe(_)) && !self.is_interrupt())
+        self.is_disturbance()
+            || matches!(self, Self::NoThroughput)
+            || (matches!(self, Self::Probe(_)) && !self.is_interrupt())
     }
 
     /// Whether a receiver at the tester's port would have seen what the one at the DUT's exit did not.

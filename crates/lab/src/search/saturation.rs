@@ -6,7 +6,7 @@
 
 use super::exit_program;
 use super::measurer::Measurer;
-use super::{JobError, Phase, Trials};
+use super::{JobError, Judged, Phase, Trials};
 use crate::tester::{ReceiverPlace, Tester, TesterError, Wire};
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
@@ -138,19 +138,20 @@ pub fn measure(
         }
         for router in [round % 2 == 1, round % 2 == 0] {
             let series = if router { &mut most } else { &mut wire };
-            if let Some(trial) = burst(tester, sends, router, trials)? {
+            let phase = if router { Phase::Overload } else { Phase::Wire };
+            if let Some(trial) = burst(tester, sends, phase, trials)? {
                 widest = widest.max(sent(&trial).fps());
                 series.add(trial);
             }
         }
         if let Some(found) = most.saturation().filter(|_| most.lost) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
-            if let Some(trial) = paced(tester, rate, true, trials)? {
+            if let Some(trial) = paced(tester, rate, Phase::Overload, trials)? {
                 little.add(trial);
             }
             if let Some(carried) = wire.saturation() {
                 let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
-                if let Some(trial) = paced(tester, rate, false, trials)? {
+                if let Some(trial) = paced(tester, rate, Phase::Wire, trials)? {
                     wire_little.add(trial);
                 }
             }
@@ -198,7 +199,7 @@ fn is_narrow(interval: &Interval) -> bool {
 pub(crate) fn burst(
     tester: &mut Tester<'_>,
     sends: Rate,
-    router: bool,
+    phase: Phase,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
     let frames = sends.frames_in(TRIAL).max(1);
@@ -207,41 +208,43 @@ pub(crate) fn burst(
         duration: Span::ZERO,
     };
     let burst = |tester: &mut Tester<'_>| trial::run_burst(tester, frames);
-    through(tester, router, offer, trials, burst)
+    let judged = through(tester, phase, offer, trials, burst)?;
+    Ok(judged.map(|judged| judged.trial))
 }
 
 /// The same at a load.
 pub(crate) fn paced(
     tester: &mut Tester<'_>,
     rate: Rate,
-    router: bool,
+    phase: Phase,
     trials: &mut Trials<'_>,
 ) -> Result<Option<Trial>, JobError> {
     let offer = Offer {
         rate: rate.min(SENDER_MAX),
         duration: TRIAL,
     };
-    through(tester, router, offer, trials, |tester| {
+    let judged = through(tester, phase, offer, trials, |tester| {
         trial::run(tester, &offer)
-    })
+    })?;
+    Ok(judged.map(|judged| judged.trial))
 }
 
-/// A trial through the router, or a wire in its place; `None` for a wire that cannot be laid.
-fn through(
+/// A trial through the router, or in the wire's phase through a wire in its place; `None` for a wire that cannot be laid.
+pub(crate) fn through(
     tester: &mut Tester<'_>,
-    router: bool,
+    phase: Phase,
     offer: Offer,
     trials: &mut Trials<'_>,
     trial: impl FnOnce(&mut Tester<'_>) -> Result<Trial, TesterError>,
-) -> Result<Option<Trial>, JobError> {
-    let wire = if router {
-        None
-    } else {
+) -> Result<Option<Judged>, JobError> {
+    let wire = if phase == Phase::Wire {
         let laid = Wire::lay(tester.bed, &tester.ways())?;
         if laid.is_none() {
             return Ok(None);
         }
         laid
+    } else {
+        None
     };
     let passed = tester.places_passed;
     let trial = trial(tester)?;
@@ -250,7 +253,6 @@ fn through(
         tester.places_passed = passed;
     }
     drop(wire);
-    let phase = if router { Phase::Overload } else { Phase::Wire };
     // A burst has no load but the one it turns out to be.
     let offer = if offer.rate == Rate::ZERO {
         Offer {
@@ -264,7 +266,7 @@ fn through(
     let judged = trials.judged(phase, frames, offer, &rules, trial)?;
     // The rates are counted by windows, which do not show what the receiver missed.
     judged.trial.check_exit().map_err(JobError::PastExit)?;
-    Ok(Some(judged.trial))
+    Ok(Some(judged))
 }
 
 /// What overload tells of a simulated router: what it was written to be.

@@ -1,7 +1,7 @@
 //! Which frames and slots of a trial fell into the times in which the machine disturbed it.
 
 use super::windows::count_at;
-use mpps_ebpf::instruments::sender::{Mark, Order, Outcome, PACE_SHIFT};
+use mpps_ebpf::instruments::sender::{Mark, Order, Outcome};
 use mpps_ebpf::instruments::watch::Stall;
 use mpps_method::disturbed::{Excluded, in_all};
 use mpps_method::{Disturbance, Disturbed, Span};
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub struct Disturbances {
     parts: Vec<Excluded>,
     started_ns: u64,
-    gap_fp: u64,
+    order: Order,
     marks: Vec<Mark>,
 }
 
@@ -26,7 +26,7 @@ impl Disturbances {
         Self {
             parts,
             started_ns: sent.started_ns,
-            gap_fp: order.gap_fp,
+            order: *order,
             marks,
         }
     }
@@ -45,7 +45,8 @@ impl Disturbances {
             let sent_then = (0..ways)
                 .map(|way| self.sent_by(way, part.to) - self.sent_by(way, part.from))
                 .sum::<u64>();
-            let slots = self.slots_by(part.to) - self.slots_by(part.from);
+            let slots_by = |at: Span| self.order.slots_by(at.as_nanos());
+            let slots = slots_by(part.to) - slots_by(part.from);
             sent += sent_then;
             unsent += slots.saturating_sub(sent_then);
         }
@@ -66,12 +67,6 @@ impl Disturbances {
     fn sent_by(&self, way: usize, at: Span) -> u64 {
         let told = |mark: &Mark| (mark.ns, mark.sequence.get(way).copied().unwrap_or(0));
         count_at(&self.marks, self.started_ns + at.as_nanos(), told).round() as u64
-    }
-
-    /// Slots due by a moment; back-to-back none ever is.
-    fn slots_by(&self, at: Span) -> u64 {
-        let slots = (u128::from(at.as_nanos()) << PACE_SHIFT).checked_div(u128::from(self.gap_fp));
-        slots.map_or(0, |slots| u64::try_from(slots).unwrap_or(u64::MAX))
     }
 }
 
@@ -99,6 +94,7 @@ pub fn since(started_ns: u64, times: &[(usize, Stall)]) -> Vec<Disturbance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_ebpf::instruments::sender::PACE_SHIFT;
 
     /// 1000 frames/s for 100 ms, marked each millisecond; nothing was sent from 40 to 50 ms, and 4 of these slots were
     /// made up for at once.

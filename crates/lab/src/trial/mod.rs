@@ -23,10 +23,10 @@ use crate::clock::wait_for;
 use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{DIRECTIONS, Order, Outcome, PACE_SHIFT, Stopped};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Slow, Stopped};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
-use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
+use mpps_method::{Canaries, CpuExchange, Losses, Offer, Rate, Rules, Span, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -96,6 +96,57 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
     let netns = sending_netns(tester);
     let sent = (tester.sender).send(begun.order, netns, &WhileSending::NOBODY)?;
     begun.end(tester, sent)
+}
+
+/// A trial at one load and then, without a break, at a lower one (RFC 2544 26.5).
+#[derive(Clone, Debug)]
+pub struct Stepped {
+    /// The whole of it. Its load is the first.
+    pub trial: Trial,
+    /// When the load dropped, since the first slot; `None` where it did not.
+    pub dropped: Option<Span>,
+    /// When the last frame left that was lost outside disturbances.
+    pub last_lost: Option<Span>,
+}
+
+/// Runs one trial at a load and then at a lower one, in one direction.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_stepped(
+    tester: &mut Tester<'_>,
+    high: &Offer,
+    low: &Offer,
+) -> Result<Stepped, TesterError> {
+    let (first, then) = (high.duration, low.duration);
+    let mut begun = Begun::paced(
+        tester,
+        high,
+        Span::from_nanos(first.as_nanos() + then.as_nanos()),
+    )?;
+    begun.order.slots = high.rate.frames_in(first) + low.rate.frames_in(then);
+    begun.order.slow = Some(Slow {
+        after_ns: first.as_nanos(),
+        gap_fp: gap_fp(low.rate.fps()),
+    });
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
+    let mut marks = tester.sender.marks()?;
+    marks.push(Mark {
+        ns: sent.last_ns,
+        sequence: sent.sent,
+    });
+    let trial = begun.end(tester, sent)?;
+    let left = |losses: &Losses| {
+        let sequence = losses.last.first + losses.last.frames - 1;
+        let ns = windows::count_at(&marks, sequence, |mark| (mark.sequence[0], mark.ns));
+        Span::from_nanos((ns as u64).saturating_sub(started_ns))
+    };
+    Ok(Stepped {
+        dropped: (slowed_ns > 0).then(|| Span::from_nanos(slowed_ns - started_ns)),
+        last_lost: trial.losses.first().map(left),
+        trial,
+    })
 }
 
 /// How long a trial goes on at most for so much time outside disturbances.

@@ -65,7 +65,7 @@ pub(super) fn ring(
     };
     let _slow = PlantedFault::plant(slow, tester.bed, tester.ways()[0])?;
     let ring = u64::from(rules::ring(tester.bed, &tester.traffic));
-    let burst = back_to_back::measure(tester, (ring / 4, ring * 2), 0.005, trials)?;
+    let burst = back_to_back::longest_burst(tester, (ring / 4, ring * 2), 0.005, trials)?;
     let ruler = ring_ruler(tester.bed, &tester.traffic);
     Ok(ruler.row(ring as f64, burst.buffer_frames))
 }

@@ -220,9 +220,7 @@ impl TrafficSender for Sender {
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
         self.order(order)?;
-        let length_ns = u64::try_from((u128::from(order.slots) * u128::from(order.gap_fp)) >> 20)
-            .unwrap_or(u64::MAX);
-        let due_ns = clock::monotonic_ns() + order.delay_ns + length_ns;
+        let due_ns = clock::monotonic_ns() + order.delay_ns + order.length_ns();
         let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
         let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
         let (stopped, ran) = std::thread::scope(|scope| {

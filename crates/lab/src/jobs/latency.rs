@@ -1,0 +1,342 @@
+//! Latency (RFC 2544 section 26.2, RFC 8219 section 7): how long every frame takes at the throughput, at shares of it and
+//! at given loads, one-way and by one clock, in batches of one.
+//!
+//! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
+//! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
+
+use super::sizes::{self, counts};
+use super::throughput::{self, ThroughputPlan};
+use super::{JobError, Judged, Phase, ResultObserver, Trials};
+use crate::bed::Bed;
+use crate::doubt::{self, Doubt};
+use crate::search::measurer::Measurer;
+use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
+use crate::tester::{ReceiverPlace, Tester};
+use crate::traffic::Traffic;
+use crate::trial;
+use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial};
+
+/// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
+const TURN: Span = Span::from_millis(2_000);
+/// So many rounds more make up for trials that do not count.
+const MORE_ROUNDS: u64 = 3;
+
+/// What to measure; the bed is raised by then.
+#[derive(Clone, Debug)]
+pub struct LatencyPlan {
+    /// Everything but the loads. Its search finds the throughput, in its budget.
+    pub measurement: ThroughputPlan,
+    /// The throughput, where the user knows it: nothing is searched.
+    pub throughput: Option<Rate>,
+    /// One after the other, for each size.
+    pub loads: Vec<LatencyLoad>,
+    /// Time of each load, through the router and again through the wire.
+    pub time: Span,
+}
+
+impl LatencyPlan {
+    /// Shares of the throughput by RFC 8219 section 7.2 (100 %) and common practice.
+    pub const SHARES: [f64; 4] = [1.0, 0.9, 0.5, 0.1];
+}
+
+/// A load to offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LatencyLoad {
+    /// So large a share of the throughput.
+    Share(f64),
+    /// So many frames/s, over all directions.
+    At(Rate),
+}
+
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct SizeLatency {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// What shares are of; `None` where no load is a share, or none was found.
+    pub throughput: Option<Rate>,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// As far as they were offered.
+    pub loads: Vec<LoadLatency>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What came of one load.
+#[derive(Clone, Debug)]
+pub struct LoadLatency {
+    /// As asked for.
+    pub asked: LatencyLoad,
+    /// The load.
+    pub load: Rate,
+    /// Through the router.
+    pub router: PathLatency,
+    /// Through a wire in its place: the bed's own; `None` where none can be laid.
+    pub bed: Option<PathLatency>,
+}
+
+/// The trials through one path, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct PathLatency {
+    /// All of them; see [`PathLatency::counted`].
+    pub trials: Vec<Judged>,
+}
+
+impl PathLatency {
+    /// The trials that count: the DUT got the load, and the machine disturbed them little. What was lost is no reason to leave
+    /// a trial out, nor how long a frame took.
+    pub fn counted(&self) -> impl Iterator<Item = &Judged> {
+        self.trials.iter().filter(|judged| counts(judged))
+    }
+
+    /// How long each frame took that arrived.
+    #[must_use]
+    pub fn latency(&self) -> Histogram {
+        let mut latency = Histogram::default();
+        for judged in self.counted() {
+            latency.merge(&judged.trial.latency);
+        }
+        latency
+    }
+
+    /// What was sent and lost.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let each = self.counted().map(|judged| judged.trial.counts());
+        each.fold(Counts::default(), |sum, counts| sum.plus(&counts))
+    }
+
+    /// Time outside disturbances.
+    #[must_use]
+    pub fn time(&self) -> Span {
+        let undisturbed = |trial: &Trial| {
+            let (all, disturbed) = (trial.duration, trial.disturbed.time);
+            Span::from_nanos(all.as_nanos().saturating_sub(disturbed.as_nanos()))
+        };
+        let each = self.counted().map(|judged| undisturbed(&judged.trial));
+        each.fold(Span::ZERO, Span::plus)
+    }
+
+    /// The longest that a CPU of the bed stood still in a trial that counts.
+    #[must_use]
+    pub fn longest_stall(&self) -> Span {
+        let gaps = self.counted().flat_map(|judged| &judged.trial.gaps);
+        gaps.map(|gap| gap.longest).max().unwrap_or_default()
+    }
+
+    /// Frames that were sent while the machine disturbed the bed. They are timed as all others.
+    #[must_use]
+    pub fn disturbed_frames(&self) -> u64 {
+        self.counted()
+            .map(|judged| judged.trial.disturbed.sent)
+            .sum()
+    }
+}
+
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+pub fn measure(
+    bed: &Bed,
+    plan: &LatencyPlan,
+    observer: &mut dyn ResultObserver<SizeLatency>,
+) -> Option<JobError> {
+    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
+    sizes::each_size(sizes, budget, observer, |frames, trials| {
+        let mut size = SizeLatency {
+            frames: frames.clone(),
+            throughput: plan.throughput,
+            receiver: None,
+            loads: Vec::new(),
+            why: None,
+            doubts: Vec::new(),
+        };
+        let error = measure_size(bed, plan, &mut size, trials).err();
+        size.why = error.as_ref().map(ToString::to_string);
+        (size, error)
+    })
+}
+
+fn measure_size(
+    bed: &Bed,
+    plan: &LatencyPlan,
+    size: &mut SizeLatency,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let is_share = |load: &LatencyLoad| matches!(load, LatencyLoad::Share(_));
+    let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
+    if plan.throughput.is_none() && plan.loads.iter().any(is_share) {
+        let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
+        size.throughput = Some(found.rate);
+        (place, forwards_at_most) = (Some(found.receiver), found.forwards_at_most);
+    }
+    let traffic = Traffic {
+        frames: size.frames.clone(),
+        ..plan.measurement.traffic.clone()
+    };
+    let mut tester = raise(bed, &traffic, plan.time, place)?;
+    tester.warm_up = plan.measurement.warm_up;
+    tester.forwards_at_most = forwards_at_most;
+    size.receiver = Some(tester.traffic.receiver);
+    let mut ended = Ok(());
+    for &asked in &plan.loads {
+        let load = match (asked, size.throughput) {
+            (LatencyLoad::At(load), _) => load,
+            (LatencyLoad::Share(share), Some(most)) => Rate::from_fps(most.fps() * share),
+            (LatencyLoad::Share(_), None) => continue,
+        };
+        match at_load(&mut tester, asked, load, plan.time, trials) {
+            Ok(latency) => size.loads.push(latency),
+            Err(error) => {
+                ended = Err(error);
+                break;
+            }
+        }
+    }
+    size.doubts = doubt::latency_doubts(&tester.surroundings(), &size.loads);
+    ended
+}
+
+/// A tester that times every frame, in batches of one, and whose receiver waits for no timer.
+///
+/// # Errors
+/// The tester, or the DUT lets no frame through.
+pub fn raise<'a>(
+    bed: &'a Bed,
+    traffic: &Traffic,
+    time: Span,
+    receiver: Option<ReceiverPlace>,
+) -> Result<Tester<'a>, JobError> {
+    let traffic = Traffic {
+        batch: 1,
+        all_timed: true,
+        ..traffic.clone()
+    };
+    let longest = trial::longest(time.min(TURN));
+    let frames_max = SENDER_MAX.frames_in(longest).max(FIRST_BURST);
+    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
+    let all_seen = |tester: &mut Tester<'_>| {
+        let burst = trial::run_burst(tester, FIRST_BURST)?;
+        burst.check_exit().map_err(JobError::PastExit)
+    };
+    Ok(throughput::raise(bed, &traffic, frames_max, receiver, all_seen)?.0)
+}
+
+/// One load, in turns through the router and a wire, until both have had so much time in trials that count.
+///
+/// # Errors
+/// The tester or the record failed.
+pub fn at_load(
+    tester: &mut Tester<'_>,
+    asked: LatencyLoad,
+    load: Rate,
+    time: Span,
+    trials: &mut Trials<'_>,
+) -> Result<LoadLatency, JobError> {
+    let offer = Offer {
+        rate: load,
+        duration: time.min(TURN),
+    };
+    let wanted = time.as_nanos().div_ceil(offer.duration.as_nanos().max(1));
+    let (mut router, mut bed) = (PathLatency::default(), None::<PathLatency>);
+    let is_short = |path: &PathLatency| path.time() < time;
+    for round in 0..wanted + MORE_ROUNDS {
+        if !is_short(&router) && !bed.as_ref().is_some_and(is_short) {
+            break;
+        }
+        let mut turns = [Phase::Latency, Phase::Wire];
+        turns.rotate_left((round % 2) as usize);
+        for phase in turns {
+            let timed = |tester: &mut Tester<'_>| tester.trial(&offer);
+            let judged = saturation::through(tester, phase, offer, trials, timed)?;
+            match phase {
+                Phase::Wire => bed = judged.map(|judged| added(bed, judged)),
+                _ => router.trials.extend(judged),
+            }
+        }
+    }
+    Ok(LoadLatency {
+        asked,
+        load,
+        router,
+        bed,
+    })
+}
+
+fn added(path: Option<PathLatency>, judged: Judged) -> PathLatency {
+    let mut path = path.unwrap_or_default();
+    path.trials.push(judged);
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::{CpuGap, Direction, Disturbed, Verdict, Void};
+
+    /// A trial of a second with one frame of so many microseconds.
+    fn judged(us: u64, verdict: Verdict) -> Judged {
+        let mut trial = Trial {
+            duration: Span::from_millis(1_000),
+            directions: vec![Direction {
+                counts: Counts {
+                    sent: 2,
+                    received: 1,
+                    lost: 1,
+                    ..Counts::default()
+                },
+                ..Direction::default()
+            }],
+            disturbed: Disturbed {
+                time: Span::from_millis(100),
+                sent: 1,
+                ..Disturbed::default()
+            },
+            gaps: vec![CpuGap {
+                cpu: 0,
+                longest: Span::from_nanos(us * 10),
+            }],
+            ..Trial::default()
+        };
+        trial.latency.add(Span::from_nanos(us * 1_000));
+        Judged {
+            number: 1,
+            trial,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn only_trials_that_count_are_added_up() {
+        let void = Verdict::Void(Void::Steal {
+            cpu: 0,
+            share: 0.5,
+            bound: 0.01,
+        });
+        let path = PathLatency {
+            trials: vec![
+                judged(10, Verdict::Lossless),
+                judged(900, void),
+                judged(30, Verdict::Lossy { lost: 1 }),
+            ],
+        };
+        let latency = path.latency();
+        assert_eq!(latency.count(), 2);
+        assert!(latency.quantile(1.0).expect("timed") < Span::from_nanos(31_000));
+        assert_eq!(path.counts().lost, 2);
+        assert_eq!(path.time(), Span::from_millis(1_800));
+        assert_eq!(path.longest_stall(), Span::from_nanos(300));
+        assert_eq!(path.disturbed_frames(), 2);
+    }
+
+    #[test]
+    fn a_path_without_trials_says_nothing() {
+        let path = PathLatency::default();
+        assert_eq!(path.latency().count(), 0);
+        assert_eq!(
+            (path.time(), path.longest_stall()),
+            (Span::ZERO, Span::ZERO)
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! System recovery (RFC 2544 section 26.5): for how long the DUT goes on losing frames after an overload has ended.
+//!
+//! One trial has both loads: 110 % of the throughput, then half of that, without a break. The recovery time is from the drop
+//! to the departure of the last frame that was lost, by the sender's marks and the receiver's bit for each frame.
+
+use super::sizes::{self, SearchedRate, counts};
+use super::throughput::{self, ThroughputPlan};
+use super::{JobError, Judged, Phase, ResultObserver, Trials};
+use crate::bed::Bed;
+use crate::clock::Deadline;
+use crate::doubt::{self, Doubt};
+use crate::search::measurer::Measurer;
+use crate::tester::{PortKind, ReceiverPlace, Tester};
+use crate::traffic::Traffic;
+use crate::trial::rules;
+use crate::trial::{self, Stepped};
+use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
+
+/// Overload, as a share of the throughput (RFC 2544 section 26.5).
+const OVERLOAD: f64 = 1.1;
+/// The load after the drop, as a share of the overload.
+const DROP: f64 = 0.5;
+/// A trial that says nothing is repeated so often at most.
+const REPEATS: u32 = 3;
+/// Who still loses frames in the last such part of the time has not recovered.
+const END: f64 = 0.1;
+
+/// What to measure; the bed is raised by then.
+#[derive(Clone, Debug)]
+pub struct RecoveryPlan {
+    /// Everything but the trials. Its search finds the throughput, in its budget.
+    pub measurement: ThroughputPlan,
+    /// Overload lasts so long (RFC 2544: 60 s at least).
+    pub overload: Span,
+    /// The lower load lasts so long.
+    pub after: Span,
+    /// Trials for each size.
+    pub trials: u32,
+}
+
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct SizeRecovery {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// What the overload is a share of.
+    pub throughput: Option<Rate>,
+    /// The overload, which the tester's ceiling may bound.
+    pub overload: Option<Rate>,
+    /// In their order.
+    pub trials: Vec<RecoveryTrial>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+/// One trial, repeated while it said nothing.
+#[derive(Clone, Debug)]
+pub struct RecoveryTrial {
+    /// The last one.
+    pub judged: Judged,
+    /// Void ones before it.
+    pub void: u32,
+    /// What it says.
+    pub recovery: Recovery,
+}
+
+/// What a trial says of the recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// The last frame was lost so long after the drop; zero where it was before.
+    After(Span),
+    /// Frames were lost to the end.
+    NotRecovered,
+    /// No frame was lost: there was no overload.
+    NotOverloaded,
+    /// The trial does not count.
+    NotMeasured,
+}
+
+impl Recovery {
+    /// The word in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::After(_) => "recovered",
+            Self::NotRecovered => "not-recovered",
+            Self::NotOverloaded => "not-overloaded",
+            Self::NotMeasured => "not-measured",
+        }
+    }
+
+    /// From when the load dropped and when the last lost frame left, in a trial of this length.
+    fn new(dropped: Option<Span>, last_lost: Option<Span>, length: Span) -> Self {
+        let Some(dropped) = dropped else {
+            return Self::NotMeasured;
+        };
+        let Some(last_lost) = last_lost else {
+            return Self::NotOverloaded;
+        };
+        let since = |end: Span| end.as_nanos().saturating_sub(dropped.as_nanos());
+        let (recovery, whole) = (since(last_lost), since(length));
+        if recovery as f64 > whole as f64 * (1.0 - END) {
+            return Self::NotRecovered;
+        }
+        Self::After(Span::from_nanos(recovery))
+    }
+}
+
+impl SizeRecovery {
+    /// Recovery times of the trials that tell one.
+    pub fn times(&self) -> impl Iterator<Item = Span> {
+        self.trials.iter().filter_map(|trial| match trial.recovery {
+            Recovery::After(time) => Some(time),
+            _ => None,
+        })
+    }
+
+    /// Their mean, which RFC 2544 asks for; `None` unless every trial that was overloaded recovered.
+    #[must_use]
+    pub fn average(&self) -> Option<Span> {
+        let lasting = |trial: &RecoveryTrial| trial.recovery == Recovery::NotRecovered;
+        let times: Vec<f64> = self.times().map(|time| time.as_nanos() as f64).collect();
+        let mean = statistics::mean(&times).filter(|_| !self.trials.iter().any(lasting))?;
+        Some(Span::from_nanos(mean.round() as u64))
+    }
+}
+
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+pub fn measure(
+    bed: &Bed,
+    plan: &RecoveryPlan,
+    observer: &mut dyn ResultObserver<SizeRecovery>,
+) -> Option<JobError> {
+    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
+    sizes::each_size(sizes, budget, observer, |frames, trials| {
+        let mut size = SizeRecovery {
+            frames: frames.clone(),
+            receiver: None,
+            throughput: None,
+            overload: None,
+            trials: Vec::new(),
+            why: None,
+            doubts: Vec::new(),
+        };
+        let error = measure_size(bed, plan, &mut size, trials).err();
+        size.why = error.as_ref().map(ToString::to_string);
+        (size, error)
+    })
+}
+
+fn measure_size(
+    bed: &Bed,
+    plan: &RecoveryPlan,
+    size: &mut SizeRecovery,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let traffic = Traffic {
+        frames: size.frames.clone(),
+        ..plan.measurement.traffic.clone()
+    };
+    if traffic.bidirectional || traffic.port != PortKind::Xdp {
+        return Err(JobError::NoStep);
+    }
+    let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
+    let high = Offer {
+        rate: overload(&found),
+        duration: plan.overload,
+    };
+    let low = Offer {
+        rate: Rate::from_fps(high.rate.fps() * DROP),
+        duration: plan.after,
+    };
+    (size.throughput, size.overload) = (Some(found.rate), Some(high.rate));
+    size.receiver = Some(found.receiver);
+    // The drop may come a moment late.
+    let frames_max = high.rate.frames_in(plan.overload) + high.rate.frames_in(plan.after);
+    let place = Some(found.receiver);
+    let (mut tester, ()) = throughput::raise(bed, &traffic, frames_max, place, |_| Ok(()))?;
+    tester.warm_up = plan.measurement.warm_up;
+    tester.forwards_at_most = found.forwards_at_most;
+    let deadline = Deadline::after(plan.measurement.budget);
+    for _ in 0..plan.trials {
+        if !size.trials.is_empty() && !deadline.leaves(plan.overload) {
+            break;
+        }
+        size.trials
+            .push(one_trial(&mut tester, &high, &low, trials)?);
+    }
+    size.doubts = doubts(&tester, &size.trials);
+    Ok(())
+}
+
+/// No more than the tester can offer, which RFC 2544 says of the media.
+fn overload(found: &SearchedRate) -> Rate {
+    Rate::from_fps(found.rate.fps() * OVERLOAD).min(found.ceiling)
+}
+
+/// One trial, again while the machine disturbs it. Loss is no reason to repeat.
+///
+/// # Errors
+/// The tester or the record failed.
+pub fn one_trial(
+    tester: &mut Tester<'_>,
+    high: &Offer,
+    low: &Offer,
+    trials: &mut Trials<'_>,
+) -> Result<RecoveryTrial, JobError> {
+    let (mut dropped, mut last_lost) = (None, None);
+    let (judged, void) = sizes::repeat_void(REPEATS, || {
+        let stepped = trial::run_stepped(tester, high, low)?;
+        let Stepped { trial, .. } = stepped;
+        (dropped, last_lost) = (stepped.dropped, stepped.last_lost);
+        let (frames, rules) = (&tester.traffic.frames, rules::of(tester, high));
+        trials.judged(Phase::Recovery, frames, *high, &rules, trial)
+    })?;
+    let recovery = match counts(&judged) {
+        true => Recovery::new(dropped, last_lost, judged.trial.duration),
+        false => Recovery::NotMeasured,
+    };
+    Ok(RecoveryTrial {
+        judged,
+        void,
+        recovery,
+    })
+}
+
+fn doubts(tester: &Tester<'_>, trials: &[RecoveryTrial]) -> Vec<Doubt> {
+    let around = tester.surroundings();
+    let tried = trials.iter().map(|trial| &trial.judged);
+    let tried: Vec<_> = tried
+        .map(|judged| (judged.trial.clone(), judged.verdict))
+        .collect();
+    let mut doubts = doubt::of_overload(&around);
+    doubts.extend(doubt::work_doubts(&tried, around.cpus_shared));
+    doubts.extend(doubt::frame_doubts(&tried));
+    doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::{Trial, Verdict};
+
+    #[test]
+    fn the_time_is_from_the_drop_to_the_last_loss() {
+        let ms = Span::from_millis;
+        let recovery = |lost| Recovery::new(Some(ms(1_000)), lost, ms(3_000));
+        assert_eq!(recovery(Some(ms(1_250))), Recovery::After(ms(250)));
+        assert_eq!(recovery(Some(ms(999))), Recovery::After(Span::ZERO));
+        assert_eq!(recovery(Some(ms(2_800))), Recovery::After(ms(1_800)));
+        assert_eq!(recovery(Some(ms(2_801))), Recovery::NotRecovered);
+        assert_eq!(recovery(None), Recovery::NotOverloaded);
+        let never = Recovery::new(None, Some(ms(5)), ms(3_000));
+        assert_eq!(never, Recovery::NotMeasured);
+    }
+
+    #[test]
+    fn one_trial_without_an_end_has_no_average() {
+        let size = |each: &[Recovery]| SizeRecovery {
+            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
+            receiver: None,
+            throughput: None,
+            overload: None,
+            trials: (each.iter())
+                .map(|&recovery| RecoveryTrial {
+                    judged: Judged {
+                        number: 1,
+                        trial: Trial::default(),
+                        verdict: Verdict::Lossless,
+                    },
+                    void: 0,
+                    recovery,
+                })
+                .collect(),
+            why: None,
+            doubts: Vec::new(),
+        };
+        let after = |ms| Recovery::After(Span::from_millis(ms));
+        let two = size(&[after(100), Recovery::NotMeasured, after(300)]);
+        assert_eq!(two.average(), Some(Span::from_millis(200)));
+        assert_eq!(size(&[after(100), Recovery::NotRecovered]).average(), None);
+        assert_eq!(size(&[Recovery::NotOverloaded]).average(), None);
+    }
+}

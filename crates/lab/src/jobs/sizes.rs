@@ -1,0 +1,90 @@
+//! What jobs of several frame sizes share: a size that fails takes no other away, and a void trial is repeated.
+
+use super::throughput::{self, ThroughputPlan, saturate};
+use super::{JobError, Judged, ResultObserver, Trials, keep};
+use crate::bed::Bed;
+use crate::clock::Deadline;
+use crate::tester::ReceiverPlace;
+use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
+
+/// Measures one frame size after the other and tells each result, as far as it came. Returns what ended the run, or else
+/// a size.
+pub(super) fn each_size<R>(
+    sizes: &[FrameSpec],
+    budget: Option<Span>,
+    observer: &mut dyn ResultObserver<R>,
+    mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (R, Option<JobError>),
+) -> Option<JobError> {
+    let (mut kept, mut told) = (None, 0);
+    for frames in sizes {
+        observer.size_begins(budget);
+        let mut trials = Trials::after(told, &mut *observer);
+        let (result, error) = measure(frames, &mut trials);
+        told = trials.told();
+        let unwritten = observer.result(&result).err().map(JobError::Record);
+        for error in error.into_iter().chain(unwritten) {
+            if keep(&mut kept, error).is_break() {
+                return kept;
+            }
+        }
+    }
+    kept
+}
+
+/// A trial, again while the machine disturbs it, so often at most. Loss is no reason to repeat. Also how many void ones
+/// came before it.
+pub(super) fn repeat_void(
+    repeats: u32,
+    mut trial: impl FnMut() -> Result<Judged, JobError>,
+) -> Result<(Judged, u32), JobError> {
+    let mut void = 0;
+    loop {
+        let judged = trial()?;
+        if !matches!(judged.verdict, Verdict::Void(_)) || void == repeats {
+            return Ok((judged, void));
+        }
+        void += 1;
+    }
+}
+
+/// Whether a trial says something of the DUT.
+pub(super) const fn counts(judged: &Judged) -> bool {
+    matches!(judged.verdict, Verdict::Lossless | Verdict::Lossy { .. })
+}
+
+/// What a search found before the job's own trials.
+pub(super) struct SearchedRate {
+    /// The first goal's rate without loss.
+    pub(super) rate: Rate,
+    /// Where the tester received.
+    pub(super) receiver: ReceiverPlace,
+    /// The most that the DUT was seen to forward.
+    pub(super) forwards_at_most: Option<Rate>,
+    /// The highest load that the tester can offer.
+    pub(super) ceiling: Rate,
+}
+
+/// The throughput as `mpps throughput` finds it, within the plan's budget.
+pub(super) fn search_rate(
+    bed: &Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    trials: &mut Trials<'_>,
+) -> Result<SearchedRate, JobError> {
+    let deadline = Deadline::after(plan.budget);
+    let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
+    tester.warm_up = plan.warm_up;
+    let ceiling = saturated.ceiling;
+    let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
+    let rate = match findings.first().map(|finding| finding.outcome) {
+        Some(Outcome::Found { lossless, .. }) => lossless,
+        Some(Outcome::CouldNotMeasure { why, .. }) => return Err(JobError::CouldNotMeasure(why)),
+        Some(Outcome::NoneLossless { .. }) | None => return Err(JobError::NoThroughput),
+    };
+    Ok(SearchedRate {
+        rate,
+        receiver: tester.traffic.receiver,
+        forwards_at_most: tester.forwards_at_most,
+        ceiling,
+    })
+}

@@ -1,0 +1,82 @@
+//! Back-to-back as `mpps back-to-back` measures it: on this bed the longest burst fills the virtual NIC's ring.
+
+mod support;
+
+use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
+use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::jobs::{Observer, Report, ResultObserver};
+use mpps_lab::search::link::Link;
+use mpps_method::{Accept, FrameSpec, Rate, Resolution, SearchPlan, Span};
+use std::io;
+
+/// The buffer by busy time; the ring row of `mpps calibrate` finds it within 5 % of a slow DUT.
+const SHARES: std::ops::Range<f64> = 0.5..1.5;
+
+#[derive(Default)]
+struct Seen(Vec<SizeBursts>);
+
+impl Observer for Seen {
+    fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
+        let frames = report.trial.counts().sent;
+        println!("{} {frames}: {}", report.phase.name(), report.verdict);
+        Ok(())
+    }
+}
+
+impl ResultObserver<SizeBursts> for Seen {
+    fn result(&mut self, size: &SizeBursts) -> io::Result<()> {
+        self.0.push(size.clone());
+        Ok(())
+    }
+}
+
+#[test]
+fn the_longest_burst_fills_the_beds_own_ring() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let measurement = ThroughputPlan {
+        sizes: FrameSpec::parse_list("64").expect("a size"),
+        traffic: support::traffic(),
+        port: None,
+        search: SearchPlan::Bisection {
+            trial: Span::from_millis(200),
+            resolution: Resolution::Fraction(0.1),
+            trials_per_load: 1,
+            accept: Accept::Any,
+        },
+        warm_up: Span::ZERO,
+        minimum: Rate::from_fps(1_000.0),
+        maximum: None,
+        link: Link::NOTIONAL,
+        budget: Some(Span::from_millis(30_000)),
+        receiver: None,
+    };
+    let plan = BurstPlan {
+        measurement,
+        repeats: 2,
+    };
+    let mut seen = Seen::default();
+    let error = back_to_back::measure(&bed, &plan, &mut seen);
+    if error.as_ref().is_some_and(|error| error.is_disturbance()) {
+        support::skip!("a quieter machine: {error:?}");
+    }
+    assert!(error.is_none(), "{error:?}");
+    let [size] = &seen.0[..] else {
+        panic!("one size: {:?}", seen.0);
+    };
+    let ring = f64::from(size.own_ring.expect("a ring of the bed"));
+    println!("{:?}\n{:?}", size.searches, size.buffer_time());
+    if size.all_passed.is_some() {
+        support::skip!("a sender that is faster than the router");
+    }
+    let time = size.buffer_time().expect("a search");
+    assert!(time.implied > Span::ZERO && time.average >= time.least as f64);
+    let fits = |share: f64| SHARES.contains(&share);
+    assert!(
+        size.searches
+            .iter()
+            .any(|one| fits(one.buffer_frames / ring))
+    );
+}

@@ -1,0 +1,137 @@
+//! Latency as `mpps latency` measures it: a delay on the router's path is found there and not on the wire's.
+
+mod support;
+
+use mpps_ebpf::instruments::fault::Planted;
+use mpps_lab::jobs::latency::{self, LatencyLoad, LoadLatency, PathLatency};
+use mpps_lab::jobs::{Observer, Report, Trials};
+use mpps_lab::tester::{Fault, PlantedFault, Tester};
+use mpps_method::{Rate, Span, statistics};
+
+/// A restless machine can slow one attempt down, but not all.
+const ATTEMPTS: u32 = 3;
+/// Of trials without and with the delay, for a machine's latency wanders.
+const PAIRS: u32 = 3;
+const TIME: Span = Span::from_millis(1_000);
+/// The delay is time of the DUT's CPU: at 10 000 frames/s it would be all of it.
+const DELAYED_FPS: f64 = 2_000.0;
+const DELAY_NS: u64 = 100_000;
+
+struct Printed;
+
+impl Observer for Printed {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        let part = |part| report.trial.latency.quantile(part);
+        println!(
+            "{} {}: {}, p50 {:?}, p99.9 {:?}",
+            report.phase.name(),
+            report.offer.rate,
+            report.verdict,
+            part(0.5),
+            part(0.999)
+        );
+        Ok(())
+    }
+}
+
+fn at_load(tester: &mut Tester<'_>, fps: f64) -> LoadLatency {
+    let (rate, mut printed) = (Rate::from_fps(fps), Printed);
+    let mut trials = Trials::new(&mut printed);
+    latency::at_load(tester, LatencyLoad::At(rate), rate, TIME, &mut trials)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// NaN where no trial counts.
+fn median_ns(path: &PathLatency) -> f64 {
+    let median = path.latency().quantile(0.5);
+    median.map_or(f64::NAN, |span| span.as_nanos() as f64)
+}
+
+fn bed_of(load: &LoadLatency) -> &PathLatency {
+    load.bed.as_ref().expect("a wire can be laid")
+}
+
+/// The latency with a delay on the router's path, and the delay as its program counted it, ns.
+fn delayed(tester: &mut Tester<'_>, delay_ns: u64) -> (LoadLatency, f64) {
+    let fault = Fault {
+        delay_ns,
+        ..Fault::NONE
+    };
+    let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0]);
+    let planted = planted.expect("plant");
+    let load = at_load(tester, DELAYED_FPS);
+    let Planted {
+        delayed,
+        delayed_ns,
+        ..
+    } = planted.planted().expect("the planting program's count");
+    (load, delayed_ns as f64 / delayed.max(1) as f64)
+}
+
+#[test]
+fn a_planted_delay_is_found_on_the_routers_path() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = latency::raise(&bed, &support::traffic(), TIME, None).expect("a tester");
+    for attempt in 1..=ATTEMPTS {
+        let (mut grown, mut planted) = (Vec::new(), Vec::new());
+        for _ in 0..PAIRS {
+            let (without, _) = delayed(&mut tester, 0);
+            let (with, delay_ns) = delayed(&mut tester, DELAY_NS);
+            grown.push(median_ns(&with.router) - median_ns(&without.router));
+            planted.push(delay_ns);
+            let own = median_ns(bed_of(&with));
+            assert!(
+                own < DELAY_NS as f64 || own.is_nan(),
+                "{own} ns on the wire"
+            );
+        }
+        if grown.iter().any(|grown| grown.is_nan()) {
+            support::skip!("a quieter machine: no trial counts");
+        }
+        let (found, planted) = (statistics::median(&grown), statistics::median(&planted));
+        let (found, planted) = (found.expect("pairs"), planted.expect("pairs"));
+        println!("planted {planted} ns, found {found} ns: {grown:?}");
+        assert!(planted >= DELAY_NS as f64);
+        if (found - planted).abs() <= 5_000.0 {
+            return;
+        }
+        assert!(attempt < ATTEMPTS, "{found} ns found, {planted} ns planted");
+    }
+}
+
+/// On a virtual machine most of it is waking up the DUT's CPU: 17 to 23 us there. A receiver that waits for its timer
+/// would show here.
+const OWN_NS_MAX: f64 = 50_000.0;
+
+#[test]
+fn the_beds_own_latency_is_beside_the_routers() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = latency::raise(&bed, &support::traffic(), TIME, None).expect("a tester");
+    let mut medians = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let load = at_load(&mut tester, 10_000.0);
+        let (router, own) = (&load.router, bed_of(&load));
+        let both = (median_ns(router), median_ns(own));
+        println!("{} ns, the bed's own {} ns", both.0, both.1);
+        // Every frame is timed.
+        assert_eq!(router.latency().count(), router.counts().received);
+        assert_eq!(own.latency().count(), own.counts().received);
+        medians.push(both);
+        if both.1 <= OWN_NS_MAX && both.0 < OWN_NS_MAX + both.1 {
+            return;
+        }
+    }
+    if medians
+        .iter()
+        .any(|(router, own)| router.is_nan() || own.is_nan())
+    {
+        support::skip!("a quieter machine: {medians:?}");
+    }
+    panic!("router and bed: {medians:?} ns");
+}

@@ -1,0 +1,87 @@
+//! Lines of latency, back-to-back and recovery are read back as they were written.
+
+use mpps_record::{
+    Body, BurstLine, BurstSearch, BurstSum, Histogram, LatencyLine, LatencyLoad, LatencyTimes,
+    Other, PathLatency, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict, read, to_line,
+};
+
+fn read_back<T: Body>(line: &T) -> Run {
+    let text = to_line("a-run", line).expect("a line");
+    let mut records = read(&text[..]).expect("a reader");
+    assert_eq!(records.runs.len(), 1, "{:?}", records.problems);
+    records.runs.remove(0)
+}
+
+#[test]
+fn a_latency_is_read_back() {
+    let path = PathLatency {
+        trials: vec![3, 5],
+        times: LatencyTimes::from(Histogram(vec![(5, 9), (991, 1)])),
+        ..PathLatency::default()
+    };
+    let line = LatencyLine {
+        frame: "64".to_owned(),
+        receiver: Some("exit".into()),
+        throughput_fps: Some(1_200_000),
+        throughput_given: false,
+        loads: vec![LatencyLoad {
+            load_share: Some(0.9),
+            load_fps: 1_080_000,
+            router: path.clone(),
+            bed: Some(path),
+        }],
+        why: None,
+        doubts: Vec::new(),
+        other: Other::new(),
+    };
+    assert_eq!(read_back(&line).latencies, [line]);
+}
+
+#[test]
+fn a_burst_is_read_back() {
+    let line = BurstLine {
+        frame: "64".to_owned(),
+        receiver: None,
+        max_forwarding_fps: Some(1_000_000),
+        searches: vec![BurstSearch {
+            longest_frames: 8_000,
+            ..BurstSearch::default()
+        }],
+        all: Some(BurstSum {
+            average_frames: 8_000.0,
+            ..BurstSum::default()
+        }),
+        all_passed_frames: None,
+        own_ring_frames: Some(4_096),
+        why: None,
+        doubts: Vec::new(),
+        other: Other::new(),
+    };
+    assert_eq!(read_back(&line).bursts, [line]);
+}
+
+#[test]
+fn a_recovery_is_read_back() {
+    let line = RecoveryLine {
+        frame: "64".to_owned(),
+        receiver: None,
+        throughput_fps: Some(1_000_000),
+        overload_fps: Some(1_100_000),
+        overload_ns: 60_000_000_000,
+        after_ns: 10_000_000_000,
+        trials: vec![RecoveryTrial {
+            trial: 30,
+            void_trials: 1,
+            verdict: Verdict::Lossy,
+            verdict_text: "lossy".to_owned(),
+            recovered: Recovered::Recovered,
+            recovery_ns: Some(1_500_000),
+            lost_frames: 7,
+        }],
+        average_ns: Some(1_500_000),
+        why: Some("interrupted".to_owned()),
+        doubts: Vec::new(),
+        other: Other::new(),
+    };
+    assert_eq!(read_back(&line).recoveries, [line]);
+}
