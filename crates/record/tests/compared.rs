@@ -96,6 +96,11 @@ fn what_differs_is_named() {
         refused,
         "they differ in kernel_release, queues, frame, max_forwarding_cpu_distance_ns"
     );
+    // A bound says nothing of which is faster.
+    other.overload.max_forwarding_limited_by = Some(ForwardingLimit::Unknown);
+    let refused = compare_results((&run, &other), (&run, &other), TERMS);
+    assert_eq!(refused, Err(Refusal::Lacks("known limit at overload")));
+    other.overload.max_forwarding_limited_by = None;
     other.overload.max_forwarding_fps = None;
     let refused = compare_results((&run, &other), (&run, &other), TERMS);
     assert_eq!(refused, Err(Refusal::Lacks("maximum forwarding rate")));
