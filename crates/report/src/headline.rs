@@ -196,9 +196,8 @@ fn cost(cost: &FrameCost) -> String {
     let router = if router.low > 0.0 {
         median(router).plain()
     } else {
-        let most = Known::new(router.high.max(1.0), 0.0).plain();
-        let most = most.split('.').next().unwrap_or_default();
-        format!("less than {most}")
+        // A bound from above is rounded up.
+        format!("less than {:.0}", router.high.max(1.0).ceil())
     };
     format!(" A frame costs the router {router} ns, the bed {bed}.")
 }

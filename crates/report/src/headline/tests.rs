@@ -265,6 +265,9 @@ fn a_cost_near_zero_is_a_bound() {
     let cost = cheap.overload.cost.as_mut().expect("a cost");
     cost.router_ns = interval(-12.0, 4.0, 21.4);
     let text = headline(&cheap);
-    let words = "A frame costs the router less than 21 ns, the bed 430.";
+    let words = "A frame costs the router less than 22 ns, the bed 430.";
     assert!(text.ends_with(words), "{text}");
+    let cost = cheap.overload.cost.as_mut().expect("a cost");
+    cost.router_ns.high = 1.9;
+    assert!(headline(&cheap).contains(" router less than 2 ns,"));
 }
