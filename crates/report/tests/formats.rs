@@ -172,6 +172,24 @@ fn gauges_are_openmetrics() {
     }
 }
 
+#[test]
+fn a_gauge_of_a_bound_says_so() {
+    let reads = |text: &str| {
+        let gathered = Gathered::new(vec![source("run.jsonl", text.as_bytes())]);
+        let name = "mpps_maximum_forwarding_rate_frames_per_second";
+        let each = samples(&openmetrics(&gathered)).into_iter();
+        let of_name = each.filter(|(found, ..)| found == name);
+        let labels = of_name.flat_map(|(_, labels, _)| labels);
+        let reads = labels.filter(|(label, _)| label == "reads");
+        reads.map(|(_, value)| value).collect::<HashSet<_>>()
+    };
+    let limit = |by: &str| format!("\"max_forwarding_limited_by\":\"{by}\"");
+    let of_router = golden().replace(&limit("tester"), &limit("router CPU"));
+    assert_eq!(reads(&of_router), HashSet::from(["=".to_owned()]));
+    let of_tester = of_router.replace(&limit("router CPU"), &limit("tester"));
+    assert_eq!(reads(&of_tester), HashSet::from([">=".to_owned()]));
+}
+
 /// Prometheus' own check, where it is installed.
 fn assert_promtool_takes(text: &str) {
     let mut check = Command::new("promtool");
