@@ -172,6 +172,22 @@ fn gauges_are_openmetrics() {
     }
 }
 
+/// As the terminal's table: the limit and the busy share are those of the first number in the row.
+#[test]
+fn a_row_tells_what_limits_its_first_number() {
+    let path = file("bench/runs/2026-11-22-epyc-vm-2cpu/main-job-house/raw.jsonl");
+    let record = std::fs::read(path).expect("a record");
+    let text = markdown(&Gathered::new(vec![source("raw.jsonl", &record)]));
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("| 64 B |"))
+        .collect();
+    assert!(!rows.is_empty(), "{text}");
+    for row in rows {
+        assert!(row.ends_with("| router CPU | 100 % |"), "{row}");
+    }
+}
+
 #[test]
 fn a_gauge_of_a_bound_says_so() {
     let reads = |text: &str| {
