@@ -146,7 +146,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             ended(row)
         ),
         Reading::Below(rate) => {
-            let lowest = Known::three(rate as f64).in_words();
+            let lowest = Known::three(rate as f64).ceil().in_words();
             format!("no load down to {lowest} frames/s passed {within}")
         }
         Reading::Nothing => {

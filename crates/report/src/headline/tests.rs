@@ -217,6 +217,12 @@ fn loss_at_every_load_is_told() {
     let text = headline(&none);
     let words = "; no load down to 10.0 thousand frames/s passed without loss. A";
     assert!(text.contains(words), "{text}");
+    // Nobody tried a lower one.
+    let none = ResultLine {
+        rate_fps: Some(10_012),
+        ..none
+    };
+    assert!(headline(&none).contains(" down to 10.1 thousand "));
 }
 
 #[test]
