@@ -54,6 +54,7 @@ struct Side<'a> {
     distance_ns: Option<f64>,
     cost: Option<FrameCost>,
     ends_first: bool,
+    limit_unknown: bool,
 }
 
 /// The second result against the first. Each comes with the first line of its run.
@@ -77,6 +78,7 @@ pub fn compare_results(
             distance_ns: overload.max_forwarding_cpu_distance_ns,
             cost: overload.cost,
             ends_first: overload.max_forwarding_limited_by == Some(ForwardingLimit::Tester),
+            limit_unknown: overload.max_forwarding_limited_by == Some(ForwardingLimit::Unknown),
         }
     }
     compare(&side(one), &side(other), terms)
@@ -104,6 +106,7 @@ pub fn compare_points(
             distance_ns: None,
             cost: point.cost,
             ends_first: point.limited_by.as_deref() == Some("tester"),
+            limit_unknown: point.limited_by.as_deref() == Some("disturbed"),
         }
     }
     compare(&side(one), &side(other), terms)
@@ -130,6 +133,10 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
     }
     if one.only_disturbed || other.only_disturbed {
         return Err(Refusal::Lacks("forwarding rate from undisturbed windows"));
+    }
+    if one.limit_unknown || other.limit_unknown {
+        // Its rate is a bound: the router's CPU had time left.
+        return Err(Refusal::Lacks("known limit at overload"));
     }
     let lacks = Refusal::Lacks("maximum forwarding rate");
     let rates = one.forwarding.zip(other.forwarding).ok_or(lacks)?;

@@ -95,20 +95,7 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.finding {
             Finding::Different => self.different(f),
-            Finding::NoDifference => {
-                let far = |of: Interval<f64>| of.low.abs().max(of.high.abs());
-                match (self.cost_ns.map(far), self.rate_change.map(far)) {
-                    (Some(ns), _) => write!(f, "no difference seen (within {ns:.0} ns a frame)"),
-                    (None, Some(share)) => {
-                        let percent = share * 100.0;
-                        write!(
-                            f,
-                            "no difference seen (within {percent:.1} % of the frames/s)"
-                        )
-                    }
-                    (None, None) => f.write_str("no difference seen"),
-                }
-            }
+            Finding::NoDifference => self.no_difference(f),
             Finding::NotDecided | Finding::Other(_) => self.not_decided(f),
         }
     }
@@ -120,6 +107,27 @@ impl Difference {
             ToldBy::Cost => Some((self.cost_change?, "CPU time a frame")),
             ToldBy::Rate | ToldBy::Other(_) => Some((self.rate_change?, "frames/s")),
         }
+    }
+
+    /// By what it was told. Where that is the rate, the cost may differ all the same: something else limits the rate.
+    fn no_difference(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let far = |of: Interval<f64>| of.low.abs().max(of.high.abs());
+        let rate = self.rate_change.filter(|_| self.told_by != ToldBy::Cost);
+        let rate = rate.map(|rate| format!("within {:.1} % of the frames/s", far(rate) * 100.0));
+        let cost = self.cost_ns.map(|cost| match cost {
+            Interval { low, high, .. } if rate.is_some() && low * high > 0.0 => {
+                let (least, most) = (low.abs().min(high.abs()), far(cost));
+                let word = if low < 0.0 { "less" } else { "more" };
+                format!("but {least:.0} to {most:.0} ns {word} a frame for the router")
+            }
+            _ => format!("within {:.0} ns a frame", far(cost)),
+        });
+        let within: Vec<String> = rate.into_iter().chain(cost).collect();
+        f.write_str("no difference seen")?;
+        if within.is_empty() {
+            return Ok(());
+        }
+        write!(f, " ({})", within.join(", "))
     }
 
     fn different(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -143,7 +151,8 @@ impl Difference {
         };
         let (percent, word) = (rate.median.abs() * 100.0, more(rate.median, "fewer"));
         if cost.is_some() {
-            return write!(f, ": {percent:.0} % {word} frames/s");
+            let digits = usize::from(percent < 9.95);
+            return write!(f, ": {percent:.digits$} % {word} frames/s");
         }
         let (low, high) = (rate.low * 100.0, rate.high * 100.0);
         write!(
@@ -204,6 +213,13 @@ mod tests {
             slower.to_string(),
             "231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s"
         );
+        // Of one digit a rounding would take a third.
+        let little = Difference {
+            rate_change: interval(-0.008, -0.0062, -0.0051),
+            cost_ns: interval(2.0, 3.0, 4.0),
+            ..slower.clone()
+        };
+        assert!(little.to_string().ends_with(": 0.6 % fewer frames/s"));
         let two_queues = Difference {
             rate_change: interval(0.81, 0.9, 0.96),
             cost_ns: interval(-3.0, 2.0, 6.0),
@@ -234,6 +250,16 @@ mod tests {
             ..Difference::default()
         };
         assert_eq!(none.to_string(), "no difference seen (within 9 ns a frame)");
+        // A shaper holds the rate: the cost differs all the same.
+        let dearer = Difference {
+            rate_change: interval(-0.004, 0.0, 0.003),
+            cost_ns: interval(280.0, 300.0, 320.0),
+            ..none
+        };
+        assert_eq!(
+            dearer.to_string(),
+            "no difference seen (within 0.4 % of the frames/s, but 280 to 320 ns more a frame for the router)"
+        );
         let wide = Difference {
             finding: Finding::NotDecided,
             rate_change: interval(-0.012, 0.01, 0.034),

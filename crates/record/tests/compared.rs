@@ -59,6 +59,15 @@ fn results_alike_in_all_else_are_compared() {
         found.to_string(),
         "1700 ns more a frame for the router (1676 to 1724): 73 % fewer frames/s"
     );
+    // As far as both intervals allow: 425.7 of 1616 thousand, and 434.3 of 1584.
+    let change = found.rate_change.expect("rates");
+    for (end, expected) in [
+        (change.low, 425_700.0 / 1_616_000.0),
+        (change.median, 430_000.0 / 1_600_000.0),
+        (change.high, 434_300.0 / 1_584_000.0),
+    ] {
+        assert!((end - (expected - 1.0)).abs() < 1e-9, "{change:?}");
+    }
     let faster = compare(&rules, &none);
     assert!(
         faster.to_string().contains("1700 ns less a frame"),
@@ -96,6 +105,11 @@ fn what_differs_is_named() {
         refused,
         "they differ in kernel_release, queues, frame, max_forwarding_cpu_distance_ns"
     );
+    // A bound says nothing of which is faster.
+    other.overload.max_forwarding_limited_by = Some(ForwardingLimit::Unknown);
+    let refused = compare_results((&run, &other), (&run, &other), TERMS);
+    assert_eq!(refused, Err(Refusal::Lacks("known limit at overload")));
+    other.overload.max_forwarding_limited_by = None;
     other.overload.max_forwarding_fps = None;
     let refused = compare_results((&run, &other), (&run, &other), TERMS);
     assert_eq!(refused, Err(Refusal::Lacks("maximum forwarding rate")));

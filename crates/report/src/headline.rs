@@ -146,7 +146,7 @@ fn without_loss(row: &Row<'_>) -> Option<String> {
             ended(row)
         ),
         Reading::Below(rate) => {
-            let lowest = Known::three(rate as f64).in_words();
+            let lowest = Known::three(rate as f64).ceil().in_words();
             format!("no load down to {lowest} frames/s passed {within}")
         }
         Reading::Nothing => {
@@ -196,9 +196,8 @@ fn cost(cost: &FrameCost) -> String {
     let router = if router.low > 0.0 {
         median(router).plain()
     } else {
-        let most = Known::new(router.high.max(1.0), 0.0).plain();
-        let most = most.split('.').next().unwrap_or_default();
-        format!("less than {most}")
+        // A bound from above is rounded up.
+        format!("less than {:.0}", router.high.max(1.0).ceil())
     };
     format!(" A frame costs the router {router} ns, the bed {bed}.")
 }

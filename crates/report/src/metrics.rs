@@ -1,5 +1,6 @@
 //! Results as gauges in OpenMetrics' text format, in base units. Prometheus' older format reads it too.
 
+use crate::headline::is_bound;
 use crate::source::Gathered;
 use mpps_record::{FrameCost, Interval, PointLine, ResultLine, Run, TrialLine, Verdict};
 use std::collections::BTreeMap;
@@ -60,15 +61,15 @@ impl Gauges {
 const NS: f64 = 1e-9;
 const MAXIMUM: (&str, &str) = (
     "mpps_maximum_forwarding_rate_frames_per_second",
-    "Maximum forwarding rate (RFC 2285 3.6.3) with its 95 % interval.",
+    "Maximum forwarding rate (RFC 2285 3.6.3) with its interval; the label reads says whether it is a bound.",
 );
 const ROUTER: (&str, &str) = (
     "mpps_router_frame_cost_seconds",
-    "CPU time of the router for a frame at overload, with its 95 % interval.",
+    "CPU time of the router for a frame at overload, with its interval.",
 );
 const BED: (&str, &str) = (
     "mpps_bed_frame_cost_seconds",
-    "CPU time of the bed for a frame at overload, with its 95 % interval.",
+    "CPU time of the bed for a frame at overload, with its interval.",
 );
 
 /// The results of all runs.
@@ -157,6 +158,11 @@ fn run_itself(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
     }
 }
 
+/// As a result's rate reads.
+fn reads(is_bound: bool) -> &'static str {
+    if is_bound { ">=" } else { "=" }
+}
+
 fn costs(gauges: &mut Gauges, labels: &Labels<'_>, cost: Option<FrameCost>) {
     gauges.add_interval(ROUTER, labels, cost.map(|cost| cost.router_ns), NS);
     gauges.add_interval(BED, labels, cost.map(|cost| cost.bed_ns), NS);
@@ -166,7 +172,7 @@ fn one_result(gauges: &mut Gauges, labels: &Labels<'_>, result: &ResultLine, tri
     let overload = &result.overload;
     gauges.add_interval(
         MAXIMUM,
-        labels,
+        &with(labels, &[("reads", reads(is_bound(result)))]),
         overload.max_forwarding_fps.map(Interval::from),
         1.0,
     );
@@ -232,9 +238,10 @@ fn one_point(gauges: &mut Gauges, labels: &Labels<'_>, point: &PointLine) {
         ("asked_destinations", &destinations),
     ];
     let labels = with(labels, &more);
+    let is_bound = (point.limited_by.as_ref()).is_some_and(|limit| limit != "DUT");
     gauges.add_interval(
         MAXIMUM,
-        &labels,
+        &with(&labels, &[("reads", reads(is_bound))]),
         point.max_forwarding_fps.map(Interval::from),
         1.0,
     );

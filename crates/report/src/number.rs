@@ -46,6 +46,14 @@ impl Known {
         Self { value, ..self }
     }
 
+    /// The same with its last digit rounded up: a bound from above stays one.
+    #[must_use]
+    pub fn ceil(self) -> Self {
+        let unit = 10_f64.powi(self.last);
+        let value = (self.value / unit - 1e-6).ceil() * unit;
+        Self { value, ..self }
+    }
+
     /// Another number, to the same digit.
     #[must_use]
     pub const fn with(self, value: f64) -> Self {

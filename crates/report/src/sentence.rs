@@ -132,7 +132,7 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
         format!("{low} to {high} ns")
     };
     format!(
-        "A frame costs the router {}, and the bed {} (95 % intervals).",
+        "A frame costs the router {}, and the bed {} (intervals over pairs of trials).",
         ends(&cost.router_ns),
         ends(&cost.bed_ns)
     )

@@ -4,8 +4,10 @@ use crate::number;
 use crate::plots::{destinations, routes};
 use crate::section::goals;
 use crate::sentence::{is_bound, subject};
-use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, PointLine, RateIs};
-use mpps_record::{ResultLine, Run};
+use mpps_record::{
+    CalibrationLine, CurveLine, CurvePoint, ForwardingLimit, LimitedBy, LoadLine, LoadTrial,
+    PointLine, RateIs, ResultLine, Run,
+};
 
 /// Names of columns, and rows.
 pub struct Table {
@@ -131,11 +133,21 @@ pub fn without_loss(result: &ResultLine) -> String {
     })
 }
 
-/// What limits it, in a cell.
+/// What limits the rate at overload, in a cell; where that was not measured, what ended the search.
 #[must_use]
 pub fn limited_by(result: &ResultLine) -> String {
-    let limit = result.limited_by.as_ref();
-    limit.map_or_else(dash, |limit| limit.as_str().to_owned())
+    let search = result.limited_by.as_ref().map(LimitedBy::as_str);
+    let overload = result.overload.max_forwarding_limited_by.as_ref();
+    let limit = overload.map(ForwardingLimit::as_str).or(search);
+    limit.map_or_else(dash, str::to_owned)
+}
+
+/// How busy the DUT was there.
+fn busy(result: &ResultLine) -> Option<f64> {
+    match result.overload.max_forwarding_fps {
+        Some(_) => result.overload.max_forwarding_busy_share,
+        None => result.dut_busiest_cpu_share,
+    }
 }
 
 fn result(result: &ResultLine, goals: usize) -> Vec<String> {
@@ -144,7 +156,7 @@ fn result(result: &ResultLine, goals: usize) -> Vec<String> {
         at_overload(result),
         without_loss(result),
         limited_by(result),
-        share(result.dut_busiest_cpu_share),
+        share(busy(result)),
     ]
 }
 

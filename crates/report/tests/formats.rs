@@ -172,6 +172,40 @@ fn gauges_are_openmetrics() {
     }
 }
 
+/// As the terminal's table: the limit and the busy share are those of the first number in the row.
+#[test]
+fn a_row_tells_what_limits_its_first_number() {
+    let path = file("bench/runs/2026-11-22-epyc-vm-2cpu/main-job-house/raw.jsonl");
+    let record = std::fs::read(path).expect("a record");
+    let text = markdown(&Gathered::new(vec![source("raw.jsonl", &record)]));
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("| 64 B |"))
+        .collect();
+    assert!(!rows.is_empty(), "{text}");
+    for row in rows {
+        assert!(row.ends_with("| router CPU | 100 % |"), "{row}");
+    }
+}
+
+#[test]
+fn a_gauge_of_a_bound_says_so() {
+    let reads = |text: &str| {
+        let gathered = Gathered::new(vec![source("run.jsonl", text.as_bytes())]);
+        let name = "mpps_maximum_forwarding_rate_frames_per_second";
+        let each = samples(&openmetrics(&gathered)).into_iter();
+        let of_name = each.filter(|(found, ..)| found == name);
+        let labels = of_name.flat_map(|(_, labels, _)| labels);
+        let reads = labels.filter(|(label, _)| label == "reads");
+        reads.map(|(_, value)| value).collect::<HashSet<_>>()
+    };
+    let limit = |by: &str| format!("\"max_forwarding_limited_by\":\"{by}\"");
+    let of_router = golden().replace(&limit("tester"), &limit("router CPU"));
+    assert_eq!(reads(&of_router), HashSet::from(["=".to_owned()]));
+    let of_tester = of_router.replace(&limit("router CPU"), &limit("tester"));
+    assert_eq!(reads(&of_tester), HashSet::from([">=".to_owned()]));
+}
+
 /// Prometheus' own check, where it is installed.
 fn assert_promtool_takes(text: &str) {
     let mut check = Command::new("promtool");

@@ -3,7 +3,7 @@
 use super::{Reading, Row, columns};
 use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
 use mpps_report::headline::{forwarding_range, is_bound, median, passed};
-use mpps_report::number;
+use mpps_report::number::{self, Known};
 
 const COLUMNS: usize = 8;
 /// Two lines of head; a column without a number in any row is left out.
@@ -91,7 +91,7 @@ pub(super) fn without_loss(row: &Row<'_>) -> String {
     match row.reading() {
         Reading::Is(rate) => passed(row, rate).short(),
         Reading::AtLeast(rate) => format!(">= {}", passed(row, rate).short()),
-        Reading::Below(rate) => format!("< {}", passed(row, rate).short()),
+        Reading::Below(rate) => format!("< {}", Known::three(rate as f64).ceil().short()),
         Reading::Nothing => "-".to_owned(),
     }
 }

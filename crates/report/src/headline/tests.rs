@@ -217,6 +217,12 @@ fn loss_at_every_load_is_told() {
     let text = headline(&none);
     let words = "; no load down to 10.0 thousand frames/s passed without loss. A";
     assert!(text.contains(words), "{text}");
+    // Nobody tried a lower one.
+    let none = ResultLine {
+        rate_fps: Some(10_012),
+        ..none
+    };
+    assert!(headline(&none).contains(" down to 10.1 thousand "));
 }
 
 #[test]
@@ -265,6 +271,9 @@ fn a_cost_near_zero_is_a_bound() {
     let cost = cheap.overload.cost.as_mut().expect("a cost");
     cost.router_ns = interval(-12.0, 4.0, 21.4);
     let text = headline(&cheap);
-    let words = "A frame costs the router less than 21 ns, the bed 430.";
+    let words = "A frame costs the router less than 22 ns, the bed 430.";
     assert!(text.ends_with(words), "{text}");
+    let cost = cheap.overload.cost.as_mut().expect("a cost");
+    cost.router_ns.high = 1.9;
+    assert!(headline(&cheap).contains(" router less than 2 ns,"));
 }

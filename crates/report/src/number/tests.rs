@@ -23,6 +23,9 @@ fn bounds_from_below_are_rounded_down() {
     assert_eq!(floor(1_389_900.0, 30_000.0), "1.38M");
     assert_eq!(floor(1_380_000.0, 30_000.0), "1.38M");
     assert_eq!(floor(777_000.0, 0.0), "777.0k");
+    let ceil = |value: f64| Known::three(value).ceil().short();
+    assert_eq!(ceil(1_231_000.0), "1.24M");
+    assert_eq!(ceil(1_230_000.0), "1.23M");
     let middle = Known::new(1_523_400.0, 110_000.0);
     assert_eq!(middle.with(986_000.0).beside(middle), "0.99");
 }

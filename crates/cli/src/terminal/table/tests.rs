@@ -49,3 +49,14 @@ fn what_was_not_measured_is_a_dash() {
 fn an_unstable_router_is_marked_in_its_row() {
     assert!(table(&[unstable()]).contains("router CPU, unstable"));
 }
+
+#[test]
+fn a_bound_from_above_is_rounded_up() {
+    let line = ResultLine {
+        rate_is: Some(RateIs::Below),
+        rate_fps: Some(1_231_000),
+        ..ResultLine::default()
+    };
+    let text = table(&[line]);
+    assert!(text.contains("< 1.24M"), "{text}");
+}
