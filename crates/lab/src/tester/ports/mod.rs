@@ -10,6 +10,7 @@ pub mod plans;
 pub mod receiver;
 pub mod sender;
 pub mod template;
+mod wait;
 
 use crate::tester::error::TesterError;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
@@ -17,9 +18,9 @@ use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, Stopped};
 use mpps_linux::bpf::ProgramRuns;
 use mpps_linux::netns::NetNs;
 
-/// Between two looks while a sender's slots run, ns, at most: whether it is to go on, and at Ctrl-C. Whoever looks
-/// lives on the tester's CPU.
-const MINDED_NS: u64 = 50_000_000;
+/// The longest time between two looks at a running sender, ns. A look asks whether it is to go on, and whether Ctrl-C
+/// came. It costs time on the tester's CPU.
+const LOOK_NS_MAX: u64 = 50_000_000;
 
 /// What a receiver's own ring took, as the kernel counted it, since the receiver was attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub struct WhileSending<'a> {
 impl WhileSending<'_> {
     /// Sends all there is to send, and waits as long as it may.
     pub const NOBODY: Self = Self {
-        go_on: &|_, _| Ok(GoOn::For(MINDED_NS)),
+        go_on: &|_, _| Ok(GoOn::For(LOOK_NS_MAX)),
     };
 }
 

@@ -1,7 +1,8 @@
 //! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
 
 use super::template::Template;
-use super::{GoOn, MINDED_NS, TrafficSender, WhileSending};
+use super::wait::{Due, Progress, wait_for_end};
+use super::{TrafficSender, WhileSending};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
 use crate::tester::error::TesterError;
@@ -9,8 +10,7 @@ use crate::tester::programs::{self, maps};
 use libbpf_rs::ProgramInput;
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, Stopped,
-    types,
+    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, types,
 };
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -24,13 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
 const WAKE: Signal = Signal::SIGUSR1;
-/// A call that has not passed all its slots this long after the last was due is given up.
-const GRACE_NS: u64 = 500_000_000;
 /// A live-frames call needs about 20 ms to set up.
 const SET_UP_NS: u64 = 100_000_000;
-
-/// Between two looks at a sender that should have ended, ns.
-const LOOK_NS: u64 = 1_000_000;
 
 /// What is the same for all trials of one sender.
 #[derive(Clone, Debug)]
@@ -162,53 +157,21 @@ impl Sender {
         )
     }
 
-    /// Waits until all slots have passed, no more are wanted, the grace is over, the thread failed or Ctrl-C came. The
-    /// grace begins when the last slot was due; without a pace nobody knows when that is, and it begins anew with
-    /// every slot that passes.
-    fn watch_end(
-        &self,
-        due: u64,
-        paced: bool,
-        minding: &WhileSending<'_>,
-        finished: impl Fn() -> bool,
-    ) -> Result<Option<Stopped>, TesterError> {
-        let mut last = due + GRACE_NS + SET_UP_NS;
-        let (mut next, mut passed, mut pause_ns) = (due, 0, MINDED_NS);
-        loop {
-            while clock::monotonic_ns() < next && !finished() {
-                wait_until(next.min(clock::monotonic_ns() + pause_ns));
-                if mpps_linux::interrupt::requested() {
-                    return Err(TesterError::Interrupted);
-                }
-                if clock::monotonic_ns() < next {
-                    let outcome = self.outcome()?;
-                    match (minding.go_on)(outcome.started_ns, outcome.unsent)? {
-                        GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
-                        GoOn::Stop(why) => return Ok(Some(why)),
-                    }
-                }
-            }
-            let outcome = self.outcome()?;
-            let now_ns = clock::monotonic_ns().max(next);
-            // What kept this thread waiting may keep the sender waiting too: that time is no part of the grace.
-            last += now_ns - next;
-            if !paced && outcome.slots > passed {
-                passed = outcome.slots;
-                last = now_ns + GRACE_NS + SET_UP_NS;
-            }
-            if finished() || outcome.ended_ns > 0 || now_ns > last {
-                return Ok(None);
-            }
-            // A long burst is not looked at more often than its length is worth.
-            next = now_ns + LOOK_NS.max((next - due) / 64);
-        }
-    }
-
     fn outcome(&self) -> Result<Outcome, TesterError> {
         let mapped = self.skel.maps.data_state_data.as_deref();
         let mapped = mapped.ok_or(TesterError::Layout("sender state"))?;
         // The program writes to it while it sends.
         Ok(Outcome::from(&mapped.state.read_volatile()))
+    }
+
+    fn progress(&self) -> Result<Progress, TesterError> {
+        let outcome = self.outcome()?;
+        Ok(Progress {
+            started_ns: outcome.started_ns,
+            unsent: outcome.unsent,
+            slots: outcome.slots,
+            ended: outcome.ended_ns > 0,
+        })
     }
 }
 
@@ -220,7 +183,11 @@ impl TrafficSender for Sender {
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
         self.order(order)?;
-        let due_ns = clock::monotonic_ns() + order.delay_ns + order.length_ns();
+        let due = Due {
+            ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
+            set_up_ns: SET_UP_NS,
+            paced: order.gap_fp > 0,
+        };
         let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
         let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
         let (stopped, ran) = std::thread::scope(|scope| {
@@ -235,8 +202,7 @@ impl TrafficSender for Sender {
                 }
                 Ok::<_, TesterError>(())
             });
-            let finished = || thread.is_finished();
-            let stopped = self.watch_end(due_ns, order.gap_fp > 0, minding, finished);
+            let stopped = wait_for_end(&due, minding, || self.progress(), || thread.is_finished());
             stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 wake(tid.load(Ordering::Acquire));

@@ -2,14 +2,12 @@
 //! the driver, direction by direction.
 
 use super::frames::Frames;
-use super::pace::{Due, Pace};
-use crate::clock::wait_until;
+use super::pace::{self, Pace};
 use crate::tester::error::TesterError;
 use crate::tester::ports::sender::SenderPlan;
-use crate::tester::ports::{GoOn, MINDED_NS, TrafficSender, WhileSending};
-use mpps_ebpf::instruments::sender::{
-    BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome, Stopped,
-};
+use crate::tester::ports::wait::{Due, Progress, wait_for_end};
+use crate::tester::ports::{TrafficSender, WhileSending};
+use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
 use mpps_linux::{clock, cpu};
@@ -20,10 +18,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Slots of a ring at least: what a driver may have under way.
 const SLOTS: usize = 4096;
-/// A sender that has not passed all its slots this long after the last was due is given up, ns.
-const GRACE_NS: u64 = 500_000_000;
-/// From its end on, the last slot being due, the thread is looked at so often, ns.
-const END_LOOK_NS: u64 = 1_000_000;
 
 /// What becomes of a frame that the port refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,33 +75,6 @@ impl PacketSender {
         };
         (0..frames).map(write).collect()
     }
-
-    /// Waits until the thread has ended, no more is wanted, the grace is over, or Ctrl-C came.
-    fn watch_end(
-        due_ns: u64,
-        go_on: impl Fn() -> Result<GoOn, TesterError>,
-        finished: impl Fn() -> bool,
-    ) -> Result<Option<Stopped>, TesterError> {
-        let mut pause_ns = MINDED_NS;
-        // The grace is counted in looks: what keeps this thread waiting may keep the sender waiting too.
-        let mut looks = GRACE_NS / END_LOOK_NS;
-        while !finished() && looks > 0 {
-            let now = clock::monotonic_ns();
-            looks -= u64::from(now >= due_ns);
-            let step = if now < due_ns { pause_ns } else { END_LOOK_NS };
-            wait_until(now + step.min(due_ns.saturating_sub(now)).max(END_LOOK_NS));
-            if mpps_linux::interrupt::requested() {
-                return Err(TesterError::Interrupted);
-            }
-            if clock::monotonic_ns() < due_ns {
-                match go_on()? {
-                    GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
-                    GoOn::Stop(why) => return Ok(Some(why)),
-                }
-            }
-        }
-        Ok(None)
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -123,16 +90,21 @@ impl TrafficSender for PacketSender {
         _: &NetNs,
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
-        let length_ns = (u128::from(order.slots) * u128::from(order.gap_fp)) >> 20;
-        let due_ns = clock::monotonic_ns()
-            + order.delay_ns
-            + u64::try_from(length_ns).unwrap_or(u64::MAX / 2);
+        let due = Due {
+            ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
+            set_up_ns: 0,
+            paced: order.gap_fp > 0,
+        };
         let stop = AtomicBool::new(false);
         let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
         let started_ns = AtomicU64::new(0);
-        let go_on = || {
-            let unsent = unsent.each_ref().map(|way| way.load(Ordering::Relaxed));
-            (minding.go_on)(started_ns.load(Ordering::Relaxed), unsent)
+        let progress = || {
+            Ok(Progress {
+                started_ns: started_ns.load(Ordering::Relaxed),
+                unsent: unsent.each_ref().map(|way| way.load(Ordering::Relaxed)),
+                slots: 0,
+                ended: false,
+            })
         };
         let (ran, watched) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -143,7 +115,7 @@ impl TrafficSender for PacketSender {
                 run.carry_out(&stop, &unsent)?;
                 Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
             });
-            let watched = Self::watch_end(due_ns, go_on, || thread.is_finished());
+            let watched = wait_for_end(&due, minding, progress, || thread.is_finished());
             stop.store(true, Ordering::Release);
             let ran = thread
                 .join()
@@ -331,9 +303,9 @@ impl Way<'_> {
     fn stage(&mut self, now_ns: u64) {
         while self.staged.len() < self.some {
             let late_ns = match self.pace.due(now_ns) {
-                Due::Frame(late_ns) => late_ns,
-                Due::Wait => return,
-                Due::Ended => {
+                pace::Due::Frame(late_ns) => late_ns,
+                pace::Due::Wait => return,
+                pace::Due::Ended => {
                     self.ended = true;
                     return;
                 }
@@ -355,24 +327,5 @@ impl Way<'_> {
             self.pace.pass();
             self.sequence += 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_watcher_kept_waiting_gives_the_sender_its_grace() {
-        let now_ns = clock::monotonic_ns();
-        let long_due_ns = now_ns.saturating_sub(10 * GRACE_NS);
-        let ends_ns = now_ns + GRACE_NS / 10;
-        let watched = PacketSender::watch_end(
-            long_due_ns,
-            || Ok(GoOn::For(0)),
-            || clock::monotonic_ns() > ends_ns,
-        );
-        assert!(matches!(watched, Ok(None)));
-        assert!(clock::monotonic_ns() > ends_ns);
     }
 }
