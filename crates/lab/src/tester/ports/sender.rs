@@ -1,4 +1,4 @@
-//! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
+//! The sender: one live-frames call for each trial, in a thread of its own on the tester's CPU.
 
 use super::template::Template;
 use super::wait::{Due, Progress, wait_for_end};
@@ -36,19 +36,19 @@ pub struct SenderPlan {
     pub ipv6: bool,
     /// What the frames look like behind their IP header.
     pub transport: Transport,
-    /// Flows, sent round robin.
+    /// Flows, which take turns.
     pub flows: u32,
-    /// Frames a flow lives before a new one takes its place.
+    /// Frames of a flow before a new one takes its place.
     pub flow_length: Option<u32>,
-    /// Destinations that take turns; `None`: the template's alone.
+    /// Destinations that take turns. `None`: only the template's.
     pub destinations: Option<Destinations>,
     /// Seed of the order of addresses within blocks.
     pub seed: u64,
-    /// Frame lengths without FCS in the order they are sent; one entry: all alike.
+    /// Frame lengths without FCS, in the order they are sent. One entry: all frames have this length.
     pub lengths: Vec<u16>,
-    /// Pages handed on at once, 1 to 256: few for latency, many for rate.
+    /// Pages handed on at once, 1 to 256. Few are better for latency, many for rate.
     pub batch: u32,
-    /// Frames sent on one reading of the clock at most, where it says that all are due: 1 for latency.
+    /// Most frames that are sent on one reading of the clock, if all of them are due. It is 1 for latency.
     pub clock_frames: u32,
     /// The sender's CPU.
     pub cpu: usize,
@@ -62,10 +62,10 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Loads the sender and gives it its ports: namespace and interface, by direction.
+    /// Loads the sender. `ports` are namespace and interface, by direction.
     ///
     /// # Errors
-    /// What loading or the ports said; a schedule of sizes that does not fit.
+    /// The kernel refused the program or a port, or the schedule of sizes does not fit.
     pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
         let largest = largest(&plan.lengths)?;
         let mut open = programs::open(SenderSkelBuilder::default(), "open the sender")?;
@@ -121,8 +121,8 @@ impl Sender {
         })
     }
 
-    /// The first frames of a trial as the program writes them (without FCS), in order and without sending
-    /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
+    /// The first frames of a trial as the program writes them, in order and without FCS. None is sent, because
+    /// BPF_PROG_TEST_RUN does not carry out redirects.
     pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
         let order = Order {
             gap_fp: 0,
@@ -195,8 +195,8 @@ impl TrafficSender for Sender {
                 netns.enter_thread()?;
                 cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
                 tid.store(task::current_tid(), Ordering::Release);
-                // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
-                // shows as unsent slots.
+                // A stray signal or 2^32 turns end a call early. It is then begun again, and the slots between are
+                // counted as unsent.
                 while !stop.load(Ordering::Acquire) {
                     bpf::run_live_frames(program, &self.first_content, batch)?;
                 }
@@ -219,7 +219,7 @@ impl TrafficSender for Sender {
         })
     }
 
-    // The schedule is passed in order, one place a frame: how many frames had a length follows from how many were sent.
+    // Each frame takes the next place of the schedule. So the frames of a length follow from the frames sent.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = self.outcome()?.sent;
         let schedule = &self.plan.lengths;
@@ -248,10 +248,10 @@ fn dest_ipv6(address: &u128) -> types::dest_address {
     }
 }
 
-/// Ends the live-frames call of a thread; 0: it has not begun.
+/// Ends the live-frames call of a thread. 0: the thread has not begun.
 fn wake(tid: i32) {
     if tid != 0 {
-        // The thread may just have ended: nothing is left to wake then.
+        // The thread may just have ended. Then there is nothing to wake.
         let _gone = task::tgkill(tid, WAKE);
     }
 }

@@ -1,5 +1,5 @@
-//! The sender: a thread on the tester's CPU writes the frames that are due into the ring and hands them to
-//! the driver, direction by direction.
+//! The sender with packet sockets. A thread on the tester's CPU writes due frames into the rings and hands them to the
+//! drivers, one direction after the other.
 
 use super::frames::Frames;
 use super::pace::{self, Pace};
@@ -16,15 +16,15 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Slots of a ring at least: what a driver may have under way.
+/// Fewest slots of a ring: a driver may have this many frames under way.
 const SLOTS: usize = 4096;
 
-/// What becomes of a frame that the port refuses.
+/// What happens to a frame that the port refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRefusal {
-    /// It is lost, like one that finds a NIC's ring full: where the port's queue is the DUT's own ring.
+    /// It is lost, like a frame that finds a NIC's ring full. For a port whose queue is the DUT's own ring.
     Lose,
-    /// It is offered again until its slot is too late: where the port's queue is the tester's.
+    /// It is sent again until its slot is too late. For a port whose queue belongs to the tester.
     Retry,
 }
 
@@ -61,7 +61,7 @@ impl PacketSender {
         })
     }
 
-    /// The first frames this sender would write for an order, directions taking turns; sends nothing.
+    /// The first frames that this sender would write for an order. The directions take turns. Nothing is sent.
     #[must_use]
     pub fn preview(plan: &SenderPlan, order: &Order, frames: usize) -> Vec<Vec<u8>> {
         let ways: Vec<Frames> = (0..plan.templates.len())
@@ -131,8 +131,8 @@ impl TrafficSender for PacketSender {
 
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = lock(&self.by_length);
-        let of = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
-        Ok(self.distinct_lengths().into_iter().map(of).collect())
+        let count = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
+        Ok(self.distinct_lengths().into_iter().map(count).collect())
     }
 
     fn marks(&self) -> Result<Vec<Mark>, TesterError> {
@@ -144,7 +144,7 @@ impl TrafficSender for PacketSender {
     }
 }
 
-/// A frame in the ring that the driver has not taken yet: how to go back to it.
+/// A frame in the ring that the driver has not taken yet, and the state to return to if it is refused.
 #[derive(Clone, Copy)]
 struct Staged {
     pace: Pace,
@@ -158,10 +158,11 @@ struct Way<'a> {
     ring: &'a mut TxRing,
     frames: Frames,
     pace: Pace,
-    /// Next frame's sequence number: frames handed over so far, and those staged.
+    /// Sequence number of the next frame: frames handed over so far, and staged ones.
     sequence: u64,
     staged: Vec<Staged>,
-    /// Frames staged at once now: few after a refusal, because frames behind the refused one are staged again.
+    /// Most frames staged at once now. They are few after a refusal, because frames behind the refused one are staged
+    /// again.
     some: usize,
     ended: bool,
 }
@@ -173,7 +174,7 @@ struct Run<'a> {
     on_refusal: OnRefusal,
     burst: u64,
     mark_gap_ns: u64,
-    /// When it last came by.
+    /// When it last looked at the clock, monotonic ns.
     looked_ns: u64,
     marks: Vec<Mark>,
     outcome: Outcome,
@@ -184,7 +185,7 @@ impl<'a> Run<'a> {
     fn new(sender: &PacketSender, order: &Order, rings: &'a mut [TxRing]) -> Self {
         let started_ns = clock::monotonic_ns() + order.delay_ns;
         let directions = rings.len();
-        let of_way = |(way, ring): (usize, &'a mut TxRing)| Way {
+        let way = |(way, ring): (usize, &'a mut TxRing)| Way {
             ring,
             frames: Frames::new(&sender.plan, way, order),
             pace: Pace::new(order, way as u64, directions as u64, started_ns),
@@ -194,7 +195,7 @@ impl<'a> Run<'a> {
             ended: false,
         };
         Self {
-            ways: rings.iter_mut().enumerate().map(of_way).collect(),
+            ways: rings.iter_mut().enumerate().map(way).collect(),
             batch: (sender.plan.batch as usize).max(1),
             on_refusal: sender.on_refusal,
             burst: 0,
@@ -210,7 +211,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends until all slots have passed or it is stopped, and tells what it left unsent by then.
+    /// Sends until all slots have passed or it is stopped. It keeps `unsent` up to date.
     fn carry_out(
         &mut self,
         stop: &AtomicBool,
@@ -246,7 +247,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Notes how far it is, where that is due, and at both ends of a pause. Nothing is staged here.
+    /// Records how many frames were sent, at regular times and at both ends of a pause. Nothing may be staged.
     fn mark(&mut self, ns: u64) {
         let before_ns = std::mem::replace(&mut self.looked_ns, ns);
         let paused = before_ns > 0 && ns - before_ns > MARK_PAUSE_NS;
@@ -255,15 +256,15 @@ impl<'a> Run<'a> {
             return;
         }
         let mut sequence = [0; DIRECTIONS];
-        for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
-            *of_way = way.sequence;
+        for (sequence, way) in sequence.iter_mut().zip(&self.ways) {
+            *sequence = way.sequence;
         }
         let ends = [Some(before_ns + 1).filter(|_| paused), Some(ns)];
         let marks = ends.into_iter().flatten();
         self.marks.extend(marks.map(|ns| Mark { ns, sequence }));
     }
 
-    /// Hands the staged frames of one direction to the driver and counts what became of them.
+    /// Hands the staged frames of one direction to the driver and counts those that it took.
     fn hand_over(&mut self, at: usize) -> Result<(), TesterError> {
         let way = &mut self.ways[at];
         let flushed = way.ring.flush()?;
@@ -299,7 +300,7 @@ impl<'a> Run<'a> {
 }
 
 impl Way<'_> {
-    /// Writes some of the frames that are due into the ring.
+    /// Writes due frames into the ring, at most `some` of them.
     fn stage(&mut self, now_ns: u64) {
         while self.staged.len() < self.some {
             let late_ns = match self.pace.due(now_ns) {
