@@ -51,7 +51,7 @@ impl KernelInterfaces {
     ///
     /// # Errors
     /// A trial failed in a way that says nothing of what the kernel has: no root, no BTF.
-    pub fn of(interfaces: Interfaces) -> Result<Self, TesterError> {
+    pub fn find(interfaces: Interfaces) -> Result<Self, TesterError> {
         if interfaces == Interfaces::Oldest {
             return Ok(Self::OLDEST);
         }

@@ -264,7 +264,7 @@ impl Begun {
         let parts = Parts {
             offer,
             length: self.length,
-            guard: rules::of(tester, offer).guard,
+            guard: rules::choose(tester, offer).guard,
             order: self.order,
             sent,
             sizes_sent,

@@ -17,8 +17,8 @@ const FACTOR_MAX: f64 = 1e3;
 
 /// The rules for one offer. A disturbance may fill the rings. Its guard ends when they have drained.
 #[must_use]
-pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
-    of_ring(
+pub fn choose(tester: &Tester<'_>, offer: &Offer) -> Rules {
+    choose_for_ring(
         ring(tester.bed, &tester.traffic),
         tester.forwards_at_most,
         offer,
@@ -27,7 +27,7 @@ pub fn of(tester: &Tester<'_>, offer: &Offer) -> Rules {
 
 /// The rules for receive rings of `ring` frames together, and a DUT that forwards at most `drains` frames/s.
 #[must_use]
-pub fn of_ring(ring: u32, drains: Option<Rate>, offer: &Offer) -> Rules {
+pub fn choose_for_ring(ring: u32, drains: Option<Rate>, offer: &Offer) -> Rules {
     let rules = Rules::default();
     let drains = drains.filter(|drains| drains.fps() > 0.0);
     Rules {
@@ -112,7 +112,7 @@ mod tests {
                 rate: Rate::from_fps(fps),
                 duration: Span::from_millis(1_000),
             };
-            of_ring(2_000, Some(Rate::from_fps(drains)), &offer).guard
+            choose_for_ring(2_000, Some(Rate::from_fps(drains)), &offer).guard
         };
         let loaded = guard(1_500_000.0, 1_200_000.0);
         assert!((loaded.factor - 4.0).abs() < 1e-9);

@@ -125,7 +125,7 @@ fn serve_port(
 
 /// The threads of a port's NAPI, at least so many, in the order of its queues.
 pub fn wait_for_threads(bed: &Bed, port: &Port, least: usize) -> Result<Vec<i32>, TesterError> {
-    let list = KernelInterfaces::of(bed.plan().interfaces)?.napi_list;
+    let list = KernelInterfaces::find(bed.plan().interfaces)?.napi_list;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
         threads = napi_threads::threads(port, list)?;
