@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let frames_max = saturation::SENDER_MAX.frames_in(duration).max(1);
     let mut tester = Tester::raise(&bed, &traffic, frames_max, ReceiverMode::Polled)?;
     let wire = Wire::lay(&bed, &tester.ways())?;
-    let list = KernelInterfaces::of(Interfaces::Newest)?.napi_list;
+    let list = KernelInterfaces::find(Interfaces::Newest)?.napi_list;
     let way = tester.ways()[0];
     let mut receivers = napi_threads(way.to, list)?;
     // Where the virtual NIC is polled in a thread of its own, what it costs is the tester's as well.
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let (before, own_before) = (ran()?, own_ns()?);
             let trial = trial::run(&mut tester, &offer)?;
             let (receiver_ns, sender_ns) = (ran()? - before, own_ns()? - own_before);
-            let verdict = trial.judge(&rules::of(&tester, &offer)).to_string();
+            let verdict = trial.judge(&rules::choose(&tester, &offer)).to_string();
             println!("{}", line(number, &trial, receiver_ns, sender_ns, &verdict));
         }
     }

@@ -135,7 +135,7 @@ fn window(bed: &str, cpu: usize, seconds: f64, pid: i32) -> Result<(), Box<dyn E
     };
     let watch = Watch::start(
         &[cpu],
-        KernelInterfaces::of(Interfaces::Newest)?.stall_watch,
+        KernelInterfaces::find(Interfaces::Newest)?.stall_watch,
     )?;
     let other_tasks = OtherTasks::watch(&[cpu], &threads(bed, pid)?, &RouterTasks::default())?;
     watch.clear()?;

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 duration,
             };
             let trial = trial::run(&mut tester, &offer)?;
-            let verdict = trial.judge(&rules::of(&tester, &offer));
+            let verdict = trial.judge(&rules::choose(&tester, &offer));
             println!("{round},{}", line(&trial, &verdict));
         }
     }

@@ -15,19 +15,19 @@ use std::path::Path;
 pub const LOCK: &str = "/run/mpps.lock";
 /// From one try to the next, ns.
 const STEP_NS: u64 = 100_000_000;
-/// So much of what the file says is shown.
+/// Longest part of the file that is shown.
 const HOLDER_OCTETS: u64 = 200;
 
-/// The right to measure; it goes when this is dropped, or with the process.
+/// The right to measure. It ends when this is dropped, or with the process.
 #[derive(Debug)]
 pub struct OnlyRun(File);
 
-/// Who measures, as the lock's file says it: `pid 4711 (mpps throughput), since 2026-01-02T03:04:05Z`.
+/// The run that measures, as the lock's file describes it: `pid 4711 (mpps throughput), since 2026-01-02T03:04:05Z`.
 pub type Holder = String;
 
 impl OnlyRun {
-    /// Waits until no other run measures; `None` when the user wished to stop meanwhile. `own` says who we are;
-    /// `waiting` is told once whom we wait for.
+    /// Waits until no other run measures. Returns `None` after Ctrl-C. `own` describes this run. `waiting` is called
+    /// once with the run that it waits for.
     ///
     /// # Errors
     /// The file could not be opened or locked.
@@ -58,7 +58,7 @@ impl OnlyRun {
         Ok(Some(Self(file)))
     }
 
-    /// Who measures now, if anybody does.
+    /// The run that measures now, if there is one.
     ///
     /// # Errors
     /// The file could not be opened or read.
@@ -78,12 +78,13 @@ impl OnlyRun {
 
 impl Drop for OnlyRun {
     fn drop(&mut self) {
-        // Who reads it before the lock is gone learns nothing; that harms nobody.
+        // Another run may read the empty file before the lock is gone. It then shows no name, which does no harm.
         let _emptied = self.0.set_len(0);
     }
 }
 
-/// Root's alone, whatever the umask: /run is root's, so nobody else's file or link is there.
+/// Opens the file. Only root may read or write it, whatever the umask. /run belongs to root, so no other user can put a
+/// file or link there.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -1,5 +1,5 @@
-//! Routes of a measurement, and the destinations of its frames: read and drawn before anything is touched, then loaded
-//! into the DUT and counted back.
+//! The routes of a measurement and the destinations of its frames. Both are read and drawn before the host is changed.
+//! Then the routes are loaded into the DUT and counted back.
 
 use crate::bed::Bed;
 use crate::destinations::{Destinations, DrawPlan};
@@ -73,7 +73,7 @@ impl Origin {
             ..ChooseOptions::default()
         };
         let chosen = match self {
-            // The user means the one prefix, whatever it is.
+            // The user named this prefix, so it is used even if it is a martian.
             Self::Prefix(prefix) => choose_prefix(
                 *prefix,
                 &ChooseOptions {

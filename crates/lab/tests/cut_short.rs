@@ -24,7 +24,7 @@ fn traffic(port: PortKind) -> Traffic {
 
 /// As a search runs it, and what it says.
 fn run(tester: &mut Tester<'_>, offer: &Offer) -> (Trial, Verdict) {
-    let rules = rules::of(tester, offer);
+    let rules = rules::choose(tester, offer);
     let trial = trial::run_undisturbed(tester, offer, &rules)
         .unwrap_or_else(|error| panic!("trial: {error}"));
     assert_ledger(&trial, &format!("{offer:?}"));

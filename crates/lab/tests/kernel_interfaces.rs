@@ -67,10 +67,10 @@ fn the_newest_means_are_those_of_this_kernels_version() {
         return;
     }
     assert_eq!(
-        KernelInterfaces::of(Interfaces::Oldest).expect("means"),
+        KernelInterfaces::find(Interfaces::Oldest).expect("means"),
         KernelInterfaces::OLDEST
     );
-    let means = KernelInterfaces::of(Interfaces::Newest).expect("means");
+    let means = KernelInterfaces::find(Interfaces::Newest).expect("means");
     let release = kernel::release().expect("release");
     // A distribution may have more than its version says, never less.
     if release.at_least(6, 6) {
@@ -102,7 +102,7 @@ fn threads_of_a_port_are_found_among_all_tasks() {
         assert!(name.starts_with("napi/mD-"), "{name}");
     }
     assert_ne!(by_tasks[0], by_tasks[1]);
-    if KernelInterfaces::of(Interfaces::Newest)
+    if KernelInterfaces::find(Interfaces::Newest)
         .expect("means")
         .napi_list
         == NapiList::Netlink
@@ -253,7 +253,7 @@ fn either_interface_ends_frames_at_a_packet_port() {
         };
         let raised = Tester::raise(&bed, &traffic, FRAMES_MAX, ReceiverMode::Polled);
         let mut tester = raised.unwrap_or_else(|error| panic!("{interfaces:?}: {error}"));
-        let means = KernelInterfaces::of(interfaces)
+        let means = KernelInterfaces::find(interfaces)
             .expect("means")
             .traffic_control;
         assert_eq!(
@@ -273,7 +273,7 @@ fn either_watch_ticks_on_every_cpu_and_forgets() {
         return;
     }
     let cpus = support::plan().cpus.all();
-    let newest = KernelInterfaces::of(Interfaces::Newest)
+    let newest = KernelInterfaces::find(Interfaces::Newest)
         .expect("means")
         .stall_watch;
     for by in [newest, StallWatch::Threads] {

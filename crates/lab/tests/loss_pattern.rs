@@ -42,7 +42,7 @@ fn loss_of(tester: &mut Tester<'_>, fault: Fault, offer: &Offer) -> Losses {
     let (mut disturbed, mut why) = (None, String::new());
     for _ in 0..ATTEMPTS {
         let trial = run(tester, offer);
-        let verdict = trial.judge(&rules::of(tester, offer));
+        let verdict = trial.judge(&rules::choose(tester, offer));
         let Some(losses) = trial.losses.first().cloned() else {
             continue;
         };

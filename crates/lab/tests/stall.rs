@@ -3,10 +3,12 @@
 
 mod support;
 
-use mpps_lab::bed::{Bed, BedPlan, Front};
+use mpps_lab::bed::{Bed, BedPlan, Front, Interfaces};
 use mpps_lab::jobs::{Observer, Phase, Report, Trials};
 use mpps_lab::search::bisect;
-use mpps_lab::tester::{Fault, PlantedFault, PlantedPauses, ReceiverMode, Tester};
+use mpps_lab::tester::{
+    Fault, KernelInterfaces, PlantedFault, PlantedPauses, ReceiverMode, StallWatch, Tester,
+};
 use mpps_lab::trial::{self, rules};
 use mpps_method::{
     Accept, Ceiling, CouldNotMeasure, Goal, Offer, Outcome, Rate, Resolution, Rules, Span, Verdict,
@@ -35,7 +37,7 @@ fn offer() -> Offer {
 fn blind_to_steal(tester: &Tester<'_>, offer: &Offer) -> Rules {
     Rules {
         steal_max: 1.0,
-        ..rules::of(tester, offer)
+        ..rules::choose(tester, offer)
     }
 }
 
@@ -107,7 +109,8 @@ fn the_routers_own_soft_interrupts_are_no_stall() {
     })
     .expect("bed");
     let mut tester = tester(&bed);
-    if tester.watch.is_by_threads() {
+    let interfaces = KernelInterfaces::find(Interfaces::Newest).expect("interfaces");
+    if interfaces.stall_watch == StallWatch::Threads {
         support::skip!("eBPF timers bound to a CPU (Linux 6.7)");
     }
     let slow = Fault {

@@ -200,13 +200,8 @@ impl LinkSpeed {
         self.0
     }
 
-    /// Most frames of one length the link carries in one direction (10 Gbit/s, 64: 14.88 M).
-    #[must_use]
-    pub fn frames_per_second(self, frame: FrameLen) -> Rate {
-        self.frames_per_second_on_wire(f64::from(frame.on_wire()))
-    }
-
-    /// Most frames the link carries in one direction when they take `octets` on the wire on average.
+    /// Most frames that the link carries in one direction when they take `octets` on the wire on average (10 Gbit/s,
+    /// 84 octets: 14.88 M).
     #[must_use]
     pub fn frames_per_second_on_wire(self, octets: f64) -> Rate {
         Rate::from_fps(self.0 as f64 / (octets * 8.0))
@@ -242,7 +237,8 @@ mod tests {
     fn line_rates_are_those_of_the_standard() {
         let ten = LinkSpeed::from_bits_per_second(10_000_000_000);
         for (octets, fps) in [(64, 14_880_952.4), (512, 2_349_624.1), (1518, 812_743.8)] {
-            let rate = ten.frames_per_second(FrameLen::new(octets).unwrap());
+            let on_wire = FrameLen::new(octets).unwrap().on_wire();
+            let rate = ten.frames_per_second_on_wire(f64::from(on_wire));
             assert!((rate.fps() - fps).abs() < 0.1, "{octets}: {}", rate.fps());
         }
         assert!((ten.share(Rate::from_fps(14_880_952.38), 84.0) - 1.0).abs() < 1e-9);

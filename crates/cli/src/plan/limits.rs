@@ -23,7 +23,7 @@ impl LimitsPlan {
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn of(args: &LimitsArgs) -> Result<Self> {
+    pub fn new(args: &LimitsArgs) -> Result<Self> {
         Ok(Self {
             links: args.link_speed.clone(),
             sizes: FrameSpec::parse_list(&args.frame).context("--frame")?,

@@ -64,7 +64,7 @@ pub fn frames(typed: &TrafficArgs, port: PortKind) -> Result<(Vec<FrameSpec>, Tr
     let sizes = traffic::sizes(typed, port)?;
     let traffic = Traffic {
         port,
-        ..traffic::of(typed, &sizes)?
+        ..traffic::from_args(typed, &sizes)?
     };
     Ok((sizes, traffic))
 }

@@ -80,7 +80,7 @@ fn transport(typed: &TrafficArgs) -> Transport {
 ///
 /// # Errors
 /// One line that names the remedy.
-pub fn of(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
+pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
     let flows = FlowPlan::new(typed.flows, family(typed)).with_context(|| "--flows")?;
     ensure!(
         typed.dscp <= 63,

@@ -21,7 +21,7 @@ pub(super) fn ring_frames(bed: &Bed) -> u32 {
 
 /// The kernel's interfaces that the tester works with. Where they cannot be tried, the tester says so when it is raised.
 pub(super) fn tester_interfaces(bed: &Bed) -> Option<KernelInterfaces> {
-    KernelInterfaces::of(bed.plan().interfaces).ok()
+    KernelInterfaces::find(bed.plan().interfaces).ok()
 }
 
 /// The place that a bed is.

@@ -1,6 +1,5 @@
 //! What overload told: the maximum forwarding rate, and what a frame costs.
 
-use super::result::whole;
 use mpps_lab::doubt::ForwardingLimit;
 use mpps_lab::search::saturation::Saturated;
 use mpps_method::saturation::{self, Saturation};
@@ -58,6 +57,10 @@ pub(super) fn cost(cost: &saturation::FrameCost) -> FrameCost {
         router_ns: entry(&cost.router_ns),
         total_ns: entry(&cost.total_ns),
     }
+}
+
+fn whole(fps: f64) -> u64 {
+    fps.round() as u64
 }
 
 fn tenths(ns: f64) -> f64 {

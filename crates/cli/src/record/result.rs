@@ -178,14 +178,10 @@ fn result_not_measured(
     }
 }
 
-/// A rate in whole frames/s, the nearest: a search's loads have fractions that nobody measured.
+/// A rate in whole frames/s, because nobody measured the fractions of a search's loads.
 #[must_use]
 pub fn whole_fps(rate: Rate) -> u64 {
-    whole(rate.fps())
-}
-
-pub(super) fn whole(fps: f64) -> u64 {
-    fps.round() as u64
+    rate.fps().round() as u64
 }
 
 /// The entry of one doubt.

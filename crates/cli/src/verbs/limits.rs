@@ -14,7 +14,7 @@ use mpps_method::limits::MemoryBandwidth;
 /// # Errors
 /// One line that names the remedy.
 pub fn run(args: &LimitsArgs) -> Result<Exit> {
-    let plan = LimitsPlan::of(args)?;
+    let plan = LimitsPlan::new(args)?;
     let measured = args
         .measure
         .then(|| memory::measure(memory::largest(&facts::gather())))

@@ -1,4 +1,4 @@
-//! Beds that stay: raised once, measured on many times, taken down by name.
+//! Kept beds: raised once, measured on many times, lowered by name.
 
 use super::{Bed, BedError, BedPlan, Change, names};
 use crate::clock::wait_for;
@@ -6,7 +6,7 @@ use crate::journal::{self, Claim, Journal, JournalError, Mark, is_kept};
 use std::io;
 
 const PLAN_FILE: &str = "plan.json";
-/// Who only looks whether a bed is in use lets go again within this time, ns.
+/// A process that only checks whether a bed is in use holds its lock no longer than this, ns.
 const GLANCE_LIMIT_NS: u64 = 200_000_000;
 /// How often to ask again, ns.
 const GLANCE_STEP_NS: u64 = 2_000_000;
@@ -66,11 +66,9 @@ pub fn open(name: &str) -> Result<Bed, BedError> {
 /// No such bed, in use, or something could not be put back.
 pub fn down(name: &str) -> Result<(), BedError> {
     let mut journal = claim(name)?;
-    // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
+    // On a full disk the bed is lowered all the same. After a crash meanwhile the journal still says "kept".
     let _noted = journal.mark(&Mark::Lowering);
-    journal::revert::<Change>(journal)
-        .map(drop)
-        .map_err(|e| BedError::NotRestored(name.to_owned(), e.into()))
+    super::revert(name, journal)
 }
 
 /// All beds there are.
@@ -89,9 +87,9 @@ pub fn list() -> Result<Vec<BedState>, BedError> {
         let looked = kept.and_then(|kept| Ok((kept, journal::is_in_use(&name)?)));
         let (kept, in_use) = match looked {
             Ok(looked) => looked,
-            // It went while we looked.
+            // It was lowered meanwhile.
             Err(error) if error.is_missing() => continue,
-            // Not understood or not believed: still there, and for `mpps recover` to explain.
+            // Its journal is not understood or not trusted. The bed is listed, and `mpps recover` explains it.
             Err(_) => (false, false),
         };
         beds.push(BedState {

@@ -1,11 +1,10 @@
-//! The namespace bed: tester out (mA) -> DUT (mB, mC) -> tester in (mD), two veth pairs, no NIC needed.
+//! A bed: tester out (mA) -> DUT (mB, mC) -> tester in (mD), two veth pairs, no NIC needed.
 //!
-//! Around a device of somebody else's a bed is two real ports instead (`external`).
+//! It has three network namespaces, `mpps-<bed>-out`, `-dut` and `-in`. Around an external device it has two real ports
+//! instead (`external`).
 //!
-//! Three network namespaces, `mpps-<bed>-out`, `-dut`, `-in`. Raising makes namespaces, interfaces,
-//! addresses and static neighbours, runs the user's set-up script, and nothing more: the virtual NIC,
-//! sender and receiver are put on by `tester` for as long as it lives. A bed goes when it is dropped,
-//! unless it was kept.
+//! Raising makes namespaces, interfaces, addresses and static neighbours, and runs the user's set-up script. The virtual
+//! NIC, the sender and the receiver belong to `tester`. A bed is lowered when it is dropped, unless it is kept.
 
 mod change;
 mod cpus;
@@ -57,21 +56,20 @@ impl Side {
 pub struct Bed {
     name: String,
     plan: BedPlan,
-    /// The tester's ports: the first sends, the second receives, both do both where frames go both ways.
+    /// The tester's ports: the first sends, the second receives. Both do both if frames go both ways.
     tester: [Port; 2],
     dut: Box<dyn Dut>,
-    /// `None` once it was given away: the bed stays then.
+    /// `None` after the bed was lowered.
     journal: Option<Journal>,
-    /// Kept beds stay when this is dropped.
+    /// A kept bed stays when this is dropped.
     kept: bool,
 }
 
 impl Bed {
-    /// Raises a bed; it is lowered when dropped.
+    /// Raises a bed. It is lowered when dropped.
     ///
     /// # Errors
-    /// The name is in use, the kernel refused something, the set-up script failed. Nothing is left
-    /// behind then.
+    /// The name is in use, the kernel refused something, or the set-up script failed. Nothing is left behind then.
     pub fn raise(plan: &BedPlan) -> Result<Self, BedError> {
         raise::raise(plan)
     }
@@ -82,13 +80,13 @@ impl Bed {
         &self.name
     }
 
-    /// Whether it stays when this is dropped.
+    /// Whether the bed stays when this is dropped.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
         self.kept
     }
 
-    /// What it was raised from.
+    /// The plan it was raised from.
     #[must_use]
     pub fn plan(&self) -> &BedPlan {
         &self.plan
@@ -100,13 +98,13 @@ impl Bed {
         &*self.dut
     }
 
-    /// The tester's ports: the first sends, the second receives, both do both where frames go both ways.
+    /// The tester's ports: the first sends, the second receives. Both do both if frames go both ways.
     #[must_use]
     pub fn tester(&self) -> &[Port; 2] {
         &self.tester
     }
 
-    /// The port of a side; `None` where only the DUT's owner gets at it.
+    /// The port of a side. `None`: the port of an external device, which mpps cannot reach.
     #[must_use]
     pub fn port_at(&self, side: Side) -> Option<&Port> {
         let dut = self.dut.ports();
@@ -118,25 +116,25 @@ impl Bed {
         }
     }
 
-    /// The ports there are, in the order frames pass them.
+    /// The ports that mpps can reach, in the order frames pass them.
     pub fn ports(&self) -> impl Iterator<Item = &Port> {
         Side::ALL.into_iter().filter_map(|side| self.port_at(side))
     }
 
-    /// Takes the bed down and says whether everything is as before.
+    /// Takes the bed down.
     ///
     /// # Errors
-    /// What could not be put back; `mpps recover` may be tried then.
+    /// What could not be put back. `mpps recover` may help then.
     pub fn lower(mut self) -> Result<(), BedError> {
         self.kept = false;
         if let Some(journal) = &mut self.journal {
-            // On a full disk it goes all the same; only a crash meanwhile would leave it named "kept".
+            // On a full disk the bed is lowered all the same. After a crash meanwhile the journal still says "kept".
             let _noted = journal.mark(&Mark::Lowering);
         }
         self.put_back()
     }
 
-    /// The end of what the set-up script wrote; empty where there was none.
+    /// The end of the set-up script's output. Empty without a script.
     ///
     /// # Errors
     /// A file in the bed's folder could not be read.
@@ -147,9 +145,7 @@ impl Bed {
     fn put_back(&mut self) -> Result<(), BedError> {
         self.dut.leave();
         match self.journal.take() {
-            Some(journal) if !self.kept => journal::revert::<Change>(journal)
-                .map(drop)
-                .map_err(|e| BedError::NotRestored(self.name.clone(), e.into())),
+            Some(journal) if !self.kept => revert(&self.name, journal),
             _ => Ok(()),
         }
     }
@@ -157,11 +153,18 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // An error on its way up drops the bed; the journal stays where something could not be put back.
+        // An error drops the bed. If something could not be put back, the journal stays.
         if let (Err(error), Ok(mut left)) = (self.put_back(), NOT_RESTORED.lock()) {
             left.push(error);
         }
     }
+}
+
+/// Takes back every change in the journal of this bed.
+fn revert(name: &str, journal: Journal) -> Result<(), BedError> {
+    journal::revert::<Change>(journal)
+        .map(drop)
+        .map_err(|e| BedError::NotRestored(name.to_owned(), e.into()))
 }
 
 /// Why dropped beds could not be put back.

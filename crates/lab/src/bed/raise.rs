@@ -6,9 +6,9 @@ use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
 use std::path::Path;
 
-/// A run's id is drawn so often at most: 16 bits, few beds at a time.
+/// A run's id is drawn at most this often. It has 16 bits, and few beds stand at a time.
 const DRAWS: u32 = 64;
-/// A namespace is tried so often at most, each time after another bed took the folder of names away.
+/// A namespace is tried at most this often, because another bed may remove the folder of names.
 const CREATE_TRIES: u32 = 8;
 
 pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
@@ -30,15 +30,13 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
             }
         }
         Err(error) => {
-            let reverted = journal::revert::<Change>(journal)
-                .map(drop)
-                .map_err(|e| BedError::NotRestored(name, e.into()));
+            let reverted = super::revert(&name, journal);
             Err(in_spite_of(error, reverted))
         }
     }
 }
 
-/// The first error is the one to tell, unless the host could not be put back after it.
+/// The first error, unless the host could not be put back after it.
 fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
     match put_back {
         Err(BedError::NotRestored(name, why)) => {
@@ -48,7 +46,7 @@ fn in_spite_of(first: BedError, put_back: Result<(), BedError>) -> BedError {
     }
 }
 
-/// A journal under the user's name, or under an id nobody has.
+/// Begins a journal with the user's name, or with an unused id.
 fn begin(plan: &BedPlan) -> Result<(String, Journal), BedError> {
     match &plan.name {
         Some(name) => match Journal::begin(name)? {
@@ -91,13 +89,13 @@ pub(super) fn make(journal: &mut Journal, name: String) -> Result<NetNs, BedErro
     made?
 }
 
-/// Whether the folder has to be made, or another bed made it: the last of them removes it.
+/// Whether this bed has to remove the folder: it does not exist yet, or another bed made it. The last bed removes it.
 fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
     if !Path::new(folder).exists() {
         return Ok(true);
     }
     let makes = |entry: &Entry<Change>| matches!(entry, Entry::Change(Change::Folder { path }) if path == folder);
-    // A bed that goes while we look took the folder along or left it to others.
+    // A bed that is lowered meanwhile removes the folder, or leaves it to others.
     let names = journal::names()?;
     Ok(names
         .iter()
@@ -105,7 +103,7 @@ fn is_ours_to_remove(folder: &str) -> Result<bool, BedError> {
         .any(|entries| entries.iter().any(makes)))
 }
 
-/// The folder of names may vanish with another bed while we make ours.
+/// Makes the namespace. Another bed may remove the folder of names meanwhile.
 fn create(name: &str) -> Result<NetNs, BedError> {
     let mut made = NetNs::create(name);
     for _ in 1..CREATE_TRIES {

@@ -114,7 +114,7 @@ fn tracepoints(bed: &Bed) -> Result<String, TesterError> {
 }
 
 fn timers(bed: &Bed) -> Result<String, TesterError> {
-    let by = KernelInterfaces::of(bed.plan().interfaces)?.stall_watch;
+    let by = KernelInterfaces::find(bed.plan().interfaces)?.stall_watch;
     let watch = Watch::start(&bed.plan().cpus.all(), by)?;
     watch.clear()?;
     let what = match by {

@@ -51,7 +51,10 @@ pub(super) fn without_programs() -> Vec<Check> {
 
 fn watch() -> Result<Watch, TesterError> {
     let cpus: Vec<usize> = cpu::available()?.iter().collect();
-    let watch = Watch::start(&cpus, KernelInterfaces::of(Interfaces::Newest)?.stall_watch)?;
+    let watch = Watch::start(
+        &cpus,
+        KernelInterfaces::find(Interfaces::Newest)?.stall_watch,
+    )?;
     watch.clear()?;
     Ok(watch)
 }

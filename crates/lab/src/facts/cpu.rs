@@ -103,11 +103,11 @@ fn idle(root: &Root) -> Idle {
     let folder = format!("{CPUS}/cpu0/cpuidle");
     let states = root.numbered(&folder, "state").map(|numbers| {
         let state = |number: usize| {
-            let of = |name: &str| format!("{folder}/state{number}/{name}");
+            let path = |name: &str| format!("{folder}/state{number}/{name}");
             IdleState {
-                name: root.text(&of("name")).text().to_owned(),
-                exit_latency_us: root.number(&of("latency")),
-                disabled: root.number::<u64>(&of("disable")).map(|flags| flags != 0),
+                name: root.text(&path("name")).text().to_owned(),
+                exit_latency_us: root.number(&path("latency")),
+                disabled: root.number::<u64>(&path("disable")).map(|flags| flags != 0),
             }
         };
         numbers.into_iter().map(state).collect()
@@ -123,17 +123,17 @@ fn caches(root: &Root) -> Reading<Vec<Cache>> {
     let folder = format!("{CPUS}/cpu0/cache");
     root.numbered(&folder, "index").map(|numbers| {
         let cache = |number: usize| {
-            let of = |name: &str| format!("{folder}/index{number}/{name}");
+            let path = |name: &str| format!("{folder}/index{number}/{name}");
             Cache {
-                level: root.number(&of("level")),
-                kind: root.text(&of("type")),
-                size_octets: root.text(&of("size")).and_then(|text| {
+                level: root.number(&path("level")),
+                kind: root.text(&path("type")),
+                size_octets: root.text(&path("size")).and_then(|text| {
                     Reading::from_option(octets(&text), || {
-                        format!("{}: \"{text}\" is no size", of("size"))
+                        format!("{}: \"{text}\" is no size", path("size"))
                     })
                 }),
-                line_octets: root.number(&of("coherency_line_size")),
-                shared_cpus: root.text(&of("shared_cpu_list")),
+                line_octets: root.number(&path("coherency_line_size")),
+                shared_cpus: root.text(&path("shared_cpu_list")),
             }
         };
         numbers.into_iter().map(cache).collect()
@@ -178,13 +178,13 @@ fn packages(root: &Root) -> Reading<usize> {
 fn nodes(root: &Root) -> Reading<Vec<Node>> {
     root.numbered(NODES, "node").map(|numbers| {
         let node = |number: usize| {
-            let of = |name: &str| format!("{NODES}/node{number}/{name}");
+            let path = |name: &str| format!("{NODES}/node{number}/{name}");
             Node {
                 node: number,
-                cpus: root.text(&of("cpulist")),
-                memory_octets: root.text(&of("meminfo")).and_then(|text| {
+                cpus: root.text(&path("cpulist")),
+                memory_octets: root.text(&path("meminfo")).and_then(|text| {
                     Reading::from_option(node_memory(&text), || {
-                        format!("{}: no MemTotal", of("meminfo"))
+                        format!("{}: no MemTotal", path("meminfo"))
                     })
                 }),
             }

@@ -39,22 +39,22 @@ pub fn in_netns(netns: &NetNs, name: &str) -> mpps_linux::Result<Nic> {
 /// Only what sysfs has; the driver itself is not asked.
 #[must_use]
 pub fn from_sysfs(root: &Root, name: &str) -> Nic {
-    let of = |file: &str| format!("{NET}/{name}/{file}");
+    let path = |file: &str| format!("{NET}/{name}/{file}");
     let queues = |kind: &str| {
-        let names = root.names(&of("queues"));
+        let names = root.names(&path("queues"));
         names.map(|names| names.iter().filter(|name| name.starts_with(kind)).count())
     };
     let not_asked = || "the driver was not asked";
     Nic {
         name: name.to_owned(),
-        state: root.text(&of("operstate")),
-        link_mbit_per_s: speed(root, &of("speed")),
-        mtu_octets: root.number(&of("mtu")),
+        state: root.text(&path("operstate")),
+        link_mbit_per_s: speed(root, &path("speed")),
+        mtu_octets: root.number(&path("mtu")),
         driver: Reading::unreadable(not_asked()),
         pcie: pcie(root, name),
-        numa_node: root.number(&of("device/numa_node")),
-        local_cpus: root.text(&of("device/local_cpulist")),
-        interrupt_vectors: root.names(&of("device/msi_irqs")).map(|irqs| irqs.len()),
+        numa_node: root.number(&path("device/numa_node")),
+        local_cpus: root.text(&path("device/local_cpulist")),
+        interrupt_vectors: root.names(&path("device/msi_irqs")).map(|irqs| irqs.len()),
         rx_queues: queues("rx-"),
         tx_queues: queues("tx-"),
         channels: Reading::unreadable(not_asked()),
@@ -78,7 +78,7 @@ pub fn names(root: &Root) -> Reading<Vec<String>> {
 #[must_use]
 pub fn is_held_back(nic: &Nic) -> Option<bool> {
     let link = nic.pcie.known()?;
-    let generation = |text: &Reading<String>| Generation::of_speed(text.known()?);
+    let generation = |text: &Reading<String>| Generation::from_speed(text.known()?);
     let slower = generation(&link.speed)? < generation(&link.speed_max)?;
     Some(slower || link.lanes.known()? < link.lanes_max.known()?)
 }
@@ -111,12 +111,12 @@ fn pcie(root: &Root, name: &str) -> Reading<PcieLink> {
             None => format!("{device}: not on PCI Express"),
         });
     };
-    let of = |file: &str| format!("{folder}/{file}");
+    let path = |file: &str| format!("{folder}/{file}");
     Reading::Known(PcieLink {
-        speed: root.text(&of("current_link_speed")),
-        speed_max: root.text(&of("max_link_speed")),
-        lanes: root.number(&of("current_link_width")),
-        lanes_max: root.number(&of("max_link_width")),
+        speed: root.text(&path("current_link_speed")),
+        speed_max: root.text(&path("max_link_speed")),
+        lanes: root.number(&path("current_link_width")),
+        lanes_max: root.number(&path("max_link_width")),
     })
 }
 

@@ -268,7 +268,7 @@ fn burst(
             rate: Rate::from_frames(frames, trial.duration).unwrap_or_default(),
             duration: trial.duration,
         };
-        let mut rules = rules::of(tester, &offer);
+        let mut rules = rules::choose(tester, &offer);
         // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here. A burst in two parts is none.
         rules.steal_max = f64::INFINITY;
         rules.disturbed_max = 0.0;

@@ -192,7 +192,7 @@ fn with_fault(
     for _ in 0..REPEATS {
         let planted = PlantedFault::plant(fault, tester.bed, tester.ways()[0])?;
         let trial = trial::run(tester, &offer)?;
-        let (frames, rules) = (&tester.traffic.frames, rules::of(tester, &offer));
+        let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, &offer));
         let Judged { trial, verdict, .. } =
             trials.judged(Phase::Calibration, frames, offer, &rules, trial)?;
         if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {

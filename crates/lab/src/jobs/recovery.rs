@@ -214,7 +214,7 @@ pub fn one_trial(
         let stepped = trial::run_stepped(tester, high, low)?;
         let Stepped { trial, .. } = stepped;
         (dropped, last_lost) = (stepped.dropped, stepped.last_lost);
-        let (frames, rules) = (&tester.traffic.frames, rules::of(tester, high));
+        let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
         trials.judged(Phase::Recovery, frames, *high, &rules, trial)
     })?;
     let recovery = match counts(&judged) {

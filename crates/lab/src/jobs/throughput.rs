@@ -1,7 +1,7 @@
-//! The main job: the highest load of which the DUT loses no frame. This is the page to read first.
+//! The main job: the highest load at which the DUT loses no frame. Read this file first.
 //!
-//! Overload tells where to begin, the gate whether the DUT is stable, and the loop in `search` finds the rate. What the
-//! numbers are worth is for `doubt` to say.
+//! Overload tells where the search begins. The gate tells whether the DUT is stable. The loop in `search` finds the rate,
+//! and `doubt` tells how far the numbers can be trusted.
 
 use super::{JobError, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
@@ -19,14 +19,14 @@ use crate::trial::probe;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, SearchPlan, Span};
 
-/// What to measure; the bed is raised by then.
+/// What to measure on a raised bed.
 #[derive(Clone, Debug)]
 pub struct ThroughputPlan {
-    /// One measurement each.
+    /// Frame sizes, each measured by itself.
     pub sizes: Vec<FrameSpec>,
-    /// All other properties of the traffic (its frame sizes are replaced).
+    /// All other properties of the traffic. Its frame sizes are replaced.
     pub traffic: Traffic,
-    /// What carries the frames; `None`: what both ports around a device can.
+    /// What carries the frames. `None`: whatever both ports around a device can do.
     pub port: Option<PortKind>,
     /// What to search for, and how.
     pub search: SearchPlan,
@@ -38,14 +38,14 @@ pub struct ThroughputPlan {
     pub maximum: Option<Rate>,
     /// What "percent of link" refers to.
     pub link: Link,
-    /// Time for each frame size; when it is spent, what is known is the result. `None`: as long as it takes.
+    /// Time for each frame size. When it is spent, the search ends with what it knows. `None`: no limit.
     pub budget: Option<Span>,
-    /// Where the tester receives; `None`: at the DUT's exit where sender and receiver would share a CPU.
+    /// Where the tester receives. `None`: at the DUT's exit, if sender and receiver would share a CPU.
     pub receiver: Option<ReceiverPlace>,
 }
 
 impl ThroughputPlan {
-    /// The plan as it is carried out on this bed, whose ports and link count where the user named none.
+    /// The plan for this bed. It takes ports and link from the bed where the user named none.
     ///
     /// # Errors
     /// The ports could not be asked.
@@ -58,9 +58,9 @@ impl ThroughputPlan {
     }
 }
 
-/// Time for overload at most.
+/// Longest time for overload.
 const SATURATION_TIME: Span = Span::from_millis(10_000);
-/// And at most such a part of the budget.
+/// Overload takes at most this part of the budget: one third.
 const SATURATION_SHARE: u64 = 3;
 
 /// What came of one frame size.
@@ -68,12 +68,12 @@ const SATURATION_SHARE: u64 = 3;
 pub struct SizeResult {
     /// Frame sizes sent.
     pub frames: FrameSpec,
-    /// One a goal; or why there is none.
+    /// One finding for each goal, or the reason why there is none.
     pub findings: Result<Vec<Finding>, String>,
 }
 
 impl SizeResult {
-    /// Of the plan's sizes of which nothing is known.
+    /// A size of which nothing is known.
     fn not_measured(frames: &FrameSpec, why: &str) -> Self {
         Self {
             frames: frames.clone(),
@@ -85,14 +85,14 @@ impl SizeResult {
 /// What came of each frame size of a plan.
 #[derive(Debug, Default)]
 pub struct Measured {
-    /// One each, in their order; those that were not begun say why.
+    /// One result for each size, in their order. A size that was not begun says why.
     pub sizes: Vec<SizeResult>,
-    /// What ended the run, or else a size. A disturbance is told by its size alone.
+    /// The error that ended the run, or else the first that ended a size. Disturbances stand at their size only.
     pub error: Option<JobError>,
 }
 
 impl Measured {
-    /// Nothing, because the run could not begin.
+    /// The results of a run that could not begin.
     #[must_use]
     pub fn nothing(plan: &ThroughputPlan, why: &str) -> Self {
         let not_measured = |frames| SizeResult::not_measured(frames, why);
@@ -114,7 +114,7 @@ pub fn measure(
     })
 }
 
-/// The same on a simulated pair, whose tester's ceiling is known and whose trials take no time.
+/// Measures a simulated router. The ceiling of its tester is known, and its trials take no time.
 pub fn simulate(
     router: Properties,
     plan: &ThroughputPlan,
@@ -127,7 +127,7 @@ pub fn simulate(
     })
 }
 
-/// A size that fails takes no other's result away.
+/// Measures each size. A size that fails takes no result away from the others.
 fn each_size(
     plan: &ThroughputPlan,
     budget: Option<Span>,
@@ -172,7 +172,7 @@ fn each_size(
     measured
 }
 
-/// One frame size of the plan; one finding a goal.
+/// Measures one frame size of the plan. Returns one finding for each goal.
 fn measure_size(
     bed: &Bed,
     plan: &ThroughputPlan,
@@ -186,8 +186,7 @@ fn measure_size(
     find(&mut tester, plan, saturated, deadline, trials)
 }
 
-/// A tester for the plan's trials with one frame size, and what overload tells, within its part of the budget; first
-/// `before` is run with it.
+/// Raises a tester for one frame size, runs `before` with it, and measures overload in its part of the budget.
 pub(super) fn saturate<'a>(
     bed: &'a Bed,
     plan: &ThroughputPlan,
@@ -215,8 +214,8 @@ pub(super) fn saturate<'a>(
     Ok((tester, saturated))
 }
 
-/// A tester that the DUT lets frames through to, for trials of `frames_max` at most, and what was measured with it
-/// first: where it was left to us, at the DUT's exit if that sees every frame.
+/// Raises a tester for trials of at most `frames_max` frames, probes the DUT with it, and runs `first`. Where the user
+/// named no place, the tester receives at the DUT's exit if every frame can be seen there.
 pub(crate) fn raise<'a, T>(
     bed: &'a Bed,
     traffic: &Traffic,
@@ -229,7 +228,7 @@ pub(crate) fn raise<'a, T>(
             receiver,
             ..traffic.clone()
         };
-        // A frame that waits for a timer would be timed with that wait.
+        // The measured latency of a polled frame would contain the wait for a timer.
         let mode = match traffic.all_timed {
             true => ReceiverMode::Interrupt,
             false => ReceiverMode::Polled,
@@ -251,7 +250,7 @@ pub(crate) fn raise<'a, T>(
     }
 }
 
-/// Searches by the plan below the tester's ceiling; one finding for each goal.
+/// Searches by the plan below the tester's ceiling. Returns one finding for each goal.
 pub(super) fn find(
     measurer: &mut dyn Measurer,
     plan: &ThroughputPlan,
@@ -271,7 +270,7 @@ pub(super) fn find(
     Ok(found.into_iter().map(weigh).collect())
 }
 
-/// Where the search begins: at the maximum forwarding rate, if that is the DUT's.
+/// The load at which the search begins: the maximum forwarding rate, if the DUT limits it.
 fn start(saturated: &Saturated) -> Option<Rate> {
     let maximum = saturated.maximum().filter(|_| saturated.overloaded)?;
     Some(Rate::from_fps(maximum.forwarding.middle))

@@ -4,14 +4,14 @@ use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
 use mpps_method::{Gate, Offer, Rate, Rules, Stability, Trial, Verdict};
 
-/// Steal comes in ticks of 10 ms, a twentieth of a gate's trial: one of them voids nothing here, for a stall that
-/// matters at this load is seen by the watch.
+/// Largest share of stolen time in a trial of the gate. Steal is counted in ticks of 10 ms, a twentieth of such a trial,
+/// so one tick must not void it. The watch sees every stall that matters at this load.
 const STEAL_MAX: f64 = 0.075;
 
-/// What the gate's trials came to.
+/// The result of the gate.
 #[derive(Clone, Debug)]
 pub struct Gated {
-    /// What they say of the DUT.
+    /// Whether the DUT is stable.
     pub stability: Stability,
     /// The trials, with their verdicts.
     pub trials: Vec<(Trial, Verdict)>,

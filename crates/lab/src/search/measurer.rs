@@ -103,11 +103,11 @@ impl Measurer for Tester<'_> {
     }
 
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
-        trial::run_undisturbed(self, offer, &rules::of(self, offer))
+        trial::run_undisturbed(self, offer, &rules::choose(self, offer))
     }
 
     fn rules(&self, offer: &Offer) -> Rules {
-        rules::of(self, offer)
+        rules::choose(self, offer)
     }
 
     fn surroundings(&self) -> Surroundings {

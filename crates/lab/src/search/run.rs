@@ -1,5 +1,4 @@
-//! The loop: `search` says which load to offer, the measurer offers it and counts, and the verdict goes back to
-//! `search`.
+//! The loop: a search chooses a load, the measurer offers it and counts, and the search learns the verdict.
 
 use super::measurer::Measurer;
 use super::{JobError, Judged, Phase, Trials};
@@ -9,20 +8,20 @@ use mpps_method::mlr::goal::SearchGoalError;
 use mpps_method::{Bisection, Goal, GoalResult, Outcome, Search, Step, Trial, Verdict};
 use std::rc::Rc;
 
-/// What a search found for one goal, with the trials it stands on.
+/// What a search found for one goal, with its trials.
 #[derive(Clone, Debug)]
 pub struct Searched {
     /// What was found.
     pub result: GoalResult,
-    /// The trial the result stands on.
+    /// The trial that proves the result.
     pub evidence: Option<Trial>,
     /// The number of that trial.
     pub stands_on: Option<u32>,
-    /// Every trial of the search, in order, with its verdict: all goals'.
+    /// Every trial of the search, for all goals, in order, with its verdict.
     pub trials: Rc<[(Trial, Verdict)]>,
 }
 
-/// Bisects for one goal through whatever is between the tester's ports.
+/// Bisects for one goal.
 ///
 /// # Errors
 /// The goal, the tester or the record.
@@ -40,7 +39,7 @@ pub fn bisect(
         .ok_or(JobError::Goal(SearchGoalError::None.into()))
 }
 
-/// Searches until the search is done or the time is spent; what was found for each goal.
+/// Searches until the search is done or the time is spent. Returns what was found for each goal.
 pub(crate) fn run(
     measurer: &mut dyn Measurer,
     search: &mut dyn Search,
@@ -86,8 +85,8 @@ fn each(results: Vec<GoalResult>, run: Vec<Judged>) -> Vec<Searched> {
     results.into_iter().zip(evidence).map(searched).collect()
 }
 
-/// The last trial long enough at the load found that lost just the share the result stands on. (A higher load
-/// may have had one too, and have failed all the same.)
+/// The last trial at the load found that lasted long enough and lost the share of the result. A trial at a higher load
+/// may have passed too, although that load failed in the end.
 fn evidence<'a>(result: &GoalResult, run: &'a [Judged]) -> Option<&'a Judged> {
     let Outcome::Found { lossless: rate, .. } = result.outcome else {
         return None;

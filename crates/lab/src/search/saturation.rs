@@ -1,8 +1,8 @@
-//! Overload: what the DUT forwards when more is offered than it can take (RFC 2285 3.6.2 and 3.6.3), what a frame
-//! costs it there, and what the tester offers at most.
+//! Overload: more is offered than the DUT can forward (RFC 2285 3.6.2 and 3.6.3). It tells the maximum forwarding rate,
+//! the cost of a frame, and the most that the tester can offer.
 //!
-//! Trials go in turns: a wire in place of the router, the router, the router at little more than it forwards. A CPU that
-//! slows down for a while then slows all of them. What the wire costs is the bed's part of a frame's cost.
+//! Trials take turns: a wire in place of the router, the router, and the router at a load little above its rate. A CPU
+//! that slows down for a while then slows all of them. The cost through the wire is the bed's part of a frame's cost.
 
 use super::exit_program;
 use super::measurer::Measurer;
@@ -15,36 +15,36 @@ use mpps_method::saturation::{Block, Distance, FrameCost, Interval, Saturation, 
 use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial};
 
-/// No sender of ours is faster on any machine we know; bounds memory, not results.
+/// Upper bound of any load. No sender of this tester has been faster. It bounds memory, not results.
 pub const SENDER_MAX: Rate = Rate::from_fps(12_000_000.0);
-/// Frames of the burst that tells how many the sender can.
+/// Frames of the first burst, which tells how fast the sender is.
 pub const FIRST_BURST: u64 = 150_000;
 /// Length of a trial at overload: some 40 windows.
 pub(crate) const TRIAL: Span = Span::from_millis(350);
-/// Rounds at least; the interval over fewer is their range.
+/// Fewest rounds, unless the time is up. Over fewer blocks the interval is their range.
 const ROUNDS_MIN: u32 = 4;
-/// Rounds at most.
+/// Most rounds.
 const ROUNDS_MAX: u32 = 10;
-/// The interval is narrow enough when its half is this share of its middle.
+/// An interval is narrow when half of it is at most this share of its middle.
 const NARROW: f64 = 0.01;
-/// "Little more than it forwards": a DUT that overload slows down forwards most there.
+/// The lower of the two overloads, as a multiple of the forwarding rate. A DUT that overload slows down forwards most there.
 pub(crate) const LITTLE_MORE: f64 = 1.15;
 
-/// What overload told.
+/// What trials at overload told.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saturated {
-    /// At the highest load the tester offers; `None` where too few windows were undisturbed.
+    /// At the highest load the tester offers. `None`: too few windows were undisturbed.
     pub at_most: Option<Saturation>,
-    /// At little more than the DUT forwards.
+    /// At a load little above the DUT's forwarding rate.
     pub at_little_more: Option<Saturation>,
-    /// What a frame costs, in the bed's part and the router's; `None` where no wire can be laid.
+    /// The cost of a frame: the bed's part and the router's. `None`: no wire can be laid.
     pub cost: Option<FrameCost>,
-    /// What of the bed's part is the receiver's program at the DUT's exit, ns a frame; `None` where there is none, or
-    /// where nothing timed it.
+    /// The share of the receiver's program at the DUT's exit in the bed's part, ns a frame. `None`: there is no such
+    /// program, or nothing timed it.
     pub exit_program_ns: Option<f64>,
     /// The highest load the tester can offer and receive.
     pub ceiling: Rate,
-    /// Whether the DUT lost frames there: else the tester ended before it.
+    /// Whether the DUT lost frames. If not, the tester was the limit.
     pub overloaded: bool,
 }
 
@@ -52,11 +52,10 @@ impl Saturated {
     /// The maximum forwarding rate (RFC 2285 3.6.3): the highest at any load measured here.
     #[must_use]
     pub fn maximum(&self) -> Option<&Saturation> {
-        let apart = |found: &Saturation| found.distance_ns;
-        // CPUs that were elsewhere at the other load make another router of it.
-        let of_most = self.at_most.as_ref().and_then(apart);
+        // Loads are compared only if the CPUs were at the same distance: at another one a frame costs more or less.
+        let most_ns = self.at_most.as_ref().and_then(|most| most.distance_ns);
         let little = self.at_little_more.as_ref().filter(|little| {
-            let both = of_most.zip(apart(little));
+            let both = most_ns.zip(little.distance_ns);
             both.is_none_or(|(one, other)| is_same_distance(one, other))
         });
         let both = self.at_most.iter().chain(little);
@@ -84,7 +83,7 @@ impl Series {
 
 /// A trial as a block of an interval.
 pub(crate) fn block(trial: Trial) -> Block {
-    // Time read covers the drain too: a saturated CPU shows a little above 1.
+    // The busy time covers the drain too, so a saturated CPU shows a little more than 1.
     Block {
         sent: sent(&trial),
         busiest: trial.busiest_share().map(|busy| busy.min(1.0)),
@@ -94,7 +93,7 @@ pub(crate) fn block(trial: Trial) -> Block {
     }
 }
 
-/// Those of the receiver, or where it keeps none the whole trial as one.
+/// The receiver's windows. Where it keeps none, the whole trial is one window.
 fn windows(trial: Trial) -> Vec<Window> {
     if !trial.windows.is_empty() {
         return trial.windows;
@@ -106,17 +105,17 @@ fn windows(trial: Trial) -> Vec<Window> {
     }]
 }
 
-/// What the sender's port took, frames/s.
+/// Frames/s that the sender's port took.
 pub(crate) fn sent(trial: &Trial) -> Rate {
     let counts = trial.counts();
     let taken = counts.sent - trial.ledger().lost_before_nic.min(counts.sent);
     Rate::from_frames(taken, trial.duration).unwrap_or_default()
 }
 
-/// Measures overload, in `time` at most (and two rounds at least).
+/// Measures overload for at most `time`, but in at least two rounds.
 ///
 /// # Errors
-/// The tester or the record failed, or frames passed by the receiver at the DUT's exit.
+/// The tester or the record failed, or frames bypassed the receiver at the DUT's exit.
 pub fn measure(
     tester: &mut Tester<'_>,
     time: Span,
@@ -158,36 +157,37 @@ pub fn measure(
         }
         sends = Rate::from_fps(widest).min(SENDER_MAX);
     }
-    let (at_most, at_little_more) = (most.saturation(), little.saturation());
     let found = Saturated {
-        at_most,
-        at_little_more,
+        at_most: most.saturation(),
+        at_little_more: little.saturation(),
         ..Saturated::default()
     };
     let distance = found.maximum().and_then(|maximum| maximum.distance_ns);
-    // Both at the same overload: at more of it each frame costs more, because the sender keeps asking a full ring for room.
+    // Router and wire are compared at the same overload. At a higher one each frame costs more, because the sender keeps
+    // trying a full ring.
     let cost = FrameCost::from_blocks(&little.blocks, &wire_little.blocks, distance)
         .or_else(|| FrameCost::from_blocks(&most.blocks, &wire.blocks, distance));
     let carried = wire
         .saturation()
         .map(|found| Rate::from_fps(found.forwarding.middle));
-    let offered = at_most.map(|found| Rate::from_fps(found.offered.middle));
+    let offered = found
+        .at_most
+        .map(|found| Rate::from_fps(found.offered.middle));
     let ceiling = match tester.traffic.receiver {
         ReceiverPlace::Exit => offered,
         ReceiverPlace::Port => carried.or(offered),
     };
-    // A part of the bed's part says nothing where that is unknown.
+    // Without the bed's part its share is of no use.
     let exit_program_ns = match cost {
         Some(_) => exit_program::ns_per_frame(tester)?,
         None => None,
     };
     Ok(Saturated {
-        at_most,
-        at_little_more,
         cost,
         exit_program_ns,
         ceiling: ceiling.unwrap_or(sends).min(SENDER_MAX),
         overloaded: most.lost,
+        ..found
     })
 }
 
@@ -195,7 +195,8 @@ fn is_narrow(interval: &Interval) -> bool {
     interval.high - interval.low <= 2.0 * NARROW * interval.middle
 }
 
-/// As many frames as the sender can, through the router or a wire in its place; `None` for a wire that cannot be laid.
+/// One trial as fast as the sender can, through the router, or through a wire in the wire's phase. `None`: no wire can
+/// be laid.
 pub(crate) fn burst(
     tester: &mut Tester<'_>,
     sends: Rate,
@@ -212,7 +213,7 @@ pub(crate) fn burst(
     Ok(judged.map(|judged| judged.trial))
 }
 
-/// The same at a load.
+/// One trial at a given load, through the router or a wire like [`burst`].
 pub(crate) fn paced(
     tester: &mut Tester<'_>,
     rate: Rate,
@@ -229,7 +230,7 @@ pub(crate) fn paced(
     Ok(judged.map(|judged| judged.trial))
 }
 
-/// A trial through the router, or in the wire's phase through a wire in its place; `None` for a wire that cannot be laid.
+/// Runs and judges a trial through the router, or through a wire in the wire's phase. `None`: no wire can be laid.
 pub(crate) fn through(
     tester: &mut Tester<'_>,
     phase: Phase,
@@ -253,7 +254,7 @@ pub(crate) fn through(
         tester.places_passed = passed;
     }
     drop(wire);
-    // A burst has no load but the one it turns out to be.
+    // The load of a burst is known only afterwards.
     let offer = if offer.rate == Rate::ZERO {
         Offer {
             rate: sent(&trial),
@@ -264,26 +265,26 @@ pub(crate) fn through(
     };
     let (frames, rules) = (&tester.traffic.frames, tester.rules(&offer));
     let judged = trials.judged(phase, frames, offer, &rules, trial)?;
-    // The rates are counted by windows, which do not show what the receiver missed.
+    // Windows do not show which frames the receiver missed.
     judged.trial.check_exit().map_err(JobError::PastExit)?;
     Ok(Some(judged))
 }
 
-/// What overload tells of a simulated router: what it was written to be.
+/// The overload of a simulated router, from its properties.
 #[must_use]
 pub fn simulate(router: &Properties) -> Saturated {
     let ceiling = router.tester_ceiling.unwrap_or(SENDER_MAX);
     let forwarded = router.capacity.min(ceiling).fps();
-    let of = |fps: f64| Interval {
+    let interval = |fps: f64| Interval {
         low: fps,
         middle: fps,
         high: fps,
     };
     let at_most = Saturation {
-        offered: of(ceiling.fps()),
+        offered: interval(ceiling.fps()),
         forwarding: Interval {
             low: forwarded * (1.0 - router.noise),
-            ..of(forwarded)
+            ..interval(forwarded)
         },
         busy: Some(forwarded / router.capacity.fps().max(1.0)),
         windows: 0,

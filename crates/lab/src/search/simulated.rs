@@ -41,7 +41,7 @@ impl Measurer for SimulatedPair {
     }
 
     fn rules(&self, offer: &Offer) -> Rules {
-        rules::of_ring(self.ring(), None, offer)
+        rules::choose_for_ring(self.ring(), None, offer)
     }
 
     fn surroundings(&self) -> Surroundings {

@@ -37,7 +37,7 @@ impl InPath {
         program: BorrowedFd<'_>,
     ) -> Result<Self, TesterError> {
         let ifindex = port.ifindex;
-        match KernelInterfaces::of(bed.plan().interfaces)?.traffic_control {
+        match KernelInterfaces::find(bed.plan().interfaces)?.traffic_control {
             TrafficControl::Tcx => {
                 let kind = match hook {
                     Hook::Ingress => LinkKind::TcxIngress,

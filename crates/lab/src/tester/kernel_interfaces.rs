@@ -1,5 +1,5 @@
-//! What the tester works with on this kernel: some things it needs have a newer way and an older one.
-//! Which of them this kernel has is tried, not read off its version: distributions add and leave out.
+//! The kernel interfaces that the tester uses. Some of them have a newer and an older form. The tester tries which of them
+//! this kernel has. It does not trust the version, because distributions add and remove interfaces.
 
 use crate::bed::Interfaces;
 use crate::tester::error::TesterError;
@@ -28,7 +28,7 @@ pub enum NapiList {
     Tasks,
 }
 
-/// The ways taken on one kernel.
+/// The interfaces used on one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelInterfaces {
     /// How programs get into the DUT's path.
@@ -47,11 +47,11 @@ impl KernelInterfaces {
         napi_list: NapiList::Tasks,
     };
 
-    /// The interfaces to work with here. Tries what is newer, once; leaves nothing behind.
+    /// The interfaces to use on this kernel. The newer ones are tried once, and nothing stays behind.
     ///
     /// # Errors
-    /// A trial failed in a way that says nothing of what the kernel has: no root, no BTF.
-    pub fn of(interfaces: Interfaces) -> Result<Self, TesterError> {
+    /// An interface could not be tried: not root, or no BTF.
+    pub fn find(interfaces: Interfaces) -> Result<Self, TesterError> {
         if interfaces == Interfaces::Oldest {
             return Ok(Self::OLDEST);
         }
@@ -64,7 +64,7 @@ impl KernelInterfaces {
     }
 
     fn newest() -> Result<Self, TesterError> {
-        // What the loader has to say goes into our errors, not to stderr.
+        // Messages of the loader go into errors, not to stderr.
         libbpf_rs::set_print(None);
         Ok(Self {
             traffic_control: if has_tcx()? {
@@ -114,7 +114,7 @@ fn has_tcx() -> Result<bool, TesterError> {
     Ok(bpf::has_tcx(wire.progs.wire.as_fd())?)
 }
 
-/// A timer of ours, on the CPU we are on, for an instant.
+/// Whether an eBPF timer can be bound to a CPU. Starts one on this CPU for a moment.
 fn has_bound_timers() -> Result<bool, TesterError> {
     let here = cpu::available()?.iter().next().unwrap_or(0);
     match Timers::start(&[here]) {
@@ -124,7 +124,7 @@ fn has_bound_timers() -> Result<bool, TesterError> {
     }
 }
 
-/// Every namespace has a loopback.
+/// Whether the kernel lists NAPI instances. The loopback serves as a device, because every namespace has one.
 fn has_napi_list() -> Result<bool, TesterError> {
     match napi::list("lo") {
         Ok(_) => Ok(true),

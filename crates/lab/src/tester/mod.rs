@@ -23,7 +23,7 @@ pub(crate) use machine::watch;
 pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
-pub use nic::virtual_nic::{Nic, NicPlan, queue_of};
+pub use nic::virtual_nic::{Nic, NicPlan};
 pub use planted::departures::Departures;
 pub use planted::fault::{Fault, PlantedFault};
 pub use planted::pauses::PlantedPauses;
@@ -95,7 +95,7 @@ impl<'bed> Tester<'bed> {
         mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set())?;
         // What the loader has to say goes into our errors, not to stderr.
         libbpf_rs::set_print(None);
-        let interfaces = KernelInterfaces::of(bed.plan().interfaces)?;
+        let interfaces = KernelInterfaces::find(bed.plan().interfaces)?;
         dut_path::sweep(bed)?;
         let ways = ways(bed, traffic.bidirectional);
         exit_place::check(bed, traffic, &ways)?;

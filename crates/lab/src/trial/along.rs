@@ -5,15 +5,15 @@ use crate::bed::Front;
 use crate::tester::{PortKind, ReceiverPlace};
 use mpps_method::{Counts, Ledger};
 
-/// The tester's own frames of a direction, canaries included: handed over, and met again once each.
+/// The tester's frames of a direction, canaries included: handed over, and received once each.
 pub struct Ends {
     pub sent: u64,
     pub met: u64,
 }
 
-/// What each station counted between two readings. A veth counts at the receiving end only, so what the
-/// DUT transmitted is what arrived there plus what found the ring full; that the receiver's own program
-/// counted the same is the test.
+/// What each station counted between two readings. A veth counts at its receiving end only. So the DUT's transmitted
+/// frames are those that arrived there and those that found the ring full. The receiver's own program must have counted
+/// the same.
 ///
 /// Behind the cpumap front the virtual NIC has rings of its own; the other fronts' ring is the veth's, which the sending port fills.
 pub fn stations(
@@ -55,8 +55,8 @@ pub fn stations(
     }
 }
 
-/// Around a device nobody counts but the tester: what its own port refused, what its own ring lost. All
-/// stations in between follow from these, and what is missing was lost between the ports.
+/// The ledger around an external device, where only the tester counts: frames that its port refused, and frames that its
+/// ring lost. All stations in between follow from these. Missing frames were lost between the ports.
 pub fn around_device(
     port: PortKind,
     veth: bool,
@@ -67,14 +67,14 @@ pub fn around_device(
 ) -> Ledger {
     let refused = match port {
         PortKind::Xdp => after.taken.port_refused - before.taken.port_refused,
-        // A NIC's refusals are offered again; a veth's stand for the ring of the device.
+        // Frames that a NIC refuses are sent again. Frames that a veth refuses were lost in the ring of the device.
         PortKind::AfPacket if veth => after.taken.port_refused - before.taken.port_refused,
         PortKind::AfPacket => 0,
     };
     let (lost_before_nic, lost_nic_ring) = if veth { (0, refused) } else { (refused, 0) };
     let nic_received = ends.sent - lost_before_nic.min(ends.sent);
     let (receiver_total, dropped) = match port {
-        // The program sees every frame that the port has: its own count is all there is.
+        // The program sees every frame of the port, so its own count is the only one.
         PortKind::Xdp => (all_seen(ends, counts), 0),
         PortKind::AfPacket => {
             let dropped = after.ring.dropped - before.ring.dropped;
@@ -95,7 +95,8 @@ pub fn around_device(
     }
 }
 
-/// At the DUT's exit the receiver's program drops what it counts: what its port still counts went past the program.
+/// At the DUT's exit the receiver's program drops the frames that it counts. Frames that the port still counts bypassed
+/// the program.
 fn exit_stations(
     ends: &Ends,
     counts: &Counts,

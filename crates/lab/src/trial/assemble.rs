@@ -1,5 +1,5 @@
-//! Differences of counters into a [`Trial`]. Every count comes from a counter of its own, so that the
-//! ledger's sums can disagree; only the loss inside the DUT is by subtraction.
+//! Differences of counters become a [`Trial`]. Every count comes from a counter of its own, so that the ledger's sums can
+//! disagree. Only the loss inside the DUT is a subtraction.
 
 use super::along::{Ends, around_device, stations};
 use super::disturbed::{Disturbances, within};
@@ -19,10 +19,10 @@ use mpps_method::{
     FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
-/// All that a trial left behind.
+/// All readings of a trial.
 pub struct Parts<'a> {
     pub offer: &'a Offer,
-    /// How long it was to last at most.
+    /// How long it may last at most.
     pub length: Span,
     /// The guard after each disturbance.
     pub guard: Guard,
@@ -45,8 +45,8 @@ pub struct Parts<'a> {
 
 /// Puts the trial together.
 pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError> {
-    let path = Path::of(tester)?;
-    // By the DUT's own count, and only where it is to have no route: else it is loss like any other.
+    let path = Path::new(tester)?;
+    // The DUT's own count, only for traffic without a route. For any other traffic such a frame is lost.
     let unrouted = if tester.traffic.missing() {
         stack(&parts).map_or(0, |stack| stack.no_route)
     } else {
@@ -104,7 +104,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     Ok(trial)
 }
 
-/// Between the first frame and the last: before and after, the DUT had less than its load.
+/// Windows between the first frame and the last. Before and after, the DUT had less than its load.
 fn forwarded_in_windows(
     tester: &Tester<'_>,
     parts: &Parts<'_>,
@@ -142,7 +142,7 @@ pub fn other_tasks(cpu_use: &[(usize, CpuUse)]) -> Vec<CpuTasks> {
 }
 
 fn had(cpu_use: &[(usize, CpuUse)], tally: impl Fn(&CpuUse) -> &Had) -> Vec<CpuTasks> {
-    let of_cpu = |(cpu, cpu_use): &(usize, CpuUse)| {
+    let tasks = |(cpu, cpu_use): &(usize, CpuUse)| {
         let had = tally(cpu_use);
         CpuTasks {
             cpu: *cpu,
@@ -151,16 +151,16 @@ fn had(cpu_use: &[(usize, CpuUse)], tally: impl Fn(&CpuUse) -> &Had) -> Vec<CpuT
             culprit: TaskName(had.longest_comm),
         }
     };
-    cpu_use.iter().map(of_cpu).collect()
+    cpu_use.iter().map(tasks).collect()
 }
 
-/// Slots by direction: they alternate, beginning with the first.
+/// Slots by direction. The directions take turns, beginning with the first.
 pub fn by_way(slots: u64, ways: usize) -> impl Iterator<Item = u64> + Clone {
     let ways = ways as u64;
     (0..ways).map(move |way| (slots + ways - 1 - way) / ways)
 }
 
-/// Slots of a direction; of a trial that was stopped, those that had passed.
+/// Slots of a direction. In a trial that was stopped, only those that had passed.
 fn intended(parts: &Parts<'_>, way: usize) -> u64 {
     if parts.sent.stopped.is_some() {
         return parts.sent.sent[way] + parts.sent.unsent[way];
@@ -169,7 +169,7 @@ fn intended(parts: &Parts<'_>, way: usize) -> u64 {
     slots.nth(way).unwrap_or(0)
 }
 
-/// A burst has no schedule: it lasts from its first to its last frame.
+/// Duration of the trial. A burst has no schedule and lasts from its first to its last frame.
 fn duration(parts: &Parts<'_>) -> Span {
     if parts.order.gap_fp == 0 {
         Span::from_nanos(parts.sent.last_ns.saturating_sub(parts.sent.first_ns))
@@ -182,7 +182,7 @@ fn duration(parts: &Parts<'_>) -> Span {
     }
 }
 
-/// Whose counters stand along the way.
+/// Which counters there are along the path of the frames.
 #[derive(Clone, Copy)]
 struct Path {
     port: PortKind,
@@ -194,12 +194,15 @@ struct Path {
 enum Counted {
     /// The DUT's ports as well, behind this front.
     Inside(Front),
-    /// The tester's ports only; whether the first is a veth.
-    Around { veth: bool },
+    /// The tester's ports only.
+    Around {
+        /// Whether the first port is a veth.
+        veth: bool,
+    },
 }
 
 impl Path {
-    fn of(tester: &Tester<'_>) -> Result<Self, TesterError> {
+    fn new(tester: &Tester<'_>) -> Result<Self, TesterError> {
         let [first, _] = tester.bed.tester();
         let counted = match tester.bed.dut().front() {
             Some(front) => Counted::Inside(front),
@@ -215,7 +218,7 @@ impl Path {
     }
 }
 
-/// `unrouted` belongs to the first direction: such traffic has no other.
+/// The counts of one direction. `unrouted` belongs to the first, because such traffic has no other.
 fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direction {
     let received = &parts.received[way];
     let unique = received.tagged - received.duplicated;
@@ -278,22 +281,22 @@ fn busy(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuBusy> {
         .collect()
 }
 
-/// Without a thread of its own the DUT's work is what the CPU did beside idling (ticks of 10 ms).
+/// Time that the CPU did not idle, in ticks of 10 ms: the DUT's work where it has no thread of its own.
 fn cpu_busy_ns(parts: &Parts<'_>, cpu: usize) -> u64 {
-    of_cpu(parts, cpu).map_or(0, |times| times.busy_ns())
+    times(parts, cpu).map_or(0, |times| times.busy_ns())
 }
 
-/// Every CPU's. A packet socket's frames pass the stack of the tester's CPUs.
+/// The work of every CPU. Frames of packet sockets pass the stack on the tester's CPUs, so these are not told.
 fn work(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuWork> {
     let sockets = tester.traffic.port == PortKind::AfPacket;
     let plan = &tester.bed.plan().cpus;
-    let of_cpu = |&(cpu, after): &(usize, u32)| {
+    let work = |&(cpu, after): &(usize, u32)| {
         let before = parts
             .before
             .stack_packets
             .iter()
             .find(|(at, _)| *at == cpu)?;
-        let times = of_cpu(parts, cpu)?;
+        let times = times(parts, cpu)?;
         let packets = u64::from(after.wrapping_sub(before.1));
         Some(CpuWork {
             cpu,
@@ -302,25 +305,28 @@ fn work(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuWork> {
             stack_packets: (!sockets || !plan.tester.contains(&cpu)).then_some(packets),
         })
     };
-    parts
-        .after
-        .stack_packets
-        .iter()
-        .filter_map(of_cpu)
-        .collect()
+    parts.after.stack_packets.iter().filter_map(work).collect()
 }
 
 fn steal(tester: &Tester<'_>, parts: &Parts<'_>) -> Vec<CpuSteal> {
-    let of = |cpu: usize| CpuSteal {
+    let steal = |cpu: usize| CpuSteal {
         cpu,
-        steal_ns: of_cpu(parts, cpu).map_or(0, |times| times.steal_ns),
+        steal_ns: times(parts, cpu).map_or(0, |times| times.steal_ns),
     };
-    tester.bed.plan().cpus.all().into_iter().map(of).collect()
+    tester
+        .bed
+        .plan()
+        .cpus
+        .all()
+        .into_iter()
+        .map(steal)
+        .collect()
 }
 
-fn of_cpu(parts: &Parts<'_>, cpu: usize) -> Option<mpps_linux::procstat::CpuTimes> {
-    let at = |stations: &Stations| stations.cpus.iter().find(|times| times.cpu == cpu).cloned();
-    Some(at(&parts.after)?.since(&at(&parts.before)?))
+/// How a CPU spent the trial.
+fn times(parts: &Parts<'_>, cpu: usize) -> Option<mpps_linux::procstat::CpuTimes> {
+    let read = |stations: &Stations| stations.cpus.iter().find(|times| times.cpu == cpu).cloned();
+    Some(read(&parts.after)?.since(&read(&parts.before)?))
 }
 
 fn per_size(tester: &Tester<'_>, parts: &Parts<'_>) -> Result<Vec<SizeCount>, TesterError> {

@@ -1,4 +1,4 @@
-//! Which frames and slots of a trial fell into the times in which the machine disturbed it.
+//! Which frames and slots of a trial fell into disturbances of the machine.
 
 use super::windows::count_at;
 use mpps_ebpf::instruments::sender::{Mark, Order, Outcome};
@@ -7,7 +7,7 @@ use mpps_method::disturbed::{Excluded, in_all};
 use mpps_method::{Disturbance, Disturbed, Span};
 use std::ops::Range;
 
-/// The disturbed parts of a trial, and how far the sender was by then.
+/// The disturbed parts of a trial, and how many frames the sender had sent by then.
 pub struct Disturbances {
     parts: Vec<Excluded>,
     started_ns: u64,
@@ -31,14 +31,14 @@ impl Disturbances {
         }
     }
 
-    /// The sequences of one direction that were sent in each of them.
+    /// The sequence numbers of one direction that were sent in each disturbed part.
     pub fn sequences(&self, way: usize) -> Vec<Range<u64>> {
         let each = |part: &Excluded| self.sent_by(way, part.from)..self.sent_by(way, part.to);
         let ranges = self.parts.iter().map(each);
         ranges.filter(|range| !range.is_empty()).collect()
     }
 
-    /// What fell into them; `lost` of the frames sent then were lost.
+    /// The sums over all disturbed parts. `lost` of the frames sent in them were lost.
     pub fn sum(&self, ways: usize, lost: Option<u64>) -> Disturbed {
         let (mut sent, mut unsent) = (0, 0);
         for part in &self.parts {
@@ -59,7 +59,7 @@ impl Disturbances {
         }
     }
 
-    /// Whether there are none.
+    /// Whether no part was disturbed.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -70,7 +70,7 @@ impl Disturbances {
     }
 }
 
-/// The times that touch a trial of this length.
+/// The disturbances that overlap a trial of this length, cut to it.
 pub fn within(sent: &Outcome, length: Span, times: &[(usize, Stall)]) -> Vec<Disturbance> {
     let mut times = since(sent.started_ns, times);
     times.retain(|time| time.from < length);
@@ -80,7 +80,7 @@ pub fn within(sent: &Outcome, length: Span, times: &[(usize, Stall)]) -> Vec<Dis
     times
 }
 
-/// Those that were not over at a moment, since then.
+/// The disturbances that ended after `started_ns`, as times since then.
 pub fn since(started_ns: u64, times: &[(usize, Stall)]) -> Vec<Disturbance> {
     let not_over = |(_, time): &&(usize, Stall)| time.to_ns > started_ns;
     let time = |(cpu, time): &(usize, Stall)| Disturbance {

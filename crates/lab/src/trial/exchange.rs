@@ -1,8 +1,8 @@
-//! How far apart the tester's CPU and the DUT's are just now: the round trip of a cache line between them.
+//! The current distance between the tester's CPU and the DUT's: the round trip of a cache line between them.
 //!
-//! Each frame goes from the one to the other. A hypervisor moves its guest's CPUs about: for some seconds both are on one
-//! core (some 60 ns), then on two (some 310 ns), and a frame costs the DUT a quarter more. No stall, no stolen time and
-//! no piece of work on one CPU alone shows that.
+//! Each frame goes from one CPU to the other. A hypervisor moves the CPUs of its guest. For some seconds both are on one
+//! core (about 60 ns), then on two (about 310 ns), and a frame costs the DUT a quarter more. Stalls, stolen time and the
+//! speed of one CPU do not show this.
 
 use crate::bed::Bed;
 use crate::tester::TesterError;
@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Round trips timed together.
 const BATCH: u32 = 50;
-/// Batches; their median counts, for an interrupt falls into a few of them.
+/// Batches. Their median counts, because interrupts fall into a few of them.
 const BATCHES: u32 = 31;
 /// SCHED_FIFO priority, so that no other program delays either thread.
 const PRIORITY: u8 = 60;
 
-/// One cache line, and on a CPU that fetches lines in pairs the next as well.
+/// A pair of cache lines, because some CPUs fetch lines in pairs.
 #[repr(align(128))]
 struct Line(AtomicU32);
 
-/// The round trip between the sender's CPU and the first of the DUT's; `None` where they share one, or the DUT has none
-/// here. Nothing else of ours may run.
+/// The round trip between the sender's CPU and the first of the DUT's. `None`: they share a CPU, or the DUT has none
+/// here. No other thread of the tester may run meanwhile.
 ///
 /// # Errors
 /// A CPU that this process may not use.
@@ -37,10 +37,12 @@ pub fn read(bed: &Bed) -> Result<Option<Span>, TesterError> {
     between(cpus.sender(), dut).map(Some)
 }
 
-/// Neither thread spins before both are on their CPUs. Both are started on this thread's CPU: one that spins there at
-/// once, at a real-time priority, keeps the other from leaving it. After 950 ms the kernel lets ordinary tasks go before
-/// real-time ones for up to 50 ms (the fair server). The thread that polls the receiving port waits with them then, and
-/// its ring overflows at the beginning of a trial.
+/// The round trip between two CPUs.
+///
+/// Neither thread may spin before both are on their CPUs. Both start on the CPU of this thread. If one spun there at a
+/// real-time priority, the other could not leave. After 950 ms the kernel prefers ordinary tasks for up to 50 ms (the
+/// fair server). The thread that polls the receiving port would then wait too, and its ring would overflow at the
+/// beginning of a trial.
 fn between(one: usize, other: usize) -> Result<Span, TesterError> {
     let line = Line(AtomicU32::new(0));
     let (both_placed, refused) = (Barrier::new(2), AtomicBool::new(false));

@@ -4,8 +4,10 @@ use super::disturbed::Disturbances;
 use crate::tester::{Tester, TesterError};
 use mpps_method::{Counts, Direction, Losses, Span};
 
-/// Read only where frames were lost: a bit a frame is a lot to read for nothing. Of frames that are not to
-/// arrive it says nothing. Also how many of the lost were sent in disturbances, where that is known.
+/// The lost frames of each direction, and how many lost frames were sent in disturbances (`None`: not known).
+///
+/// The receiver's bitmap is read only if frames were lost, because it has a bit for each frame. It is of no use for
+/// frames that must not arrive.
 pub fn losses(
     tester: &Tester<'_>,
     directions: &[Direction],
@@ -26,7 +28,7 @@ pub fn losses(
         let found = Losses::from_bitmap(&words, sent, length, &disturbances.sequences(at));
         let then = lost - found.as_ref().map_or(0, |losses| losses.lost).min(lost);
         lost_then = lost_then.map(|all| all + then);
-        // A device's ring is its own to count, and it does not tell when it was full.
+        // Only the device could count its ring, and it does not tell whether the ring was full.
         let ledger = &way.ledger;
         let counted = !ledger.device_unknown || ledger.lost_nic_ring > 0;
         losses.extend(found.map(|losses| {

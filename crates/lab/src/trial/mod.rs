@@ -1,12 +1,15 @@
-//! One trial: an offer in, a [`Trial`] of counts out. Nothing here knows what would be a good result.
+//! One trial: an offer becomes a [`Trial`] of counts. Nothing here knows what a good result is.
 //!
-//! Frame counters are read before the opening canaries and after the closing ones, when no frame is under way.
+//! 1. If asked for, send warm-up frames at the trial's load. They do not count.
+//! 2. Time a fixed piece of work on each CPU of the bed.
+//! 3. Arm the receivers and read all counters.
+//! 4. Send the opening canaries.
+//! 5. Send the load.
+//! 6. Drain: wait until every frame is accounted for, or nothing has moved for a while.
+//! 7. Send the closing canaries. They prove that the receiver still worked.
+//! 8. Read all counters again, and time the work again.
 //!
-//! 0. a fixed piece of work is timed on each CPU of the bed, and again at the end of all; where asked for,
-//!    warm-up frames at the trial's load, sent, drained and forgotten;
-//! 1. arm the receivers, read all counters; 2. opening canaries; 3. the load; 4. drain: until every
-//!    frame is accounted for, or nothing has moved for a while; 5. closing canaries: the receiver lived
-//!    to the end; 6. read all counters.
+//! The counters are read when no frame is under way.
 
 mod along;
 mod assemble;
@@ -37,17 +40,17 @@ const CANARY_GAP_NS: u64 = 50_000;
 const CANARY_LIMIT_NS: u64 = 500_000_000;
 /// Drained means: nothing received and nothing worked on for this long, ns.
 const QUIET_NS: u64 = 100_000_000;
-/// A drain may take so long whatever ring and trial are, ns: a machine may stand still meanwhile.
+/// A drain may always take this long, ns, because a machine may stand still meanwhile.
 const DRAIN_MIN_NS: u64 = 50_000_000;
-/// RFC 2544 section 23 waits two seconds for residual frames; so do we, at most: the ledger is to close.
+/// Longest drain, ns. RFC 2544 section 23 waits two seconds for residual frames.
 const DRAIN_LIMIT_NS: u64 = 2_000_000_000;
 /// Between two looks while draining, ns.
 const LOOK_NS: u64 = 2_000_000;
-/// A slot later than this is not made up for (less when a quarter of the ring is less), ns. To the DUT it is frames at
-/// once that matter, and those the quarter bounds; pauses of 1 to 3 ms, of which a shared machine has some a
-/// second, would at 400 kfps leave more unsent than a trial may.
+/// The sender does not make up for a slot that is later than this, ns, or later than a quarter of the ring lasts. The
+/// quarter bounds how many frames the DUT gets at once. A shared machine has some pauses of 1 to 3 ms a second. Without
+/// making up for them a trial at 400 kfps would leave too many frames unsent.
 pub const LATE_MAX_NS: u64 = 4_000_000;
-/// A trial goes on for so much longer at most, to make up for disturbances.
+/// A trial is extended by at most this time, to make up for disturbances.
 const LONGER_MAX: Span = Span::from_millis(15_000);
 /// From the start of the sender's call to the first slot, ns.
 const DELAY_NS: u64 = 1_000_000;
@@ -55,17 +58,15 @@ const DELAY_NS: u64 = 1_000_000;
 /// Runs one trial.
 ///
 /// # Errors
-/// The tester failed: vanished namespace, refused call, Ctrl-C. No trial came of it.
+/// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::NOBODY)?;
+    let sent = send(tester, begun.order)?;
     begun.end(tester, sent)
 }
 
-/// Runs one trial that goes on until the time outside disturbances is as long as asked for, or [`longest`] is over. It
-/// stops before where the tester cannot offer the load any more ([`Rules::cannot_count`]). What it lost decides nothing of
-/// that.
+/// Runs one trial until its time outside disturbances is as long as the offer asks for, or [`longest`] is over. It stops
+/// early if the tester cannot offer the load any more ([`Rules::cannot_count`]). Loss never ends a trial.
 pub fn run_undisturbed(
     tester: &mut Tester<'_>,
     offer: &Offer,
@@ -79,7 +80,7 @@ pub fn run_undisturbed(
     begun.end(tester, sent)
 }
 
-/// Runs one burst of `frames` back-to-back (RFC 2544 26.4): the load is whatever the sender can.
+/// Runs one burst of `frames` back-to-back (RFC 2544 26.4), as fast as the sender can.
 pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterError> {
     let order = Order {
         gap_fp: 0,
@@ -93,19 +94,18 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         duration: Span::ZERO,
     };
     let begun = Begun::new(tester, offer, order, Span::ZERO)?;
-    let netns = sending_netns(tester);
-    let sent = (tester.sender).send(begun.order, netns, &WhileSending::NOBODY)?;
+    let sent = send(tester, begun.order)?;
     begun.end(tester, sent)
 }
 
-/// A trial at one load and then, without a break, at a lower one (RFC 2544 26.5).
+/// A trial whose load drops to a lower one without a break (RFC 2544 26.5).
 #[derive(Clone, Debug)]
 pub struct Stepped {
-    /// The whole of it. Its load is the first.
+    /// The whole trial. Its load is the first one.
     pub trial: Trial,
-    /// When the load dropped, since the first slot; `None` where it did not.
+    /// Time from the first slot to the drop of the load. `None`: it did not drop.
     pub dropped: Option<Span>,
-    /// When the last frame left that was lost outside disturbances.
+    /// When the last frame was sent that was lost outside disturbances.
     pub last_lost: Option<Span>,
 }
 
@@ -129,7 +129,7 @@ pub fn run_stepped(
         after_ns: first.as_nanos(),
         gap_fp: gap_fp(low.rate.fps()),
     });
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = send(tester, begun.order)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let mut marks = tester.sender.marks()?;
     marks.push(Mark {
@@ -149,7 +149,7 @@ pub fn run_stepped(
     })
 }
 
-/// How long a trial goes on at most for so much time outside disturbances.
+/// The longest duration of a trial that needs this much time outside disturbances.
 #[must_use]
 pub fn longest(undisturbed: Span) -> Span {
     let more = undisturbed.min(LONGER_MAX);
@@ -166,8 +166,8 @@ fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {
     }
 }
 
-/// Sends frames that do not count before those that do: what the DUT learns or caches at the first of them it
-/// knows by then. They have an id of their own; one that comes late is counted as late.
+/// Sends frames that do not count, so that the DUT has learned and cached what it can before a trial. They have an id of
+/// their own. A frame that arrives during the trial is counted as late.
 pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result<(), TesterError> {
     if slots == 0 {
         return Ok(());
@@ -179,7 +179,7 @@ pub fn send_uncounted(tester: &mut Tester<'_>, rate: Rate, slots: u64) -> Result
         id,
         ..paced(tester, rate, slots)
     });
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = send(tester, order)?;
     tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
     drain(tester, &sent, &before, u64::MAX).map(drop)
 }
@@ -204,12 +204,12 @@ struct Begun {
     opening: Vec<Canaries>,
     before: Stations,
     exchange: Option<Span>,
-    /// How long a fixed piece of work took on each CPU; a burst times none.
+    /// How long a fixed piece of work took on each CPU. A burst times none.
     speeds: Option<Vec<(usize, Span)>>,
 }
 
 impl Begun {
-    /// At the offer's rate, for this long, after the warm-up.
+    /// Begins a trial at the offer's rate and of this length, after the warm-up.
     fn paced(tester: &mut Tester<'_>, offer: &Offer, length: Span) -> Result<Self, TesterError> {
         let order = paced(tester, offer.rate, offer.rate.frames_in(length));
         send_uncounted(tester, offer.rate, offer.rate.frames_in(tester.warm_up))?;
@@ -245,13 +245,13 @@ impl Begun {
         })
     }
 
-    /// Drains what was sent, and reads what came of it.
+    /// Waits for the frames under way and reads the counters.
     fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
         let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
-        // What others had of the CPUs while frames drain spoils nothing.
+        // Other tasks that run during the drain do no harm, so their CPU time is read before.
         let cpu_use = tester.other_tasks.read()?;
         let overdue = drain(tester, &sent, &self.before, drain_ns)?;
         let watched = tester.watch.read()?;
@@ -264,7 +264,7 @@ impl Begun {
         let parts = Parts {
             offer,
             length: self.length,
-            guard: rules::of(tester, offer).guard,
+            guard: rules::choose(tester, offer).guard,
             order: self.order,
             sent,
             sizes_sent,
@@ -290,7 +290,7 @@ impl Begun {
     }
 }
 
-/// Whether a trial needs more time: it may be undisturbed for long enough by now, or not offer its load.
+/// Whether a trial goes on. It ends when it was undisturbed for long enough, or when it cannot offer its load.
 fn go_on(
     tester: &Tester<'_>,
     offer: &Offer,
@@ -310,7 +310,7 @@ fn go_on(
         let ways: Vec<(u64, u64)> = unsent.into_iter().zip(intended.clone()).collect();
         rules.cannot_count(&ways)
     };
-    // When CPUs were disturbed costs a call for each time to learn.
+    // Reading the disturbances costs system calls, so it is left out while the trial is too short anyway.
     if passed_ns < wanted_ns && !short(0) {
         return Ok(GoOn::For(wanted_ns - passed_ns));
     }
@@ -329,12 +329,12 @@ fn go_on(
     })
 }
 
-/// Sends canaries and waits for them; by direction, how many were sent and are new at the receiver.
+/// Sends canaries and waits for them. Returns, by direction, how many were sent and how many arrived.
 fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canaries>, TesterError> {
     let order = Order {
         gap_fp: CANARY_GAP_NS << PACE_SHIFT,
         slots: CANARIES * tester.traffic.directions(),
-        // A canary may be as late as it likes: it only has to arrive.
+        // A canary only has to arrive. Its time does not matter.
         late_max_ns: CANARY_LIMIT_NS,
         id,
         plain: true,
@@ -342,20 +342,20 @@ fn send_canaries(tester: &Tester<'_>, id: u16, met: &[u64]) -> Result<Vec<Canari
     };
     let read = |sent: &Outcome| -> Result<Vec<Canaries>, TesterError> {
         let received = read_receivers(tester)?;
-        let of_way = |(way, received): (usize, &Received)| Canaries {
+        let canaries = |(way, received): (usize, &Received)| Canaries {
             sent: sent.sent[way],
             received: received.canary.saturating_sub(met[way]),
         };
-        Ok(received.iter().enumerate().map(of_way).collect())
+        Ok(received.iter().enumerate().map(canaries).collect())
     };
-    let sent = (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)?;
+    let sent = send(tester, order)?;
     wait_for(CANARY_LIMIT_NS, LOOK_NS, || {
         Ok::<_, TesterError>(read(&sent)?.iter().all(|c| c.received >= c.sent))
     })?;
     read(&sent)
 }
 
-/// Waits until the frames under way have arrived or are known to be lost. Returns how many arrived later than
+/// Waits until the frames under way have arrived or are known to be lost. Returns how many of them arrived later than
 /// `in_time_ns` after the sender's end.
 fn drain(
     tester: &Tester<'_>,
@@ -385,7 +385,7 @@ fn drain(
     Ok(in_time.map_or(0, |in_time| all - in_time))
 }
 
-/// How long a trial's last frames may take: as long as the rings hold frames of this load, a hundredth of the trial, or
+/// How long a trial's last frames may take: the time in which this load fills the rings, a hundredth of the trial, or
 /// 50 ms, whichever is longest.
 fn drain_ns(offer: &Offer, ring: u32) -> u64 {
     let ring_ns = f64::from(ring) / offer.rate.fps().max(1.0) * 1e9;
@@ -414,16 +414,21 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
         .collect()
 }
 
+/// Sends all frames of an order.
+fn send(tester: &Tester<'_>, order: Order) -> Result<Outcome, TesterError> {
+    (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)
+}
+
 fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {
     &tester.bed.tester()[0].netns
 }
 
-/// ns << 20 between two slots: the rounding is below 1e-8 of any rate.
+/// Time between two slots, ns << 20. The rounding is below 1e-8 of any rate.
 fn gap_fp(rate_fps: f64) -> u64 {
     (1e9 * (1u64 << PACE_SHIFT) as f64 / rate_fps).round() as u64
 }
 
-/// Catching up is bounded twice: in time, and so that a quarter of the ring is the most at once.
+/// How late a slot may be and still be sent, ns: bounded by [`LATE_MAX_NS`] and by a quarter of the ring.
 pub(crate) fn late_max_ns(rate_fps: f64, ring: u32) -> u64 {
     let quarter_ring_ns = f64::from(ring) / 4.0 / rate_fps * 1e9;
     LATE_MAX_NS.min(quarter_ring_ns as u64)

@@ -1,8 +1,7 @@
-//! How fast each CPU of the bed is at the moment: a fixed piece of work, timed between trials.
+//! The current speed of each CPU of the bed: a fixed piece of work, timed between trials.
 //!
-//! A shared machine's core may do 40 % less for seconds (its sibling thread has another guest's work, its clock
-//! is lowered) while nothing is stolen and no tick is late. Then the tester's ceiling and the DUT's rate fall
-//! alike, and nothing else says so.
+//! A core of a shared machine may be 40 % slower for seconds: another guest uses its sibling thread, or its clock is
+//! lowered. Stolen time and late ticks do not show this. The tester's ceiling and the DUT's rate then fall together.
 
 use crate::tester::TesterError;
 use mpps_linux::clock::monotonic_ns;
@@ -10,18 +9,18 @@ use mpps_linux::cpu::{self, CpuSet};
 use mpps_method::{CpuSpeed, Span};
 use std::hint::black_box;
 
-/// Turns of a piece of work: some 18 microseconds on a core of 2023, and so between two polls of a receiver.
-/// Without optimisation a turn takes 40 times as long.
+/// Turns of a piece of work: about 18 microseconds on a core of 2023. It fits between two polls of a receiver. Without
+/// optimisation a turn takes 40 times as long.
 const TURNS: u32 = if cfg!(debug_assertions) { 112 } else { 4_500 };
-/// Pieces are repeated for so long, and the fastest counts: whoever interrupts the others takes their time, and
-/// a core that was asleep wakes up meanwhile.
+/// Pieces are repeated for this long, and the fastest one counts. Interruptions lengthen some of them, and a sleeping
+/// core needs time to wake up.
 const LONG_ENOUGH_NS: u64 = 1_000_000;
-/// But so many at least.
+/// Fewest pieces.
 const PIECES_MIN: u32 = 3;
 /// Words worked on: a quarter of the smallest first-level cache.
 const WORDS: usize = 512;
-/// Chains that do not wait for each other: as many as fill a core, for a core that shares its units with a
-/// sibling then takes longer.
+/// Independent chains of operations, enough to fill a core. A core that shares its units with a sibling then takes
+/// longer.
 const CHAINS: usize = 8;
 
 /// Both readings beside a trial, by CPU.
@@ -36,7 +35,7 @@ pub fn beside(before: &[(usize, Span)], after: &[(usize, Span)]) -> Vec<CpuSpeed
     both.map(speed).collect()
 }
 
-/// How long a piece of work takes on each of these CPUs, one after the other. Nothing else of ours may run.
+/// How long a piece of work takes on each of these CPUs, one after the other. No other thread of the tester may run.
 ///
 /// # Errors
 /// A CPU that this process may not use.
@@ -67,7 +66,7 @@ fn fastest() -> Span {
     Span::from_nanos(fastest)
 }
 
-/// The work: whole numbers and the first-level cache, as a packet's way is.
+/// The work: whole numbers and the first-level cache, like the work for a packet.
 fn piece(words: &mut [u64; WORDS]) {
     let mut chains: [u64; CHAINS] = std::array::from_fn(|chain| chain as u64);
     for turn in 0..TURNS {

@@ -21,22 +21,22 @@ pub struct WayStations {
     pub dut_in: LinkStats,
     /// The kernel's counters of the DUT's outgoing port.
     pub dut_out: LinkStats,
-    /// Frames that a real receiving port had no room for; a veth's are its peer's to count.
+    /// Frames that a real receiving port had no room for. For a veth its peer counts them.
     pub missed: u64,
 }
 
-/// All counters of a moment.
+/// All counters at one moment.
 #[derive(Clone, Debug)]
 pub struct Stations {
     /// By direction.
     pub ways: Vec<WayStations>,
-    /// The DUT's threads with their CPU and what they ran.
+    /// The CPU of each of the DUT's threads, and how long it ran.
     pub threads: Vec<(usize, SchedStat)>,
     /// Times of every CPU.
     pub cpus: Vec<CpuTimes>,
     /// Packets that the network stack of every CPU has taken.
     pub stack_packets: Vec<(usize, u32)>,
-    /// What the DUT's IP layer counted of the family in use, where that is known.
+    /// What the DUT's IP layer counted of the family in use. `None`: not known.
     pub stack: Option<IpCounts>,
 }
 
@@ -44,7 +44,7 @@ impl Stations {
     /// Reads all counters.
     ///
     /// # Errors
-    /// What the kernel said; a vanished namespace among it.
+    /// The kernel refused to tell a counter, for example because a namespace vanished.
     pub fn read(tester: &Tester<'_>) -> Result<Self, TesterError> {
         let ways = tester.ways();
         let ways = (0..)
@@ -60,7 +60,7 @@ impl Stations {
         })
     }
 
-    /// Frames that the DUT has dropped since for want of a route, where it is to have none.
+    /// Frames that the DUT has dropped since, because it had no route. 0 for traffic that has routes.
     pub fn unrouted_since(&self, tester: &Tester<'_>) -> Result<u64, TesterError> {
         if !tester.traffic.missing() {
             return Ok(0);
@@ -118,7 +118,7 @@ fn read_taken(
 ) -> Result<(Taken, RingCount), TesterError> {
     let mut taken = tester.ledger.read(number)?;
     if tester.traffic.port == PortKind::AfPacket {
-        // No redirect, no tracepoint: the port's own statistics have what it took and refused.
+        // Packet sockets redirect nothing, so the tracepoint sees nothing. The statistics of the port count instead.
         let port = read_port(way.from)?;
         (taken.port_taken, taken.port_refused) = (port.tx_packets, port.tx_dropped);
     }
@@ -138,8 +138,8 @@ fn read_threads(tester: &Tester<'_>) -> Result<Vec<(usize, SchedStat)>, TesterEr
         .collect()
 }
 
-/// What the DUT's threads have run so far, ns: it stands still when the DUT has nothing left to do. Where it has none of
-/// its own, only arrivals tell.
+/// How long the DUT's threads have run so far, ns. It stops growing when the DUT has nothing left to do. It is 0 for a
+/// DUT without threads.
 pub fn dut_run_ns(tester: &Tester<'_>) -> Result<u64, TesterError> {
     let threads = read_threads(tester)?;
     Ok(threads.iter().map(|(_, stat)| stat.run_ns).sum())

@@ -5,7 +5,7 @@ use mpps_method::saturation::Window;
 use mpps_method::{Disturbance, Span};
 
 const WINDOW_NS: u64 = 1 << WINDOW_SHIFT;
-/// After a stall the rings fill and drain again before a window shows the DUT alone, ns.
+/// After a stall the rings fill and drain again. A window shows the DUT alone only after this time, ns.
 const GUARD_NS: u64 = 3_000_000;
 
 /// Windows of [`WINDOW_NS`], from the marks of each CPU of each receiver: frames counted by all of them together.
@@ -46,7 +46,7 @@ fn counted_by(marks: &[WindowMark], ns: u64) -> f64 {
     count_at(marks, ns, |mark| (mark.ns, mark.tagged))
 }
 
-/// A count at a moment, by marks that each tell one (when, how many): between two marks, on the line that joins them.
+/// A count at one moment. Each mark tells a time and a count. Between two marks the count is interpolated.
 pub(super) fn count_at<T>(marks: &[T], ns: u64, told: impl Fn(&T) -> (u64, u64)) -> f64 {
     let after = marks.partition_point(|mark| told(mark).0 <= ns);
     let at = |place: usize| {

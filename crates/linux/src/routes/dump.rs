@@ -148,7 +148,7 @@ pub(super) fn read(body: &[u8]) -> Option<Route> {
     const RTM_F_CLONED: u32 = 0x200;
     let header = body.get(..RTMSG)?;
     let flags = number(&header[8..])?;
-    let family = Family::of_number(header[0])?;
+    let family = Family::from_number(header[0])?;
     if flags & RTM_F_CLONED != 0 {
         return None;
     }

@@ -49,7 +49,7 @@ impl Family {
         }
     }
 
-    fn of_number(number: u8) -> Option<Self> {
+    fn from_number(number: u8) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|family| family.number() == number)

@@ -67,7 +67,7 @@ impl Generation {
 
     /// The generation that runs at so many GT/s a lane, as sysfs prints it: `8.0 GT/s PCIe`.
     #[must_use]
-    pub fn of_speed(text: &str) -> Option<Self> {
+    pub fn from_speed(text: &str) -> Option<Self> {
         let speed: f64 = text.split_whitespace().next()?.parse().ok()?;
         (1..=LAST)
             .map(Self)

@@ -42,7 +42,7 @@ impl MemoryTraffic {
     /// Of one forwarded frame: written by the NIC that receives it, read by the one that transmits it, in
     /// whole lines. Where the NIC writes into the CPU's cache (DDIO) less of it reaches the memory.
     #[must_use]
-    pub fn of_frame(frame: FrameLen) -> Self {
+    pub fn from_frame(frame: FrameLen) -> Self {
         let lines = f64::from(frame.without_fcs().div_ceil(LINE) * LINE);
         Self {
             written_octets: lines,

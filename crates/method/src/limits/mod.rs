@@ -73,7 +73,7 @@ impl Budget {
             bus_one_way: per_second(mean(frames, |frame| packets.octets_one_way(frame))),
             bus_both_ways: per_second(mean(frames, |frame| packets.octets_both_ways(frame))),
             memory: memory.map(|memory| {
-                let octets = mean(frames, |frame| MemoryTraffic::of_frame(frame).octets());
+                let octets = mean(frames, |frame| MemoryTraffic::from_frame(frame).octets());
                 Rate::from_fps(memory.octets_per_s / octets)
             }),
         }

@@ -276,13 +276,13 @@ fn each_generation_moves_what_it_is_specified_to() {
         ("64.0 GT/s PCIe", 6),
     ] {
         assert_eq!(
-            Generation::of_speed(text).map(Generation::number),
+            Generation::from_speed(text).map(Generation::number),
             Some(generation),
             "{text}"
         );
     }
     for text in ["Unknown", "", "9 GT/s"] {
-        assert_eq!(Generation::of_speed(text), None, "{text}");
+        assert_eq!(Generation::from_speed(text), None, "{text}");
     }
 }
 

@@ -65,12 +65,6 @@ impl Watch {
         })
     }
 
-    /// Whether threads tick, for want of eBPF timers.
-    #[must_use]
-    pub fn is_by_threads(&self) -> bool {
-        matches!(self.ticks, Ticks::Threads(_))
-    }
-
     /// Forgets what was seen, and waits until every CPU has ticked since.
     ///
     /// # Errors

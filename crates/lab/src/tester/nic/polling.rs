@@ -1,5 +1,5 @@
-//! How the receiving ports are served: always in a thread of its own at real-time priority, or their 256
-//! slots overflow whenever the sender has the CPU, which looks like loss of the DUT's.
+//! How the receiving ports are polled: in a thread of their own at real-time priority. Otherwise their 256 slots overflow
+//! whenever the sender has the CPU, and that looks like loss in the DUT.
 
 use super::napi_threads;
 use crate::bed::{Bed, Front, Port};
@@ -19,9 +19,9 @@ const THREAD_LIMIT_NS: u64 = 2_000_000_000;
 /// When the receiving thread looks at its ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverMode {
-    /// Every 50 microseconds, by a timer: the DUT pays no wake-up. For throughput.
+    /// Every 50 microseconds, by a timer. The DUT spends no time on wake-ups. For throughput.
     Polled,
-    /// Woken by the DUT's transmission: no wait. For latency.
+    /// At once, because the DUT's transmission wakes the thread. For latency.
     Interrupt,
 }
 
@@ -67,11 +67,11 @@ pub fn serve(bed: &Bed, ways: &[Way<'_>], mode: ReceiverMode) -> Result<Vec<i32>
 /// Serves the ports before the DUT as far as that is the tester's doing, and returns the tester's threads
 /// that do it; their NICs must be attached.
 ///
-/// Live frames come in bulks that are polled within the sender's call. Single frames would each be an
-/// interrupt of their own and a wake-up of the DUT, which no NIC does at such rates: the timer stands in for
-/// its moderation. In a thread, for in softirq it would run in the context of any task of the
-/// machine, and some kernels (6.18 seen) call no tracepoint there: the ledger would be open by those
-/// frames. Where the DUT's own thread polls (napi) nothing is moderated: it finds more frames the busier it is.
+/// Live frames come in bulks that are polled within the sender's call. Single frames of packet sockets would each cause
+/// an interrupt and a wake-up of the DUT. No NIC does this at such rates, so a timer replaces its interrupt moderation.
+/// The poll has a thread, because in softirq it would run in the context of any task of the machine. Some kernels (6.18)
+/// call no tracepoint there, and the ledger would miss those frames. With the front napi the DUT's own thread polls, and
+/// nothing is moderated: the busier it is, the more frames it finds.
 ///
 /// # Errors
 /// As [`serve`].
@@ -107,7 +107,7 @@ fn serve_port(
     port.netns.run(|| {
         let threaded = ("threaded", threaded.to_owned());
         for (file, value) in mode.settings().into_iter().chain([threaded]) {
-            // A port that is down refuses even what it has; that it is down, the probe tells by its hop.
+            // A port that is down refuses any write, even of the value it has. The probe reports such a port later.
             Setting::device_file(&port.name, file).ensure(&value)?;
         }
         Ok::<_, mpps_linux::Error>(())
@@ -125,7 +125,7 @@ fn serve_port(
 
 /// The threads of a port's NAPI, at least so many, in the order of its queues.
 pub fn wait_for_threads(bed: &Bed, port: &Port, least: usize) -> Result<Vec<i32>, TesterError> {
-    let list = KernelInterfaces::of(bed.plan().interfaces)?.napi_list;
+    let list = KernelInterfaces::find(bed.plan().interfaces)?.napi_list;
     let mut threads: Vec<i32> = Vec::new();
     let all = wait_for(THREAD_LIMIT_NS, 1_000_000, || {
         threads = napi_threads::threads(port, list)?;

@@ -4,23 +4,21 @@ use crate::bed::{Front, RssKey};
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, attach_in, map_options, maps};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use mpps_ebpf::instruments::nic::{
-    HASH_INPUT_MAX, INDIRECTION_ENTRIES, NicSkel, NicSkelBuilder, QUEUES_MAX,
-};
+use mpps_ebpf::instruments::nic::{HASH_INPUT_MAX, NicSkel, NicSkelBuilder, QUEUES_MAX};
 use mpps_linux::bpf::LinkKind;
 use mpps_linux::netns::NetNs;
 use mpps_linux::task;
 use mpps_wire::toeplitz;
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What the NIC is to be: the front, its queues and the CPUs they are served on, round robin.
+/// What the NIC is to be: the front, its queues, and the CPUs that serve them in turns.
 #[derive(Clone, Debug)]
 pub struct NicPlan {
     /// Which part of the kernel receives.
     pub front: Front,
     /// Receive queues, 1 to 64.
     pub queues: u16,
-    /// Frames a ring holds (the cpumap front; the others have the kernel's own rings).
+    /// Frames a ring holds behind the cpumap front. The others have the kernel's own rings.
     pub rx_ring: u32,
     /// RSS key.
     pub rss: RssKey,
@@ -28,7 +26,7 @@ pub struct NicPlan {
     pub dut_cpus: Vec<usize>,
 }
 
-/// An attached virtual NIC; it is gone when this is dropped.
+/// An attached virtual NIC. It is detached when this is dropped.
 pub struct Nic {
     skel: NicSkel<'static>,
     rings: Vec<MapHandle>,
@@ -41,7 +39,7 @@ impl Nic {
     /// Puts the NIC on the port `ifindex` of namespace `dut`.
     ///
     /// # Errors
-    /// What loading, the rings, or attaching said.
+    /// The kernel refused the program, a ring, or the attachment.
     pub fn attach(plan: &NicPlan, dut: &NetNs, ifindex: u32) -> Result<Self, TesterError> {
         let mut open = programs::open(NicSkelBuilder::default(), "open the virtual NIC")?;
         let rodata = programs::constants(&mut open.maps.rodata_data, "nic rodata")?;
@@ -81,7 +79,7 @@ impl Nic {
         Ok(nic)
     }
 
-    /// A map of its own for each queue: a CPUMAP's key is a CPU number.
+    /// Makes a map for each queue, because a CPUMAP's key is a CPU number and two queues may share a CPU.
     fn make_rings(&mut self, plan: &NicPlan) -> Result<(), TesterError> {
         for (queue, cpu) in (0..u32::from(plan.queues)).zip(queue_cpus(plan)) {
             let entries = u32::try_from(cpu + 1).unwrap_or(u32::MAX);
@@ -99,12 +97,8 @@ impl Nic {
             let key = (entries - 1).to_ne_bytes();
             ring.update(&key, &value, MapFlags::ANY)
                 .map_err(|e| TesterError::bpf("size a receive ring", &e))?;
-            let id = ring
-                .info()
-                .map_err(|e| TesterError::bpf("ask a ring's id", &e))?
-                .info
-                .id;
-            self.kthreads.push((ring_kthread(id, cpu)?, cpu));
+            self.kthreads
+                .push((ring_kthread(ring_id(&ring)?, cpu)?, cpu));
             let ring_fd = std::os::fd::AsRawFd::as_raw_fd(&ring.as_fd()).cast_unsigned();
             self.skel
                 .maps
@@ -118,12 +112,7 @@ impl Nic {
 
     /// Map ids of the rings, for the ledger.
     pub fn ring_ids(&self) -> Result<Vec<u32>, TesterError> {
-        let id = |ring: &MapHandle| ring.info().map(|info| info.info.id);
-        self.rings
-            .iter()
-            .map(id)
-            .collect::<Result<_, _>>()
-            .map_err(|e| TesterError::bpf("ask a ring's id", &e))
+        self.rings.iter().map(ring_id).collect()
     }
 
     /// The kthreads that serve the rings, with their CPUs.
@@ -152,7 +141,13 @@ fn queue_cpus(plan: &NicPlan) -> impl Iterator<Item = usize> + '_ {
         .take(usize::from(plan.queues).min(QUEUES_MAX))
 }
 
-/// The kthread is named after its map; older ones of closed maps may linger under other ids.
+fn ring_id(ring: &MapHandle) -> Result<u32, TesterError> {
+    let info = ring.info();
+    let info = info.map_err(|e| TesterError::bpf("ask a ring's id", &e))?;
+    Ok(info.info.id)
+}
+
+/// The kthread is named after its map. Kthreads of closed maps may still exist under other ids.
 fn ring_kthread(map_id: u32, cpu: usize) -> Result<i32, TesterError> {
     let name = format!("cpumap/{cpu}/map:{map_id}");
     let found = task::find_kthreads(|comm| comm == name)?;
@@ -160,11 +155,4 @@ fn ring_kthread(map_id: u32, cpu: usize) -> Result<i32, TesterError> {
         .first()
         .map(|(pid, _)| *pid)
         .ok_or(TesterError::NoKthread(name))
-}
-
-/// How flows fall on queues: the share of `flows` on each queue, by the NIC's own hash.
-#[must_use]
-pub fn queue_of(hash: u32, queues: u16) -> u16 {
-    let entry = hash as usize & (INDIRECTION_ENTRIES - 1);
-    u16::try_from(entry % usize::from(queues.max(1))).unwrap_or(0)
 }

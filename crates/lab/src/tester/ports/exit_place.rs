@@ -1,5 +1,5 @@
-//! The receiver at the DUT's exit: where it can stand, and where it cannot. It sees what passes the egress hook of
-//! the outgoing port (`__dev_queue_xmit`): what goes past that hook, or is changed behind it, it cannot measure.
+//! Whether the receiver can stand at the DUT's exit. There it sees frames at the egress hook of the outgoing port
+//! (`__dev_queue_xmit`). It cannot see frames that bypass this hook, or changes behind it.
 
 use crate::bed::{Bed, DutPlan, Port};
 use crate::tester::error::{NoExit, TesterError};
@@ -9,8 +9,8 @@ use mpps_linux::links;
 use mpps_linux::tc::{self, Hook};
 use mpps_method::Transport;
 
-/// Where the tester receives when nobody chooses: at the exit where sender and receiver would share a CPU, and where
-/// the exit can be had.
+/// Where the tester receives if the user does not choose: at the exit, if sender and receiver would share a CPU and
+/// nothing prevents it. Otherwise at the port.
 ///
 /// # Errors
 /// What the kernel said of the DUT's ports.
@@ -39,7 +39,7 @@ pub fn check(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<(), Teste
     }
 }
 
-/// Why no exit can receive this traffic, whatever stands at the DUT's ports: known before any bed stands.
+/// Why this traffic cannot be received at the exit of any such DUT. It is known before a bed stands.
 #[must_use]
 pub fn refuses(traffic: &Traffic, dut: &DutPlan) -> Option<NoExit> {
     if let Some(why) = dut.planned().no_exit() {
@@ -66,7 +66,7 @@ fn obstacle(bed: &Bed, traffic: &Traffic, ways: &[Way<'_>]) -> Result<Option<NoE
     Ok(None)
 }
 
-/// What stands at the port's egress that a frame dropped there would not meet, or would miss.
+/// What runs at the port's egress beside the hook: a frame that the receiver drops would not pass it.
 fn behind_hook(port: &Port) -> Result<Option<NoExit>, TesterError> {
     let (name, ifindex) = (&port.name, port.ifindex);
     let (qdisc, filters) = port.netns.run(|| {

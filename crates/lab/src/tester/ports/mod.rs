@@ -1,5 +1,5 @@
-//! The seam between a trial and the ports that carry it: a trial arms, sends, waits and reads, and does not
-//! know what stands behind. Called a few times a trial, never once a frame.
+//! The ports of the tester, behind two traits. A trial arms, sends, waits and reads, and does not know the kind of port.
+//! The methods are called a few times a trial, never once a frame.
 
 pub mod exit_place;
 pub mod link_state;
@@ -10,6 +10,7 @@ pub mod plans;
 pub mod receiver;
 pub mod sender;
 pub mod template;
+mod wait;
 
 use crate::tester::error::TesterError;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
@@ -17,51 +18,49 @@ use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, Stopped};
 use mpps_linux::bpf::ProgramRuns;
 use mpps_linux::netns::NetNs;
 
-/// Between two looks while a sender's slots run, ns, at most: whether it is to go on, and at Ctrl-C. Whoever looks
-/// lives on the tester's CPU.
-const MINDED_NS: u64 = 50_000_000;
+/// The longest time between two looks at a running sender, ns. A look asks whether it is to go on, and whether Ctrl-C
+/// came. It costs time on the tester's CPU.
+const LOOK_NS_MAX: u64 = 50_000_000;
 
-/// What a receiver's own ring took, as the kernel counted it, since the receiver was attached.
+/// What the kernel counted at a receiver's own ring since the receiver was attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingCount {
-    /// Frames that came to the ring.
+    /// Frames that reached the ring.
     pub seen: u64,
-    /// Of these, frames it had no room for.
+    /// Of these, frames that found the ring full.
     pub dropped: u64,
 }
 
-/// What a sender is told when it asks whether to go on.
+/// The answer to a sender that asks whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoOn {
-    /// Yes, and it may ask again after so many ns.
+    /// Yes. It may ask again after this many ns.
     For(u64),
     /// No.
     Stop(Stopped),
 }
 
-/// What a sender asks meanwhile, a few times a second: each answer costs the tester's CPU some microseconds.
+/// What a sender asks while it sends, a few times a second. Each answer takes some microseconds of the tester's CPU.
 #[derive(Clone, Copy)]
 pub struct WhileSending<'a> {
-    /// Whether to go on, the first slot having been due at a moment (monotonic ns, 0: not yet) and so many slots having
-    /// passed unsent, by direction.
+    /// Whether to go on. Arguments: when the first slot was due (monotonic ns, 0: not yet), and how many slots passed
+    /// unsent, by direction.
     pub go_on: &'a dyn Fn(u64, [u64; DIRECTIONS]) -> Result<GoOn, TesterError>,
 }
 
 impl WhileSending<'_> {
-    /// Sends all there is to send, and waits as long as it may.
+    /// Always to go on, until all slots have passed.
     pub const NOBODY: Self = Self {
-        go_on: &|_, _| Ok(GoOn::For(MINDED_NS)),
+        go_on: &|_, _| Ok(GoOn::For(LOOK_NS_MAX)),
     };
 }
 
 /// Sends what a trial orders, in all directions.
 pub trait TrafficSender {
-    /// Carries out the order from `netns`, the namespace of the first direction's port, and returns what
-    /// became of it.
+    /// Carries out the order from `netns`, the namespace of the first direction's port.
     ///
     /// # Errors
-    /// The kernel refused to send at all, or Ctrl-C. A sender that did not end in time is an outcome with
-    /// `ended_ns` 0, not an error.
+    /// The kernel refused to send, or Ctrl-C. A sender that did not end in time is no error: `ended_ns` is 0 then.
     fn send(
         &self,
         order: Order,
@@ -72,7 +71,7 @@ pub trait TrafficSender {
     /// Frames handed over in the last trial by length without FCS, all directions.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError>;
 
-    /// How far it was at moments of the last trial, in their order.
+    /// How many frames it had sent at some moments of the last trial, in their order.
     fn marks(&self) -> Result<Vec<Mark>, TesterError>;
 
     /// Lengths this sender sends, each once, without FCS.
@@ -81,7 +80,7 @@ pub trait TrafficSender {
 
 /// Counts what reaches one of the tester's ports.
 pub trait TrafficReceiver {
-    /// Forgets the trial before and waits for frames with this id; `sequences` of them at most.
+    /// Forgets the last trial and counts frames with this id, at most `sequences` of them.
     fn arm(
         &self,
         id: u16,
@@ -96,22 +95,22 @@ pub trait TrafficReceiver {
     /// Unique frames of the trial by length without FCS.
     fn by_length(&self, length: u16) -> Result<u64, TesterError>;
 
-    /// A bit for each of the trial's first `sequences` sequences, lowest first: set when it arrived.
+    /// A bit for each of the first `sequences` sequence numbers, lowest first. It is set if that frame arrived.
     fn seen(&self, sequences: u64) -> Result<Vec<u64>, TesterError>;
 
-    /// What each CPU had counted at the beginning of each window of time between two moments, monotonic ns. Empty
-    /// from a receiver that does not keep them.
+    /// What each CPU had counted at the beginning of each window between two moments, monotonic ns. Empty from a
+    /// receiver that keeps no windows.
     fn windows(&self, _from_ns: u64, _to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         Ok(Vec::new())
     }
 
-    /// How often its program ran and for how long, while runs were timed ([`mpps_linux::bpf::time_runs`]); `None`
-    /// from a receiver that is no program.
+    /// How often and how long its program ran while runs were timed ([`mpps_linux::bpf::time_runs`]). `None`: the
+    /// receiver is no program.
     fn program_runs(&self) -> Result<Option<ProgramRuns>, TesterError> {
         Ok(None)
     }
 
-    /// What the receiver's own ring took; `None` for one that has no ring beside the port's.
+    /// The count of the receiver's own ring. `None`: it has no ring beside the port's.
     fn ring(&self) -> Result<Option<RingCount>, TesterError> {
         Ok(None)
     }

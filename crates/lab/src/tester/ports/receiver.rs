@@ -20,31 +20,31 @@ const KEY: [u8; 4] = [0; 4];
 const ARM: &str = "arm the receiver";
 const READ: &str = "read the receiver";
 
-/// What the receiver must know of the traffic.
+/// What the receiver has to know of the traffic.
 #[derive(Clone, Debug)]
 pub struct ReceiverPlan {
     /// Which flow each frame belongs to.
     pub order: FlowOrder,
-    /// Which flow is at each place, where destinations come again (see [`FlowOrder::place`]).
+    /// Which flow is at each place, if destinations repeat (see [`FlowOrder::place`]).
     pub place_flow: Option<Arc<Vec<u32>>>,
     /// TCP instead of UDP.
     pub tcp: bool,
     /// Most frames one trial sends in this direction.
     pub sequences_max: u64,
-    /// Whether to take every frame's time (20-30 ns a frame), or one frame's in 16.
+    /// Whether to time every frame, which costs 20 to 30 ns a frame, or one frame in 16.
     pub all_timed: bool,
-    /// Let the kernel have the frames that are not ours: the questions of a device.
+    /// Whether the kernel gets frames that are not the tester's, such as a device's ARP requests.
     pub pass_foreign: bool,
 }
 
-/// An attached receiver; it is gone when this is dropped.
+/// An attached receiver. It is detached when this is dropped.
 pub struct Receiver {
     skel: ReceiverSkel<'static>,
     plan: ReceiverPlan,
     attached: Attached,
 }
 
-/// What keeps the program at its place.
+/// Where the program is attached, and what keeps it there.
 enum Attached {
     Port { _link: OwnedFd },
     Exit { _in_path: InPath },
@@ -59,7 +59,7 @@ impl Receiver {
         Ok(Self::attached(skel, plan, attached))
     }
 
-    /// Receives at the egress of a port of the DUT's, behind all other programs there.
+    /// Receives at the egress of one of the DUT's ports, behind all other programs there.
     pub fn attach_at_exit(plan: ReceiverPlan, bed: &Bed, port: &Port) -> Result<Self, TesterError> {
         let skel = load(&plan)?;
         let program = skel.progs.leave.as_fd();
@@ -101,10 +101,7 @@ impl TrafficReceiver for Receiver {
                 .map_err(fail)?;
         }
         let words = sequences.min(self.plan.sequences_max).div_ceil(64);
-        clear(
-            &maps.seen,
-            u32::try_from(words).map_err(|_| TesterError::TooManyFrames)?,
-        )
+        maps::fill(&maps.seen, &vec![0_u64; words as usize])
     }
 
     fn read(&self) -> Result<Received, TesterError> {
@@ -119,7 +116,7 @@ impl TrafficReceiver for Receiver {
             let key = (window % WINDOWS_MAX) as u32;
             let windows: Vec<WindowMark> = maps::read_per_cpu(&self.skel.maps.windows, key, READ)?;
             for (marks, mark) in cpus.iter_mut().zip(windows) {
-                // Older ones are left over from an earlier trial.
+                // Older marks are from an earlier trial.
                 marks.extend(Some(mark).filter(|mark| (from_ns..=to_ns).contains(&mark.ns)));
             }
         }
@@ -175,9 +172,4 @@ fn load(plan: &ReceiverPlan) -> Result<ReceiverSkel<'static>, TesterError> {
         maps::fill(&skel.maps.place_flow, flows)?;
     }
     Ok(skel)
-}
-
-/// Zeroes the first `count` words of an array map, many in a call.
-fn clear(map: &libbpf_rs::MapMut<'_>, count: u32) -> Result<(), TesterError> {
-    maps::fill(map, &vec![0u64; count as usize])
 }

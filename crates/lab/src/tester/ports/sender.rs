@@ -1,7 +1,8 @@
-//! The sender: one live-frames call a trial, in a thread of its own on the tester's CPU.
+//! The sender: one live-frames call for each trial, in a thread of its own on the tester's CPU.
 
 use super::template::Template;
-use super::{GoOn, MINDED_NS, TrafficSender, WhileSending};
+use super::wait::{Due, Progress, wait_for_end};
+use super::{TrafficSender, WhileSending};
 use crate::clock::wait_until;
 use crate::destinations::{DestinationList, Destinations};
 use crate::tester::error::TesterError;
@@ -9,8 +10,7 @@ use crate::tester::programs::{self, maps};
 use libbpf_rs::ProgramInput;
 use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::sender::{
-    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, Stopped,
-    types,
+    FRAME_OCTETS_MAX, Mark, Order, Outcome, SIZES_MAX, SenderSkel, SenderSkelBuilder, types,
 };
 use mpps_linux::netns::NetNs;
 use mpps_linux::task::{self, Signal};
@@ -24,13 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 const SHORTEST: u16 = 60;
 /// Ends a live-frames call; its handler does nothing.
 const WAKE: Signal = Signal::SIGUSR1;
-/// A call that has not passed all its slots this long after the last was due is given up.
-const GRACE_NS: u64 = 500_000_000;
 /// A live-frames call needs about 20 ms to set up.
 const SET_UP_NS: u64 = 100_000_000;
-
-/// Between two looks at a sender that should have ended, ns.
-const LOOK_NS: u64 = 1_000_000;
 
 /// What is the same for all trials of one sender.
 #[derive(Clone, Debug)]
@@ -41,19 +36,19 @@ pub struct SenderPlan {
     pub ipv6: bool,
     /// What the frames look like behind their IP header.
     pub transport: Transport,
-    /// Flows, sent round robin.
+    /// Flows, which take turns.
     pub flows: u32,
-    /// Frames a flow lives before a new one takes its place.
+    /// Frames of a flow before a new one takes its place.
     pub flow_length: Option<u32>,
-    /// Destinations that take turns; `None`: the template's alone.
+    /// Destinations that take turns. `None`: only the template's.
     pub destinations: Option<Destinations>,
     /// Seed of the order of addresses within blocks.
     pub seed: u64,
-    /// Frame lengths without FCS in the order they are sent; one entry: all alike.
+    /// Frame lengths without FCS, in the order they are sent. One entry: all frames have this length.
     pub lengths: Vec<u16>,
-    /// Pages handed on at once, 1 to 256: few for latency, many for rate.
+    /// Pages handed on at once, 1 to 256. Few are better for latency, many for rate.
     pub batch: u32,
-    /// Frames sent on one reading of the clock at most, where it says that all are due: 1 for latency.
+    /// Most frames that are sent on one reading of the clock, if all of them are due. It is 1 for latency.
     pub clock_frames: u32,
     /// The sender's CPU.
     pub cpu: usize,
@@ -67,10 +62,10 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Loads the sender and gives it its ports: namespace and interface, by direction.
+    /// Loads the sender. `ports` are namespace and interface, by direction.
     ///
     /// # Errors
-    /// What loading or the ports said; a schedule of sizes that does not fit.
+    /// The kernel refused the program or a port, or the schedule of sizes does not fit.
     pub fn load(plan: SenderPlan, ports: &[(&NetNs, u32)]) -> Result<Self, TesterError> {
         let largest = largest(&plan.lengths)?;
         let mut open = programs::open(SenderSkelBuilder::default(), "open the sender")?;
@@ -126,8 +121,8 @@ impl Sender {
         })
     }
 
-    /// The first frames of a trial as the program writes them (without FCS), in order and without sending
-    /// any: by BPF_PROG_TEST_RUN, whose redirects are not carried out.
+    /// The first frames of a trial as the program writes them, in order and without FCS. None is sent, because
+    /// BPF_PROG_TEST_RUN does not carry out redirects.
     pub fn preview(&self, order: Order, frames: usize) -> Result<Vec<Vec<u8>>, TesterError> {
         let order = Order {
             gap_fp: 0,
@@ -162,53 +157,21 @@ impl Sender {
         )
     }
 
-    /// Waits until all slots have passed, no more are wanted, the grace is over, the thread failed or Ctrl-C came. The
-    /// grace begins when the last slot was due; without a pace nobody knows when that is, and it begins anew with
-    /// every slot that passes.
-    fn watch_end(
-        &self,
-        due: u64,
-        paced: bool,
-        minding: &WhileSending<'_>,
-        finished: impl Fn() -> bool,
-    ) -> Result<Option<Stopped>, TesterError> {
-        let mut last = due + GRACE_NS + SET_UP_NS;
-        let (mut next, mut passed, mut pause_ns) = (due, 0, MINDED_NS);
-        loop {
-            while clock::monotonic_ns() < next && !finished() {
-                wait_until(next.min(clock::monotonic_ns() + pause_ns));
-                if mpps_linux::interrupt::requested() {
-                    return Err(TesterError::Interrupted);
-                }
-                if clock::monotonic_ns() < next {
-                    let outcome = self.outcome()?;
-                    match (minding.go_on)(outcome.started_ns, outcome.unsent)? {
-                        GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
-                        GoOn::Stop(why) => return Ok(Some(why)),
-                    }
-                }
-            }
-            let outcome = self.outcome()?;
-            let now_ns = clock::monotonic_ns().max(next);
-            // What kept this thread waiting may keep the sender waiting too: that time is no part of the grace.
-            last += now_ns - next;
-            if !paced && outcome.slots > passed {
-                passed = outcome.slots;
-                last = now_ns + GRACE_NS + SET_UP_NS;
-            }
-            if finished() || outcome.ended_ns > 0 || now_ns > last {
-                return Ok(None);
-            }
-            // A long burst is not looked at more often than its length is worth.
-            next = now_ns + LOOK_NS.max((next - due) / 64);
-        }
-    }
-
     fn outcome(&self) -> Result<Outcome, TesterError> {
         let mapped = self.skel.maps.data_state_data.as_deref();
         let mapped = mapped.ok_or(TesterError::Layout("sender state"))?;
         // The program writes to it while it sends.
         Ok(Outcome::from(&mapped.state.read_volatile()))
+    }
+
+    fn progress(&self) -> Result<Progress, TesterError> {
+        let outcome = self.outcome()?;
+        Ok(Progress {
+            started_ns: outcome.started_ns,
+            unsent: outcome.unsent,
+            slots: outcome.slots,
+            ended: outcome.ended_ns > 0,
+        })
     }
 }
 
@@ -220,7 +183,11 @@ impl TrafficSender for Sender {
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
         self.order(order)?;
-        let due_ns = clock::monotonic_ns() + order.delay_ns + order.length_ns();
+        let due = Due {
+            ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
+            set_up_ns: SET_UP_NS,
+            paced: order.gap_fp > 0,
+        };
         let (tid, stop) = (AtomicI32::new(0), AtomicBool::new(false));
         let (program, batch) = (self.skel.progs.send.as_fd(), self.plan.batch);
         let (stopped, ran) = std::thread::scope(|scope| {
@@ -228,15 +195,14 @@ impl TrafficSender for Sender {
                 netns.enter_thread()?;
                 cpu::pin_current_thread(&cpu::CpuSet::single(self.plan.cpu))?;
                 tid.store(task::current_tid(), Ordering::Release);
-                // A stray signal, or 2^32 turns, end a call early: then it is begun again, and the time between
-                // shows as unsent slots.
+                // A stray signal or 2^32 turns end a call early. It is then begun again, and the slots between are
+                // counted as unsent.
                 while !stop.load(Ordering::Acquire) {
                     bpf::run_live_frames(program, &self.first_content, batch)?;
                 }
                 Ok::<_, TesterError>(())
             });
-            let finished = || thread.is_finished();
-            let stopped = self.watch_end(due_ns, order.gap_fp > 0, minding, finished);
+            let stopped = wait_for_end(&due, minding, || self.progress(), || thread.is_finished());
             stop.store(true, Ordering::Release);
             while !thread.is_finished() {
                 wake(tid.load(Ordering::Acquire));
@@ -253,7 +219,7 @@ impl TrafficSender for Sender {
         })
     }
 
-    // The schedule is passed in order, one place a frame: how many frames had a length follows from how many were sent.
+    // Each frame takes the next place of the schedule. So the frames of a length follow from the frames sent.
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = self.outcome()?.sent;
         let schedule = &self.plan.lengths;
@@ -282,10 +248,10 @@ fn dest_ipv6(address: &u128) -> types::dest_address {
     }
 }
 
-/// Ends the live-frames call of a thread; 0: it has not begun.
+/// Ends the live-frames call of a thread. 0: the thread has not begun.
 fn wake(tid: i32) {
     if tid != 0 {
-        // The thread may just have ended: nothing is left to wake then.
+        // The thread may just have ended. Then there is nothing to wake.
         let _gone = task::tgkill(tid, WAKE);
     }
 }

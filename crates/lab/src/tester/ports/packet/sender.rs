@@ -1,15 +1,13 @@
-//! The sender: a thread on the tester's CPU writes the frames that are due into the ring and hands them to
-//! the driver, direction by direction.
+//! The sender with packet sockets. A thread on the tester's CPU writes due frames into the rings and hands them to the
+//! drivers, one direction after the other.
 
 use super::frames::Frames;
-use super::pace::{Due, Pace};
-use crate::clock::wait_until;
+use super::pace::{self, Pace};
 use crate::tester::error::TesterError;
 use crate::tester::ports::sender::SenderPlan;
-use crate::tester::ports::{GoOn, MINDED_NS, TrafficSender, WhileSending};
-use mpps_ebpf::instruments::sender::{
-    BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome, Stopped,
-};
+use crate::tester::ports::wait::{Due, Progress, wait_for_end};
+use crate::tester::ports::{TrafficSender, WhileSending};
+use mpps_ebpf::instruments::sender::{BUCKETS, DIRECTIONS, MARK_PAUSE_NS, Mark, Order, Outcome};
 use mpps_linux::netns::NetNs;
 use mpps_linux::packet::{FlushEnd, TxRing, TxSpec};
 use mpps_linux::{clock, cpu};
@@ -18,19 +16,15 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Slots of a ring at least: what a driver may have under way.
+/// Fewest slots of a ring: a driver may have this many frames under way.
 const SLOTS: usize = 4096;
-/// A sender that has not passed all its slots this long after the last was due is given up, ns.
-const GRACE_NS: u64 = 500_000_000;
-/// From its end on, the last slot being due, the thread is looked at so often, ns.
-const END_LOOK_NS: u64 = 1_000_000;
 
-/// What becomes of a frame that the port refuses.
+/// What happens to a frame that the port refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRefusal {
-    /// It is lost, like one that finds a NIC's ring full: where the port's queue is the DUT's own ring.
+    /// It is lost, like a frame that finds a NIC's ring full. For a port whose queue is the DUT's own ring.
     Lose,
-    /// It is offered again until its slot is too late: where the port's queue is the tester's.
+    /// It is sent again until its slot is too late. For a port whose queue belongs to the tester.
     Retry,
 }
 
@@ -67,7 +61,7 @@ impl PacketSender {
         })
     }
 
-    /// The first frames this sender would write for an order, directions taking turns; sends nothing.
+    /// The first frames that this sender would write for an order. The directions take turns. Nothing is sent.
     #[must_use]
     pub fn preview(plan: &SenderPlan, order: &Order, frames: usize) -> Vec<Vec<u8>> {
         let ways: Vec<Frames> = (0..plan.templates.len())
@@ -80,33 +74,6 @@ impl PacketSender {
             frame
         };
         (0..frames).map(write).collect()
-    }
-
-    /// Waits until the thread has ended, no more is wanted, the grace is over, or Ctrl-C came.
-    fn watch_end(
-        due_ns: u64,
-        go_on: impl Fn() -> Result<GoOn, TesterError>,
-        finished: impl Fn() -> bool,
-    ) -> Result<Option<Stopped>, TesterError> {
-        let mut pause_ns = MINDED_NS;
-        // The grace is counted in looks: what keeps this thread waiting may keep the sender waiting too.
-        let mut looks = GRACE_NS / END_LOOK_NS;
-        while !finished() && looks > 0 {
-            let now = clock::monotonic_ns();
-            looks -= u64::from(now >= due_ns);
-            let step = if now < due_ns { pause_ns } else { END_LOOK_NS };
-            wait_until(now + step.min(due_ns.saturating_sub(now)).max(END_LOOK_NS));
-            if mpps_linux::interrupt::requested() {
-                return Err(TesterError::Interrupted);
-            }
-            if clock::monotonic_ns() < due_ns {
-                match go_on()? {
-                    GoOn::For(ns) => pause_ns = ns.min(MINDED_NS),
-                    GoOn::Stop(why) => return Ok(Some(why)),
-                }
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -123,16 +90,21 @@ impl TrafficSender for PacketSender {
         _: &NetNs,
         minding: &WhileSending<'_>,
     ) -> Result<Outcome, TesterError> {
-        let length_ns = (u128::from(order.slots) * u128::from(order.gap_fp)) >> 20;
-        let due_ns = clock::monotonic_ns()
-            + order.delay_ns
-            + u64::try_from(length_ns).unwrap_or(u64::MAX / 2);
+        let due = Due {
+            ns: (clock::monotonic_ns() + order.delay_ns).saturating_add(order.length_ns()),
+            set_up_ns: 0,
+            paced: order.gap_fp > 0,
+        };
         let stop = AtomicBool::new(false);
         let unsent: [AtomicU64; DIRECTIONS] = std::array::from_fn(|_| AtomicU64::new(0));
         let started_ns = AtomicU64::new(0);
-        let go_on = || {
-            let unsent = unsent.each_ref().map(|way| way.load(Ordering::Relaxed));
-            (minding.go_on)(started_ns.load(Ordering::Relaxed), unsent)
+        let progress = || {
+            Ok(Progress {
+                started_ns: started_ns.load(Ordering::Relaxed),
+                unsent: unsent.each_ref().map(|way| way.load(Ordering::Relaxed)),
+                slots: 0,
+                ended: false,
+            })
         };
         let (ran, watched) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -143,7 +115,7 @@ impl TrafficSender for PacketSender {
                 run.carry_out(&stop, &unsent)?;
                 Ok::<_, TesterError>((run.outcome, run.by_length, run.marks))
             });
-            let watched = Self::watch_end(due_ns, go_on, || thread.is_finished());
+            let watched = wait_for_end(&due, minding, progress, || thread.is_finished());
             stop.store(true, Ordering::Release);
             let ran = thread
                 .join()
@@ -159,8 +131,8 @@ impl TrafficSender for PacketSender {
 
     fn by_length(&self) -> Result<Vec<(u16, u64)>, TesterError> {
         let sent = lock(&self.by_length);
-        let of = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
-        Ok(self.distinct_lengths().into_iter().map(of).collect())
+        let count = |length: u16| (length, sent.get(&length).copied().unwrap_or(0));
+        Ok(self.distinct_lengths().into_iter().map(count).collect())
     }
 
     fn marks(&self) -> Result<Vec<Mark>, TesterError> {
@@ -172,7 +144,7 @@ impl TrafficSender for PacketSender {
     }
 }
 
-/// A frame in the ring that the driver has not taken yet: how to go back to it.
+/// A frame in the ring that the driver has not taken yet, and the state to return to if it is refused.
 #[derive(Clone, Copy)]
 struct Staged {
     pace: Pace,
@@ -186,10 +158,11 @@ struct Way<'a> {
     ring: &'a mut TxRing,
     frames: Frames,
     pace: Pace,
-    /// Next frame's sequence number: frames handed over so far, and those staged.
+    /// Sequence number of the next frame: frames handed over so far, and staged ones.
     sequence: u64,
     staged: Vec<Staged>,
-    /// Frames staged at once now: few after a refusal, because frames behind the refused one are staged again.
+    /// Most frames staged at once now. They are few after a refusal, because frames behind the refused one are staged
+    /// again.
     some: usize,
     ended: bool,
 }
@@ -201,7 +174,7 @@ struct Run<'a> {
     on_refusal: OnRefusal,
     burst: u64,
     mark_gap_ns: u64,
-    /// When it last came by.
+    /// When it last looked at the clock, monotonic ns.
     looked_ns: u64,
     marks: Vec<Mark>,
     outcome: Outcome,
@@ -212,7 +185,7 @@ impl<'a> Run<'a> {
     fn new(sender: &PacketSender, order: &Order, rings: &'a mut [TxRing]) -> Self {
         let started_ns = clock::monotonic_ns() + order.delay_ns;
         let directions = rings.len();
-        let of_way = |(way, ring): (usize, &'a mut TxRing)| Way {
+        let way = |(way, ring): (usize, &'a mut TxRing)| Way {
             ring,
             frames: Frames::new(&sender.plan, way, order),
             pace: Pace::new(order, way as u64, directions as u64, started_ns),
@@ -222,7 +195,7 @@ impl<'a> Run<'a> {
             ended: false,
         };
         Self {
-            ways: rings.iter_mut().enumerate().map(of_way).collect(),
+            ways: rings.iter_mut().enumerate().map(way).collect(),
             batch: (sender.plan.batch as usize).max(1),
             on_refusal: sender.on_refusal,
             burst: 0,
@@ -238,7 +211,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends until all slots have passed or it is stopped, and tells what it left unsent by then.
+    /// Sends until all slots have passed or it is stopped. It keeps `unsent` up to date.
     fn carry_out(
         &mut self,
         stop: &AtomicBool,
@@ -274,7 +247,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Notes how far it is, where that is due, and at both ends of a pause. Nothing is staged here.
+    /// Records how many frames were sent, at regular times and at both ends of a pause. Nothing may be staged.
     fn mark(&mut self, ns: u64) {
         let before_ns = std::mem::replace(&mut self.looked_ns, ns);
         let paused = before_ns > 0 && ns - before_ns > MARK_PAUSE_NS;
@@ -283,15 +256,15 @@ impl<'a> Run<'a> {
             return;
         }
         let mut sequence = [0; DIRECTIONS];
-        for (of_way, way) in sequence.iter_mut().zip(&self.ways) {
-            *of_way = way.sequence;
+        for (sequence, way) in sequence.iter_mut().zip(&self.ways) {
+            *sequence = way.sequence;
         }
         let ends = [Some(before_ns + 1).filter(|_| paused), Some(ns)];
         let marks = ends.into_iter().flatten();
         self.marks.extend(marks.map(|ns| Mark { ns, sequence }));
     }
 
-    /// Hands the staged frames of one direction to the driver and counts what became of them.
+    /// Hands the staged frames of one direction to the driver and counts those that it took.
     fn hand_over(&mut self, at: usize) -> Result<(), TesterError> {
         let way = &mut self.ways[at];
         let flushed = way.ring.flush()?;
@@ -327,13 +300,13 @@ impl<'a> Run<'a> {
 }
 
 impl Way<'_> {
-    /// Writes some of the frames that are due into the ring.
+    /// Writes due frames into the ring, at most `some` of them.
     fn stage(&mut self, now_ns: u64) {
         while self.staged.len() < self.some {
             let late_ns = match self.pace.due(now_ns) {
-                Due::Frame(late_ns) => late_ns,
-                Due::Wait => return,
-                Due::Ended => {
+                pace::Due::Frame(late_ns) => late_ns,
+                pace::Due::Wait => return,
+                pace::Due::Ended => {
                     self.ended = true;
                     return;
                 }
@@ -355,24 +328,5 @@ impl Way<'_> {
             self.pace.pass();
             self.sequence += 1;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_watcher_kept_waiting_gives_the_sender_its_grace() {
-        let now_ns = clock::monotonic_ns();
-        let long_due_ns = now_ns.saturating_sub(10 * GRACE_NS);
-        let ends_ns = now_ns + GRACE_NS / 10;
-        let watched = PacketSender::watch_end(
-            long_due_ns,
-            || Ok(GoOn::For(0)),
-            || clock::monotonic_ns() > ends_ns,
-        );
-        assert!(matches!(watched, Ok(None)));
-        assert!(clock::monotonic_ns() > ends_ns);
     }
 }
