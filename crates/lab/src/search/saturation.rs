@@ -143,12 +143,15 @@ pub fn measure(
                 series.add(trial);
             }
         }
-        if let Some(found) = most.saturation().filter(|_| most.lost) {
+        let carried = wire.saturation();
+        // Both or neither, where there is a wire: the cost pairs the first of each, and so on.
+        let is_pair = carried.is_some() || wire.blocks.is_empty();
+        if let Some(found) = most.saturation().filter(|_| most.lost && is_pair) {
             let rate = Rate::from_fps(found.forwarding.middle * LITTLE_MORE);
             if let Some(trial) = paced(tester, rate, Phase::Overload, trials)? {
                 little.add(trial);
             }
-            if let Some(carried) = wire.saturation() {
+            if let Some(carried) = carried {
                 let rate = Rate::from_fps(carried.forwarding.middle * LITTLE_MORE);
                 if let Some(trial) = paced(tester, rate, Phase::Wire, trials)? {
                     wire_little.add(trial);
