@@ -18,6 +18,7 @@ mod calibration;
 mod comparability;
 mod compared;
 mod comparison;
+pub mod doubts;
 pub mod facts;
 mod histogram;
 mod kind;
