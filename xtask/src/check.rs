@@ -60,6 +60,9 @@ fn whole() -> Result<Tally, Failure> {
         "warnings",
     ];
     tally.add(tool("clippy", "clippy", &clippy)?);
+    let mut without_lab = vec!["clippy", "-p", "mpps-cli", "--no-default-features"];
+    without_lab.extend(&clippy[2..]);
+    tally.add(tool("clippy without the lab", "clippy", &without_lab)?);
     let programs = match programs::build(&["--workspace"]) {
         Ok(programs) => programs,
         Err(failure) => {

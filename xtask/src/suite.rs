@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 17] = [
+const FREE: [&str; 18] = [
     "cli/bad_input",
     "cli/generate",
     "cli/help",
@@ -19,6 +19,7 @@ const FREE: [&str; 17] = [
     "cli/report",
     "cli/simulate",
     "cli/table",
+    "cli/without_lab",
     "record/bench_runs",
     "record/damaged",
     "record/golden",

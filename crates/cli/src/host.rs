@@ -13,6 +13,9 @@ use mpps_lab::{facts, interrupt};
 use mpps_method::limits::MemoryMeasured;
 use mpps_tables::ChooseOptions;
 use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// A limit for files (`ulimit -f`) makes a write fail, so that the host is put back as after any other error.
 pub fn survive_file_limit() {
@@ -34,15 +37,23 @@ pub fn keep_clear(options: &mut ChooseOptions) -> Result<()> {
     Ok(())
 }
 
-/// The effective user.
+/// The folder of another user that lies on the way to this path, and root's own home to use in its place.
 #[must_use]
-#[allow(clippy::unnecessary_wraps, reason = "no_host knows none")]
-pub fn user() -> Option<u32> {
-    Some(mpps_lab::effective_uid())
+pub fn foreign_folder(path: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
+    let user = mpps_lab::effective_uid();
+    let own = || mpps_lab::home_of(user).filter(|_| user == 0);
+    Some((foreign(path, user)?, own()))
 }
 
-/// A user's home, as the system has it.
-pub use mpps_lab::home_of;
+/// This folder, or the nearest folder or link above it, that belongs neither to this user nor to root.
+fn foreign(folder: &Path, user: u32) -> Option<PathBuf> {
+    let is_foreign = |path: &&Path| {
+        let owners = [fs::symlink_metadata(path), fs::metadata(path)];
+        let mut owners = owners.iter().flatten().map(MetadataExt::uid);
+        owners.any(|owner| owner != 0 && owner != user)
+    };
+    folder.ancestors().find(is_foreign).map(Path::to_owned)
+}
 
 /// Measures this machine's memory, where the arguments ask for it.
 ///
@@ -121,5 +132,20 @@ mod tests {
         ] {
             assert_eq!(exit_of(&error.context("while it ran")), exit);
         }
+    }
+
+    #[test]
+    fn folders_of_others_are_seen_on_the_way() {
+        let user = mpps_lab::effective_uid();
+        assert_eq!(foreign(Path::new("/usr/none/such"), user), None);
+        // The temporary folder is root's or this user's; to another user a folder in it is foreign.
+        let folder = std::env::temp_dir().join(format!("mpps-foreign-{}", std::process::id()));
+        fs::create_dir(&folder).expect("make folder");
+        let deep = folder.join("mpps/records");
+        assert_eq!(foreign(&deep, user), None);
+        if user != 0 {
+            assert_eq!(foreign(&deep, user + 1), Some(folder.clone()));
+        }
+        fs::remove_dir(&folder).expect("tidy up");
     }
 }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use anyhow::{Error, Result};
 use mpps_method::limits::MemoryMeasured;
 use mpps_tables::ChooseOptions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// There is nothing to put back, so a write beyond the limit may end the program.
 pub const fn survive_file_limit() {}
@@ -25,13 +25,7 @@ pub const fn keep_clear(_: &mut ChooseOptions) -> Result<()> {
 
 /// Not known: nothing is written below the home, so it does not matter whose it is.
 #[must_use]
-pub const fn user() -> Option<u32> {
-    None
-}
-
-/// Not known.
-#[must_use]
-pub const fn home_of(_: u32) -> Option<PathBuf> {
+pub const fn foreign_folder(_: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
     None
 }
 
