@@ -35,6 +35,8 @@ mod reading;
 mod recovery;
 mod result;
 mod run;
+#[cfg(feature = "schema")]
+mod schema;
 mod trial;
 mod whole;
 mod words;
@@ -62,6 +64,8 @@ pub use result::{
     StandsOn, WhyLost,
 };
 pub use run::{EndLine, RunLine};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, SizeCount, TrialLine,
