@@ -10,6 +10,8 @@ use std::process::ExitCode;
 
 /// How often failed tests on beds are tried again.
 const TRIES_AGAIN: u32 = 2;
+/// The feature that only tests turn on.
+const SCHEMA: &str = "--features=mpps-record/schema";
 /// More failures than this are not tried again.
 const DISTURBED_MOST: usize = 12;
 
@@ -54,13 +56,17 @@ fn whole() -> Result<Tally, Failure> {
     let clippy = [
         "clippy",
         "--workspace",
+        SCHEMA,
         "--all-targets",
         "--",
         "-D",
         "warnings",
     ];
     tally.add(tool("clippy", "clippy", &clippy)?);
-    let programs = match programs::build(&["--workspace"]) {
+    let mut without_lab = vec!["clippy", "-p", "mpps-cli", "--no-default-features"];
+    without_lab.extend(&clippy[3..]);
+    tally.add(tool("clippy without the lab", "clippy", &without_lab)?);
+    let programs = match programs::build(&["--workspace", SCHEMA]) {
         Ok(programs) => programs,
         Err(failure) => {
             println!("xtask: {failure}");

@@ -11,16 +11,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 16] = [
+const FREE: [&str; 19] = [
     "cli/bad_input",
     "cli/generate",
     "cli/help",
+    "cli/records",
     "cli/report",
     "cli/simulate",
     "cli/table",
+    "cli/without_lab",
     "record/bench_runs",
     "record/damaged",
     "record/golden",
+    "record/schema",
     "report/browser",
     "report/formats",
     "report/page",

@@ -1,6 +1,6 @@
 //! The host and its other runs: what else may have had a part in a result.
 
-use crate::exit::Interrupted;
+use crate::host::Interrupted;
 use crate::record::Clock;
 use anyhow::{Context, Result, ensure};
 use mpps_lab::doubt::{self, Doubt};

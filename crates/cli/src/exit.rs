@@ -1,7 +1,5 @@
 //! How the program ends.
 
-use std::error::Error;
-use std::fmt;
 use std::process::ExitCode;
 
 /// What the exit code says; each variant is graver than the one before it.
@@ -48,18 +46,6 @@ impl From<Exit> for ExitCode {
         Self::from(exit.code())
     }
 }
-
-/// The user wished to stop before anything was measured, as these words tell it.
-#[derive(Clone, Copy, Debug)]
-pub struct Interrupted(pub &'static str);
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl Error for Interrupted {}
 
 #[cfg(test)]
 mod tests {

@@ -3,16 +3,34 @@
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
 mod args;
+#[cfg(feature = "measure")]
 mod beside;
 mod exit;
 mod expectation;
+mod folder;
+#[cfg_attr(not(feature = "measure"), path = "no_host.rs")]
+mod host;
+mod limits_plan;
+#[cfg_attr(
+    not(feature = "measure"),
+    allow(dead_code, reason = "only a run that ends has an exit code and a plot")
+)]
 mod outcome;
+#[cfg(feature = "measure")]
 mod plan;
 mod print;
+#[cfg(feature = "measure")]
 mod record;
+#[cfg(feature = "measure")]
 mod recorder;
+mod records;
+mod route_options;
 mod terminal;
 mod verbs;
+#[cfg_attr(
+    not(feature = "measure"),
+    allow(dead_code, reason = "only a run says how it will search")
+)]
 mod words;
 
 use args::{Cli, Verb};
@@ -20,8 +38,7 @@ use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A limit for files (`ulimit -f`) makes a write fail, so that the host is put back as after any other error.
-    let _handled = mpps_lab::interrupt::survive_file_limit();
+    host::survive_file_limit();
     let exit = match args::read() {
         Ok(cli) => run(&cli),
         Err(exit) => exit,
@@ -31,24 +48,33 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Exit {
     let ended = match &cli.verb {
+        #[cfg(feature = "measure")]
         Verb::Throughput(args) => verbs::throughput::run(args),
+        #[cfg(feature = "measure")]
         Verb::Trial(args) => verbs::trial::run(args),
+        #[cfg(feature = "measure")]
         Verb::Loss(args) => verbs::loss::run(args),
+        #[cfg(feature = "measure")]
         Verb::FibScale(args) => verbs::fib_scale::run(args),
+        #[cfg(feature = "measure")]
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Report(args) => verbs::report::run(args),
         Verb::Show(args) => verbs::show::run(args),
+        Verb::Records(args) => verbs::records::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
         Verb::Table(args) => verbs::table::run(args),
+        #[cfg(feature = "measure")]
         Verb::Bed(args) => verbs::bed::run(args),
+        #[cfg(feature = "measure")]
         Verb::Doctor(args) => verbs::doctor::run(args),
+        #[cfg(feature = "measure")]
         Verb::Recover(args) => verbs::recover::run(args),
         Verb::Man(args) => verbs::generate::man(args),
         Verb::Completions(args) => verbs::generate::completions(args),
     };
     ended.unwrap_or_else(|error| {
         terminal::error(&args::shortened(&format!("{error:#}"), &args::typed()));
-        verbs::exit_of(&error)
+        host::exit_of(&error)
     })
 }
 
@@ -58,8 +84,8 @@ fn settle(mut exit: Exit) -> Exit {
         terminal::error(&format!("write standard output: {error}"));
         exit = exit.worse(Exit::Failed);
     }
-    for error in mpps_lab::bed::not_restored() {
-        terminal::error(&error.to_string());
+    for error in host::not_restored() {
+        terminal::error(&error);
         exit = exit.worse(Exit::NotRestored);
     }
     exit

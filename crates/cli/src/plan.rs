@@ -6,10 +6,8 @@ mod destinations;
 mod external;
 mod fib_scale;
 mod fixed_load;
-mod limits;
 mod load;
 mod loss;
-mod routes;
 mod search;
 mod sending;
 mod traffic;
@@ -20,10 +18,8 @@ pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
-pub use limits::LimitsPlan;
 pub use load::load_plan;
 pub use loss::LossPlan;
-pub use routes::{choose_options, read_options};
 
 use crate::args::{
     BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,

@@ -17,14 +17,11 @@ mod tester;
 mod why_lost;
 mod work;
 
-pub use bed::SIMULATED;
 pub use finding::{Finding, weigh};
 pub use frames::frame_doubts;
 pub use latency::latency_doubts;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{LOST_DISTURBED, host_changed, other_run};
-pub use search::UNSTABLE;
-pub use tester::TESTER_NEAR_CEILING;
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::work_doubts;
 

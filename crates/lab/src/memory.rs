@@ -5,9 +5,9 @@
 use mpps_linux::clock::{monotonic_ns, thread_ns};
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::procstat;
+use mpps_method::limits::{MemoryMeasured, WorkingSet};
 use mpps_method::random::Random;
 use mpps_record::facts::Facts;
-use serde::Serialize;
 use std::hint::black_box;
 use std::sync::Barrier;
 
@@ -34,43 +34,6 @@ const PASSES: usize = 5;
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Line([u32; LINE_OCTETS / 4]);
-
-/// One size of working set.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Point {
-    /// Octets in use.
-    pub working_set_octets: u64,
-    /// Time of one access that depends on the one before, ns.
-    pub latency_ns: f64,
-    /// Octets per second of a copy inside the working set, read and written together.
-    pub copy_octets_per_s: f64,
-}
-
-/// What was measured, and how far it can be believed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct MemoryMeasured {
-    /// The CPU it ran on.
-    pub cpu: usize,
-    /// By rising size; each four times the one before, and the largest.
-    pub points: Vec<Point>,
-    /// Octets per second that all CPUs copy at once, each within its share of the largest working set; read
-    /// and written together.
-    pub together_octets_per_s: f64,
-    /// How many CPUs that were.
-    pub together_cpus: usize,
-    /// Share of the time that the hypervisor took the one CPU away; `None` where the kernel does not say.
-    pub steal_share: Option<f64>,
-    /// Share of the time that other programs had that CPU.
-    pub others_share: f64,
-}
-
-impl MemoryMeasured {
-    /// The largest working set: memory itself, where that is beyond every cache.
-    #[must_use]
-    pub fn memory(&self) -> Option<Point> {
-        self.points.last().copied()
-    }
-}
 
 /// The largest working set to measure on this machine: beyond its caches, well within its memory.
 #[must_use]
@@ -151,8 +114,8 @@ fn sizes(largest: usize) -> Vec<usize> {
     sizes
 }
 
-fn point(octets: usize) -> Point {
-    Point {
+fn point(octets: usize) -> WorkingSet {
+    WorkingSet {
         working_set_octets: octets as u64,
         latency_ns: latency_ns(octets),
         copy_octets_per_s: copy_octets_per_s(octets),

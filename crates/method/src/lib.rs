@@ -4,6 +4,20 @@
 //!
 //! Knows no clock, no I/O, no kernel and none of our other crates. Nothing here fails at run time:
 //! what can be wrong is a value (`Invalid`, `Void`, `CouldNotMeasure`), never a panic.
+//!
+//! How many frames a link carries:
+//!
+//! ```
+//! use mpps_method::{FrameSpec, LinkSpeed};
+//!
+//! let link = LinkSpeed::from_bits_per_second(10_000_000_000);
+//! let sizes = FrameSpec::parse_list("64,1518")?;
+//! let most = sizes.iter().map(|frames| link.frames_per_second_on_wire(frames.mean_on_wire()));
+//! let fps: Vec<u64> = most.map(|rate| rate.fps().floor() as u64).collect();
+//! // RFC 5180, appendix A.
+//! assert_eq!(fps, [14_880_952, 812_743]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -47,7 +47,7 @@ pub struct Losses {
     pub run_lengths: Vec<u64>,
     /// Episodes: runs with less than 1 ms, or fewer than 64 frames, from one to the next are one episode.
     pub episodes: u64,
-    /// Of these, episodes that lost [`rule::BUNCH`] frames or more.
+    /// Of these, episodes that lost `rule::BUNCH` frames or more.
     pub bunches: u64,
     /// Frames lost in bunches.
     pub lost_in_bunches: u64,

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 /// Where it ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Place {
     /// Network namespaces joined by veth.
@@ -35,6 +36,7 @@ impl Place {
 
 /// A bed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bed {
     /// Its name.
     pub name: String,
@@ -74,6 +76,7 @@ pub struct Bed {
 
 /// A set-up script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetUpScript {
     /// SHA-256 of the text.
     pub sha256: String,
@@ -85,6 +88,7 @@ pub struct SetUpScript {
 
 /// The kernel's interfaces that the tester works with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelInterfaces {
     /// How programs are attached at ports.
     pub traffic_control: String,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.4, RFC 9004).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BurstLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -33,6 +34,7 @@ pub struct BurstLine {
 
 /// One search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BurstSearch {
     /// The longest burst without loss.
     pub longest_frames: u64,
@@ -46,6 +48,7 @@ pub struct BurstSearch {
 
 /// All searches together (RFC 9004 section 5.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BurstSum {
     /// Longest burst, on average: the benchmark.
     pub average_frames: f64,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One planted fault. The three numbers are in `unit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CalibrationLine {
     /// Its name.
     pub fault: String,

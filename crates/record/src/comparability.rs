@@ -6,6 +6,7 @@ use std::fmt;
 
 /// What two results must have in common to be compared. Null: older records did not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparability {
     /// All that follows, in 8 hexadecimal digits: for the eye, not for security.
     pub key: String,

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// One frame size (`mpps compare`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparisonLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -33,6 +34,7 @@ pub struct ComparisonLine {
 
 /// One set-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variant {
     /// As the user calls it.
     pub name: String,
@@ -58,6 +60,7 @@ pub struct Variant {
 
 /// By how much a variant differs from another. Intervals hold in 19 of 20 comparisons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What was found.
     pub finding: Finding,
@@ -77,6 +80,7 @@ pub struct Difference {
 
 /// Pairs of turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pairs {
     /// Those that count.
     pub counted: u32,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// A machine. Texts are as the kernel writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Facts {
     /// As `uname -r`.
     pub kernel_release: Reading<String>,
@@ -52,6 +53,7 @@ impl Facts {
 
 /// A CPU fault and what is done against it, as the kernel writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mitigation {
     /// `spectre_v2`.
     pub fault: String,
@@ -61,6 +63,7 @@ pub struct Mitigation {
 
 /// The CPUs; where they could differ from each other, CPU 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// Microcode revision.
     pub microcode: Reading<String>,
@@ -104,6 +107,7 @@ impl Cpu {
 
 /// Idle states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idle {
     /// `intel_idle`, `acpi_idle`, `haltpoll`, `none`.
     pub driver: Reading<String>,
@@ -115,6 +119,7 @@ pub struct Idle {
 
 /// One idle state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IdleState {
     /// `C1E`.
     pub name: String,
@@ -126,6 +131,7 @@ pub struct IdleState {
 
 /// One cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cache {
     /// 1, 2, 3.
     pub level: Reading<u32>,
@@ -141,6 +147,7 @@ pub struct Cache {
 
 /// One memory node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Its number.
     pub node: usize,
@@ -152,6 +159,7 @@ pub struct Node {
 
 /// The running kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kernel {
     /// Its build, as `uname -v`: number, SMP, preemption, date.
     pub version: Reading<String>,
@@ -179,6 +187,7 @@ impl Kernel {
 
 /// The kernel's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Configuration {
     /// The file it was read from.
     pub source: String,
@@ -200,6 +209,7 @@ impl Configuration {
 
 /// Memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// All of it.
     pub total_octets: Reading<u64>,
@@ -215,6 +225,7 @@ pub struct Memory {
 
 /// Make and hypervisor. No serial numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Platform {
     /// The hypervisor, by the CPU's own word (`KVMKVMKVM`) or the kernel's (`xen`).
     pub hypervisor: Reading<String>,

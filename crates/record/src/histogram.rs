@@ -10,6 +10,7 @@ const EXACT_NS: u64 = 32;
 /// A time below 32 ns has a bucket of its own. Above that each power of two has 32 equal ones, so the upper end is at
 /// most 1/32 too high. The last bucket ends at 2^40 - 1 ns and holds all longer times too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Histogram(pub Vec<(u64, u64)>);
 
@@ -49,6 +50,7 @@ impl Histogram {
 
 /// The usual quantiles, and the histogram they come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quantiles {
     /// Frames timed.
     pub timed_frames: u64,

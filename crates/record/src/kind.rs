@@ -12,6 +12,7 @@ pub type Other = Map<String, Value>;
 
 /// A line by its kind. Those of other kinds are no lines of a record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Line {
     /// First.

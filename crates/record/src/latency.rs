@@ -13,6 +13,7 @@ pub const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
 /// One frame size (RFC 2544 section 26.2, RFC 8219 section 7).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -35,6 +36,7 @@ pub struct LatencyLine {
 
 /// One load. The bed's own latency is beside the router's, and is not subtracted from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyLoad {
     /// Of the throughput; null where the load was given in frames/s.
     pub load_share: Option<f64>,
@@ -48,6 +50,7 @@ pub struct LatencyLoad {
 
 /// How long frames took through one path, in all trials that count.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathLatency {
     /// Numbers of the trials that count.
     pub trials: Vec<u32>,
@@ -72,6 +75,7 @@ pub struct PathLatency {
 
 /// One-way times. Each is from a bucket of the histogram, so it is at most 1/32 off.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyTimes {
     /// Frames timed.
     pub timed_frames: u64,
@@ -95,6 +99,7 @@ pub struct LatencyTimes {
 
 /// A time that a share of the frames did not exceed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Percentile {
     /// The share, 0 to 100.
     pub percent: f64,

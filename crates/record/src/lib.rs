@@ -6,6 +6,26 @@
 //!
 //! A member that is missing from older schemas is an `Option`, or a list that may be empty. A member that all schemas
 //! have is required, because a count that is not there is not zero. Unknown members of a line are kept in `other`.
+//!
+//! A file is read whole, and what cannot be read of it is told beside the rest:
+//!
+//! ```
+//! use mpps_record::{EndLine, Other, read, to_line};
+//!
+//! let end = EndLine {
+//!     ended_utc: "2026-01-31T12:00:00Z".to_owned(),
+//!     exit_code: 0,
+//!     error: None,
+//!     trials: 7,
+//!     other: Other::new(),
+//! };
+//! let mut file = to_line("a-run", &end)?;
+//! file.extend(b"{\"schema\": 3, \"ki");
+//! let records = read(&file[..])?;
+//! assert_eq!(records.runs[0].end, Some(end));
+//! assert!(records.problems[0].to_string().contains("torn"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![cfg_attr(
     not(test),
     deny(clippy::too_many_lines, clippy::print_stdout, clippy::print_stderr)
@@ -18,6 +38,7 @@ mod calibration;
 mod comparability;
 mod compared;
 mod comparison;
+pub mod doubts;
 pub mod facts;
 mod histogram;
 mod kind;
@@ -34,6 +55,8 @@ mod reading;
 mod recovery;
 mod result;
 mod run;
+#[cfg(feature = "schema")]
+mod schema;
 mod trial;
 mod whole;
 mod words;
@@ -61,6 +84,8 @@ pub use result::{
     StandsOn, WhyLost,
 };
 pub use run::{EndLine, RunLine};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, SizeCount, TrialLine,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One load with one frame size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -24,6 +25,7 @@ pub struct LoadLine {
 
 /// A trial, repeated while the machine disturbed it, with what follows from its counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadTrial {
     /// Number of the last one.
     pub trial: u32,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurveLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -39,6 +40,7 @@ pub struct CurveLine {
 
 /// One load. Its counts and rates are those outside disturbances, over all directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurvePoint {
     /// Of the highest load, 0 to 1.
     pub load_share: f64,
@@ -58,6 +60,7 @@ pub struct CurvePoint {
 
 /// What was measured at one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {
     /// The load really sent.
     pub offered_fps: u64,

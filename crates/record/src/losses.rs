@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one direction lost. Times are since the trial's first frame, by the sender's schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Losses {
     /// What it looks like: docs/method.md, "Why frames were lost".
     pub pattern: String,
@@ -55,6 +56,7 @@ pub struct Losses {
 
 /// Frames lost one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostRun {
     /// Sequence number of the first.
     pub sequence: u64,
@@ -66,6 +68,7 @@ pub struct LostRun {
 
 /// Runs of similar length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LengthCount {
     /// Shortest.
     pub least_frames: u64,

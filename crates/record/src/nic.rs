@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nic {
     /// Its name.
     pub name: String,
@@ -42,6 +43,7 @@ pub struct Nic {
 
 /// A driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Driver {
     /// Name.
     pub name: String,
@@ -55,6 +57,7 @@ pub struct Driver {
 
 /// A PCI Express link against the device's best.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PcieLink {
     /// As the kernel writes it: `8.0 GT/s PCIe`.
     pub speed: Reading<String>,
@@ -68,6 +71,7 @@ pub struct PcieLink {
 
 /// Channels (`ethtool -l`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Channels {
     /// That only receive.
     pub rx: u32,
@@ -85,6 +89,7 @@ pub struct Channels {
 
 /// Rings (`ethtool -g`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rings {
     /// Receive.
     pub rx_frames: u32,
@@ -98,6 +103,7 @@ pub struct Rings {
 
 /// Interrupt coalescing (`ethtool -c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coalescing {
     /// Time after a frame.
     pub rx_us: u32,

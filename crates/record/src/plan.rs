@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Frame sizes in octets, FCS included, or names of mixes.
     pub frames: Vec<String>,
@@ -24,6 +25,7 @@ pub struct Plan {
 
 /// What the points of `mpps fib-scale` are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scale {
     /// File or prefix the routes come from.
     pub table: String,
@@ -35,6 +37,7 @@ pub struct Scale {
 
 /// What is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Flows.
     pub flows: u32,
@@ -60,6 +63,7 @@ pub struct Traffic {
 
 /// Where frames went beyond the DUT.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Destinations {
     /// File or prefix they were drawn from.
     pub from: String,
@@ -75,6 +79,7 @@ pub struct Destinations {
 
 /// Routes that were loaded into the DUT.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Routes {
     /// File or prefix they come from.
     pub from: String,
@@ -94,6 +99,7 @@ pub struct Routes {
 
 /// How the rate without loss is searched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
     /// `mlr` (RFC 9971) or `bisection`.
     pub search: String,
@@ -127,6 +133,7 @@ pub struct Search {
 
 /// A goal, by RFC 9971's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
     /// Its name.
     pub name: String,
@@ -148,6 +155,7 @@ pub struct Goal {
 
 /// Loads that are offered without a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FixedLoads {
     /// In words, because `max` is no number.
     pub loads: Vec<String>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One point with one frame size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointLine {
     /// What changes in the series: `routes`, `destinations` or `coupled`.
     pub series: String,
@@ -45,6 +46,7 @@ pub struct PointLine {
 
 /// One load above what the DUT forwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadAboveRate {
     /// The load really sent.
     pub offered_fps: Interval<u64>,

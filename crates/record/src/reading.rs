@@ -7,6 +7,7 @@ use std::fmt;
 ///
 /// In JSON the fact itself, or `{"unreadable": "why"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Reading<T> {
     /// Not known.

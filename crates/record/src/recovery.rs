@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One frame size (RFC 2544 section 26.5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecoveryLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -35,6 +36,7 @@ pub struct RecoveryLine {
 
 /// One trial with both loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecoveryTrial {
     /// Its number.
     pub trial: u32,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// One result. Each frame size has one for each goal, whatever came of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultLine {
     /// Frame size in octets, FCS included, or the name of a mix.
     pub frame: String,
@@ -97,6 +98,7 @@ pub struct ResultLine {
 
 /// Numbers of the trials behind a result, in the same run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StandsOn {
     /// At overload, through the router and through a wire in its place.
     #[serde(default)]
@@ -113,6 +115,7 @@ pub struct StandsOn {
 
 /// What overload told. All of it is null in schema 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overload {
     /// The maximum forwarding rate (RFC 2285 3.6.3); null where too little of the time was undisturbed.
     pub max_forwarding_fps: Option<Interval<u64>>,
@@ -141,6 +144,7 @@ pub struct Overload {
 
 /// A median with its 95 % confidence interval, in the member's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval<T> {
     /// Lower end.
     pub low: T,
@@ -159,6 +163,7 @@ impl From<Interval<u64>> for Interval<f64> {
 
 /// What a frame costs the DUT's CPU at overload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FrameCost {
     /// The virtual NIC's and the receiver's part.
     pub bed_ns: Interval<f64>,
@@ -170,6 +175,7 @@ pub struct FrameCost {
 
 /// Loss at the lowest load that failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LossAbove {
     /// The load.
     #[serde(deserialize_with = "whole::required")]
@@ -182,6 +188,7 @@ pub struct LossAbove {
 
 /// Why frames were lost. Its trial's `losses` has all there is to know of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyLost {
     /// The load.
     pub rate_fps: f64,
@@ -201,6 +208,7 @@ pub struct WhyLost {
 
 /// The forwarding rate at 80 % of the DUT's busiest CPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Headroom {
     /// The rate.
     pub rate_fps: f64,
@@ -214,6 +222,7 @@ pub struct Headroom {
 
 /// A load, and the busy share of the DUT's busiest CPU at it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyLoad {
     /// The load.
     pub rate_fps: f64,
@@ -223,6 +232,7 @@ pub struct BusyLoad {
 
 /// How evenly frames left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evenness {
     /// Half of the frames were no later than this.
     pub late_ns_p50: u64,
@@ -243,6 +253,7 @@ pub struct Evenness {
 
 /// A doubt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doubt {
     /// Its name.
     pub name: String,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLine {
     /// When it began.
     pub begun_utc: String,
@@ -37,6 +38,7 @@ pub struct RunLine {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndLine {
     /// When.
     pub ended_utc: String,

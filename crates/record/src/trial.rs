@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialLine {
     /// From 1, in the order they were run; results refer to it.
     pub trial: u32,
@@ -82,6 +83,7 @@ pub struct TrialLine {
 
 /// Frames of one direction. Only those with the trial's tag count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Direction {
     /// Slots of the schedule.
     pub intended_frames: u64,
@@ -115,6 +117,7 @@ pub struct Direction {
 
 /// Where each frame ended. What nobody counted is null.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ledger {
     /// Handed to the sender's port.
     pub sent_frames: u64,
@@ -144,6 +147,7 @@ pub struct Ledger {
 
 /// Frames sent beside a trial to see that the path is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Canaries {
     /// Sent.
     pub sent_frames: u64,
@@ -153,6 +157,7 @@ pub struct Canaries {
 
 /// What the DUT's threads took of one CPU (schedstat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuBusy {
     /// The CPU's number.
     pub cpu: usize,
@@ -164,6 +169,7 @@ pub struct CpuBusy {
 
 /// What one CPU of the machine did (/proc/stat: ticks of 10 ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuWork {
     /// The CPU's number.
     pub cpu: usize,
@@ -177,6 +183,7 @@ pub struct CpuWork {
 
 /// What the hypervisor took of one CPU (/proc/stat).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuSteal {
     /// The CPU's number.
     pub cpu: usize,
@@ -186,6 +193,7 @@ pub struct CpuSteal {
 
 /// Longest time that one CPU stood still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuGap {
     /// The CPU's number.
     pub cpu: usize,
@@ -195,6 +203,7 @@ pub struct CpuGap {
 
 /// A time in which a CPU stood still, or another program had it. Since the trial's first slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// The CPU's number.
     pub cpu: usize,
@@ -206,6 +215,7 @@ pub struct Disturbance {
 
 /// What fell into disturbances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbed {
     /// How many there were.
     pub times: u32,
@@ -221,6 +231,7 @@ pub struct Disturbed {
 
 /// What some tasks had of one CPU of the bed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuTasks {
     /// The CPU's number.
     pub cpu: usize,
@@ -234,6 +245,7 @@ pub struct CpuTasks {
 
 /// The time for the same piece of work on one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuSpeed {
     /// The CPU's number.
     pub cpu: usize,
@@ -245,6 +257,7 @@ pub struct CpuSpeed {
 
 /// Frames of one length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeCount {
     /// The length, FCS included.
     pub frame_octets: u16,

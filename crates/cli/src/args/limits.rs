@@ -31,10 +31,11 @@ pub struct LimitsArgs {
     #[arg(long, value_name = "OCTETS", default_value_t = Packets::DESCRIPTOR, help_heading = "Bus")]
     pub descriptor: u16,
     /// Bandwidth of the memory, octets/s (M, G), or a double data rate bus by clock in MHz and width in bits (1600x64)
-    #[arg(long, value_name = "RATE", value_parser = memory_bandwidth, conflicts_with = "measure", help_heading = "Memory")]
+    #[arg(long, value_name = "RATE", value_parser = memory_bandwidth, help_heading = "Memory")]
     pub memory: Option<MemoryBandwidth>,
     /// Measure this machine's memory: access time and copy rate by size on one CPU, and the copy rate of all CPUs at once
-    #[arg(long, help_heading = "Memory")]
+    #[cfg(feature = "measure")]
+    #[arg(long, conflicts_with = "memory", help_heading = "Memory")]
     pub measure: bool,
     /// Print the result as JSON
     #[arg(long, help_heading = "Output")]

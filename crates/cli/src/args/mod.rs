@@ -1,52 +1,75 @@
 //! Arguments as typed: one file a verb. What they mean is for `plan` to say.
 
+#[cfg(feature = "measure")]
 mod bed;
+#[cfg(feature = "measure")]
 mod calibrate;
+#[cfg(feature = "measure")]
 mod doctor;
+#[cfg(feature = "measure")]
 mod fib;
+#[cfg(feature = "measure")]
 mod fib_scale;
 mod generate;
+#[cfg(feature = "measure")]
 pub mod goal;
 mod limits;
+#[cfg(feature = "measure")]
 mod loss;
+#[cfg(feature = "measure")]
 mod measuring;
+#[cfg(feature = "measure")]
 mod port;
+#[cfg_attr(
+    not(feature = "measure"),
+    allow(dead_code, reason = "most quantities are of verbs that measure")
+)]
 pub mod quantity;
+mod records;
+#[cfg(feature = "measure")]
 mod recover;
 mod refusal;
 mod report;
+#[cfg(feature = "measure")]
 mod search;
 mod short_help;
 mod show;
+#[cfg(feature = "measure")]
 mod simulate;
 mod table;
+#[cfg(feature = "measure")]
 mod throughput;
+#[cfg(feature = "measure")]
 mod traffic;
+#[cfg(feature = "measure")]
 mod trial;
 
-pub use bed::{
-    BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs,
-};
-pub use calibrate::CalibrateArgs;
-pub use doctor::DoctorArgs;
-pub use fib::{
-    ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs,
-};
-pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
-pub use loss::LossArgs;
-pub use measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
-pub use port::{PortArg, PortArgs, ReceiverArg};
-pub use recover::RecoverArgs;
+pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
-pub use search::{AcceptArg, KindArg, SearchArgs};
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
-pub use throughput::ThroughputArgs;
-pub use traffic::{DestinationArgs, TrafficArgs, TransportArg};
-pub use trial::TrialArgs;
+#[cfg(feature = "measure")]
+pub use {
+    bed::{
+        BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg,
+        UpArgs,
+    },
+    calibrate::CalibrateArgs,
+    doctor::DoctorArgs,
+    fib::{ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs},
+    fib_scale::FibScaleArgs,
+    loss::LossArgs,
+    measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs},
+    port::{PortArg, PortArgs, ReceiverArg},
+    recover::RecoverArgs,
+    search::{AcceptArg, KindArg, SearchArgs},
+    throughput::ThroughputArgs,
+    traffic::{DestinationArgs, TrafficArgs, TransportArg},
+    trial::TrialArgs,
+};
 
 use crate::exit::Exit;
 use clap::error::ErrorKind;
@@ -71,30 +94,40 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Measure the maximum forwarding rate, what limits it, and the highest load without loss (RFC 2285, RFC 2544)
+    #[cfg(feature = "measure")]
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show all counts, without a search
+    #[cfg(feature = "measure")]
     Trial(Box<TrialArgs>),
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
+    #[cfg(feature = "measure")]
     Loss(Box<LossArgs>),
     /// Measure the cost of a frame for the router at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
+    #[cfg(feature = "measure")]
     FibScale(Box<FibScaleArgs>),
-    /// Test the meter on this machine: plant faults of known size, and check that it finds them
+    /// Test the meter on this machine by planted faults of known size
+    #[cfg(feature = "measure")]
     Calibrate(CalibrateArgs),
     /// Show the result of a record again
     Show(ShowRecordArgs),
     /// Write one HTML page from records: the answer, its doubts, plots, every trial
     Report(ReportArgs),
+    /// List the records of this user, show one, or remove old ones
+    Records(RecordsArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),
-    /// Read or synthesize routing tables; load them into a kernel's FIB, count, describe, clear
+    /// Read or synthesize routing tables; load them into a FIB, count, describe, clear
     Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
+    #[cfg(feature = "measure")]
     Bed(BedArgs),
     /// Show what this machine has and lacks for each job, the cost of each lack, and its remedy
+    #[cfg(feature = "measure")]
     Doctor(DoctorArgs),
     /// Restore the host after a crash: undo the changes of dead runs
+    #[cfg(feature = "measure")]
     Recover(RecoverArgs),
     /// Write man pages, one a verb
     Man(ManArgs),
@@ -148,6 +181,7 @@ mod tests {
     }
 
     /// Each job that doctor names can be typed.
+    #[cfg(feature = "measure")]
     #[test]
     fn doctors_jobs_are_verbs() {
         for job in &mpps_lab::doctor::JOBS {

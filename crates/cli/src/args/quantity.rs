@@ -4,6 +4,7 @@ use ipnet::IpNet;
 use mpps_method::limits::{Bus, MemoryBandwidth};
 use mpps_method::{LinkSpeed, Rate, Resolution, Span};
 use std::net::IpAddr;
+use std::time::Duration;
 
 /// Shortest trial: below it the set-up of a trial is all there is to see.
 const TRIAL_MIN: Span = Span::from_millis(10);
@@ -224,6 +225,18 @@ pub fn routing_table(text: &str) -> Result<u32, String> {
         .ok_or("give a number from 1 to 4294967295, such as 254 (main)".to_owned())
 }
 
+/// How old something is: `30d`, `12h`, `8w`. A number alone says nothing.
+///
+/// # Errors
+/// What to write instead.
+pub fn age(text: &str) -> Result<Duration, String> {
+    const UNITS: [(&str, f64); 3] = [("h", 3_600.0), ("d", 86_400.0), ("w", 604_800.0)];
+    let seconds = number(text, &UNITS).filter(|_| text.ends_with(char::is_alphabetic));
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "give hours, days or weeks, such as 12h, 30d or 8w".to_owned())
+}
+
 /// The text without the first of these endings that it has.
 fn without_unit<'a>(text: &'a str, units: &[&str]) -> &'a str {
     let unitless = units.iter().find_map(|unit| text.strip_suffix(unit));
@@ -253,6 +266,15 @@ pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_age_has_a_unit() {
+        assert_eq!(age("30d"), Ok(Duration::from_secs(2_592_000)));
+        assert_eq!(age("1.5h"), Ok(Duration::from_secs(5_400)));
+        for text in ["30", "d", "-1d", "3m", "1e300w", ""] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn counts_are_whole_and_prefixes_have_no_host_bits() {

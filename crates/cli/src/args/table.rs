@@ -1,5 +1,6 @@
 //! `mpps table`.
 
+#[cfg(feature = "measure")]
 use super::fib::{ClearArgs, LoadArgs, ShowArgs, StatsArgs};
 use super::quantity::{count, prefix};
 use clap::{Args, Subcommand};
@@ -22,12 +23,16 @@ pub enum TableVerb {
     /// Synthesize a table of any size with the prefix lengths of a real one; print it, one prefix a line
     Synthesize(SynthesizeArgs),
     /// Load a table into a kernel's FIB and count it back
+    #[cfg(feature = "measure")]
     Load(Box<LoadArgs>),
     /// Show the loaded routes by table, next hop and length
+    #[cfg(feature = "measure")]
     Show(ShowArgs),
     /// Show the kernel's statistics of its FIB: depth, nodes, memory, prefix lengths
+    #[cfg(feature = "measure")]
     Stats(StatsArgs),
     /// Clear exactly the loaded routes, also after a crash, and check that none is left
+    #[cfg(feature = "measure")]
     Clear(ClearArgs),
 }
 

@@ -75,7 +75,7 @@ pub fn calibrations(run: &Run) -> Exit {
     worst(run.calibrations.iter().map(exit))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod tests {
     use super::*;
     use crate::record::{load_line, trial_lines_for_tests};

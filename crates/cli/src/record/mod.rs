@@ -5,13 +5,13 @@
 
 mod bed;
 mod cause;
+mod clock;
 mod comparability;
 mod job;
 mod load;
 mod loss;
 mod losses;
 mod overload;
-mod path;
 mod plan;
 mod point;
 mod result;
@@ -20,13 +20,12 @@ mod traffic;
 mod trial;
 mod words;
 
+pub use clock::Clock;
 pub use job::Job;
 pub use load::load_line;
 #[cfg(test)]
 pub(crate) use load::trial_lines_for_tests;
 pub use loss::curve_line;
-pub use path::Clock;
-use path::Folder;
 pub use plan::search;
 pub use point::point_line;
 pub use result::{doubt, result_lines, results_not_begun};
@@ -35,15 +34,18 @@ pub use traffic::routes;
 pub use trial::trial_line;
 pub use words::verdict;
 
+use crate::folder::Folder;
 use anyhow::{Context, Result};
 use mpps_record::Body;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Mode of new records; a stricter umask takes away from it.
 const MODE: u32 = 0o644;
+/// Mode of new folders; a stricter umask takes away from it.
+const FOLDER_MODE: u32 = 0o755;
 /// Another run may remove the file before each line; it is made again this often at most.
 const TRIES: u32 = 8;
 
@@ -83,7 +85,7 @@ impl Record {
         let (path, opened) = match named {
             Some(path) => (path.to_owned(), Self::open(path, run)),
             None => {
-                let path = Folder::of_this_user()?.make()?.join(format!("{run}.jsonl"));
+                let path = usual_folder()?.join(format!("{run}.jsonl"));
                 // No other run has this name. Something there would be a link that another user laid.
                 let made = options().create_new(true).open(&path);
                 let made = made.map(|file| Self::new(&path, run, file, true));
@@ -180,6 +182,26 @@ impl Record {
         let same = (ours.dev(), ours.ino()) == (named.dev(), named.ino());
         self.created && ours.len() == 0 && same
     }
+}
+
+/// The folder of this user's records, made where it is missing. A line says so where it is not the one asked for.
+fn usual_folder() -> Result<PathBuf> {
+    let Folder { path, avoided } = Folder::of_this_user()?;
+    let shown = path.display();
+    if let Some(foreign) = avoided {
+        let foreign = foreign.display();
+        crate::print::note(&format!(
+            "mpps: {foreign} belongs to another user: the record goes to {shown}"
+        ));
+    }
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(FOLDER_MODE)
+        .create(&path);
+    made.with_context(|| {
+        format!("make folder {shown} for the record (name another place with --record FILE)")
+    })?;
+    Ok(path)
 }
 
 fn options() -> OpenOptions {

@@ -182,5 +182,5 @@ pub(super) fn once(lines: impl Iterator<Item = String>) -> String {
     text
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod tests;

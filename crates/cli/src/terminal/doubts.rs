@@ -95,12 +95,13 @@ impl Doubted<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod tests {
     use super::*;
     use crate::terminal::fixture::doubt;
     use crate::terminal::report::doubted;
-    use mpps_lab::doubt::{TESTER_NEAR_CEILING, Weight};
+    use mpps_lab::doubt::Weight;
+    use mpps_record::doubts::TESTER_NEAR_CEILING;
     use mpps_record::{ForwardingLimit, ResultLine};
     use mpps_report::Row;
 

@@ -142,5 +142,5 @@ fn maximum(row: &ScaleRow<'_>) -> Option<String> {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 pub(crate) mod tests;

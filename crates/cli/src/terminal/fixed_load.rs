@@ -3,8 +3,6 @@
 mod table;
 
 use super::{grouped, percent};
-use crate::plan::DestinationPlan;
-use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_method::Span;
 use mpps_record::{Direction, LoadLine, LoadTrial, TrialLine, Verdict};
 use mpps_report::number::{self, Known};
@@ -145,18 +143,5 @@ fn remarks(load: &LoadLine, Tried { found, line }: Tried<'_>, wire: Option<Tried
     text
 }
 
-/// The plan in words, for `--dry-run`.
-#[must_use]
-pub fn fixed_load_plan(plan: &FixedLoadPlan, routes: Option<&DestinationPlan>) -> String {
-    let mut text = String::new();
-    for frames in &plan.sizes {
-        for load in &plan.loads {
-            let (trials, time) = (plan.trials, plan.time);
-            let _ = writeln!(text, "offer        {frames}: {load}, {trials} x {time}");
-        }
-    }
-    text + &super::plan::destinations(routes)
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod tests;

@@ -2,8 +2,8 @@
 
 use super::doubts::Doubted;
 use super::{columns, grouped, percent};
-use mpps_lab::doubt::SIMULATED;
 use mpps_method::Span;
+use mpps_record::doubts::SIMULATED;
 use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, SeriesEnd, Verdict};
 use mpps_report::number::{Known, busy};
 use mpps_report::{LOST_DISTURBED, sentence};

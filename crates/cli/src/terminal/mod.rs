@@ -1,48 +1,64 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
+pub mod bar;
+#[cfg(feature = "measure")]
 mod beds;
 mod calibration;
 mod columns;
 mod details;
+#[cfg(feature = "measure")]
 mod doctor;
 mod document;
 mod doubts;
+#[cfg(feature = "measure")]
 mod fib;
 mod fib_scale;
 mod fixed_load;
 mod limits;
 mod loss;
+#[cfg(feature = "measure")]
 pub mod plan;
+#[cfg(feature = "measure")]
 pub mod progress;
+mod records;
+#[cfg(feature = "measure")]
 mod recovery;
 mod report;
 mod routes;
+#[cfg_attr(
+    not(feature = "measure"),
+    allow(dead_code, reason = "most colours are of progress")
+)]
 mod style;
 mod table;
 mod wrap;
 
-pub use beds::{beds, beds_json};
 pub use calibration::calibration;
-pub use doctor::{doctor, doctor_json};
-pub use fib::{
-    RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
-    left_out, loaded, loaded_json,
-};
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
-pub use fixed_load::{fixed_load, fixed_load_plan, in_words};
+pub use fixed_load::{fixed_load, in_words};
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title};
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};
-pub use recovery::recovery;
+pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
 pub use wrap::fitted;
+#[cfg(feature = "measure")]
+pub use {
+    beds::{beds, beds_json},
+    doctor::{doctor, doctor_json},
+    fib::{
+        RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,
+        left_out, loaded, loaded_json,
+    },
+    recovery::recovery,
+};
 
 pub use crate::print::{error, lost_output, note, out};
 
 use columns::columns;
 use table::table;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod fixture;

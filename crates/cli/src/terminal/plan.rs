@@ -4,6 +4,7 @@ use crate::args::quantity::FULL;
 use crate::plan::{DESTINATIONS, DestinationPlan, FibScalePlan};
 use crate::{record, words};
 use mpps_lab::bed::BedPlan;
+use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::LinkSource;
 use mpps_lab::tester::ReceiverPlace;
@@ -188,6 +189,19 @@ pub fn fib_scale(plan: &FibScalePlan) -> String {
         plan.next_hops,
         plan.draw
     )
+}
+
+/// Fixed loads.
+#[must_use]
+pub fn fixed_load(plan: &FixedLoadPlan) -> String {
+    let mut text = String::new();
+    for frames in &plan.sizes {
+        for load in &plan.loads {
+            let (trials, time) = (plan.trials, plan.time);
+            let _ = writeln!(text, "offer        {frames}: {load}, {trials} x {time}");
+        }
+    }
+    text
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Progress on stderr. On a terminal it is one live line; in a file a line a phase; with `--verbose` a line a trial.
 
+use super::bar::live;
 use super::style;
 use crate::record::verdict;
 use anstyle::Style;
-use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
+use indicatif::ProgressBar;
 use mpps_lab::jobs::{Phase, Report};
 use mpps_method::{Rate, Span, Verdict};
 use std::fmt::Write;
@@ -223,28 +224,6 @@ fn phase(phase: Phase, under_way: &'static str) -> &'static str {
         Phase::Wire | Phase::Overload => Phase::Overload.name(),
         other => other.name(),
     }
-}
-
-/// A live line of this form on stderr, gone with its value; nothing where stderr is no terminal. It is drawn when it is
-/// updated and never by a thread, which would take a CPU in the middle of a trial.
-fn live(quiet: bool, form: &str) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template(form).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::no_length()
-        .with_style(style.progress_chars("=> "))
-        .with_finish(ProgressFinish::AndClear)
-}
-
-/// How far something has come that is no trial: of `total`, where that is known.
-#[must_use]
-pub fn bar(what: impl Into<String>, total: Option<u64>, quiet: bool) -> ProgressBar {
-    let bar = live(quiet, "{prefix} [{bar:30}] {percent:>3} % {msg}").with_prefix(what.into());
-    if let Some(total) = total {
-        bar.set_length(total);
-    }
-    bar
 }
 
 /// Phase, load, length, verdict, loss and busy share, in columns.

@@ -3,8 +3,8 @@
 use super::details::{details, once};
 use super::doubts::Doubted;
 use super::{Row, fitted, grouped, table};
-use mpps_lab::doubt::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
 use mpps_method::destinations::Draw;
+use mpps_record::doubts::{SIMULATED, TESTER_NEAR_CEILING, UNSTABLE};
 use mpps_record::{Bed, Comparability, ForwardingLimit, Place, ReceiverPlace, RunLine};
 use mpps_report::headline::headline;
 use std::fmt::Write;
@@ -194,5 +194,5 @@ pub fn comparability(of_run: &Comparability, verbose: bool) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 pub(in crate::terminal) mod tests;

@@ -105,5 +105,5 @@ fn limited_by(row: &Row<'_>) -> String {
     format!("{}{unstable}", limit.unwrap_or("-"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "measure"))]
 mod tests;

@@ -5,7 +5,7 @@ use super::table::reading;
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan};
 use crate::record;
 use crate::recorder::Recorder;
-use crate::terminal::progress::bar;
+use crate::terminal::bar::bar;
 use crate::terminal::{grouped, left_out};
 use anyhow::Result;
 use mpps_lab::bed::Bed;

@@ -1,7 +1,8 @@
 //! `mpps doctor`.
 
 use crate::args::DoctorArgs;
-use crate::exit::{Exit, Interrupted};
+use crate::exit::Exit;
+use crate::host::Interrupted;
 use crate::terminal;
 use anyhow::{Result, ensure};
 use mpps_lab::{doctor, interrupt};

@@ -2,11 +2,10 @@
 
 use crate::args::LimitsArgs;
 use crate::exit::Exit;
-use crate::plan::LimitsPlan;
+use crate::host;
+use crate::limits_plan::LimitsPlan;
 use crate::terminal;
 use anyhow::Result;
-use mpps_lab::facts;
-use mpps_lab::memory;
 use mpps_method::limits::MemoryBandwidth;
 
 /// Runs the verb.
@@ -15,10 +14,7 @@ use mpps_method::limits::MemoryBandwidth;
 /// One line that names the remedy.
 pub fn run(args: &LimitsArgs) -> Result<Exit> {
     let plan = LimitsPlan::new(args)?;
-    let measured = args
-        .measure
-        .then(|| memory::measure(memory::largest(&facts::gather())))
-        .transpose()?;
+    let measured = host::memory(args)?;
     let by_measuring = measured.as_ref().map(|measured| MemoryBandwidth {
         octets_per_s: measured.together_octets_per_s,
     });

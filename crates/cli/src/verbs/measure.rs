@@ -91,7 +91,7 @@ fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recor
 
 /// Ends the record, shows the result on stdout, tells the error on stderr.
 fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
-    let ended = error.map_or(Exit::Measured, super::exit_of);
+    let ended = error.map_or(Exit::Measured, crate::host::exit_of);
     let exit = outcome::exit(recorder.run()).worse(ended);
     let written = recorder.write(EndLine {
         ended_utc: Clock::now().utc(),

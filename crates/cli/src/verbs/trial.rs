@@ -32,8 +32,10 @@ impl Measure for Trial {
     }
 
     fn words(&self, asked: &Asked<'_>) -> String {
-        let offered = terminal::fixed_load_plan(&self.0, asked.destinations.as_ref());
-        terminal::plan::receiver(self.0.receiver) + &offered
+        use terminal::plan as words;
+        words::receiver(self.0.receiver)
+            + &words::fixed_load(&self.0)
+            + &words::destinations(asked.destinations.as_ref())
     }
 
     fn traffic(&mut self) -> &mut Traffic {

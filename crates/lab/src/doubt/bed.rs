@@ -2,6 +2,7 @@
 
 use super::{Doubt, Surroundings, Weight};
 use mpps_method::Rate;
+use mpps_record::doubts::SIMULATED;
 
 pub(super) fn doubts(around: &Surroundings, ceiling: Rate) -> Vec<Doubt> {
     let (is_external, is_veth) = (around.external, around.veth.is_some());
@@ -23,9 +24,6 @@ pub(super) fn doubts(around: &Surroundings, ceiling: Rate) -> Vec<Doubt> {
     }
     doubts
 }
-
-/// The doubt of a simulated pair.
-pub const SIMULATED: &str = "simulated";
 
 fn simulated(pair: &str) -> Doubt {
     Doubt {

@@ -3,9 +3,7 @@
 use super::{Doubt, Weighed, Weight};
 use mpps_method::claim::FINAL_TRIAL;
 use mpps_method::{GoalResult, Irregular, Outcome, Span, Stability, Trial, Verdict};
-
-/// The doubt of a DUT that loses frames at a load that it should not feel.
-pub const UNSTABLE: &str = "unstable";
+use mpps_record::doubts::UNSTABLE;
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (stability, searched) = (&weighed.gated.stability, weighed.searched);

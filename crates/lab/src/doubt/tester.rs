@@ -3,11 +3,10 @@
 use super::{Doubt, Weighed, Weight};
 use mpps_method::mlr::NOT_OFFERED_AT_MOST;
 use mpps_method::{LimitedBy, Outcome, Rate, Trial, Verdict};
+use mpps_record::doubts::TESTER_NEAR_CEILING;
 
 /// Near its ceiling the tester itself may lose what the DUT did not.
 const NEAR_CEILING: f64 = 0.95;
-/// The doubt of a result that lies close to, or at, what the tester can do.
-pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";
 
 pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let (searched, ceiling) = (weighed.searched, weighed.saturated.ceiling);

@@ -4,6 +4,7 @@ use super::*;
 use mpps_method::{
     CpuBusy, CpuSteal, GoalResult, Losses, Outcome, Passes, Rate, Span, Trial, Verdict,
 };
+use mpps_record::doubts::TESTER_NEAR_CEILING;
 
 /// What a search found that ended so.
 pub(super) fn result(outcome: Outcome) -> GoalResult {

@@ -66,3 +66,40 @@ impl MemoryTraffic {
         self.written_octets + self.read_octets
     }
 }
+
+/// One size of working set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkingSet {
+    /// Octets in use.
+    pub working_set_octets: u64,
+    /// Time of one access that depends on the one before, ns.
+    pub latency_ns: f64,
+    /// Octets per second of a copy inside the working set, read and written together.
+    pub copy_octets_per_s: f64,
+}
+
+/// What was measured of a machine's memory, and how far it can be believed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryMeasured {
+    /// The CPU it ran on.
+    pub cpu: usize,
+    /// By rising size; each four times the one before, and the largest.
+    pub points: Vec<WorkingSet>,
+    /// Octets per second that all CPUs copy at once, each within its share of the largest working set; read
+    /// and written together.
+    pub together_octets_per_s: f64,
+    /// How many CPUs that were.
+    pub together_cpus: usize,
+    /// Share of the time that the hypervisor took the one CPU away; `None` where the kernel does not say.
+    pub steal_share: Option<f64>,
+    /// Share of the time that other programs had that CPU.
+    pub others_share: f64,
+}
+
+impl MemoryMeasured {
+    /// The largest working set: memory itself, where that is beyond every cache.
+    #[must_use]
+    pub fn memory(&self) -> Option<WorkingSet> {
+        self.points.last().copied()
+    }
+}

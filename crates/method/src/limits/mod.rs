@@ -8,7 +8,7 @@ mod bus;
 mod memory;
 
 pub use bus::{Bus, Generation, Packets, PcieError};
-pub use memory::{MemoryBandwidth, MemoryTraffic};
+pub use memory::{MemoryBandwidth, MemoryMeasured, MemoryTraffic, WorkingSet};
 
 use crate::frame_spec::FrameSpec;
 use crate::units::{FrameLen, LinkSpeed, Rate};

@@ -2,7 +2,7 @@
 //! load it wants next, the lowest load wins, and the search ends when no goal wants any.
 //!
 //! What a load is (lower bound, upper bound, undecided) and what is reported follow the RFC to the letter
-//! ([`load`], [`database`]); which load comes next is ours ([`selector`]).
+//! ([`load`], [`database`]); which load comes next is ours (`selector`).
 //!
 //! Beside the RFC's own terms, as in every search here:
 //!

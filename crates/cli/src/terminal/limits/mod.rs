@@ -5,10 +5,9 @@ mod document;
 pub use document::limits_json;
 
 use super::{columns, grouped};
-use crate::plan::LimitsPlan;
-use mpps_lab::memory::MemoryMeasured;
+use crate::limits_plan::LimitsPlan;
 use mpps_method::Rate;
-use mpps_method::limits::{Budget, MemoryBandwidth, octet_ns};
+use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
 use std::fmt::Write;
 
 /// A share of time taken by others from which on the measured memory is to be doubted.
@@ -173,7 +172,7 @@ fn binary(octets: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_lab::memory::Point;
+    use mpps_method::limits::WorkingSet;
     use mpps_method::limits::{Bus, Packets};
     use mpps_method::{FrameSpec, LinkSpeed};
 
@@ -225,7 +224,7 @@ mod tests {
 
     #[test]
     fn measured_memory_stands_beside_the_others() {
-        let point = |working_set_octets, latency_ns, gigabytes: f64| Point {
+        let point = |working_set_octets, latency_ns, gigabytes: f64| WorkingSet {
             working_set_octets,
             latency_ns,
             copy_octets_per_s: gigabytes * 1e9,

@@ -1,16 +1,20 @@
 //! `mpps table`: one file a verb.
 
+#[cfg(feature = "measure")]
 mod clear;
+#[cfg(feature = "measure")]
 mod load;
+#[cfg(feature = "measure")]
 mod place;
 mod read;
+#[cfg(feature = "measure")]
 mod show;
 mod synthesize;
 
 use crate::args::{TableArgs, TableVerb};
 use crate::exit::Exit;
+use crate::terminal::bar::bar;
 use crate::terminal::grouped;
-use crate::terminal::progress::bar;
 use anyhow::Result;
 use mpps_tables::{Progress, ReadOptions, ReadTable, Source};
 use std::fmt::Display;
@@ -23,9 +27,13 @@ pub fn run(args: &TableArgs) -> Result<Exit> {
     match &args.verb {
         TableVerb::Read(args) => read::run(args),
         TableVerb::Synthesize(args) => synthesize::run(args),
+        #[cfg(feature = "measure")]
         TableVerb::Load(args) => load::run(args),
+        #[cfg(feature = "measure")]
         TableVerb::Show(args) => show::show(args),
+        #[cfg(feature = "measure")]
         TableVerb::Stats(args) => show::stats(args),
+        #[cfg(feature = "measure")]
         TableVerb::Clear(args) => clear::run(args),
     }
 }

@@ -3,10 +3,10 @@
 use super::reading;
 use crate::args::ReadArgs;
 use crate::exit::Exit;
-use crate::plan::{choose_options, read_options};
+use crate::host;
+use crate::route_options::{choose_options, read_options};
 use crate::terminal;
 use anyhow::Result;
-use mpps_lab::surroundings::Surroundings;
 use mpps_tables::{Source, read_routes};
 
 /// Runs the verb.
@@ -15,7 +15,7 @@ use mpps_tables::{Source, read_routes};
 /// One line that names the remedy.
 pub fn run(args: &ReadArgs) -> Result<Exit> {
     let mut options = choose_options(&args.choose);
-    Surroundings::here()?.keep_clear(&mut options);
+    host::keep_clear(&mut options)?;
     let source = Source::from_argument(args.file.file.clone());
     let mut progress = reading(&source, args.quiet);
     let read = read_routes(source, &read_options(&args.file), &options, &mut progress)?;

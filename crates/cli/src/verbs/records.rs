@@ -1,0 +1,100 @@
+//! `mpps records`: the records of this user. It needs no root.
+
+use super::show;
+use crate::args::{PruneArgs, RecordsArgs, RecordsVerb, ShowRecordArgs};
+use crate::exit::Exit;
+use crate::folder::Folder;
+use crate::records::{Kept, Shelf, find};
+use crate::terminal;
+use anyhow::{Result, ensure};
+use std::path::Path;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn run(args: &RecordsArgs) -> Result<Exit> {
+    let Folder {
+        path: folder,
+        avoided,
+    } = Folder::of_this_user()?;
+    if let Some(foreign) = avoided {
+        let (foreign, folder) = (foreign.display(), folder.display());
+        terminal::note(&format!(
+            "mpps: {foreign} belongs to another user: these records are in {folder}"
+        ));
+    }
+    match &args.verb {
+        RecordsVerb::List(args) => {
+            let shelf = Shelf::read(&folder)?;
+            terminal::out(&if args.json {
+                terminal::records_json(&folder, &shelf)
+            } else {
+                terminal::records(&folder, &shelf)
+            });
+            Ok(Exit::Measured)
+        }
+        RecordsVerb::Show(args) => show_one(&folder, args),
+        RecordsVerb::Prune(args) => prune(&folder, args),
+    }
+}
+
+/// A path that is there is that file; all else is the name of a run.
+fn show_one(folder: &Path, args: &ShowRecordArgs) -> Result<Exit> {
+    let record = if args.record.exists() {
+        args.record.clone()
+    } else {
+        find(folder, &args.record.to_string_lossy())?
+    };
+    show::run(&ShowRecordArgs {
+        record,
+        run: args.run.clone(),
+        json: args.json,
+        verbose: args.verbose,
+    })
+}
+
+/// Removes what is old, says it, and goes on where one cannot be removed.
+fn prune(folder: &Path, args: &PruneArgs) -> Result<Exit> {
+    let shelf = Shelf::read(folder)?;
+    let newest = args
+        .keep
+        .map_or(0, |keep| usize::try_from(keep).unwrap_or(usize::MAX));
+    let is_old = |kept: &&Kept| args.older_than.is_none_or(|age| kept.is_older_than(age));
+    let (mut removed, mut octets, mut failed) = (0, 0, 0);
+    let verb = if args.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    for kept in shelf.kept.iter().skip(newest).filter(is_old) {
+        let name = terminal::file_name(&kept.path);
+        let gone = match (kept.is_under_way(), args.dry_run) {
+            (true, _) => Ok(false),
+            (false, true) => Ok(true),
+            (false, false) => kept.remove(),
+        };
+        match gone {
+            Ok(true) => {
+                removed += 1;
+                octets += kept.octets;
+                terminal::out(&format!("{verb} {name}\n"));
+            }
+            Ok(false) => terminal::note(&format!("kept {name}: a run may still write to it")),
+            Err(error) => {
+                failed += 1;
+                terminal::error(&format!("{error:#}"));
+            }
+        }
+    }
+    let size = terminal::file_size(octets);
+    terminal::out(&format!(
+        "{verb} {removed} of {} records, {size}\n",
+        shelf.kept.len()
+    ));
+    ensure!(
+        failed == 0,
+        "{failed} records could not be removed (see above)"
+    );
+    Ok(Exit::Measured)
+}

@@ -1,0 +1,8 @@
+//! Names of doubts that programs look for.
+
+/// Of a simulated pair: nothing was measured.
+pub const SIMULATED: &str = "simulated";
+/// Of a DUT that loses frames at a load that it should not feel.
+pub const UNSTABLE: &str = "unstable";
+/// Of a result that lies close to, or at, what the tester can do.
+pub const TESTER_NEAR_CEILING: &str = "tester-near-ceiling";

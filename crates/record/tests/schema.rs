@@ -1,0 +1,136 @@
+//! `docs/record.schema.json` is what the types say, and the records in this repository keep to it.
+//! `MPPS_WRITE_SCHEMA=1 cargo test -p mpps-record --features schema --test schema` writes it anew.
+
+use mpps_record::{Line, schema};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let file = root().join("docs/record.schema.json");
+    let text = format!("{:#}\n", schema());
+    if std::env::var_os("MPPS_WRITE_SCHEMA").is_some() {
+        fs::write(&file, &text).expect("write the schema");
+    }
+    let written = fs::read_to_string(file).expect("the schema");
+    assert!(written == text, "docs/record.schema.json is of other types");
+}
+
+#[test]
+fn each_kind_of_line_has_its_schema() {
+    let schema = schema();
+    let of_kind = |line: &Value| line["properties"]["kind"]["const"].clone();
+    let kinds: Vec<Value> = schema["oneOf"]
+        .as_array()
+        .expect("kinds")
+        .iter()
+        .map(of_kind)
+        .collect();
+    assert_eq!(kinds, Line::KINDS);
+}
+
+/// Whether a value keeps to a schema, as far as its keywords are those that the generator writes for these types.
+fn keeps_to(value: &Value, schema: &Value, root: &Value) -> bool {
+    let listed = |word: &str| schema[word].as_array().map(Vec::as_slice);
+    let typed = |name: &Value| match name.as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("null") => value.is_null(),
+        Some("number") => value.is_number(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        _ => panic!("type {name}"),
+    };
+    let is_typed = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(names) => names.iter().any(typed),
+        name => typed(name),
+    };
+    let passes = |schemas: &[Value]| {
+        let passed = schemas
+            .iter()
+            .filter(|schema| keeps_to(value, schema, root));
+        passed.count()
+    };
+    let referred = schema["$ref"].as_str().is_none_or(|name| {
+        let name = name.strip_prefix("#/$defs/").expect("a definition");
+        keeps_to(value, &root["$defs"][name], root)
+    });
+    let present = |name: &Value| value.get(name.as_str().unwrap_or_default()).is_some();
+    let member = |(name, schema): (&String, &Value)| {
+        value
+            .get(name)
+            .is_none_or(|value| keeps_to(value, schema, root))
+    };
+    is_typed
+        && referred
+        && schema.get("const").is_none_or(|only| only == value)
+        && (schema["minimum"].as_f64())
+            .is_none_or(|least| value.as_f64().is_none_or(|of| of >= least))
+        && listed("required").is_none_or(|names| names.iter().all(present))
+        && schema["properties"]
+            .as_object()
+            .is_none_or(|all| all.iter().all(member))
+        && listed("oneOf").is_none_or(|schemas| passes(schemas) == 1)
+        && listed("anyOf").is_none_or(|schemas| passes(schemas) > 0)
+        && (schema.get("items").zip(value.as_array()))
+            .is_none_or(|(schema, all)| all.iter().all(|value| keeps_to(value, schema, root)))
+}
+
+/// Every raw file of the bench, and the golden records.
+fn files() -> Vec<PathBuf> {
+    let mut folders = vec![
+        root().join("bench/runs"),
+        root().join("crates/record/tests/golden"),
+    ];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+/// Schema 1 wrote rates with a fraction, so its lines are left out.
+#[test]
+fn every_recorded_line_keeps_to_the_schema() {
+    let (schema, mut lines) = (schema(), 0);
+    for file in files() {
+        for line in fs::read_to_string(&file).expect("a file").lines() {
+            let Ok(line) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
+            let kind = line["kind"].as_str().unwrap_or_default();
+            if line["schema"].as_u64().is_none_or(|schema| schema < 2)
+                || !Line::KINDS.contains(&kind)
+            {
+                continue;
+            }
+            assert!(
+                keeps_to(&line, &schema, &schema),
+                "{}: {line}",
+                file.display()
+            );
+            let mut without = line.clone();
+            without.as_object_mut().expect("an object").remove("run");
+            assert!(!keeps_to(&without, &schema, &schema), "{line}");
+            let mut other = line;
+            other["kind"] = "other".into();
+            assert!(!keeps_to(&other, &schema, &schema), "{other}");
+            lines += 1;
+        }
+    }
+    assert!(lines > 500, "{lines}");
+}
