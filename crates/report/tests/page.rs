@@ -157,6 +157,25 @@ fn an_unreadable_file_hides_no_other() {
 }
 
 #[test]
+fn a_search_is_drawn_by_time() {
+    let numbered = golden();
+    assert!(page_of(numbered.as_bytes()).contains("number of the trial"));
+    let timed = |step_ns: u64| {
+        let line = |line: &str| {
+            let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            if let Some(trial) = line["trial"].as_u64() {
+                line["begun_after_ns"] = (trial * step_ns).into();
+            }
+            format!("{line}\n")
+        };
+        page_of(numbered.lines().map(line).collect::<String>().as_bytes())
+    };
+    let page = timed(1_000_000_000);
+    assert!(page.contains("seconds since the run began") && !page.contains("number of the trial"));
+    assert!(timed(60_000_000_000).contains("minutes since the run began"));
+}
+
+#[test]
 fn ten_thousand_trials_are_quick_and_small() {
     let text = long(10_000);
     let begun = Instant::now();
