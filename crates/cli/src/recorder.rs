@@ -10,8 +10,8 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
-    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, RunLine, StandsOn,
-    TrialLine,
+    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, RunLine,
+    StandsOn, TrialLine,
 };
 use std::io;
 
@@ -297,7 +297,9 @@ mod tests {
         );
         let text = std::fs::read_to_string(&path).expect("read back");
         assert_eq!(text.lines().count(), 4);
-        let begun = text.lines().map(|line| line.contains("\"begun_after_ns\":5,"));
+        let begun = text
+            .lines()
+            .map(|line| line.contains("\"begun_after_ns\":5,"));
         let begun: Vec<bool> = begun.collect();
         assert_eq!(begun, [false, false, false, true], "since the first line");
         std::fs::remove_file(path).expect("tidy up");

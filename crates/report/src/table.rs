@@ -1,9 +1,11 @@
 //! The results of a run as one table, whatever its job found. Columns have the names that the terminal gives them.
 
+mod lines;
+
 use crate::number;
 use crate::plots::{destinations, routes};
-use crate::section::goals;
-use crate::sentence::{is_bound, subject};
+use crate::row::Row;
+use crate::sentence::is_bound;
 use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, PointLine, RateIs};
 use mpps_record::{ResultLine, Run};
 
@@ -65,8 +67,10 @@ const LOADS: &[&str] = &[
 #[must_use]
 pub fn results(run: &Run) -> Option<Table> {
     let (head, rows): (_, Vec<Vec<String>>) = if !run.results.is_empty() {
-        let row = |found| result(found, goals(run));
-        (RESULTS, run.results.iter().map(row).collect())
+        (
+            RESULTS,
+            Row::each(&run.results).iter().map(result).collect(),
+        )
     } else if !run.points.is_empty() {
         (POINTS, run.points.iter().map(point).collect())
     } else if !run.curves.is_empty() {
@@ -80,6 +84,8 @@ pub fn results(run: &Run) -> Option<Table> {
         (CURVES, run.curves.iter().flat_map(rows).collect())
     } else if !run.calibrations.is_empty() {
         (FAULTS, run.calibrations.iter().map(fault).collect())
+    } else if let Some((head, rows)) = lines::rows(run) {
+        (head, rows)
     } else {
         let rows = |load: &LoadLine| {
             let trials = load.trials.iter().map(|tried| tried_load(load, "", tried));
@@ -138,9 +144,9 @@ pub fn limited_by(result: &ResultLine) -> String {
     limit.map_or_else(dash, |limit| limit.as_str().to_owned())
 }
 
-fn result(result: &ResultLine, goals: usize) -> Vec<String> {
+fn result(result: &Row<'_>) -> Vec<String> {
     vec![
-        subject(result, goals),
+        result.name.clone(),
         at_overload(result),
         without_loss(result),
         limited_by(result),

@@ -53,7 +53,14 @@ fn search_axis(trials: &[&TrialLine]) -> (Axis, Option<f64>) {
 /// Every trial of a search by time, or number where the record has no times, and by load; and the loads found.
 #[must_use]
 pub fn search(run: &Run, frame: &str) -> Option<Chart> {
-    let apart = [Phase::Overload, Phase::Wire, Phase::Gate];
+    let apart = [
+        Phase::Overload,
+        Phase::Wire,
+        Phase::Gate,
+        Phase::Burst,
+        Phase::Latency,
+        Phase::Recovery,
+    ];
     let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
     let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
     let (x, unit_ns) = search_axis(&searched);
