@@ -147,16 +147,16 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
 /// why there is nothing.
 #[must_use]
 pub fn answers_without_results(run: &Run) -> Vec<String> {
-    let curve = |line: &CurveLine| {
-        let simulated = if line.simulated { "Simulated: " } else { "" };
-        format!("{simulated}{}", curve(line))
-    };
+    let begin = run.begin.as_ref();
+    let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
+    let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
     let told = (run.curves.iter().map(curve))
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
         .chain(run.comparisons.iter().flat_map(comparison));
-    let told: Vec<String> = told.map(|sentence| sentence + ".").collect();
+    let prefix = if simulated { "Simulated: " } else { "" };
+    let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
     if told.is_empty() {
         return vec![other_answer(run)];
     }

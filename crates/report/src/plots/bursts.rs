@@ -42,7 +42,7 @@ fn searches(lines: &[BurstLine]) -> Option<Chart> {
         "Longest burst without loss".to_owned(),
         "Lines reach to the shortest burst that lost frames each time.",
         rate_axis("number of the search", Scale::Whole),
-        rate_axis("frames back to back", ZERO),
+        rate_axis("frames back to back", Scale::Linear { from_zero: false }),
         rings.into_iter().chain(searched).collect(),
     )
 }
