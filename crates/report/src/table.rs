@@ -163,11 +163,14 @@ fn point(point: &PointLine) -> Vec<String> {
     let rate = point.max_forwarding_fps.map(|found| found.median as f64);
     vec![
         point.series.clone(),
-        point.frame.clone().unwrap_or_else(dash),
+        point.frame.as_deref().map_or_else(dash, number::frame),
         number::grouped(routes(point)),
         number::grouped(destinations(point)),
-        ns.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
-        ns.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
+        whole(ns.map(|ns| ns.median)),
+        ns.map_or_else(dash, |ns| {
+            let [low, high] = [ns.low, ns.high].map(|end| whole(Some(end)));
+            format!("{low} to {high}")
+        }),
         if bound && rate.is_some() { "≥ " } else { "" }.to_owned() + &whole(rate),
         point.limited_by.clone().unwrap_or_else(dash),
     ]
@@ -178,7 +181,11 @@ fn at_load(curve: &CurveLine, load: &CurvePoint) -> Vec<String> {
     let count = |value: Option<u64>| value.map_or_else(dash, number::grouped);
     vec![
         number::frame(&curve.frame),
-        load.verdict.to_string(),
+        if at.is_some() {
+            load.verdict.to_string()
+        } else {
+            load.verdict_text.clone()
+        },
         number::percent(load.load_share),
         count(at.map(|at| at.offered_fps)),
         count(at.map(|at| at.forwarding_fps)),
