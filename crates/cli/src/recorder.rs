@@ -5,11 +5,13 @@ use crate::record::{Record, doubt, trial_line};
 use crate::terminal::grouped;
 use crate::terminal::progress::Progress;
 use anyhow::{Context, Result};
+use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
-    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, StandsOn,
+    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, RunLine,
+    StandsOn, TrialLine,
 };
 use std::io;
 
@@ -19,6 +21,8 @@ pub struct Recorder {
     run: Run,
     progress: Progress,
     beside: Option<Beside>,
+    /// When the first line was written.
+    begun_ns: u64,
     trials: u32,
     stands: StandsOn,
 }
@@ -32,6 +36,7 @@ impl Recorder {
             record,
             progress,
             beside: None,
+            begun_ns: monotonic_ns(),
             trials: 0,
             stands: StandsOn::default(),
         }
@@ -71,6 +76,9 @@ impl Recorder {
     /// The record could not be written.
     pub fn append<T: Body>(&mut self, line: T) -> io::Result<()> {
         let written = self.record.append(&line);
+        if T::KIND == RunLine::KIND {
+            self.begun_ns = monotonic_ns();
+        }
         self.run.add(line);
         written
     }
@@ -131,7 +139,11 @@ impl Recorder {
 impl Observer for Recorder {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.trials = report.number;
-        let line = trial_line(self.trials, report);
+        let begun = report.trial.begun.map(Span::as_nanos);
+        let line = TrialLine {
+            begun_after_ns: begun.map(|begun_ns| begun_ns.saturating_sub(self.begun_ns)),
+            ..trial_line(self.trials, report)
+        };
         let written = self.record.append(&line);
         if self.shows_trials() {
             self.run.add(line);
@@ -264,7 +276,11 @@ mod tests {
                     rate: Rate::from_fps(1e6),
                     duration: Span::from_millis(1),
                 },
-                trial: &Trial::default(),
+                trial: &Trial {
+                    begun: (phase == Phase::Gate)
+                        .then_some(Span::from_nanos(recorder.begun_ns + 5)),
+                    ..Trial::default()
+                },
                 verdict: &Verdict::Lossless,
             };
             recorder.trial(&report).expect("recorded");
@@ -281,6 +297,11 @@ mod tests {
         );
         let text = std::fs::read_to_string(&path).expect("read back");
         assert_eq!(text.lines().count(), 4);
+        let begun = text
+            .lines()
+            .map(|line| line.contains("\"begun_after_ns\":5,"));
+        let begun: Vec<bool> = begun.collect();
+        assert_eq!(begun, [false, false, false, true], "since the first line");
         std::fs::remove_file(path).expect("tidy up");
     }
 }

@@ -1,6 +1,7 @@
 //! Waiting by the monotonic clock.
 
-use mpps_linux::clock::monotonic_ns;
+pub use mpps_linux::clock::monotonic_ns;
+
 use mpps_method::Span;
 use std::time::Duration;
 

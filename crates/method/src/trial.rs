@@ -203,6 +203,8 @@ pub struct StackCounts {
 pub struct Trial {
     /// Offered load over all directions together.
     pub offered: Rate,
+    /// Its first slot, by the monotonic clock; `None` where no clock ran, because it was simulated.
+    pub begun: Option<Span>,
     /// Length of the schedule: from the first slot to the last.
     pub duration: Span,
     /// What that was to be, where the sender was stopped before, for it could not offer the load any more

@@ -17,6 +17,9 @@ pub struct TrialLine {
     pub phase: Phase,
     /// Offered load (RFC 2285 3.5.2), all directions together; the load really sent where there was no pace.
     pub offered_fps: f64,
+    /// From the run's first line to its first slot; missing where it was simulated, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_after_ns: Option<u64>,
     /// How long its slots lasted.
     pub duration_ns: u64,
     /// The length it was to have, where it ended early because it could not pass any more; else null.

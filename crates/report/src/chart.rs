@@ -206,7 +206,10 @@ impl Chart {
     /// Where a point stands across, in words.
     fn at(&self, point: &Point) -> String {
         match &self.x.scale {
-            Scale::Names(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+            Scale::Names(names) => names
+                .get(point.x.round() as usize)
+                .cloned()
+                .unwrap_or_default(),
             _ => (self.x.words)(point.x),
         }
     }

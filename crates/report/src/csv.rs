@@ -14,7 +14,7 @@ struct Row<'a> {
 
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 29] = [
+const COLUMNS: [Column; 30] = [
     ("file", |row| row.file.to_owned()),
     ("run", |row| row.run.name.clone()),
     ("schema", |row| row.run.schema.to_string()),
@@ -31,6 +31,7 @@ const COLUMNS: [Column; 29] = [
     ("phase", |row| row.trial.phase.to_string()),
     ("verdict", |row| row.trial.verdict.to_string()),
     ("verdict_text", |row| row.trial.verdict_text.clone()),
+    ("begun_after_ns", |row| known(row.trial.begun_after_ns)),
     ("duration_ns", |row| row.trial.duration_ns.to_string()),
     ("offered_fps", |row| row.figures.offered_fps.to_string()),
     ("sent_fps", |row| row.figures.sent_fps.to_string()),

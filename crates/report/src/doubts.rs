@@ -40,7 +40,10 @@ impl<'a> Raised<'a> {
         let results = results.chain(of_points).map(|result| &result.doubts);
         let points = points.map(|point| &point.doubts);
         let curves = run.curves.iter().map(|curve| &curve.doubts);
-        let all = results.chain(points).chain(curves);
+        let all = (results.chain(points).chain(curves))
+            .chain(run.latencies.iter().map(|line| &line.doubts))
+            .chain(run.bursts.iter().map(|line| &line.doubts))
+            .chain(run.recoveries.iter().map(|line| &line.doubts));
         Self::each(all.map(|doubts| ("", doubts.as_slice())))
     }
 

@@ -39,10 +39,9 @@ fn summary(file: &str, run: &Run) -> String {
         say(format!("**{subject}: {simulated}{told}** {limited}"));
     }
     if run.results.is_empty() {
-        say(format!(
-            "**{}**",
-            plain(&sentence::answer_without_results(run))
-        ));
+        for told in sentence::answers_without_results(run) {
+            say(format!("**{}**", plain(&told)));
+        }
     }
     let begin = run.begin.as_ref();
     unfinished(run)

@@ -1,5 +1,7 @@
 //! Results as gauges in OpenMetrics' text format, in base units. Prometheus' older format reads it too.
 
+mod lines;
+
 use crate::headline::is_bound;
 use crate::source::Gathered;
 use mpps_record::{FrameCost, Interval, PointLine, ResultLine, Run, TrialLine, Verdict};
@@ -63,6 +65,10 @@ const MAXIMUM: (&str, &str) = (
     "mpps_maximum_forwarding_rate_frames_per_second",
     "Maximum forwarding rate (RFC 2285 3.6.3) with its interval; the label reads says whether it is a bound.",
 );
+const LATENCY: (&str, &str) = (
+    "mpps_latency_seconds",
+    "One-way latency: of the trial that a result stands on, or of a load through the router and through a wire.",
+);
 const ROUTER: (&str, &str) = (
     "mpps_router_frame_cost_seconds",
     "CPU time of the router for a frame at overload, with its interval.",
@@ -88,6 +94,7 @@ pub fn openmetrics(all: &Gathered) -> String {
             one_point(&mut gauges, &labels, point);
         }
         curves(&mut gauges, &labels, run);
+        lines::add(&mut gauges, &labels, run);
         for line in &run.calibrations {
             let labels = with(&labels, &[("fault", &line.fault)]);
             let holds = if line.holds { 1.0 } else { 0.0 };
@@ -214,8 +221,8 @@ fn one_result(gauges: &mut Gauges, labels: &Labels<'_>, result: &ResultLine, tri
         ];
         for (percentile, ns) in known {
             gauges.add(
-                "mpps_latency_seconds",
-                "Latency in the trial that the result stands on.",
+                LATENCY.0,
+                LATENCY.1,
                 &with(labels, &[("percentile", percentile)]),
                 ns.map(|ns| ns as f64 * NS),
             );

@@ -3,8 +3,9 @@
 use crate::chart;
 use crate::number;
 use crate::raw::Raw;
+use crate::row::Row;
 use crate::section::{gravest, moment, section};
-use crate::sentence::{self, subject};
+use crate::sentence;
 use crate::source::Gathered;
 use crate::table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -110,11 +111,11 @@ fn rows(run: &Run, id: &str) -> Markup {
     let begun = begin.map_or("unknown".to_owned(), |begin| moment(&begin.begun_utc));
     let link = html! { a href=(format!("#{id}")) { (run.name) } };
     html! {
-        @for result in &run.results {
+        @for result in &Row::each(&run.results) {
             tr {
                 td { (link) }
                 td { (begun) }
-                td { (subject(result, 2)) }
+                td { (result.name) }
                 td { (table::at_overload(result)) }
                 td { (table::without_loss(result)) }
                 td { (table::limited_by(result)) }
@@ -125,7 +126,7 @@ fn rows(run: &Run, id: &str) -> Markup {
             tr {
                 td { (link) }
                 td { (begun) }
-                td colspan="4" { (sentence::answer_without_results(run)) }
+                td colspan="4" { (sentence::answers_without_results(run).join(" ")) }
                 td { (gravest(run)) }
             }
         }

@@ -1,14 +1,18 @@
 //! The plots of a run. Each is `None` where the record has nothing to draw.
 
+mod bursts;
+mod comparisons;
 mod curves;
 mod frames;
 mod latency;
 mod points;
 mod trials;
 
+pub use bursts::{bursts, recoveries};
+pub use comparisons::comparisons;
 pub use curves::curves;
 pub use frames::{cost, rates};
-pub use latency::{latency, latency_histogram};
+pub use latency::{latencies, latency, latency_histogram};
 pub use points::{destinations, routes, scale_cost, scale_rate};
 pub use trials::{forwarding, loss, search};
 

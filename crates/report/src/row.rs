@@ -1,6 +1,6 @@
 //! A result of a record as a row: what it is about, and how its rate is to be read.
 
-use crate::sentence::subject;
+use crate::number;
 use mpps_record::{RateIs, ResultLine};
 use std::ops::Deref;
 
@@ -43,9 +43,13 @@ impl<'a> Row<'a> {
         let several_goals = results.windows(2).any(alike);
         let row = |line: &'a ResultLine| {
             let goal = line.goal.as_ref().filter(|_| several_goals);
+            let with_goal = |frame: String, gap: &str| match goal {
+                Some(goal) => format!("{frame}{gap}{goal}"),
+                None => frame,
+            };
             Self {
-                subject: goal.map_or(line.frame.clone(), |goal| format!("{} {goal}", line.frame)),
-                name: subject(line, if several_goals { 2 } else { 1 }),
+                subject: with_goal(line.frame.clone(), " "),
+                name: with_goal(number::frame(&line.frame), ", "),
                 line,
             }
         };

@@ -54,14 +54,6 @@ pub fn moment(utc: &str) -> String {
     }
 }
 
-/// How many goals were searched for.
-#[must_use]
-pub fn goals(run: &Run) -> usize {
-    let plan = run.begin.as_ref().map(|begin| &begin.plan);
-    let search = plan.and_then(|plan| plan.search.as_ref());
-    search.map_or(0, |search| search.goals.len())
-}
-
 fn first_screen(run: &Run) -> Markup {
     let rows = Row::each(&run.results);
     let several = rows.len() > 1;
@@ -83,7 +75,9 @@ fn first_screen(run: &Run) -> Markup {
                         (answer(row))
                     }
                 }
-                @if run.results.is_empty() { p { (sentence::answer_without_results(run)) } }
+                @if run.results.is_empty() {
+                    @for told in sentence::answers_without_results(run) { p { (told) } }
+                }
                 @if let Some(error) = unfinished(run) { p { (error) } }
             }
             @if !run.results.is_empty() {
@@ -103,10 +97,10 @@ fn first_screen(run: &Run) -> Markup {
     }
 }
 
-/// What a run with results lacks all the same.
+/// What a run with an answer lacks all the same.
 #[must_use]
 pub fn unfinished(run: &Run) -> Option<String> {
-    if run.results.is_empty() {
+    if !sentence::is_answered(run) {
         return None;
     }
     match &run.end {
@@ -171,16 +165,24 @@ fn plots(run: &Run) -> Markup {
     draw(plots::scale_cost(&run.points));
     draw(plots::scale_rate(&run.points));
     plots::curves(&run.curves).into_iter().for_each(&mut draw);
+    plots::latencies(&run.latencies)
+        .into_iter()
+        .for_each(|chart| draw(Some(chart)));
+    plots::bursts(&run.bursts).into_iter().for_each(&mut draw);
+    draw(plots::recoveries(&run.recoveries));
+    plots::comparisons(&run.comparisons)
+        .into_iter()
+        .for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
         draw(plots::search(run, frame));
-        // A run over many routing tables has as many routers: their trials do not belong in one plot. Curves have their own.
-        if run.points.is_empty() && run.curves.is_empty() {
+        // Of other jobs the trials are those of several routers, or their plots are above.
+        if !sentence::is_answered(run) || !run.results.is_empty() {
             draw(plots::forwarding(run, frame));
             draw(plots::loss(run, frame));
         }
     }
-    if run.points.is_empty() {
+    if run.points.is_empty() && run.latencies.is_empty() && run.comparisons.is_empty() {
         draw(plots::latency(run));
         draw(plots::latency_histogram(run));
     }

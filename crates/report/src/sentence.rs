@@ -1,6 +1,10 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
+mod lines;
+
 pub use crate::headline::is_bound;
+pub use lines::{burst, comparison, latency, load, recovery};
+
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
 use mpps_record::{
@@ -21,6 +25,15 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
         }
+        ("latency", _) => {
+            "How long frames take at each load, through the router and through a wire.".to_owned()
+        }
+        ("back-to-back", _) => {
+            "The longest burst of frames without a gap that the router takes without loss."
+                .to_owned()
+        }
+        ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
+        ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
         (job, _) => format!("The job is \"{job}\"."),
     };
@@ -79,14 +92,6 @@ fn place(bed: &Place) -> String {
     }
 }
 
-/// `64 B`, `imix`; where there are several goals, `64 B, pdr 0.5 %`.
-#[must_use]
-pub fn subject(result: &ResultLine, goals: usize) -> String {
-    let goal = result.goal.as_ref().filter(|_| goals > 1);
-    let goal = goal.map_or(String::new(), |goal| format!(", {goal}"));
-    number::frame(&result.frame) + &goal
-}
-
 /// What the answer stands on: how busy the router was, what ended the search, and what a frame costs.
 #[must_use]
 pub fn limited(result: &ResultLine) -> Vec<String> {
@@ -138,9 +143,43 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
     )
 }
 
-/// The answer of a run without results: its points, its faults, its fixed loads, or why there is nothing.
+/// The answers of a run without results, a sentence each: its points, its faults, what its job has for each frame size, or
+/// why there is nothing.
 #[must_use]
-pub fn answer_without_results(run: &Run) -> String {
+pub fn answers_without_results(run: &Run) -> Vec<String> {
+    let begin = run.begin.as_ref();
+    let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
+    let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
+    let told = (run.curves.iter().map(curve))
+        .chain(run.latencies.iter().map(latency))
+        .chain(run.bursts.iter().map(burst))
+        .chain(run.recoveries.iter().map(recovery))
+        .chain(run.comparisons.iter().flat_map(comparison));
+    let prefix = if simulated { "Simulated: " } else { "" };
+    let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
+    if told.is_empty() {
+        return vec![other_answer(run)];
+    }
+    told
+}
+
+/// Whether the run has a line of the kind that its job is for.
+#[must_use]
+pub fn is_answered(run: &Run) -> bool {
+    let counts = [
+        run.results.len(),
+        run.points.len(),
+        run.calibrations.len(),
+        run.curves.len(),
+        run.latencies.len(),
+        run.bursts.len(),
+        run.recoveries.len(),
+        run.comparisons.len(),
+    ];
+    counts.into_iter().any(|count| count > 0)
+}
+
+fn other_answer(run: &Run) -> String {
     if !run.points.is_empty() {
         return points(run);
     }
@@ -148,13 +187,6 @@ pub fn answer_without_results(run: &Run) -> String {
         let all = run.calibrations.len();
         let found = run.calibrations.iter().filter(|line| line.holds).count();
         return format!("The meter found {found} of {all} planted faults within their tolerance.");
-    }
-    if !run.curves.is_empty() {
-        let told = run.curves.iter().map(|line| {
-            let simulated = if line.simulated { "Simulated: " } else { "" };
-            format!("{simulated}{}.", curve(line))
-        });
-        return told.collect::<Vec<_>>().join(" ");
     }
     let trials = number::plural(run.trials.len(), "trial");
     let fixed = run

@@ -94,7 +94,15 @@ fn missing_trials(run: &Run) -> Option<String> {
 
 /// Drops lines that are there twice, and counts them.
 fn drop_repeated(run: &mut Run) -> usize {
-    let others = unique(&mut run.results) + unique(&mut run.points) + unique(&mut run.calibrations);
+    let others = unique(&mut run.results)
+        + unique(&mut run.points)
+        + unique(&mut run.curves)
+        + unique(&mut run.latencies)
+        + unique(&mut run.bursts)
+        + unique(&mut run.recoveries)
+        + unique(&mut run.loads)
+        + unique(&mut run.comparisons)
+        + unique(&mut run.calibrations);
     let mut numbers = HashSet::new();
     // As a rule there is none, and a copy of 100 000 trials takes memory.
     if run.trials.iter().all(|trial| numbers.insert(trial.trial)) {

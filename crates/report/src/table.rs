@@ -1,9 +1,11 @@
 //! The results of a run as one table, whatever its job found. Columns have the names that the terminal gives them.
 
+mod lines;
+
 use crate::number;
 use crate::plots::{destinations, routes};
-use crate::section::goals;
-use crate::sentence::{is_bound, subject};
+use crate::row::Row;
+use crate::sentence::is_bound;
 use mpps_record::{
     CalibrationLine, CurveLine, CurvePoint, ForwardingLimit, LimitedBy, LoadLine, LoadTrial,
     PointLine, RateIs, ResultLine, Run,
@@ -67,8 +69,10 @@ const LOADS: &[&str] = &[
 #[must_use]
 pub fn results(run: &Run) -> Option<Table> {
     let (head, rows): (_, Vec<Vec<String>>) = if !run.results.is_empty() {
-        let row = |found| result(found, goals(run));
-        (RESULTS, run.results.iter().map(row).collect())
+        (
+            RESULTS,
+            Row::each(&run.results).iter().map(result).collect(),
+        )
     } else if !run.points.is_empty() {
         (POINTS, run.points.iter().map(point).collect())
     } else if !run.curves.is_empty() {
@@ -82,6 +86,8 @@ pub fn results(run: &Run) -> Option<Table> {
         (CURVES, run.curves.iter().flat_map(rows).collect())
     } else if !run.calibrations.is_empty() {
         (FAULTS, run.calibrations.iter().map(fault).collect())
+    } else if let Some((head, rows)) = lines::rows(run) {
+        (head, rows)
     } else {
         let rows = |load: &LoadLine| {
             let trials = load.trials.iter().map(|tried| tried_load(load, "", tried));
@@ -150,9 +156,9 @@ fn busy(result: &ResultLine) -> Option<f64> {
     }
 }
 
-fn result(result: &ResultLine, goals: usize) -> Vec<String> {
+fn result(result: &Row<'_>) -> Vec<String> {
     vec![
-        subject(result, goals),
+        result.name.clone(),
         at_overload(result),
         without_loss(result),
         limited_by(result),
@@ -169,11 +175,14 @@ fn point(point: &PointLine) -> Vec<String> {
     let rate = point.max_forwarding_fps.map(|found| found.median as f64);
     vec![
         point.series.clone(),
-        point.frame.clone().unwrap_or_else(dash),
+        point.frame.as_deref().map_or_else(dash, number::frame),
         number::grouped(routes(point)),
         number::grouped(destinations(point)),
-        ns.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
-        ns.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
+        whole(ns.map(|ns| ns.median)),
+        ns.map_or_else(dash, |ns| {
+            let [low, high] = [ns.low, ns.high].map(|end| whole(Some(end)));
+            format!("{low} to {high}")
+        }),
         if bound && rate.is_some() { "≥ " } else { "" }.to_owned() + &whole(rate),
         point.limited_by.clone().unwrap_or_else(dash),
     ]
@@ -184,7 +193,11 @@ fn at_load(curve: &CurveLine, load: &CurvePoint) -> Vec<String> {
     let count = |value: Option<u64>| value.map_or_else(dash, number::grouped);
     vec![
         number::frame(&curve.frame),
-        load.verdict.to_string(),
+        if at.is_some() {
+            load.verdict.to_string()
+        } else {
+            load.verdict_text.clone()
+        },
         number::percent(load.load_share),
         count(at.map(|at| at.offered_fps)),
         count(at.map(|at| at.forwarding_fps)),

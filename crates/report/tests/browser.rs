@@ -4,7 +4,7 @@ mod support;
 
 use std::path::PathBuf;
 use std::process::Command;
-use support::{curve, file, golden, long, page, source};
+use support::{curve, file, golden, lines, long, page, source};
 
 /// Before all else: whatever goes wrong is counted.
 const WATCH: &str = "<script>var wrong = []; \
@@ -23,7 +23,7 @@ for (const figure of all(".plot")) {
 }
 const trials = document.querySelector("table.trials") ?? document.querySelector("table.sortable");
 tell("rows", trials.tBodies[0].rows.length);
-const head = all("th", trials).find((head) => head.textContent.startsWith("forwarded"));
+const head = all("th", trials).find((head) => head.textContent.startsWith("forwarded")) ?? all("th", trials)[0];
 const column = [...head.parentNode.children].indexOf(head);
 const numbers = () => all("tbody tr", trials).map((row) => Number(row.cells[column].textContent.replace(/\s/g, "")));
 // Cells without a number are last, whichever way.
@@ -174,6 +174,29 @@ fn a_browser_shows_curves() {
         ("plot Forwarding rate by offered load", "5"),
         ("plot Loss by offered load", "5"),
         ("plot Router busy by offered load", "5"),
+    ];
+    check(&told, &wanted);
+}
+
+#[test]
+fn a_browser_shows_lines_of_every_job() {
+    let texts = [
+        lines::latencies(),
+        lines::bursts(),
+        lines::recoveries(),
+        lines::comparisons(),
+    ];
+    let sources = texts.map(|text| source("run.jsonl", text.as_bytes()));
+    let Some(told) = opened("lines", &page(sources.into())) else {
+        return;
+    };
+    let wanted = [
+        ("rows", "4"),
+        ("plot Longest burst without loss", "5"),
+        ("plot Buffer time by frame size", "2"),
+        ("plot Recovery time by trial", "4"),
+        ("plot Frames/s of each variant", "6"),
+        ("plot CPU time of a frame against the first variant", "4"),
     ];
     check(&told, &wanted);
 }

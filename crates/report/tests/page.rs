@@ -6,7 +6,7 @@ mod support;
 use mpps_record::read_file;
 use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
-use support::{curve, faults, file, golden, long, measured, page, source, spoilt};
+use support::{curve, faults, file, golden, lines, long, measured, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -18,7 +18,8 @@ fn page_of(text: &[u8]) -> String {
 fn every_text_of_a_record_is_escaped() {
     let scale = file("bench/runs/2026-11-22-epyc-vm-2cpu/fib-scale/raw.jsonl");
     let mut texts = vec![golden(), std::fs::read_to_string(scale).expect("a record")];
-    texts.push(faults());
+    texts.extend([faults(), lines::latencies(), lines::bursts()]);
+    texts.extend([lines::recoveries(), lines::comparisons()]);
     for text in texts {
         let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");
@@ -93,6 +94,57 @@ fn a_curve_has_its_answer_and_its_doubts() {
 }
 
 #[test]
+fn lines_of_every_job_have_their_plots() {
+    for (text, lines, plots) in [
+        (
+            lines::latencies(),
+            2,
+            &[
+                "64 B: latency by percentile",
+                "64 B: latency at 90 % (1.08 million frames/s)",
+                "1518 B: latency by percentile",
+            ][..],
+        ),
+        (
+            lines::bursts(),
+            2,
+            &["Longest burst without loss", "Buffer time by frame size"],
+        ),
+        (lines::recoveries(), 1, &["Recovery time by trial"]),
+        (
+            lines::comparisons(),
+            2,
+            &[
+                "Frames/s of each variant",
+                "Frames/s against the first variant",
+                "CPU time of a frame of each variant",
+                "CPU time of a frame against the first variant",
+            ],
+        ),
+    ] {
+        let page = page_of(text.as_bytes());
+        for plot in plots {
+            assert!(page.contains(&format!("<b>{plot}</b>")), "{plot}");
+        }
+        assert!(!page.contains("There is no result"));
+        assert!(!page.contains("The job is"), "asked in words");
+        let shown = page.split("<script").next().expect("the page");
+        for odd in ["NaN", ">inf", "\"inf", "-inf"] {
+            assert!(!shown.contains(odd), "{odd}");
+        }
+        let body: Vec<&str> = text.lines().collect();
+        let repeated = body[1..body.len() - 1].join("\n");
+        let twice = page_of(format!("{text}{repeated}\n").as_bytes());
+        let counted = if lines == 1 { "1 line" } else { "2 lines" };
+        assert!(
+            twice.contains(&format!("holds {counted} twice")),
+            "{counted}"
+        );
+        assert_eq!(twice.matches("<svg").count(), page.matches("<svg").count());
+    }
+}
+
+#[test]
 fn a_torn_record_shows_what_is_whole() {
     let text = golden();
     let torn = &text.as_bytes()[..text.len() * 2 / 3];
@@ -154,6 +206,25 @@ fn an_unreadable_file_hides_no_other() {
     assert!(both.contains("no line of a record in it"));
     assert!(both.contains("All 15 trials"));
     assert!(page(vec![unreadable]).contains("There is no run to show."));
+}
+
+#[test]
+fn a_search_is_drawn_by_time() {
+    let numbered = golden();
+    assert!(page_of(numbered.as_bytes()).contains("number of the trial"));
+    let timed = |step_ns: u64| {
+        let line = |line: &str| {
+            let mut line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            if let Some(trial) = line["trial"].as_u64() {
+                line["begun_after_ns"] = (trial * step_ns).into();
+            }
+            format!("{line}\n")
+        };
+        page_of(numbered.lines().map(line).collect::<String>().as_bytes())
+    };
+    let page = timed(1_000_000_000);
+    assert!(page.contains("seconds since the run began") && !page.contains("number of the trial"));
+    assert!(timed(60_000_000_000).contains("minutes since the run began"));
 }
 
 #[test]

@@ -19,6 +19,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         frame: report.frames.to_string(),
         phase: report.phase.into(),
         offered_fps: report.offer.rate.fps(),
+        begun_after_ns: None,
         duration_ns: raw.duration.as_nanos(),
         cut_short_from_ns: raw.cut_short_from.map(Span::as_nanos),
         verdict: words::verdict(verdict),

@@ -73,6 +73,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
     let (losses, lost_then) = losses(tester, &directions, length, &disturbances)?;
     let mut trial = Trial {
         offered: parts.offer.rate,
+        begun: (parts.sent.started_ns > 0).then_some(Span::from_nanos(parts.sent.started_ns)),
         duration: length,
         cut_short_from: (parts.sent.stopped == Some(Stopped::CannotCount))
             .then_some(parts.offer.duration),

@@ -101,6 +101,11 @@ impl Point {
 }
 
 impl Axis {
+    /// How its values are laid out.
+    pub const fn scale(&self) -> &Scale {
+        &self.scale
+    }
+
     /// One side.
     pub const fn new(label: &'static str, scale: Scale, words: fn(f64) -> String) -> Self {
         Self {

@@ -2,16 +2,16 @@
 
 use crate::chart::{Axis, Chart, Kind, Point, Series};
 use crate::number;
+use crate::row::Row;
 use crate::scale::Scale;
-use crate::section::goals;
-use crate::sentence::{is_bound, subject};
+use crate::sentence::is_bound;
 use mpps_record::{FrameCost, Interval, RateIs, ResultLine, Run};
 
 /// Preamble, start and gap of a frame on Ethernet, octets (IEEE 802.3).
 const AROUND: f64 = 20.0;
 
 fn names(run: &Run) -> Axis {
-    let names = run.results.iter().map(|result| subject(result, goals(run)));
+    let names = Row::each(&run.results).into_iter().map(|row| row.name);
     Axis::new(
         "frame size, FCS included",
         Scale::Names(names.collect()),

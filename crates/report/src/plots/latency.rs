@@ -3,8 +3,11 @@
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
 use crate::scale::Scale;
+use crate::sentence;
 use crate::trial::Figures;
-use mpps_record::{Histogram, Phase, Quantiles, Run, TrialLine, Verdict};
+use mpps_record::{
+    Histogram, LatencyLine, LatencyLoad, PathLatency, Phase, Quantiles, Run, TrialLine, Verdict,
+};
 use std::collections::BTreeMap;
 
 /// The trials to show: those that results stand on; without results the last ones of different loads.
@@ -54,14 +57,72 @@ fn series(run: &Run, kind: Kind, points: fn(&Quantiles) -> Vec<Point>) -> Vec<Se
 
 const NOTE: &str = "From the sender's port to the receiver, the bed included.";
 
+/// `mpps latency`: for each frame size the percentiles at each load, and the histogram at the highest one. The bed's own
+/// are beside them.
+#[must_use]
+pub fn latencies(lines: &[LatencyLine]) -> Vec<Chart> {
+    let charts = lines.iter().flat_map(|line| {
+        let frame = number::frame(&line.frame);
+        let highest = line
+            .loads
+            .iter()
+            .filter(|load| load.router.times.timed_frames > 0);
+        let highest = highest.max_by_key(|load| load.load_fps);
+        let bars = highest.map_or(Vec::new(), |load| {
+            let paths = [
+                ("router", 1, Some(&load.router)),
+                ("wire", 4, load.bed.as_ref()),
+            ];
+            let bars = paths.into_iter().filter_map(|(name, style, path)| {
+                let points = buckets(&Quantiles::from(path?.times.histogram_ns.clone()));
+                Some(Series::new(name, style, Kind::Bars, points))
+            });
+            bars.rev().collect()
+        });
+        let at = highest.map_or(String::new(), sentence::load);
+        [
+            by_percentile(
+                format!("{frame}: latency by percentile"),
+                PATHS,
+                paths(line),
+            ),
+            as_histogram(format!("{frame}: latency at {at}"), PATHS, bars),
+        ]
+    });
+    charts.flatten().collect()
+}
+
+const PATHS: &str = "From the sender's port to the receiver. The wire is in the router's place: nothing is subtracted.";
+
+/// Of each load the router's, and the bed's as a dashed line of the same colour.
+fn paths(line: &LatencyLine) -> Vec<Series> {
+    let of_load = |(style, load): (usize, &LatencyLoad)| {
+        let series = |name, kind, path: &PathLatency| {
+            let points = percentiles(&Quantiles::from(path.times.histogram_ns.clone()));
+            Series::new(name, style, kind, points)
+        };
+        let at = sentence::load(load);
+        let bed = load.bed.as_ref();
+        let bed = bed.map(|bed| series(format!("{at}, wire"), Kind::Rule, bed));
+        bed.into_iter()
+            .chain([series(at, Kind::Joined, &load.router)])
+            .collect::<Vec<_>>()
+    };
+    line.loads.iter().enumerate().flat_map(of_load).collect()
+}
+
 /// The time that each share of frames does not exceed.
 #[must_use]
 pub fn latency(run: &Run) -> Option<Chart> {
     let series = series(run, Kind::Joined, percentiles);
+    by_percentile("Latency by percentile".to_owned(), NOTE, series)
+}
+
+fn by_percentile(title: String, note: &'static str, series: Vec<Series>) -> Option<Chart> {
     let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
     Chart::new(
-        "Latency by percentile".to_owned(),
-        NOTE,
+        title,
+        note,
         Axis::new(
             "share of frames that took no longer",
             Scale::Nines,
@@ -75,13 +136,18 @@ pub fn latency(run: &Run) -> Option<Chart> {
 /// Frames by the time they took. Only records of schema 3 have it.
 #[must_use]
 pub fn latency_histogram(run: &Run) -> Option<Chart> {
+    let series = series(run, Kind::Bars, buckets);
+    as_histogram("Latency as a histogram".to_owned(), NOTE, series)
+}
+
+fn as_histogram(title: String, note: &'static str, series: Vec<Series>) -> Option<Chart> {
     let zero = Scale::Linear { from_zero: true };
     Chart::new(
-        "Latency as a histogram".to_owned(),
-        NOTE,
+        title,
+        note,
         Axis::new("latency", Scale::Log, number::time),
         Axis::new("share of frames in a bar", zero, number::percent),
-        series(run, Kind::Bars, buckets),
+        series,
     )
 }
 

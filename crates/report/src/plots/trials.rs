@@ -31,13 +31,44 @@ fn words(trial: &TrialLine) -> String {
     )
 }
 
-/// Every trial of a search by number and load, coloured by verdict, and the loads found.
+/// Above this many seconds an axis has minutes.
+const SECONDS: f64 = 180.0;
+
+/// The axis of time with its unit, ns; of numbers without one where the record has no times.
+fn search_axis(trials: &[&TrialLine]) -> (Axis, Option<f64>) {
+    let times: Option<Vec<u64>> = trials.iter().map(|trial| trial.begun_after_ns).collect();
+    let last = times.and_then(|times| times.into_iter().max());
+    let Some(last) = last else {
+        return (rate_axis("number of the trial", Scale::Whole), None);
+    };
+    let (label, unit_ns) = if last as f64 > SECONDS * 1e9 {
+        ("minutes since the run began", 60e9)
+    } else {
+        ("seconds since the run began", 1e9)
+    };
+    let free = Scale::Linear { from_zero: false };
+    (rate_axis(label, free), Some(unit_ns))
+}
+
+/// Every trial of a search by time, or number where the record has no times, and by load; and the loads found.
 #[must_use]
 pub fn search(run: &Run, frame: &str) -> Option<Chart> {
-    let apart = [Phase::Overload, Phase::Wire, Phase::Gate];
+    let apart = [
+        Phase::Overload,
+        Phase::Wire,
+        Phase::Gate,
+        Phase::Burst,
+        Phase::Latency,
+        Phase::Recovery,
+    ];
     let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
     let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();
-    let ends = [searched.first()?.trial, searched.last()?.trial].map(f64::from);
+    let (x, unit_ns) = search_axis(&searched);
+    let place = |trial: &TrialLine| match (unit_ns, trial.begun_after_ns) {
+        (Some(unit_ns), Some(begun_ns)) => begun_ns as f64 / unit_ns,
+        _ => f64::from(trial.trial),
+    };
+    let ends = [place(searched.first()?), place(searched.last()?)];
     let found = run.results.iter().filter(|result| result.frame == frame);
     let found = found.filter_map(|result| result.rate_fps.map(|fps| fps as f64));
     let mut series: Vec<Series> = found
@@ -51,7 +82,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         let judged = searched.iter().filter(|trial| trial.verdict == verdict);
         let points = judged.map(|trial| {
             let load = Figures::new(trial).offered_fps;
-            Point::new(f64::from(trial.trial), load).told(words(trial))
+            Point::new(place(trial), load).told(words(trial))
         });
         Series::new(name, style, Kind::Marks, points.collect())
     }));
@@ -59,7 +90,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
     Chart::new(
         format!("{}: the search as it went", number::frame(frame)),
         "Each mark is a trial. Marks of both colours at one load show a restless machine.",
-        rate_axis("number of the trial", Scale::Whole),
+        x,
         rate_axis("offered load, frames/s", free),
         series,
     )

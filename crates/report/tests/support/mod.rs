@@ -1,6 +1,8 @@
 //! Records for tests.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod lines;
+
 use mpps_record::{Body, CalibrationLine, Run, read, to_line};
 use mpps_report::{Gathered, Raw, Source};
 use serde_json::{Value, json};

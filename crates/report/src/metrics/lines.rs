@@ -1,0 +1,94 @@
+//! Gauges of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+
+use super::{Gauges, LATENCY, Labels, MAXIMUM, NS, with};
+use mpps_record::{BurstLine, ComparisonLine, Interval, LatencyLine, RecoveryLine, Run};
+
+const BUFFER: (&str, &str) = (
+    "mpps_buffer_seconds",
+    "Time of frames that the DUT's buffer holds (RFC 9004 section 5.4).",
+);
+
+/// Those of the run.
+pub fn add(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
+    for line in &run.latencies {
+        latency(gauges, labels, line);
+    }
+    for line in &run.bursts {
+        burst(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+    for line in &run.recoveries {
+        recovery(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+    for line in &run.comparisons {
+        comparison(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+}
+
+fn seconds(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64 * NS)
+}
+
+/// Percentiles that too few frames stand behind are left out.
+fn latency(gauges: &mut Gauges, labels: &Labels<'_>, line: &LatencyLine) {
+    for load in &line.loads {
+        let fps = load.load_fps.to_string();
+        let bed = load.bed.iter().map(|bed| ("bed", bed));
+        for (path, found) in [("router", &load.router)].into_iter().chain(bed) {
+            let more: Labels<'_> = vec![("frame", &line.frame), ("load_fps", &fps), ("path", path)];
+            let labels = with(labels, &more);
+            let supported = found.times.percentiles.iter().filter(|at| at.supported);
+            let known = supported.map(|at| (at.percent.to_string(), Some(at.ns)));
+            let most = ("100".to_owned(), found.times.max_ns);
+            for (percentile, ns) in known.chain([most]) {
+                let labels = with(&labels, &[("percentile", &percentile)]);
+                gauges.add(LATENCY.0, LATENCY.1, &labels, seconds(ns));
+            }
+        }
+    }
+}
+
+fn burst(gauges: &mut Gauges, labels: &Labels<'_>, line: &BurstLine) {
+    let all = line.all.as_ref();
+    gauges.add(
+        "mpps_back_to_back_frames",
+        "Longest burst without loss, on average (RFC 2544 section 26.4).",
+        labels,
+        all.map(|all| all.average_frames),
+    );
+    let implied = all.map(|all| all.implied_buffer_ns);
+    let corrected = all.and_then(|all| all.corrected_buffer_ns);
+    for (reads, ns) in [("implied", implied), ("corrected", corrected)] {
+        let labels = with(labels, &[("reads", reads)]);
+        gauges.add(BUFFER.0, BUFFER.1, &labels, seconds(ns));
+    }
+}
+
+fn recovery(gauges: &mut Gauges, labels: &Labels<'_>, line: &RecoveryLine) {
+    gauges.add(
+        "mpps_recovery_seconds",
+        "Time for which frames were lost after an overload, on average (RFC 2544 section 26.5).",
+        labels,
+        seconds(line.average_ns),
+    );
+}
+
+fn comparison(gauges: &mut Gauges, labels: &Labels<'_>, line: &ComparisonLine) {
+    for variant in &line.variants {
+        let labels = &with(labels, &[("variant", &variant.name)]);
+        let rate = variant.forwarding_fps.map(Interval::from);
+        gauges.add_interval(MAXIMUM, labels, rate, 1.0);
+        let difference = variant.difference.as_ref();
+        let rate = difference.and_then(|difference| difference.rate_change);
+        let cost = difference.and_then(|difference| difference.cost_ns);
+        let change = (
+            "mpps_rate_change_ratio",
+            "Frames/s more than the first variant's, as a share of them.",
+        );
+        gauges.add_interval(change, labels, rate, 1.0);
+        let change = (
+            "mpps_frame_cost_change_seconds",
+            "CPU time that a frame takes more than with the first variant.",
+        );
+        gauges.add_interval(change, labels, cost, NS);
+    }
+}

@@ -1,0 +1,196 @@
+//! Records of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`, each with its first line and its
+//! last.
+
+use super::{append, golden};
+use mpps_record::*;
+
+fn run_of(job: &str, add: impl Fn(&mut Vec<u8>)) -> String {
+    let records = read(golden().as_bytes()).expect("from memory");
+    let run = &records.runs[0];
+    let mut begin = run.begin.clone().expect("a first line");
+    begin.job = job.to_owned();
+    begin.arguments = vec![job.to_owned()];
+    let mut text = Vec::new();
+    append(&mut text, job, &begin);
+    add(&mut text);
+    let mut end = run.end.clone().expect("a last line");
+    end.trials = 0;
+    append(&mut text, job, &end);
+    String::from_utf8(text).expect("text")
+}
+
+fn planted() -> Vec<Doubt> {
+    let doubt = serde_json::json!({
+        "name": "planted-line", "seen": "seen in a line", "why": "Because", "next": "Run", "weight": 1
+    });
+    vec![serde_json::from_value(doubt).expect("a doubt")]
+}
+
+/// Frames that took about `ns`, a few of them much longer.
+fn path(ns: f64, frames: f64) -> PathLatency {
+    let mut all = Vec::new();
+    for step in 0..120_u32 {
+        let upper = (ns * 1.05_f64.powi(step as i32)) as u64;
+        // The end of its bucket.
+        let width = 1_u64 << (upper.ilog2() - 5);
+        let share = 0.9_f64.powi(step as i32) * 0.1;
+        let count = (frames * share) as u64;
+        let upper = upper / width * width + width - 1;
+        match all.last_mut() {
+            Some((last, known)) if *last == upper => *known += count,
+            _ if count > 0 => all.push((upper, count)),
+            _ => {}
+        }
+    }
+    PathLatency {
+        trials: vec![1, 2],
+        sent_frames: frames as u64,
+        times: LatencyTimes::from(Histogram(all)),
+        ..PathLatency::default()
+    }
+}
+
+/// Three loads of two sizes; around the second nothing could replace the router.
+pub fn latencies() -> String {
+    run_of("latency", |text| {
+        for (frame, bed) in [("64", true), ("1518", false)] {
+            let load = |share: f64| LatencyLoad {
+                load_share: Some(share),
+                load_fps: (share * 1.2e6) as u64,
+                router: path(9_000.0 * (1.0 + share * share * 3.0), 1e6 * share),
+                bed: bed.then(|| path(4_000.0 * (1.0 + share), 1e6 * share)),
+            };
+            let line = LatencyLine {
+                frame: frame.to_owned(),
+                receiver: Some(ReceiverPlace::Port),
+                throughput_fps: Some(1_200_000),
+                throughput_given: false,
+                loads: [0.1, 0.5, 0.9].map(load).into(),
+                why: None,
+                doubts: planted(),
+                other: Other::new(),
+            };
+            append(text, "latency", &line);
+        }
+    })
+}
+
+/// Five searches of one size; no burst of the other was too long.
+pub fn bursts() -> String {
+    run_of("back-to-back", |text| {
+        let search = |number: u64| BurstSearch {
+            longest_frames: 4_000 + number * 37 % 90,
+            lossy_frames: 4_150 + number * 11,
+            burst_fps: 5_100_000,
+            buffer_frames: 3_100.0,
+        };
+        let mut line = BurstLine {
+            frame: "64".to_owned(),
+            receiver: Some(ReceiverPlace::Exit),
+            max_forwarding_fps: Some(1_200_000),
+            searches: (0..5).map(search).collect(),
+            all: Some(BurstSum {
+                average_frames: 4_041.2,
+                least_frames: 4_000,
+                most_frames: 4_074,
+                deviation_frames: Some(30.0),
+                burst_fps: 5_100_000,
+                implied_buffer_ns: 792_000,
+                corrected_buffer_ns: Some(605_000),
+            }),
+            all_passed_frames: None,
+            own_ring_frames: Some(4_096),
+            why: None,
+            doubts: planted(),
+            other: Other::new(),
+        };
+        append(text, "back-to-back", &line);
+        line.frame = "1518".to_owned();
+        (line.searches, line.all, line.all_passed_frames) = (Vec::new(), None, Some(100_000));
+        append(text, "back-to-back", &line);
+    })
+}
+
+/// Four trials, of which one did not recover.
+pub fn recoveries() -> String {
+    run_of("recovery", |text| {
+        let trial = |number: u32| {
+            let recovered = number != 3;
+            RecoveryTrial {
+                trial: number,
+                void_trials: 0,
+                verdict: Verdict::Lossy,
+                verdict_text: "lossy: 9 000 frames lost".to_owned(),
+                recovered: if recovered {
+                    Recovered::Recovered
+                } else {
+                    Recovered::NotRecovered
+                },
+                recovery_ns: recovered.then_some(800_000 + u64::from(number) * 41_000),
+                lost_frames: 9_000,
+            }
+        };
+        let line = RecoveryLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            throughput_fps: Some(1_200_000),
+            overload_fps: Some(1_320_000),
+            overload_ns: 60_000_000_000,
+            after_ns: 30_000_000_000,
+            trials: (1..=4).map(trial).collect(),
+            average_ns: None,
+            why: None,
+            doubts: planted(),
+            other: Other::new(),
+        };
+        append(text, "recovery", &line);
+    })
+}
+
+/// Three variants of two sizes.
+pub fn comparisons() -> String {
+    run_of("compare", |text| {
+        for (frame, cost) in [("64", 231.0), ("1518", 240.0)] {
+            let around = |median: f64, half: f64| Interval {
+                low: median - half,
+                median,
+                high: median + half,
+            };
+            let difference = |cost: f64, rate: f64, finding| Difference {
+                finding,
+                told_by: ToldBy::Rate,
+                rate_change: Some(around(rate, 0.02)),
+                cost_change: Some(around(-rate, 0.02)),
+                cost_ns: Some(around(cost, 20.0)),
+                fixed_cost_ns: None,
+                pairs: Some(Pairs {
+                    counted: 8,
+                    ..Pairs::default()
+                }),
+            };
+            let variant = |name: &str, fps: u64, ns: f64, difference| Variant {
+                name: name.to_owned(),
+                forwarding_fps: Some(Interval {
+                    low: fps - 20_000,
+                    median: fps,
+                    high: fps + 20_000,
+                }),
+                ns_per_frame: Some(around(ns, 9.0)),
+                difference,
+                ..Variant::default()
+            };
+            let slower = difference(cost, -0.31, Finding::Different);
+            let alike = difference(2.0, 0.004, Finding::NoDifference);
+            let line = ComparisonLine {
+                frame: frame.to_owned(),
+                variants: vec![
+                    variant("plain", 1_200_000, 520.0, None),
+                    variant("100 rules", 830_000, 520.0 + cost, Some(slower)),
+                    variant("other ring", 1_204_000, 522.0, Some(alike)),
+                ],
+                ..ComparisonLine::default()
+            };
+            append(text, "compare", &line);
+        }
+    })
+}
