@@ -40,7 +40,11 @@ impl<'a> Raised<'a> {
         let results = results.chain(of_points).map(|result| &result.doubts);
         let points = points.map(|point| &point.doubts);
         let curves = run.curves.iter().map(|curve| &curve.doubts);
-        let all = results.chain(points).chain(curves);
+        let latencies = run.latencies.iter().map(|size| &size.doubts);
+        let bursts = run.bursts.iter().map(|size| &size.doubts);
+        let recoveries = run.recoveries.iter().map(|size| &size.doubts);
+        let timed = latencies.chain(bursts).chain(recoveries);
+        let all = results.chain(points).chain(curves).chain(timed);
         Self::each(all.map(|doubts| ("", doubts.as_slice())))
     }
 

@@ -1,5 +1,7 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
+mod timed;
+
 pub use crate::headline::is_bound;
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
@@ -7,6 +9,7 @@ use mpps_record::{
     CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Place, PointLine,
     ResultLine, Run, RunLine, Stability, Verdict,
 };
+pub use timed::{bursts, latency, recovery};
 
 /// What the run was to find, of which traffic, where.
 #[must_use]
@@ -17,6 +20,9 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
             "The maximum forwarding rate, and the highest load without loss.".to_owned()
         }
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
+        ("latency", _) => "How long every frame takes through the router at each load.".to_owned(),
+        ("back-to-back", _) => "The longest burst that no frame of is lost.".to_owned(),
+        ("recovery", _) => "For how long frames are lost after an overload.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
@@ -155,6 +161,9 @@ pub fn answer_without_results(run: &Run) -> String {
             format!("{simulated}{}.", curve(line))
         });
         return told.collect::<Vec<_>>().join(" ");
+    }
+    if let Some(told) = timed::answer(run) {
+        return told;
     }
     let trials = number::plural(run.trials.len(), "trial");
     let fixed = run

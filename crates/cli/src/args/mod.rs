@@ -1,5 +1,6 @@
 //! Arguments as typed: one file a verb. What they mean is for `plan` to say.
 
+mod back_to_back;
 mod bed;
 mod calibrate;
 mod doctor;
@@ -7,12 +8,14 @@ mod fib;
 mod fib_scale;
 mod generate;
 pub mod goal;
+mod latency;
 mod limits;
 mod loss;
 mod measuring;
 mod port;
 pub mod quantity;
 mod recover;
+mod recovery;
 mod refusal;
 mod report;
 mod search;
@@ -24,6 +27,7 @@ mod throughput;
 mod traffic;
 mod trial;
 
+pub use back_to_back::BurstArgs;
 pub use bed::{
     BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs,
 };
@@ -34,11 +38,13 @@ pub use fib::{
 };
 pub use fib_scale::FibScaleArgs;
 pub use generate::{CompletionsArgs, ManArgs};
+pub use latency::LatencyArgs;
 pub use limits::LimitsArgs;
 pub use loss::LossArgs;
 pub use measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 pub use port::{PortArg, PortArgs, ReceiverArg};
 pub use recover::RecoverArgs;
+pub use recovery::RecoveryArgs;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
 pub use search::{AcceptArg, KindArg, SearchArgs};
@@ -76,11 +82,17 @@ pub enum Verb {
     Trial(Box<TrialArgs>),
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     Loss(Box<LossArgs>),
-    /// Measure the cost of a frame for the router at overload, against routes and destinations
+    /// Measure how long every frame takes at given loads (RFC 2544 26.2, RFC 8219 7)
+    Latency(Box<LatencyArgs>),
+    /// Measure the longest burst without loss (RFC 2544 26.4, RFC 9004)
+    BackToBack(Box<BurstArgs>),
+    /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
+    Recovery(Box<RecoveryArgs>),
+    /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),
-    /// Test the meter on this machine: plant faults of known size, and check that it finds them
+    /// Test the meter on this machine: plant faults of known size and look for them
     Calibrate(CalibrateArgs),
     /// Show the result of a record again
     Show(ShowRecordArgs),
@@ -88,11 +100,11 @@ pub enum Verb {
     Report(ReportArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),
-    /// Read or synthesize routing tables; load them into a kernel's FIB, count, describe, clear
+    /// Read or synthesize routing tables; load them into a kernel's FIB, count, clear
     Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
     Bed(BedArgs),
-    /// Show what this machine has and lacks for each job, the cost of each lack, and its remedy
+    /// Show what this machine lacks for each job, the cost of each lack, and its remedy
     Doctor(DoctorArgs),
     /// Restore the host after a crash: undo the changes of dead runs
     Recover(RecoverArgs),

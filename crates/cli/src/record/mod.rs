@@ -4,9 +4,11 @@
 //! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
 
 mod bed;
+mod burst;
 mod cause;
 mod comparability;
 mod job;
+mod latency;
 mod load;
 mod loss;
 mod losses;
@@ -14,13 +16,16 @@ mod overload;
 mod path;
 mod plan;
 mod point;
+mod recovery;
 mod result;
 mod run;
 mod traffic;
 mod trial;
 mod words;
 
+pub use burst::burst_line;
 pub use job::Job;
+pub use latency::latency_line;
 pub use load::load_line;
 #[cfg(test)]
 pub(crate) use load::trial_lines_for_tests;
@@ -29,6 +34,7 @@ pub use path::Clock;
 use path::Folder;
 pub use plan::search;
 pub use point::point_line;
+pub use recovery::recovery_line;
 pub use result::{doubt, result_lines, results_not_begun};
 pub use run::{run_line, simulated_run_line};
 pub use traffic::routes;

@@ -1,5 +1,6 @@
 //! The verbs: one file each, from arguments to exit code.
 
+pub mod back_to_back;
 pub mod bed;
 mod begin;
 pub mod calibrate;
@@ -8,10 +9,12 @@ mod destinations;
 pub mod doctor;
 pub mod fib_scale;
 pub mod generate;
+pub mod latency;
 pub mod limits;
 pub mod loss;
 mod measure;
 pub mod recover;
+pub mod recovery;
 pub mod report;
 pub mod show;
 pub mod table;

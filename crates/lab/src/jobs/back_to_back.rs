@@ -25,15 +25,13 @@ const GROWTH: u64 = 8;
 const RESOLUTION: f64 = 0.005;
 /// Frames of the shortest burst tried.
 const SHORTEST: u64 = 16;
-/// The longest burst tried lasts as long (RFC 2544 section 26.4: trials of at least two seconds).
-const LONGEST: Span = Span::from_millis(2_000);
 /// A search after the first begins within this factor of what that found.
 const NEAR: u64 = 2;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
 pub struct BurstPlan {
-    /// Everything but the bursts. Of its search only the length of a trial is used.
+    /// Everything but the bursts. Of its search only the length of a trial is used: the longest burst lasts as long.
     pub measurement: ThroughputPlan,
     /// Searches for each size (RFC 2544 asks for 50).
     pub repeats: u32,
@@ -146,7 +144,7 @@ fn measure_size(
     size.own_ring = known.then_some(around.ring_frames);
     size.doubts = doubt::of_overload(&around);
     // A trial of the plan bounds what the receiver can tell apart.
-    let longest = LONGEST.min(plan.measurement.search.final_trial());
+    let longest = plan.measurement.search.final_trial();
     let whole = (SHORTEST, saturated.ceiling.frames_in(longest));
     let (mut range, mut failed) = (whole, None);
     for _ in 0..plan.repeats {

@@ -152,6 +152,12 @@ pub fn measure(
     })
 }
 
+/// Whether this traffic's sender can change its pace within a trial.
+#[must_use]
+pub fn can_step(traffic: &Traffic) -> bool {
+    !traffic.bidirectional && traffic.port == PortKind::Xdp
+}
+
 fn measure_size(
     bed: &Bed,
     plan: &RecoveryPlan,
@@ -162,7 +168,7 @@ fn measure_size(
         frames: size.frames.clone(),
         ..plan.measurement.traffic.clone()
     };
-    if traffic.bidirectional || traffic.port != PortKind::Xdp {
+    if !can_step(&traffic) {
         return Err(JobError::NoStep);
     }
     let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
