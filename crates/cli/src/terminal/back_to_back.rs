@@ -60,10 +60,11 @@ fn remarks(size: &BurstLine) -> String {
             format!("corrected: without what the router forwards meanwhile, {fps} frames/s")
         }));
         lines.push(
-            "buffer: the longest burst without what was forwarded by the busy time".to_owned(),
+            "buffer: the longest burst without what the router forwarded meanwhile, by its busy time"
+                .to_owned(),
         );
     }
-    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
+    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -118,7 +119,7 @@ mod tests {
             "     1    8 100       8 140     2.00M   2 040\n",
             "standard deviation of the longest burst: 141 frames\n",
             "meanwhile, 1.52M frames/s\n",
-            "cut short: interrupted\n\nDoubts\n- something\n",
+            "not all of it: interrupted\n\nDoubts\n- something\n",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }

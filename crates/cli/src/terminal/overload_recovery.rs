@@ -66,7 +66,7 @@ fn remarks(size: &RecoveryLine) -> String {
             )
         })
         .collect();
-    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
+    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -111,6 +111,10 @@ mod tests {
             vec![after(7, 10_000_000), after(8, 14_000_000)],
             Some(12_000_000),
         );
+        let at_once = told(vec![after(7, 0), after(8, 0)], Some(0));
+        let wanted = "64 B: recovered at once: no frame was lost after the overload of 1.76M frames/s \
+                      (110 % of the throughput) had ended (2 of 2 trials).\n";
+        assert!(at_once.contains(wanted), "{at_once}");
         for wanted in [
             "26.5): 2.00 s of overload, then 2.00 s of half of it\n\na machine\n",
             "64 B: recovered 12.0 ms after the overload of 1.76M frames/s (110 % of the throughput) had ended \

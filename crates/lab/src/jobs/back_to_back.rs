@@ -122,7 +122,7 @@ pub fn measure(
             doubts: Vec::new(),
         };
         let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
+        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
         (size, error)
     })
 }
@@ -149,6 +149,10 @@ fn measure_size(
     let (mut range, mut failed) = (whole, None);
     for _ in 0..plan.repeats {
         if !size.searches.is_empty() && !deadline.leaves(longest) {
+            let (ended, asked) = (size.searches.len(), plan.repeats);
+            size.why = Some(format!(
+                "the budget was spent after {ended} of {asked} searches"
+            ));
             break;
         }
         let near = range != whole;
@@ -168,7 +172,10 @@ fn measure_size(
                 size.all_passed = Some(frames);
                 break;
             }
-            Err(error) if error.is_disturbance() => failed = Some(error),
+            Err(error) if error.is_disturbance() => {
+                size.why = Some(format!("a search did not end: {error}"));
+                failed = Some(error);
+            }
             Err(error) => return Err(error),
         }
     }

@@ -147,7 +147,7 @@ pub fn measure(
             doubts: Vec::new(),
         };
         let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
+        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
         (size, error)
     })
 }
@@ -191,6 +191,10 @@ fn measure_size(
     let deadline = Deadline::after(plan.measurement.budget);
     for _ in 0..plan.trials {
         if !size.trials.is_empty() && !deadline.leaves(plan.overload) {
+            let (ended, asked) = (size.trials.len(), plan.trials);
+            size.why = Some(format!(
+                "the budget was spent after {ended} of {asked} trials"
+            ));
             break;
         }
         size.trials

@@ -97,8 +97,13 @@ pub fn recovery(size: &RecoveryLine) -> String {
     let times = size.trials.iter().filter_map(|trial| trial.recovery_ns);
     let range = times.clone().min().zip(times.max());
     if let Some((average, (least, most))) = size.average_ns.zip(range) {
-        let [average, least, most] = [average, least, most].map(|ns| number::time(ns as f64));
         let recovered = count(Recovered::Recovered);
+        if most == 0 {
+            return format!(
+                "{frame}: recovered at once: no frame was lost after {overload} had ended ({recovered} of {all} trials)."
+            );
+        }
+        let [average, least, most] = [average, least, most].map(|ns| number::time(ns as f64));
         return format!(
             "{frame}: recovered {average} after {overload} had ended ({least} to {most} in {recovered} of {all} trials)."
         );
