@@ -112,8 +112,8 @@ mod tests {
             Some(12_000_000),
         );
         let at_once = told(vec![after(7, 0), after(8, 0)], Some(0));
-        let wanted = "64 B: recovered at once: no frame was lost after the overload of 1.76M frames/s \
-                      (110 % of the throughput) had ended (2 of 2 trials).\n";
+        let wanted = "64 B: recovered at once: after the overload of 1.76M frames/s \
+                      (110 % of the throughput) had ended no loss counts (2 of 2 trials).\n";
         assert!(at_once.contains(wanted), "{at_once}");
         for wanted in [
             "26.5): 2.00 s of overload, then 2.00 s of half of it\n\na machine\n",

@@ -100,7 +100,7 @@ pub fn recovery(size: &RecoveryLine) -> String {
         let recovered = count(Recovered::Recovered);
         if most == 0 {
             return format!(
-                "{frame}: recovered at once: no frame was lost after {overload} had ended ({recovered} of {all} trials)."
+                "{frame}: recovered at once: after {overload} had ended no loss counts ({recovered} of {all} trials)."
             );
         }
         let [average, least, most] = [average, least, most].map(|ns| number::time(ns as f64));
