@@ -55,6 +55,12 @@ fn run(cli: &Cli) -> Exit {
         #[cfg(feature = "measure")]
         Verb::Loss(args) => verbs::loss::run(args),
         #[cfg(feature = "measure")]
+        Verb::Latency(args) => verbs::latency::run(args),
+        #[cfg(feature = "measure")]
+        Verb::BackToBack(args) => verbs::back_to_back::run(args),
+        #[cfg(feature = "measure")]
+        Verb::Recovery(args) => verbs::recovery::run(args),
+        #[cfg(feature = "measure")]
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         #[cfg(feature = "measure")]
         Verb::Calibrate(args) => verbs::calibrate::run(args),

@@ -1,25 +1,31 @@
 //! Arguments as typed become a plan as meant. Every check that needs no system is here, so that bad
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
+mod back_to_back;
 mod calibration;
 mod destinations;
 mod external;
 mod fib_scale;
 mod fixed_load;
+mod latency;
 mod load;
 mod loss;
+mod recovery;
 mod search;
 mod sending;
 mod traffic;
 
+pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
+pub use latency::LatencyPlan;
 pub use load::load_plan;
 pub use loss::LossPlan;
+pub use recovery::RecoveryPlan;
 
 use crate::args::{
     BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
@@ -292,6 +298,25 @@ fn measurement(
         link: typed.link_speed.map_or(Link::NOTIONAL, Link::given),
         budget: search::budget(typed),
         receiver: None,
+    })
+}
+
+/// The search of a job that needs the throughput first: the quick one of `mpps throughput`, in this time.
+fn searched(
+    sending: &Sending,
+    budget: Option<Span>,
+    warm_up: Option<Span>,
+) -> Result<ThroughputPlan> {
+    let search = SearchArgs {
+        budget,
+        warm_up,
+        ..SearchArgs::default()
+    };
+    let (sizes, traffic) = (sending.sizes.clone(), sending.traffic.clone());
+    Ok(ThroughputPlan {
+        port: sending.port,
+        receiver: sending.receiver,
+        ..measurement(sizes, traffic, &search)?
     })
 }
 

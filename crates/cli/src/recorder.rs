@@ -10,8 +10,8 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
-    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, RunLine,
-    StandsOn, TrialLine,
+    Body, BurstLine, CalibrationLine, CurveLine, Doubt, LatencyLine, LoadLine, PointLine,
+    RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -169,17 +169,18 @@ impl ResultBody for LoadLine {}
 
 impl ResultBody for CalibrationLine {}
 
-impl ResultBody for ResultLine {
-    fn doubt(&mut self, doubts: &[Doubt]) {
-        self.doubts.extend_from_slice(doubts);
-    }
+/// Lines whose doubts are a list of their own.
+macro_rules! doubted {
+    ($($line:ty),*) => {$(
+        impl ResultBody for $line {
+            fn doubt(&mut self, doubts: &[Doubt]) {
+                self.doubts.extend_from_slice(doubts);
+            }
+        }
+    )*};
 }
 
-impl ResultBody for CurveLine {
-    fn doubt(&mut self, doubts: &[Doubt]) {
-        self.doubts.extend_from_slice(doubts);
-    }
-}
+doubted!(ResultLine, CurveLine, LatencyLine, BurstLine, RecoveryLine);
 
 impl ResultBody for PointLine {
     fn doubt(&mut self, doubts: &[Doubt]) {

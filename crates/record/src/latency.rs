@@ -3,7 +3,7 @@
 use crate::Histogram;
 use crate::kind::Other;
 use crate::result::Doubt;
-use crate::words::ReceiverPlace;
+use crate::words::{ReceiverPlace, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// A percentile stands on so many frames that took longer, at least.
@@ -56,7 +56,9 @@ pub struct PathLatency {
     pub trials: Vec<u32>,
     /// Numbers of those that do not: void, not offered or invalid.
     pub left_out_trials: Vec<u32>,
-    /// Verdict of the last of these, in words.
+    /// Verdict of the last of these.
+    pub left_out_verdict: Option<Verdict>,
+    /// The same with its numbers.
     pub left_out_text: Option<String>,
     /// Time of the trials that count, outside disturbances.
     pub undisturbed_ns: u64,

@@ -69,7 +69,9 @@ pub use compared::{Refusal, Terms, compare_points, compare_results};
 pub use comparison::{ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
-pub use latency::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile};
+pub use latency::{
+    FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile,
+};
 pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};

@@ -1,9 +1,11 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
 mod lines;
+mod timed;
 
 pub use crate::headline::is_bound;
-pub use lines::{burst, comparison, latency, load, recovery};
+pub use lines::{comparison, load};
+pub use timed::{burst, latency, recovery};
 
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};

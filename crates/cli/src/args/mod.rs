@@ -1,6 +1,8 @@
 //! Arguments as typed: one file a verb. What they mean is for `plan` to say.
 
 #[cfg(feature = "measure")]
+mod back_to_back;
+#[cfg(feature = "measure")]
 mod bed;
 #[cfg(feature = "measure")]
 mod calibrate;
@@ -13,6 +15,8 @@ mod fib_scale;
 mod generate;
 #[cfg(feature = "measure")]
 pub mod goal;
+#[cfg(feature = "measure")]
+mod latency;
 mod limits;
 #[cfg(feature = "measure")]
 mod loss;
@@ -28,6 +32,8 @@ pub mod quantity;
 mod records;
 #[cfg(feature = "measure")]
 mod recover;
+#[cfg(feature = "measure")]
+mod recovery;
 mod refusal;
 mod report;
 #[cfg(feature = "measure")]
@@ -53,6 +59,7 @@ pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]
 pub use {
+    back_to_back::BurstArgs,
     bed::{
         BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg,
         UpArgs,
@@ -61,10 +68,12 @@ pub use {
     doctor::DoctorArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs},
     fib_scale::FibScaleArgs,
+    latency::LatencyArgs,
     loss::LossArgs,
     measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs},
     port::{PortArg, PortArgs, ReceiverArg},
     recover::RecoverArgs,
+    recovery::RecoveryArgs,
     search::{AcceptArg, KindArg, SearchArgs},
     throughput::ThroughputArgs,
     traffic::{DestinationArgs, TrafficArgs, TransportArg},
@@ -102,7 +111,16 @@ pub enum Verb {
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     #[cfg(feature = "measure")]
     Loss(Box<LossArgs>),
-    /// Measure the cost of a frame for the router at overload, against routes and destinations
+    /// Measure how long every frame takes at given loads (RFC 2544 26.2, RFC 8219 7)
+    #[cfg(feature = "measure")]
+    Latency(Box<LatencyArgs>),
+    /// Measure the longest burst without loss (RFC 2544 26.4, RFC 9004)
+    #[cfg(feature = "measure")]
+    BackToBack(Box<BurstArgs>),
+    /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
+    #[cfg(feature = "measure")]
+    Recovery(Box<RecoveryArgs>),
+    /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
     #[cfg(feature = "measure")]
@@ -118,12 +136,12 @@ pub enum Verb {
     Records(RecordsArgs),
     /// Compute what wire, bus and memory allow: frames per second and time for a frame
     Limits(LimitsArgs),
-    /// Read or synthesize routing tables; load them into a FIB, count, describe, clear
+    /// Read or synthesize routing tables; load them into a FIB, count, clear
     Table(Box<TableArgs>),
     /// Raise, lower, list or enter test beds
     #[cfg(feature = "measure")]
     Bed(BedArgs),
-    /// Show what this machine has and lacks for each job, the cost of each lack, and its remedy
+    /// Show what this machine lacks for each job, the cost of each lack, and its remedy
     #[cfg(feature = "measure")]
     Doctor(DoctorArgs),
     /// Restore the host after a crash: undo the changes of dead runs

@@ -251,7 +251,7 @@ mod tests {
                 "explain",
                 "mpps has no \"explain\": give one of: throughput, ",
             ),
-            ("thruput", "throughput, trial, loss, fib-scale"),
+            ("thruput", "throughput, trial, loss, latency, "),
             (
                 "bed rise",
                 "mpps bed has no \"rise\": give one of: up, down, shell, list",

@@ -88,7 +88,7 @@ impl SearchArgs {
 }
 
 /// What is searched for.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Search")]
 pub struct SearchArgs {
     /// Goals to find: ndr (nothing lost), pdr:LOSS (such as pdr:0.5%), several with commas; each may have

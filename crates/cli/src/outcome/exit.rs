@@ -3,7 +3,10 @@
 use crate::exit::Exit;
 use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
-use mpps_record::{CalibrationLine, CurveLine, CurvePoint, LoadLine, LoadTrial, Run, Verdict};
+use mpps_record::{
+    BurstLine, CalibrationLine, CurveLine, CurvePoint, LatencyLine, LatencyLoad, LoadLine,
+    LoadTrial, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
+};
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
     exits.fold(Exit::Measured, Exit::worse)
@@ -48,6 +51,43 @@ pub fn curves(run: &Run) -> Exit {
         _ => worst(curve.loads.iter().map(exit)),
     };
     worst(run.curves.iter().map(curve))
+}
+
+/// A load that the tester cannot offer is shown as such, unless it is all that there is.
+pub fn latencies(run: &Run) -> Exit {
+    let is_measured = |load: &LatencyLoad| !load.router.trials.is_empty();
+    let of_load = |load: &LatencyLoad| match load.router.left_out_verdict {
+        _ if is_measured(load) => Exit::Measured,
+        Some(Verdict::NotOffered) => Exit::Measured,
+        Some(Verdict::Invalid) => Exit::Failed,
+        _ => Exit::Disturbed,
+    };
+    let of_size = |size: &LatencyLine| match size.loads.iter().any(is_measured) {
+        true => Exit::Measured,
+        false => Exit::Disturbed,
+    };
+    let sizes = run.latencies.iter();
+    let each = sizes.clone().flat_map(|size| &size.loads).map(of_load);
+    worst(each.chain(sizes.map(of_size)))
+}
+
+/// No burst that was too long is an answer too.
+pub fn bursts(run: &Run) -> Exit {
+    let exit = |size: &BurstLine| match (&size.all, size.all_passed_frames) {
+        (None, None) => Exit::Disturbed,
+        _ => Exit::Measured,
+    };
+    worst(run.bursts.iter().map(exit))
+}
+
+/// One trial that says something is enough.
+pub fn recoveries(run: &Run) -> Exit {
+    let says = |trial: &RecoveryTrial| trial.recovered != Recovered::NotMeasured;
+    let exit = |size: &RecoveryLine| match size.trials.iter().any(says) {
+        true => Exit::Measured,
+        false => Exit::Disturbed,
+    };
+    worst(run.recoveries.iter().map(exit))
 }
 
 /// Of each load that of its best trial.

@@ -5,10 +5,12 @@ mod calibration;
 mod exit;
 mod fib_scale;
 mod fixed_load;
+mod lines;
 mod loss;
 mod throughput;
 
 use crate::exit::Exit;
+use crate::terminal;
 use anyhow::Result;
 use mpps_record::{Run, RunLine};
 use serde::Serialize;
@@ -29,7 +31,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind.
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 8] = [
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),
@@ -64,6 +66,27 @@ const KINDS: [Kind; 5] = [
         show: loss::show,
         exit: exit::curves,
         plot: loss::plot,
+    },
+    Kind {
+        job: "latency",
+        is_in: |run| !run.latencies.is_empty(),
+        show: |run, view| lines::show(run, view, &run.latencies, terminal::latency),
+        exit: exit::latencies,
+        plot: |_| None,
+    },
+    Kind {
+        job: "back-to-back",
+        is_in: |run| !run.bursts.is_empty(),
+        show: |run, view| lines::show(run, view, &run.bursts, terminal::back_to_back),
+        exit: exit::bursts,
+        plot: |_| None,
+    },
+    Kind {
+        job: "recovery",
+        is_in: |run| !run.recoveries.is_empty(),
+        show: |run, view| lines::show(run, view, &run.recoveries, terminal::overload_recovery),
+        exit: exit::recoveries,
+        plot: |_| None,
     },
 ];
 

@@ -59,7 +59,7 @@ impl LossPlan {
 }
 
 /// Trials of this length; nothing is searched.
-fn trials_of(trial: Span) -> SearchPlan {
+pub fn trials_of(trial: Span) -> SearchPlan {
     SearchPlan::Bisection {
         trial,
         resolution: Resolution::Fraction(1.0),

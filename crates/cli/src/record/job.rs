@@ -4,15 +4,18 @@ use super::plan::{search, sent};
 use super::result::whole_fps;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
+use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
+use mpps_lab::jobs::recovery::RecoveryPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::Rate;
 use mpps_record::{FixedLoads, Plan, Scale};
-use mpps_report::number::percent_or_under as percent;
+use mpps_report::number::{percent_given, percent_or_under as percent};
 
 /// What was asked for. A verb adds a constructor here.
 pub struct Job<'a> {
@@ -82,6 +85,81 @@ impl<'a> Job<'a> {
                     loads: plan.shares().map(percent).collect(),
                     time_ns: time.as_nanos(),
                     trials: 1,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps latency`.
+    #[must_use]
+    pub fn latency(plan: &'a LatencyPlan) -> Self {
+        let (measurement, time) = (&plan.measurement, plan.time);
+        let loads = plan.loads.iter().map(|load| match load {
+            LatencyLoad::Share(share) => percent_given(*share),
+            LatencyLoad::At(rate) => rate.to_string(),
+        });
+        let loads: Vec<String> = loads.collect();
+        Self {
+            name: "latency",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!("{}, {time} each through router and wire", loads.join(", ")),
+            plan: Plan {
+                search: plan.searches().then(|| search(measurement)),
+                fixed: Some(FixedLoads {
+                    loads,
+                    time_ns: time.as_nanos(),
+                    trials: 1,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps back-to-back`.
+    #[must_use]
+    pub fn burst(plan: &'a BurstPlan) -> Self {
+        let (measurement, repeats) = (&plan.measurement, plan.repeats);
+        let longest = measurement.search.final_trial();
+        Self {
+            name: "back-to-back",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!("{repeats} searches, bursts of {longest} at most"),
+            plan: Plan {
+                fixed: Some(FixedLoads {
+                    loads: vec!["bursts".to_owned()],
+                    time_ns: longest.as_nanos(),
+                    trials: repeats,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps recovery`.
+    #[must_use]
+    pub fn recovery(plan: &'a RecoveryPlan) -> Self {
+        let measurement = &plan.measurement;
+        let (overload, after) = (plan.overload, plan.after);
+        Self {
+            name: "recovery",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!(
+                "{} times {overload} of 110 % of the throughput, then {after} of half of that",
+                plan.trials
+            ),
+            plan: Plan {
+                search: Some(search(measurement)),
+                fixed: Some(FixedLoads {
+                    loads: vec![
+                        "110 % of the throughput".to_owned(),
+                        "half of that".to_owned(),
+                    ],
+                    time_ns: overload.as_nanos(),
+                    trials: plan.trials,
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)
             },

@@ -4,30 +4,36 @@
 //! The lines are types of `mpps-record`. The files here fill them from the lab's types and the method's.
 
 mod bed;
+mod burst;
 mod cause;
 mod clock;
 mod comparability;
 mod job;
+mod latency;
 mod load;
 mod loss;
 mod losses;
 mod overload;
 mod plan;
 mod point;
+mod recovery;
 mod result;
 mod run;
 mod traffic;
 mod trial;
 mod words;
 
+pub use burst::burst_line;
 pub use clock::Clock;
 pub use job::Job;
+pub use latency::latency_line;
 pub use load::load_line;
 #[cfg(test)]
 pub(crate) use load::trial_lines_for_tests;
 pub use loss::curve_line;
 pub use plan::search;
 pub use point::point_line;
+pub use recovery::recovery_line;
 pub use result::{doubt, result_lines, results_not_begun};
 pub use run::{run_line, simulated_run_line};
 pub use traffic::routes;

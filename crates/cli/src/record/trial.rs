@@ -186,10 +186,15 @@ fn ledger_entry(ledger: &Ledger) -> record::Ledger {
 }
 
 fn quantiles(counted: &Histogram) -> Quantiles {
+    buckets(counted).into()
+}
+
+/// The buckets that hold any frames.
+pub(super) fn buckets(counted: &Histogram) -> record::Histogram {
     let buckets = counted.counts().iter().enumerate();
     let filled = buckets.filter(|(_, frames)| **frames > 0);
     let pairs = filled.map(|(bucket, frames)| (histogram::upper(bucket), *frames));
-    record::Histogram(pairs.collect()).into()
+    record::Histogram(pairs.collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What a person sees: results on stdout, progress and errors on stderr.
 
+mod back_to_back;
 pub mod bar;
 #[cfg(feature = "measure")]
 mod beds;
@@ -14,8 +15,10 @@ mod doubts;
 mod fib;
 mod fib_scale;
 mod fixed_load;
+mod latency;
 mod limits;
 mod loss;
+mod overload_recovery;
 #[cfg(feature = "measure")]
 pub mod plan;
 #[cfg(feature = "measure")]
@@ -33,13 +36,16 @@ mod style;
 mod table;
 mod wrap;
 
+pub use back_to_back::back_to_back;
 pub use calibration::calibration;
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, in_words};
+pub use latency::latency;
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title};
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};
+pub use overload_recovery::overload_recovery;
 pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};

@@ -217,10 +217,16 @@ impl Size {
     }
 }
 
-/// The phase that a trial belongs to. A wire beside a fixed load is part of that phase.
+/// The phase that a trial belongs to. A wire beside a fixed load or a latency is part of that phase.
 fn phase(phase: Phase, under_way: &'static str) -> &'static str {
     match phase {
-        Phase::Wire if under_way == Phase::Fixed.name() => under_way,
+        Phase::Wire
+            if [Phase::Fixed, Phase::Latency]
+                .map(Phase::name)
+                .contains(&under_way) =>
+        {
+            under_way
+        }
         Phase::Wire | Phase::Overload => Phase::Overload.name(),
         other => other.name(),
     }

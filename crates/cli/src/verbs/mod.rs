@@ -1,6 +1,8 @@
 //! The verbs: one file each, from arguments to exit code.
 
 #[cfg(feature = "measure")]
+pub mod back_to_back;
+#[cfg(feature = "measure")]
 pub mod bed;
 #[cfg(feature = "measure")]
 mod begin;
@@ -15,6 +17,8 @@ pub mod doctor;
 #[cfg(feature = "measure")]
 pub mod fib_scale;
 pub mod generate;
+#[cfg(feature = "measure")]
+pub mod latency;
 pub mod limits;
 #[cfg(feature = "measure")]
 pub mod loss;
@@ -23,6 +27,8 @@ mod measure;
 pub mod records;
 #[cfg(feature = "measure")]
 pub mod recover;
+#[cfg(feature = "measure")]
+pub mod recovery;
 pub mod report;
 pub mod show;
 pub mod table;

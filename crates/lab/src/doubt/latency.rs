@@ -65,7 +65,7 @@ fn lossy(loads: &[LoadLatency]) -> Option<Doubt> {
             lossy.router.counts().sent
         ),
         why: "Frames that were lost have no latency, and those that came waited in a full queue. RFC 2544 measures at loads without loss.",
-        next: "Give a lower load, or a throughput that holds for longer (--rate).",
+        next: "Give a lower load, or a throughput that holds for longer (--throughput).",
     })
 }
 

@@ -25,15 +25,13 @@ const GROWTH: u64 = 8;
 const RESOLUTION: f64 = 0.005;
 /// Frames of the shortest burst tried.
 const SHORTEST: u64 = 16;
-/// The longest burst tried lasts as long (RFC 2544 section 26.4: trials of at least two seconds).
-const LONGEST: Span = Span::from_millis(2_000);
 /// A search after the first begins within this factor of what that found.
 const NEAR: u64 = 2;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
 pub struct BurstPlan {
-    /// Everything but the bursts. Of its search only the length of a trial is used.
+    /// Everything but the bursts. Of its search only the length of a trial is used: the longest burst lasts as long.
     pub measurement: ThroughputPlan,
     /// Searches for each size (RFC 2544 asks for 50).
     pub repeats: u32,
@@ -124,7 +122,7 @@ pub fn measure(
             doubts: Vec::new(),
         };
         let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
+        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
         (size, error)
     })
 }
@@ -146,11 +144,15 @@ fn measure_size(
     size.own_ring = known.then_some(around.ring_frames);
     size.doubts = doubt::of_overload(&around);
     // A trial of the plan bounds what the receiver can tell apart.
-    let longest = LONGEST.min(plan.measurement.search.final_trial());
+    let longest = plan.measurement.search.final_trial();
     let whole = (SHORTEST, saturated.ceiling.frames_in(longest));
     let (mut range, mut failed) = (whole, None);
     for _ in 0..plan.repeats {
         if !size.searches.is_empty() && !deadline.leaves(longest) {
+            let (ended, asked) = (size.searches.len(), plan.repeats);
+            size.why = Some(format!(
+                "the budget was spent after {ended} of {asked} searches"
+            ));
             break;
         }
         let near = range != whole;
@@ -170,7 +172,10 @@ fn measure_size(
                 size.all_passed = Some(frames);
                 break;
             }
-            Err(error) if error.is_disturbance() => failed = Some(error),
+            Err(error) if error.is_disturbance() => {
+                size.why = Some(format!("a search did not end: {error}"));
+                failed = Some(error);
+            }
             Err(error) => return Err(error),
         }
     }

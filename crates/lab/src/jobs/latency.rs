@@ -35,8 +35,12 @@ pub struct LatencyPlan {
 }
 
 impl LatencyPlan {
-    /// Shares of the throughput by RFC 8219 section 7.2 (100 %) and common practice.
-    pub const SHARES: [f64; 4] = [1.0, 0.9, 0.5, 0.1];
+    /// Whether a search has to find the throughput first.
+    #[must_use]
+    pub fn searches(&self) -> bool {
+        let is_share = |load: &LatencyLoad| matches!(load, LatencyLoad::Share(_));
+        self.throughput.is_none() && self.loads.iter().any(is_share)
+    }
 }
 
 /// A load to offer.
@@ -90,6 +94,11 @@ impl PathLatency {
     /// a trial out, nor how long a frame took.
     pub fn counted(&self) -> impl Iterator<Item = &Judged> {
         self.trials.iter().filter(|judged| counts(judged))
+    }
+
+    /// The trials that do not.
+    pub fn left_out(&self) -> impl Iterator<Item = &Judged> {
+        self.trials.iter().filter(|judged| !counts(judged))
     }
 
     /// How long each frame took that arrived.
@@ -164,9 +173,8 @@ fn measure_size(
     size: &mut SizeLatency,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
-    let is_share = |load: &LatencyLoad| matches!(load, LatencyLoad::Share(_));
     let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
-    if plan.throughput.is_none() && plan.loads.iter().any(is_share) {
+    if plan.searches() {
         let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
         size.throughput = Some(found.rate);
         (place, forwards_at_most) = (Some(found.receiver), found.forwards_at_most);

@@ -147,9 +147,15 @@ pub fn measure(
             doubts: Vec::new(),
         };
         let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
+        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
         (size, error)
     })
+}
+
+/// Whether this traffic's sender can change its pace within a trial.
+#[must_use]
+pub fn can_step(traffic: &Traffic) -> bool {
+    !traffic.bidirectional && traffic.port == PortKind::Xdp
 }
 
 fn measure_size(
@@ -162,7 +168,7 @@ fn measure_size(
         frames: size.frames.clone(),
         ..plan.measurement.traffic.clone()
     };
-    if traffic.bidirectional || traffic.port != PortKind::Xdp {
+    if !can_step(&traffic) {
         return Err(JobError::NoStep);
     }
     let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
@@ -185,6 +191,10 @@ fn measure_size(
     let deadline = Deadline::after(plan.measurement.budget);
     for _ in 0..plan.trials {
         if !size.trials.is_empty() && !deadline.leaves(plan.overload) {
+            let (ended, asked) = (size.trials.len(), plan.trials);
+            size.why = Some(format!(
+                "the budget was spent after {ended} of {asked} trials"
+            ));
             break;
         }
         size.trials

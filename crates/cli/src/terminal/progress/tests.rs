@@ -124,6 +124,7 @@ fn the_live_line_has_bounds_and_time_left() {
 fn a_wire_beside_a_fixed_load_is_no_overload() {
     assert_eq!(phase(Phase::Fixed, ""), "fixed");
     assert_eq!(phase(Phase::Wire, "fixed"), "fixed");
+    assert_eq!(phase(Phase::Wire, "latency"), "latency");
     assert_eq!(phase(Phase::Wire, ""), "overload");
     assert_eq!(phase(Phase::Wire, "overload"), "overload");
 }

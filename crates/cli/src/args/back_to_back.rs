@@ -1,0 +1,31 @@
+//! `mpps back-to-back`.
+
+use super::quantity::{budget, trial_length};
+use super::{OutputArgs, PlaceArgs, SentArgs};
+use clap::Args;
+use mpps_method::Span;
+
+/// Arguments of `mpps back-to-back`.
+#[derive(Args, Debug)]
+pub struct BurstArgs {
+    /// Searches for each frame size (RFC 2544 section 26.4 asks for 50)
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "Load")]
+    pub repeat: u32,
+    /// Length of the longest burst tried, in seconds or with a unit (200ms, 5m); RFC 2544 section 26.4 asks for 2
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
+    pub time: Span,
+    /// Time for each frame size: when it is spent, the searches that ended by then are the result (30s, 2m)
+    /// [default: as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
+    pub budget: Option<Span>,
+    /// What is sent.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// Where.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,31 @@
+//! `mpps recovery`.
+
+use super::quantity::{budget, trial_length};
+use super::{OutputArgs, PlaceArgs, SentArgs};
+use clap::Args;
+use mpps_method::Span;
+
+/// Arguments of `mpps recovery`.
+#[derive(Args, Debug)]
+pub struct RecoveryArgs {
+    /// Overload lasts so long, and the lower load after it, in seconds or with a unit (200ms, 5m); RFC 2544 section
+    /// 26.5 asks for 60 of overload
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
+    pub time: Span,
+    /// Trials for each frame size
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "Load")]
+    pub repeat: u32,
+    /// Time to search the throughput of each frame size (30s, 2m)
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = budget, help_heading = "Load")]
+    pub budget: Span,
+    /// What is sent.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// Where.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

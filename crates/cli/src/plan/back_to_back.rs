@@ -1,0 +1,43 @@
+//! What `mpps back-to-back` is to offer.
+
+use super::loss::trials_of;
+use super::sending::Sending;
+use super::{BedChoice, DestinationPlan, searched};
+use crate::args::BurstArgs;
+use anyhow::Result;
+use mpps_lab::jobs::back_to_back;
+use mpps_lab::jobs::throughput::ThroughputPlan;
+
+/// Where, what, and through which routes.
+#[derive(Debug)]
+pub struct BurstPlan {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: back_to_back::BurstPlan,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
+
+impl BurstPlan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(args: &BurstArgs) -> Result<Self> {
+        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let measurement = ThroughputPlan {
+            search: trials_of(args.time),
+            budget: args.budget,
+            ..searched(&sending, args.budget, None)?
+        };
+        Ok(Self {
+            bed: sending.bed,
+            destinations: sending.destinations,
+            offer: back_to_back::BurstPlan {
+                measurement,
+                repeats: args.repeat,
+            },
+        })
+    }
+}

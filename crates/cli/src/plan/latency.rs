@@ -1,0 +1,54 @@
+//! What `mpps latency` is to offer.
+
+use super::sending::Sending;
+use super::{BedChoice, DestinationPlan, searched};
+use crate::args::LatencyArgs;
+use anyhow::{Result, ensure};
+use mpps_lab::jobs::latency::{self, LatencyLoad};
+use mpps_lab::search::saturation::SENDER_MAX;
+use mpps_method::Rate;
+
+/// Where, what, and through which routes.
+#[derive(Debug)]
+pub struct LatencyPlan {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: latency::LatencyPlan,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
+
+impl LatencyPlan {
+    /// What the arguments mean.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(args: &LatencyArgs) -> Result<Self> {
+        let at = |load: &LatencyLoad| match (load, args.throughput) {
+            (LatencyLoad::At(rate), _) => Some(*rate),
+            (LatencyLoad::Share(share), most) => {
+                most.map(|most| Rate::from_fps(most.fps() * share))
+            }
+        };
+        for rate in args.load.iter().filter_map(at) {
+            ensure!(
+                rate <= SENDER_MAX && rate.frames_in(args.time) > 0,
+                "--load: {rate} cannot be offered: give at most {SENDER_MAX}, and at least one frame in {}",
+                args.time
+            );
+        }
+        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let measurement = searched(&sending, Some(args.budget), args.warm_up)?;
+        Ok(Self {
+            bed: sending.bed,
+            destinations: sending.destinations,
+            offer: latency::LatencyPlan {
+                measurement,
+                throughput: args.throughput,
+                loads: args.load.clone(),
+                time: args.time,
+            },
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! The bursts of `mpps back-to-back`: a sentence for each frame size, then its searches.
+
+use super::doubts::Doubted;
+use super::{columns, grouped};
+use mpps_record::{BurstLine, BurstSearch};
+use mpps_report::number::Known;
+use mpps_report::sentence;
+use std::fmt::Write;
+
+const HEAD: [&str; 5] = ["search", "longest", "lossy from", "frames/s", "buffer"];
+
+/// All frame sizes, under the machine they were measured on, then the doubts.
+#[must_use]
+pub fn back_to_back(sizes: &[BurstLine], machine: &str, verbose: bool) -> String {
+    let mut text = format!("Back-to-back frames (RFC 2544 section 26.4, RFC 9004)\n\n{machine}\n");
+    for size in sizes {
+        let _ = writeln!(text, "\n{}.", sentence::burst(size));
+        if !size.searches.is_empty() {
+            let mut rows = vec![HEAD.map(str::to_owned)];
+            rows.extend((1..).zip(&size.searches).map(row));
+            text += &format!("\nFrames\n{}", columns(&rows, &[]));
+        }
+        text += &remarks(size);
+    }
+    let doubted = Doubted {
+        subjects: (sizes.iter())
+            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
+            .collect(),
+        noun: "frame sizes",
+        named_max: 5,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+fn row((number, found): (usize, &BurstSearch)) -> [String; HEAD.len()] {
+    [
+        number.to_string(),
+        grouped(found.longest_frames),
+        grouped(found.lossy_frames),
+        short(found.burst_fps),
+        grouped(found.buffer_frames.max(0.0).round() as u64),
+    ]
+}
+
+/// What the sentence has to be read with.
+fn remarks(size: &BurstLine) -> String {
+    let mut lines = Vec::new();
+    if let Some(all) = &size.all {
+        lines.extend(all.deviation_frames.map(|frames| {
+            let frames = grouped(frames.round() as u64);
+            format!("standard deviation of the longest burst: {frames} frames")
+        }));
+        let rate = short(all.burst_fps);
+        lines.push(format!(
+            "buffer time: the burst at its own rate, {rate} frames/s"
+        ));
+        lines.extend(size.max_forwarding_fps.map(|fps| {
+            let fps = short(fps);
+            format!("corrected: without what the router forwards meanwhile, {fps} frames/s")
+        }));
+        lines.push(
+            "buffer: the longest burst without what the router forwarded meanwhile, by its busy time"
+                .to_owned(),
+        );
+    }
+    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn short(fps: u64) -> String {
+    Known::three(fps as f64).short()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{BurstSum, Doubt, Other};
+
+    fn size() -> BurstLine {
+        let search = |longest_frames| BurstSearch {
+            longest_frames,
+            lossy_frames: longest_frames + 40,
+            burst_fps: 2_003_000,
+            buffer_frames: 2_040.4,
+        };
+        BurstLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            max_forwarding_fps: Some(1_523_000),
+            searches: vec![search(8_100), search(8_300)],
+            all: Some(BurstSum {
+                average_frames: 8_200.0,
+                least_frames: 8_100,
+                most_frames: 8_300,
+                deviation_frames: Some(141.4),
+                burst_fps: 2_003_000,
+                implied_buffer_ns: 4_093_859,
+                corrected_buffer_ns: Some(981_054),
+            }),
+            all_passed_frames: None,
+            own_ring_frames: Some(2_048),
+            why: Some("interrupted".to_owned()),
+            doubts: vec![Doubt {
+                seen: "something".to_owned(),
+                ..Doubt::default()
+            }],
+            other: Other::new(),
+        }
+    }
+
+    #[test]
+    fn the_beds_own_ring_is_named() {
+        let text = back_to_back(&[size()], "a machine", false);
+        for wanted in [
+            "64 B: longest burst without loss 8 200 frames (8 100 to 8 300 in 2 searches); \
+             buffer time 4.09 ms, corrected 981 µs; this is the bed's own ring of 2 048 frames, not the router's.\n",
+            "search  longest  lossy from  frames/s  buffer\n",
+            "     1    8 100       8 140     2.00M   2 040\n",
+            "standard deviation of the longest burst: 141 frames\n",
+            "meanwhile, 1.52M frames/s\n",
+            "not all of it: interrupted\n\nDoubts\n- something\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let mut device = size();
+        device.own_ring_frames = None;
+        let text = back_to_back(&[device], "a machine", false);
+        assert!(text.contains("corrected 981 µs.\n"), "{text}");
+    }
+
+    #[test]
+    fn no_longest_burst_is_said() {
+        let none = BurstLine {
+            searches: Vec::new(),
+            all: None,
+            ..size()
+        };
+        let text = back_to_back(std::slice::from_ref(&none), "a machine", false);
+        assert!(
+            text.contains("64 B: longest burst not measured.\n"),
+            "{text}"
+        );
+        let passed = BurstLine {
+            all_passed_frames: Some(4_000_000),
+            ..none
+        };
+        let text = back_to_back(&[passed], "a machine", false);
+        let wanted =
+            "64 B: no burst of up to 4 000 000 frames lost any, so the router forwards as fast";
+        assert!(text.contains(wanted), "{text}");
+    }
+}

@@ -1,0 +1,160 @@
+//! The latencies of `mpps latency`: a sentence for each frame size, then its table.
+
+use super::columns;
+use super::doubts::Doubted;
+use mpps_record::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile};
+use mpps_report::number::{self, Known};
+use mpps_report::sentence;
+use std::fmt::Write;
+
+const HEAD: [&str; 11] = [
+    "load", "frames/s", "path", "p50", "p90", "p99", "p99.9", "p99.99", "max", "PDV", "samples",
+];
+/// Behind a percentile that too few frames support.
+const MARK: &str = "?";
+
+/// All frame sizes, under the machine they were measured on, then the doubts.
+#[must_use]
+pub fn latency(sizes: &[LatencyLine], machine: &str, verbose: bool) -> String {
+    let mut text = format!(
+        "Latency, one-way, every frame timed (RFC 2544 section 26.2, RFC 8219 section 7)\n\n{machine}\n"
+    );
+    for size in sizes {
+        let _ = writeln!(text, "\n{}.", sentence::latency(size));
+        if !size.loads.is_empty() {
+            let mut rows = vec![HEAD.map(str::to_owned)];
+            rows.extend(size.loads.iter().flat_map(rows_of));
+            text += &format!("\nTimes in µs\n{}", columns(&rows, &[2]));
+        }
+        text += &remarks(size);
+    }
+    let doubted = Doubted {
+        subjects: (sizes.iter())
+            .filter(|size| !size.loads.is_empty() || !size.doubts.is_empty())
+            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
+            .collect(),
+        noun: "frame sizes",
+        named_max: 5,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+/// The router's, then the bed's own.
+fn rows_of(load: &LatencyLoad) -> Vec<[String; HEAD.len()]> {
+    let begin = [share(load), short(load.load_fps)];
+    let mut rows = vec![row(begin, "router", &load.router)];
+    rows.extend((load.bed.iter()).map(|bed| row(Default::default(), "bed", bed)));
+    rows
+}
+
+fn row([share, rate]: [String; 2], path: &str, found: &PathLatency) -> [String; HEAD.len()] {
+    let times = &found.times;
+    let mut cells = vec![share, rate, path.to_owned()];
+    cells.extend(times.percentiles.iter().map(percentile));
+    cells.resize(HEAD.len() - 3, "-".to_owned());
+    let rest = [times.max_ns, times.pdv_ns].map(|ns| ns.map_or("-".to_owned(), us));
+    cells.extend(rest);
+    cells.push(short(times.timed_frames));
+    cells.try_into().unwrap_or_default()
+}
+
+fn percentile(at: &Percentile) -> String {
+    us(at.ns) + if at.supported { "" } else { MARK }
+}
+
+/// Microseconds, three digits that count.
+fn us(ns: u64) -> String {
+    Known::three(ns as f64 / 1e3).plain()
+}
+
+fn short(count: u64) -> String {
+    match count {
+        0..1_000 => count.to_string(),
+        _ => Known::three(count as f64).short(),
+    }
+}
+
+fn share(load: &LatencyLoad) -> String {
+    load.load_share
+        .map_or("-".to_owned(), number::percent_given)
+}
+
+fn name(load: &LatencyLoad) -> String {
+    match load.load_share {
+        Some(share) => number::percent_given(share),
+        None => format!("{} frames/s", short(load.load_fps)),
+    }
+}
+
+/// What the table has to be read with.
+fn remarks(size: &LatencyLine) -> String {
+    let mut lines = Vec::new();
+    let timed = |load: &LatencyLoad| {
+        let paths = [Some(&load.router), load.bed.as_ref()];
+        paths
+            .into_iter()
+            .flatten()
+            .any(|path| !is_supported(&path.times))
+    };
+    if size.loads.iter().any(timed) {
+        let least = mpps_record::FRAMES_ABOVE_MIN;
+        lines.push(format!("{MARK}: fewer than {least} frames took longer"));
+    }
+    let whose = match size.throughput_given {
+        true => "the given throughput",
+        false => "the throughput, as a search found it",
+    };
+    let shares = size.loads.iter().any(|load| load.load_share.is_some());
+    lines.extend(
+        (size.throughput_fps.filter(|_| shares))
+            .map(|fps| format!("100 % is {whose}: {} frames/s", short(fps))),
+    );
+    let of_router = longest(size, "router", |load| Some(&load.router));
+    let stalls = [of_router, longest(size, "bed", |load| load.bed.as_ref())];
+    let stalls: Vec<String> = stalls.into_iter().flatten().collect();
+    if !stalls.is_empty() {
+        lines.push(format!("longest stall of a CPU: {}", stalls.join(", ")));
+    }
+    lines.extend(size.loads.iter().flat_map(left_out));
+    lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn is_supported(times: &LatencyTimes) -> bool {
+    times.percentiles.iter().all(|at| at.supported)
+}
+
+/// The longest stall of all loads, through this path.
+fn longest(
+    size: &LatencyLine,
+    name_of_path: &str,
+    path: fn(&LatencyLoad) -> Option<&PathLatency>,
+) -> Option<String> {
+    let each = size
+        .loads
+        .iter()
+        .filter_map(|load| Some((path(load)?.longest_stall_ns, load)));
+    let (ns, load) = each.max_by_key(|(ns, _)| *ns).filter(|(ns, _)| *ns > 0)?;
+    let time = number::time(ns as f64);
+    Some(format!("{time} ({name_of_path}, at {})", name(load)))
+}
+
+/// Paths of a load that no trial tells of.
+fn left_out(load: &LatencyLoad) -> Vec<String> {
+    let paths = [("router", Some(&load.router)), ("bed", load.bed.as_ref())];
+    let none = paths.into_iter().filter_map(|(path, found)| {
+        let found = found.filter(|found| found.trials.is_empty())?;
+        let last = found.left_out_text.as_deref().unwrap_or("no trial");
+        let trials = found.left_out_trials.len();
+        Some(format!(
+            "{}: {path} not measured: {}, the last {last}",
+            name(load),
+            number::plural(trials, "trial")
+        ))
+    });
+    none.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use super::*;
+use mpps_record::{Doubt, Histogram, Other, Verdict};
+
+/// So many frames of each time, ns.
+fn path(times: &[(u64, u64)], stall_ns: u64) -> PathLatency {
+    PathLatency {
+        trials: vec![1],
+        longest_stall_ns: stall_ns,
+        times: LatencyTimes::from(Histogram(times.to_vec())),
+        ..PathLatency::default()
+    }
+}
+
+fn load(share: Option<f64>, fps: u64) -> LatencyLoad {
+    LatencyLoad {
+        load_share: share,
+        load_fps: fps,
+        router: path(
+            &[(7_935, 1_599_000), (40_959, 990), (1_212_415, 10)],
+            1_200_000,
+        ),
+        bed: Some(path(&[(6_143, 1_598_000), (35_839, 2_000)], 900)),
+    }
+}
+
+fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
+    LatencyLine {
+        frame: "64".to_owned(),
+        receiver: None,
+        throughput_fps: Some(1_600_000),
+        throughput_given: false,
+        loads,
+        why: None,
+        doubts: vec![Doubt {
+            name: "x".to_owned(),
+            seen: "something".to_owned(),
+            ..Doubt::default()
+        }],
+        other: Other::new(),
+    }
+}
+
+#[test]
+fn the_router_stands_beside_the_bed() {
+    let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
+    let text = latency(&[size(loads)], "a machine", false);
+    let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput \
+                    (800k frames/s); the bed alone 6.14 µs and 35.8 µs.\n";
+    for wanted in [
+        sentence,
+        " load  frames/s  path     p50   p90   p99  p99.9  p99.99   max    PDV  samples\n",
+        "100 %     1.60M  router  7.94  7.94  7.94   7.94    41.0  1210  0.127    1.60M\n",
+        "                 bed     6.14  6.14  6.14   35.8    35.8  35.8   29.8    1.60M\n",
+        "100 % is the throughput, as a search found it: 1.60M frames/s\n",
+        "longest stall of a CPU: 1.20 ms (router, at 100 %), 900 ns (bed, at 100 %)\n",
+        "\nDoubts\n- something\n",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let rows = text.lines().filter(|line| line.contains("  "));
+    assert!(rows.clone().count() >= 5);
+    assert!(rows.clone().all(|row| row.chars().count() <= 80), "{text}");
+    assert!(!text.contains('?'), "{text}");
+}
+
+#[test]
+fn what_stands_on_few_frames_is_marked() {
+    let mut few = load(None, 900);
+    few.router = path(&[(7_935, 9_000)], 0);
+    few.bed = None;
+    let text = latency(&[size(vec![few])], "a machine", false);
+    assert!(text.contains("  7.94?   7.94?  "), "{text}");
+    assert!(
+        text.contains("?: fewer than 10 frames took longer\n"),
+        "{text}"
+    );
+    assert!(text.contains("at 900 frames/s."), "{text}");
+    assert!(
+        !text.contains("the bed alone") && !text.contains("stall"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_load_without_trials_says_why() {
+    let mut none = load(Some(1.0), 1_600_000);
+    none.router = PathLatency {
+        left_out_trials: vec![1, 4, 5],
+        left_out_verdict: Some(Verdict::NotOffered),
+        left_out_text: Some("not offered: the tester was late".to_owned()),
+        ..PathLatency::default()
+    };
+    let text = latency(&[size(vec![none])], "a machine", false);
+    let wanted =
+        "100 %: router not measured: 3 trials, the last not offered: the tester was late\n";
+    assert!(text.contains(wanted), "{text}");
+    assert!(text.contains("64 B: latency not measured.\n"), "{text}");
+}

@@ -1,0 +1,150 @@
+//! The recoveries of `mpps recovery`: a sentence for each frame size, then its trials.
+
+use super::doubts::Doubted;
+use super::{columns, grouped};
+use mpps_record::{Recovered, RecoveryLine, RecoveryTrial};
+use mpps_report::{number, sentence};
+use std::fmt::Write;
+
+const HEAD: [&str; 5] = ["trial", "result", "recovery", "lost", "verdict"];
+
+/// All frame sizes, under the machine they were measured on, then the doubts.
+#[must_use]
+pub fn overload_recovery(sizes: &[RecoveryLine], machine: &str, verbose: bool) -> String {
+    let mut text = "System recovery (RFC 2544 section 26.5)".to_owned();
+    text.extend(sizes.first().map(loads));
+    let _ = writeln!(text, "\n\n{machine}");
+    for size in sizes {
+        let _ = writeln!(text, "\n{}.", sentence::recovery(size));
+        if !size.trials.is_empty() {
+            let mut rows = vec![HEAD.map(str::to_owned)];
+            rows.extend(size.trials.iter().map(row));
+            text += &format!("\n{}", columns(&rows, &[1, 4]));
+        }
+        text += &remarks(size);
+    }
+    let doubted = Doubted {
+        subjects: (sizes.iter())
+            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
+            .collect(),
+        noun: "frame sizes",
+        named_max: 5,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+/// How long each load lasts.
+fn loads(size: &RecoveryLine) -> String {
+    let [overload, after] = [size.overload_ns, size.after_ns].map(|ns| number::time(ns as f64));
+    format!(": {overload} of overload, then {after} of half of it")
+}
+
+fn row(trial: &RecoveryTrial) -> [String; HEAD.len()] {
+    let time = trial.recovery_ns;
+    [
+        trial.trial.to_string(),
+        trial.recovered.to_string(),
+        time.map_or("-".to_owned(), |ns| number::time(ns as f64)),
+        grouped(trial.lost_frames),
+        trial.verdict.to_string(),
+    ]
+}
+
+/// What the table has to be read with.
+fn remarks(size: &RecoveryLine) -> String {
+    let unsure = size
+        .trials
+        .iter()
+        .filter(|trial| trial.recovered == Recovered::NotMeasured);
+    let mut lines: Vec<String> = unsure
+        .map(|trial| {
+            let tries = number::plural(trial.void_trials as usize + 1, "trial");
+            format!(
+                "trial {}: {tries}, the last {}",
+                trial.trial, trial.verdict_text
+            )
+        })
+        .collect();
+    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Other, Verdict};
+
+    fn trial(number: u32, recovered: Recovered, recovery_ns: Option<u64>) -> RecoveryTrial {
+        RecoveryTrial {
+            trial: number,
+            void_trials: 2,
+            verdict: Verdict::Lossy,
+            verdict_text: "lossy: 1 234 lost".to_owned(),
+            recovered,
+            recovery_ns,
+            lost_frames: 1_234,
+        }
+    }
+
+    fn told(trials: Vec<RecoveryTrial>, average_ns: Option<u64>) -> String {
+        let size = RecoveryLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            throughput_fps: Some(1_600_000),
+            overload_fps: Some(1_760_000),
+            overload_ns: 2_000_000_000,
+            after_ns: 2_000_000_000,
+            trials,
+            average_ns,
+            why: None,
+            doubts: Vec::new(),
+            other: Other::new(),
+        };
+        overload_recovery(&[size], "a machine", false)
+    }
+
+    #[test]
+    fn the_time_is_the_average_and_each() {
+        let after = |number, ns| trial(number, Recovered::Recovered, Some(ns));
+        let text = told(
+            vec![after(7, 10_000_000), after(8, 14_000_000)],
+            Some(12_000_000),
+        );
+        let at_once = told(vec![after(7, 0), after(8, 0)], Some(0));
+        let wanted = "64 B: recovered at once: after the overload of 1.76M frames/s \
+                      (110 % of the throughput) had ended no loss counts (2 of 2 trials).\n";
+        assert!(at_once.contains(wanted), "{at_once}");
+        for wanted in [
+            "26.5): 2.00 s of overload, then 2.00 s of half of it\n\na machine\n",
+            "64 B: recovered 12.0 ms after the overload of 1.76M frames/s (110 % of the throughput) had ended \
+             (10.0 ms to 14.0 ms in 2 of 2 trials).\n",
+            "trial  result     recovery   lost  verdict\n    7  recovered   10.0 ms  1 234  lossy\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_recovery_is_a_sentence_of_its_own() {
+        for (recovered, wanted) in [
+            (
+                Recovered::NotRecovered,
+                "64 B: not recovered: after the overload of 1.76M",
+            ),
+            (
+                Recovered::NotOverloaded,
+                "64 B: no frame was lost at the overload of 1.76M",
+            ),
+            (Recovered::NotMeasured, "64 B: recovery not measured.\n"),
+            (
+                Recovered::NotMeasured,
+                "trial 7: 3 trials, the last lossy: 1 234 lost\n",
+            ),
+        ] {
+            let text = told(vec![trial(7, recovered, None)], None);
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        assert!(told(Vec::new(), None).contains("64 B: recovery not measured.\n"));
+    }
+}

@@ -1,0 +1,84 @@
+//! `mpps latency` end to end: a router and its bed, told, recorded and shown again.
+
+mod door;
+
+use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use serde_json::Value;
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"))
+}
+
+#[test]
+fn every_frame_is_timed_through_router_and_bed() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("latency");
+    let record = scratch.path("record.jsonl");
+    let words = "latency --frame 64 --load 50%,5k --throughput 20k --time 0.5 --record";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = run(mpps(&words).arg(&record));
+    assert_gone(ended.bed());
+    if ended.code == Some(4) {
+        println!("SKIP: too disturbed");
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let text = &ended.stdout;
+    assert!(text.contains("64 B: typical "), "{text}");
+    assert!(
+        text.contains("at 50 % of the throughput (10.0k frames/s); the bed alone "),
+        "{text}"
+    );
+    let table = text
+        .lines()
+        .filter(|line| line.contains("router  ") || line.contains("bed  "));
+    assert_eq!(table.clone().count(), 4, "{text}");
+    assert!(table.clone().all(|row| row.chars().count() <= 80), "{text}");
+
+    let shown = run(mpps(&["show"]).arg(&record));
+    assert_eq!((shown.code, &shown.stdout), (Some(0), text));
+    let document = json(&run(mpps(&["show", "--json"]).arg(&record)));
+    let size = &document["results"][0];
+    assert_eq!(
+        (&size["throughput_fps"], &size["throughput_given"]),
+        (&20_000.into(), &true.into())
+    );
+    let loads = size["loads"].as_array().expect("loads");
+    assert_eq!(loads.len(), 2);
+    for path in loads
+        .iter()
+        .flat_map(|load| [&load["router"], &load["bed"]])
+    {
+        let number = |name: &str| path[name].as_u64().expect("a number");
+        assert!(number("timed_frames") > 1_000, "{path}");
+        let received = number("sent_frames") - number("lost_frames");
+        assert_eq!(number("timed_frames"), received, "{path}");
+        assert!(number("min_ns") <= number("typical_ns"), "{path}");
+        assert!(number("worst_case_ns") <= number("max_ns"), "{path}");
+    }
+}
+
+#[test]
+fn bad_loads_are_refused() {
+    for (words, wanted) in [
+        ("--load 110%", "give a share above 0% and up to 100%"),
+        ("--load 0%", "give a share above 0% and up to 100%"),
+        ("--load much", "or a share of the throughput, such as 50%"),
+        ("--load 20M", "--load: 20.000 Mfps cannot be offered"),
+        ("--load 1% --throughput 10 --time 1", "cannot be offered"),
+    ] {
+        let words: Vec<&str> = ["latency"].into_iter().chain(words.split(' ')).collect();
+        let ended = run(&mut mpps(&words));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.error().contains(wanted), "{wanted}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_pair_cannot_be_simulated() {
+    let ended = run(&mut mpps(&["latency", "--simulate", "capacity=1M"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.error().contains("--simulate"), "{ended:?}");
+}

@@ -1,0 +1,71 @@
+//! `mpps recovery` end to end: behind a policer the last frame is lost before the load drops.
+
+mod door;
+
+use door::{Scratch, assert_gone, mpps, privileged, run};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn a_policed_router_recovers_at_the_drop() {
+    if !privileged() {
+        return;
+    }
+    if run(std::process::Command::new("sh").args(["-c", "command -v nft"])).code != Some(0) {
+        println!("SKIP: needs nft");
+        return;
+    }
+    let scratch = Scratch::new("recovery");
+    let (script, record) = (scratch.path("police"), scratch.path("record.jsonl"));
+    let rules = "#!/bin/sh\nset -e\nnft add table ip planted\n\
+                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
+                 nft add rule ip planted forward limit rate over 40000/second burst 50 packets drop\n";
+    std::fs::write(&script, rules).expect("write");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let words = "recovery --frame 64 --time 0.5 --repeat 2 --budget 15s --dut-setup";
+    let words: Vec<&str> = words.split(' ').collect();
+    let mut command = mpps(&words);
+    let ended = run(command.arg(&script).arg("--record").arg(&record));
+    assert_gone(ended.bed());
+    if ended.code == Some(4) {
+        println!("SKIP: too disturbed");
+        return;
+    }
+    let text = &ended.stdout;
+    println!("{text}");
+    let shown = run(mpps(&["show"]).arg(&record));
+    assert_eq!(&shown.stdout, text, "{ended:?}");
+    let shown = run(mpps(&["show", "--json"]).arg(&record));
+    let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
+    let size = &document["results"][0];
+    if size["throughput_fps"].is_null() {
+        println!("SKIP: a restless machine makes bunches that the policer drops at any load");
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let number = |name: &str| size[name].as_u64().expect("a number");
+    let share = number("overload_fps") as f64 / number("throughput_fps") as f64;
+    assert!(share <= 1.1001, "{size}");
+    let trials = size["trials"].as_array().expect("trials");
+    assert_eq!(trials.len(), 2, "{size}");
+    for trial in trials
+        .iter()
+        .filter(|trial| trial["recovered"] == "recovered")
+    {
+        assert!(trial["recovery_ns"].as_u64() < Some(450_000_000), "{trial}");
+        assert!(trial["lost_frames"].as_u64() > Some(0), "{trial}");
+    }
+}
+
+#[test]
+fn a_sender_that_cannot_slow_down_is_refused() {
+    for words in ["recovery --bidirectional", "recovery --port af-packet"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let ended = run(&mut mpps(&words));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(
+            ended.error().contains("needs one direction and --port xdp"),
+            "{ended:?}"
+        );
+    }
+}

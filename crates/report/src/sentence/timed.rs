@@ -1,0 +1,115 @@
+//! What was found of times and bursts, a sentence for each frame size.
+
+use crate::number::{self, Known};
+use mpps_record::{BurstLine, LatencyLine, LatencyLoad, Recovered, RecoveryLine};
+
+/// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s); the bed alone 6.10 and
+/// 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
+#[must_use]
+pub fn latency(size: &LatencyLine) -> String {
+    let frame = number::frame(&size.frame);
+    let times = |load: &LatencyLoad| {
+        let times = &load.router.times;
+        times.typical_ns.zip(times.worst_case_ns)
+    };
+    let measured = size.loads.iter().filter(|load| times(load).is_some());
+    let from_half = |load: &&LatencyLoad| load.load_share.map_or(1.0, |share| (share - 0.5).abs());
+    let told = measured.min_by(|a, b| from_half(a).total_cmp(&from_half(b)));
+    let Some((load, (typical, worst))) = told.and_then(|load| Some((load, times(load)?))) else {
+        return format!("{frame}: latency not measured");
+    };
+    let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
+    let rate = Known::three(load.load_fps as f64).short();
+    let at = match load.load_share {
+        Some(share) => {
+            let share = number::percent_given(share);
+            format!("{share} of the throughput ({rate} frames/s)")
+        }
+        None => format!("{rate} frames/s"),
+    };
+    let bed = load.bed.as_ref().map(|bed| &bed.times);
+    let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));
+    let bed = bed.map_or(String::new(), |(typical, worst)| {
+        let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
+        format!("; the bed alone {typical} and {worst}")
+    });
+    format!("{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{bed}")
+}
+
+/// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches); buffer time 5.20 ms, corrected
+/// 2.10 ms; this is the bed's own ring of 2 048 frames.`
+#[must_use]
+pub fn burst(size: &BurstLine) -> String {
+    let frame = number::frame(&size.frame);
+    if let Some(frames) = size.all_passed_frames {
+        let frames = number::spaced(frames);
+        return format!(
+            "{frame}: no burst of up to {frames} frames lost any, so the router forwards as fast as the tester sends"
+        );
+    }
+    let Some(all) = &size.all else {
+        return format!("{frame}: longest burst not measured");
+    };
+    let average = number::spaced(all.average_frames.round() as u64);
+    let [least, most] = [all.least_frames, all.most_frames].map(number::spaced);
+    let searches = match size.searches.len() {
+        1 => "1 search".to_owned(),
+        many => format!("{many} searches"),
+    };
+    let corrected = all.corrected_buffer_ns.map_or(String::new(), |ns| {
+        format!(", corrected {}", number::time(ns as f64))
+    });
+    let ring = size.own_ring_frames.map_or(String::new(), |frames| {
+        let frames = number::spaced(frames.into());
+        format!("; this is the bed's own ring of {frames} frames, not the router's")
+    });
+    let implied = number::time(all.implied_buffer_ns as f64);
+    format!(
+        "{frame}: longest burst without loss {average} frames ({least} to {most} in {searches}); \
+         buffer time {implied}{corrected}{ring}"
+    )
+}
+
+/// `64 B: recovered 12.0 ms after the overload of 1.76M frames/s (110 % of the throughput) had ended (10.0 to 14.0 ms in 5
+/// of 5 trials).`
+#[must_use]
+pub fn recovery(size: &RecoveryLine) -> String {
+    let frame = number::frame(&size.frame);
+    let count = |what: Recovered| {
+        let trials = size.trials.iter();
+        trials.filter(|trial| trial.recovered == what).count()
+    };
+    let all = size.trials.len();
+    let rates = size.overload_fps.zip(size.throughput_fps);
+    let overload = rates.map_or("the overload".to_owned(), |(overload, throughput)| {
+        let rate = Known::three(overload as f64).short();
+        let share = number::percent(overload as f64 / throughput.max(1) as f64);
+        format!("the overload of {rate} frames/s ({share} of the throughput)")
+    });
+    let times = size.trials.iter().filter_map(|trial| trial.recovery_ns);
+    let range = times.clone().min().zip(times.max());
+    if let Some((average, (least, most))) = size.average_ns.zip(range) {
+        let recovered = count(Recovered::Recovered);
+        if most == 0 {
+            return format!(
+                "{frame}: recovered at once: after {overload} had ended no loss counts ({recovered} of {all} trials)"
+            );
+        }
+        let [average, least, most] = [average, least, most].map(|ns| number::time(ns as f64));
+        return format!(
+            "{frame}: recovered {average} after {overload} had ended ({least} to {most} in {recovered} of {all} trials)"
+        );
+    }
+    match (
+        count(Recovered::NotRecovered),
+        count(Recovered::NotOverloaded),
+    ) {
+        (lasting @ 1.., _) => format!(
+            "{frame}: not recovered: after {overload} frames were lost at half of it to the end, in {lasting} of {all} trials"
+        ),
+        (0, 1..) => format!(
+            "{frame}: no frame was lost at {overload}, so there was nothing to recover from"
+        ),
+        (0, 0) => format!("{frame}: recovery not measured"),
+    }
+}
