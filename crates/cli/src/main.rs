@@ -34,6 +34,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Throughput(args) => verbs::throughput::run(args),
         Verb::Trial(args) => verbs::trial::run(args),
         Verb::Loss(args) => verbs::loss::run(args),
+        Verb::Compare(args) => verbs::compare::run(args),
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Report(args) => verbs::report::run(args),

@@ -2,6 +2,7 @@
 //! input is refused before anything is touched; `--dry-run` prints what comes out.
 
 mod calibration;
+mod compare;
 mod destinations;
 mod external;
 mod fib_scale;
@@ -15,6 +16,7 @@ mod sending;
 mod traffic;
 
 pub use calibration::CalibrationPlan;
+pub use compare::{ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]

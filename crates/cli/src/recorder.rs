@@ -9,7 +9,8 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
-    Body, CalibrationLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run, StandsOn,
+    Body, CalibrationLine, ComparisonLine, CurveLine, Doubt, LoadLine, PointLine, ResultLine, Run,
+    StandsOn, TrialLine,
 };
 use std::io;
 
@@ -21,6 +22,8 @@ pub struct Recorder {
     beside: Option<Beside>,
     trials: u32,
     stands: StandsOn,
+    /// The variant of the router that the next trials are of.
+    variant: Option<String>,
 }
 
 impl Recorder {
@@ -34,6 +37,7 @@ impl Recorder {
             beside: None,
             trials: 0,
             stands: StandsOn::default(),
+            variant: None,
         }
     }
 
@@ -131,7 +135,10 @@ impl Recorder {
 impl Observer for Recorder {
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.trials = report.number;
-        let line = trial_line(self.trials, report);
+        let line = TrialLine {
+            variant: self.variant.clone(),
+            ..trial_line(self.trials, report)
+        };
         let written = self.record.append(&line);
         if self.shows_trials() {
             self.run.add(line);
@@ -144,6 +151,10 @@ impl Observer for Recorder {
 
     fn size_begins(&mut self, budget: Option<Span>) {
         self.progress.begin(budget);
+    }
+
+    fn turn_begins(&mut self, variant: &str) {
+        self.variant = Some(variant.to_owned());
     }
 }
 
@@ -169,6 +180,12 @@ impl ResultBody for CurveLine {
     }
 }
 
+impl ResultBody for ComparisonLine {
+    fn doubt(&mut self, doubts: &[Doubt]) {
+        self.doubts.extend_from_slice(doubts);
+    }
+}
+
 impl ResultBody for PointLine {
     fn doubt(&mut self, doubts: &[Doubt]) {
         self.doubts.extend_from_slice(doubts);
@@ -189,6 +206,10 @@ impl<F> Observer for Results<'_, F> {
 
     fn size_begins(&mut self, budget: Option<Span>) {
         self.recorder.size_begins(budget);
+    }
+
+    fn turn_begins(&mut self, variant: &str) {
+        self.recorder.turn_begins(variant);
     }
 }
 

@@ -14,6 +14,8 @@ pub struct TrialLine {
     pub frame: String,
     /// The trial's purpose.
     pub phase: Phase,
+    /// The variant of the router (`mpps compare`); else null.
+    pub variant: Option<String>,
     /// Offered load (RFC 2285 3.5.2), all directions together; the load really sent where there was no pace.
     pub offered_fps: f64,
     /// How long its slots lasted.

@@ -2,6 +2,7 @@
 
 mod bed;
 mod calibrate;
+mod compare;
 mod doctor;
 mod fib;
 mod fib_scale;
@@ -28,6 +29,7 @@ pub use bed::{
     BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg, UpArgs,
 };
 pub use calibrate::CalibrateArgs;
+pub use compare::CompareArgs;
 pub use doctor::DoctorArgs;
 pub use fib::{
     ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs,
@@ -76,6 +78,11 @@ pub enum Verb {
     Trial(Box<TrialArgs>),
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     Loss(Box<LossArgs>),
+    /// Compare set-ups of the router that take turns on one machine, or two records
+    ///
+    /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
+    /// costs more or less than in the first one, and how many frames per second that means.
+    Compare(Box<CompareArgs>),
     /// Measure the cost of a frame for the router at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.

@@ -2,11 +2,14 @@
 //! record that is read again are shown by the same functions.
 
 mod calibration;
+mod comparison;
 mod exit;
 mod fib_scale;
 mod fixed_load;
 mod loss;
 mod throughput;
+
+pub use exit::difference as difference_exit;
 
 use crate::exit::Exit;
 use anyhow::Result;
@@ -29,7 +32,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind.
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),
@@ -64,6 +67,13 @@ const KINDS: [Kind; 5] = [
         show: loss::show,
         exit: exit::curves,
         plot: loss::plot,
+    },
+    Kind {
+        job: "compare",
+        is_in: |run| !run.comparisons.is_empty(),
+        show: comparison::show,
+        exit: exit::comparisons,
+        plot: |_| None,
     },
 ];
 

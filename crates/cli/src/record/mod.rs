@@ -6,6 +6,7 @@
 mod bed;
 mod cause;
 mod comparability;
+mod comparison;
 mod job;
 mod load;
 mod loss;
@@ -20,6 +21,7 @@ mod traffic;
 mod trial;
 mod words;
 
+pub use comparison::comparison_line;
 pub use job::Job;
 pub use load::load_line;
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub(super) fn cost(cost: &saturation::FrameCost) -> FrameCost {
     }
 }
 
-fn tenths(ns: f64) -> f64 {
+pub(super) fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
 

@@ -3,6 +3,7 @@
 mod beds;
 mod calibration;
 mod columns;
+mod comparison;
 mod details;
 mod doctor;
 mod document;
@@ -23,6 +24,7 @@ mod wrap;
 
 pub use beds::{beds, beds_json};
 pub use calibration::calibration;
+pub use comparison::{compared_in_words, comparison, comparison_title};
 pub use doctor::{doctor, doctor_json};
 pub use fib::{
     RoutesLoaded, cleared, cleared_json, contents, contents_json, fib_stats, fib_stats_json,

@@ -3,6 +3,8 @@
 pub mod bed;
 mod begin;
 pub mod calibrate;
+pub mod compare;
+mod compare_records;
 mod contract;
 mod destinations;
 pub mod doctor;
