@@ -155,6 +155,7 @@ impl Observer for Recorder {
 
     fn turn_begins(&mut self, variant: &str) {
         self.variant = Some(variant.to_owned());
+        self.progress.turn(variant);
     }
 }
 

@@ -108,6 +108,9 @@ fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
             "at the fixed load {median:+.0} ns a frame ({low:+.0} to {high:+.0})"
         ));
     }
+    if !difference.has_interval() {
+        remarks.push("run again when the machine is quieter, or with more --budget".to_owned());
+    }
     // A comparison that is not decided says it in its sentence.
     if let (Some(pairs), true) = (difference.pairs, difference.finding != Finding::NotDecided) {
         let reasons = [
