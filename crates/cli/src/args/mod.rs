@@ -83,11 +83,11 @@ pub enum Verb {
     /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
     /// costs more or less than in the first one, and how many frames per second that means.
     Compare(Box<CompareArgs>),
-    /// Measure the cost of a frame for the router at overload, against routes and destinations
+    /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
     FibScale(Box<FibScaleArgs>),
-    /// Test the meter on this machine: plant faults of known size, and check that it finds them
+    /// Test the meter on this machine: plant faults of known size, and find them
     Calibrate(CalibrateArgs),
     /// Show the result of a record again
     Show(ShowRecordArgs),
