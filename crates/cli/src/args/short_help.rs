@@ -18,7 +18,6 @@ const SHOWN: &[(&str, &str)] = &[
         "fail_if_slower",
         "More than this much slower is exit code 1",
     ),
-    ("records", "Or two records, instead of measuring"),
     (
         "frame",
         "Frame sizes, octets with FCS [default: 64,imix,1518]",

@@ -114,9 +114,7 @@ impl VariantPlan {
                     "there is no file {script}: give none, a program that sets up the router, or flags that begin with --"
                 );
                 let stem = path.file_stem().unwrap_or(path.as_os_str());
-                let path = std::path::absolute(path)?;
-                let path = path.to_string_lossy().into_owned();
-                let flags = vec!["--dut-setup".to_owned(), path];
+                let flags = vec!["--dut-setup".to_owned(), script.to_owned()];
                 (flags, stem.to_string_lossy().into_owned())
             }
         };
