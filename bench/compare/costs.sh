@@ -12,7 +12,7 @@ table=("$mpps" compare --a none --b 'table-1M=--table target/table-1M.txt')
 for command in set_ups table; do
 	declare -n words=$command
 	words+=(--budget "${2:-2m}" --quiet --record "$out/costs.jsonl")
-	printf '%s ' mpps "${words[@]:1}"
+	printf '%s' mpps; printf ' %q' "${words[@]:1}"
 	echo
 	"${words[@]}" || [ $? -eq 4 ]
 	echo

@@ -271,6 +271,39 @@ mod tests {
     }
 
     #[test]
+    fn a_trial_names_the_variant_whose_turn_it_is() {
+        let name = format!("mpps-turns-{}.jsonl", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let record = Record::open(&path, "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        for (number, variant) in (1..).zip([None, Some("none"), Some("rules")]) {
+            if let Some(variant) = variant {
+                recorder.turn_begins(variant);
+            }
+            let report = Report {
+                number,
+                frames: &frames,
+                phase: Phase::Overload,
+                offer: Offer {
+                    rate: Rate::from_fps(1e6),
+                    duration: Span::from_millis(1),
+                },
+                trial: &Trial::default(),
+                verdict: &Verdict::Lossless,
+            };
+            recorder.trial(&report).expect("recorded");
+        }
+        let read = mpps_record::read_file(&path).expect("a record");
+        let variants = read.runs[0]
+            .trials
+            .iter()
+            .map(|line| line.variant.as_deref());
+        assert!(variants.eq([None, Some("none"), Some("rules")]));
+        std::fs::remove_file(path).expect("tidy up");
+    }
+
+    #[test]
     fn trials_are_kept_by_their_phase() {
         let path = std::env::temp_dir().join(format!("mpps-recorder-{}.jsonl", std::process::id()));
         let record = Record::open(&path, "run").expect("open");

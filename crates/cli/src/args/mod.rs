@@ -78,15 +78,15 @@ pub enum Verb {
     Trial(Box<TrialArgs>),
     /// Measure the share of frames lost at each load, from the highest down (RFC 2544 26.3)
     Loss(Box<LossArgs>),
+    /// Measure the cost of a frame at overload, against routes and destinations
+    ///
+    /// Any flag of the search adds a search for the rate without loss.
+    FibScale(Box<FibScaleArgs>),
     /// Compare set-ups of the router that take turns on one machine, or two records
     ///
     /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
     /// costs more or less than in the first one, and how many frames per second that means.
     Compare(Box<CompareArgs>),
-    /// Measure the cost of a frame at overload, against routes and destinations
-    ///
-    /// Any flag of the search adds a search for the rate without loss.
-    FibScale(Box<FibScaleArgs>),
     /// Test the meter on this machine: plant faults of known size, and find them
     Calibrate(CalibrateArgs),
     /// Show the result of a record again
