@@ -55,6 +55,10 @@ fn run(cli: &Cli) -> Exit {
         #[cfg(feature = "measure")]
         Verb::Loss(args) => verbs::loss::run(args),
         #[cfg(feature = "measure")]
+        Verb::Compare(args) => verbs::compare::run(args),
+        #[cfg(not(feature = "measure"))]
+        Verb::Compare(args) => verbs::compare_records::run(&args.finished, args.json),
+        #[cfg(feature = "measure")]
         Verb::Latency(args) => verbs::latency::run(args),
         #[cfg(feature = "measure")]
         Verb::BackToBack(args) => verbs::back_to_back::run(args),

@@ -3,6 +3,7 @@
 
 mod back_to_back;
 mod calibration;
+mod compare;
 mod destinations;
 mod external;
 mod fib_scale;
@@ -17,6 +18,7 @@ mod traffic;
 
 pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
+pub use compare::{ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]

@@ -10,8 +10,8 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
-    Body, BurstLine, CalibrationLine, CurveLine, Doubt, LatencyLine, LoadLine, PointLine,
-    RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
+    PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -25,6 +25,8 @@ pub struct Recorder {
     begun_ns: u64,
     trials: u32,
     stands: StandsOn,
+    /// The variant of the router that the next trials are of.
+    variant: Option<String>,
 }
 
 impl Recorder {
@@ -39,6 +41,7 @@ impl Recorder {
             begun_ns: monotonic_ns(),
             trials: 0,
             stands: StandsOn::default(),
+            variant: None,
         }
     }
 
@@ -142,6 +145,7 @@ impl Observer for Recorder {
         let begun = report.trial.begun.map(Span::as_nanos);
         let line = TrialLine {
             begun_after_ns: begun.map(|begun_ns| begun_ns.saturating_sub(self.begun_ns)),
+            variant: self.variant.clone(),
             ..trial_line(self.trials, report)
         };
         let written = self.record.append(&line);
@@ -156,6 +160,11 @@ impl Observer for Recorder {
 
     fn size_begins(&mut self, budget: Option<Span>) {
         self.progress.begin(budget);
+    }
+
+    fn turn_begins(&mut self, variant: &str) {
+        self.variant = Some(variant.to_owned());
+        self.progress.turn(variant);
     }
 }
 
@@ -180,7 +189,14 @@ macro_rules! doubted {
     )*};
 }
 
-doubted!(ResultLine, CurveLine, LatencyLine, BurstLine, RecoveryLine);
+doubted!(
+    ResultLine,
+    CurveLine,
+    LatencyLine,
+    BurstLine,
+    RecoveryLine,
+    ComparisonLine
+);
 
 impl ResultBody for PointLine {
     fn doubt(&mut self, doubts: &[Doubt]) {
@@ -202,6 +218,10 @@ impl<F> Observer for Results<'_, F> {
 
     fn size_begins(&mut self, budget: Option<Span>) {
         self.recorder.size_begins(budget);
+    }
+
+    fn turn_begins(&mut self, variant: &str) {
+        self.recorder.turn_begins(variant);
     }
 }
 
@@ -259,6 +279,39 @@ mod tests {
             .map(|line| line.load.as_str())
             .collect();
         assert_eq!(loads, ["1k", "2k"]);
+    }
+
+    #[test]
+    fn a_trial_names_the_variant_whose_turn_it_is() {
+        let name = format!("mpps-turns-{}.jsonl", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let record = Record::open(&path, "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let frames = FrameSpec::parse_list("64").expect("a size").remove(0);
+        for (number, variant) in (1..).zip([None, Some("none"), Some("rules")]) {
+            if let Some(variant) = variant {
+                recorder.turn_begins(variant);
+            }
+            let report = Report {
+                number,
+                frames: &frames,
+                phase: Phase::Overload,
+                offer: Offer {
+                    rate: Rate::from_fps(1e6),
+                    duration: Span::from_millis(1),
+                },
+                trial: &Trial::default(),
+                verdict: &Verdict::Lossless,
+            };
+            recorder.trial(&report).expect("recorded");
+        }
+        let read = mpps_record::read_file(&path).expect("a record");
+        let variants = read.runs[0]
+            .trials
+            .iter()
+            .map(|line| line.variant.as_deref());
+        assert!(variants.eq([None, Some("none"), Some("rules")]));
+        std::fs::remove_file(path).expect("tidy up");
     }
 
     #[test]

@@ -10,6 +10,7 @@ const VERBS: &[&str] = &[
     "throughput",
     "trial",
     "calibrate",
+    "compare",
     "fib-scale",
     "report",
     "show",

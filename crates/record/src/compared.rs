@@ -11,6 +11,9 @@ use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 1.5;
+/// Two runs of one set-up differ by up to this share: in 9 of 10 pairs in a row on a shared machine, less on a quiet one.
+/// A run's own intervals do not show it.
+pub const RUNS_ALIKE: f64 = 0.05;
 
 /// By what two results are compared.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::bed::SetUpScript;
 use crate::kind::Other;
-use crate::result::Interval;
+use crate::result::{Doubt, Interval};
 use crate::words::{Finding, ReceiverPlace, ToldBy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -21,12 +21,18 @@ pub struct ComparisonLine {
     pub alike_share: f64,
     /// Time for all of it.
     pub budget_ns: u64,
+    /// A variant slower than the first one by more than this share fails; null: none does.
+    #[serde(default)]
+    pub fail_if_slower_share: Option<f64>,
     /// The load that all variants carry.
     pub fixed_fps: u64,
     /// The first one is the one that others are compared with.
     pub variants: Vec<Variant>,
     /// What ended it early.
     pub why: Option<String>,
+    /// What to doubt.
+    #[serde(default)]
+    pub doubts: Vec<Doubt>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,
@@ -106,6 +112,25 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
+    /// By which share the variant is slower, where a difference was found: fewer frames/s, or more CPU time a frame
+    /// where the tester ended before the router. The median counts.
+    #[must_use]
+    pub fn slower_share(&self) -> Option<f64> {
+        let (change, _) = self
+            .decides()
+            .filter(|_| self.finding == Finding::Different)?;
+        Some(match self.told_by {
+            ToldBy::Cost => change.median,
+            ToldBy::Rate | ToldBy::Other(_) => -change.median,
+        })
+    }
+
+    /// Whether enough could be compared for an interval.
+    #[must_use]
+    pub fn has_interval(&self) -> bool {
+        self.decides().is_some()
+    }
+
     fn decides(&self) -> Option<(Interval<f64>, &'static str)> {
         match self.told_by {
             ToldBy::Cost => Some((self.cost_change?, "CPU time a frame")),

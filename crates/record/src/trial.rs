@@ -15,6 +15,8 @@ pub struct TrialLine {
     pub frame: String,
     /// The trial's purpose.
     pub phase: Phase,
+    /// The variant of the router (`mpps compare`); else null.
+    pub variant: Option<String>,
     /// Offered load (RFC 2285 3.5.2), all directions together; the load really sent where there was no pace.
     pub offered_fps: f64,
     /// From the run's first line to its first slot; missing where it was simulated, and in older records.

@@ -1,7 +1,7 @@
 //! Search goals as typed: `ndr`, `pdr:0.5%`, with attributes of their own behind (`ndr,exceed=20%,sum=5s`);
 //! several with commas between them, or the flag several times.
 
-use super::quantity::{number, span, trial_length};
+use super::quantity::{percent, span, trial_length};
 use mpps_method::Span;
 
 /// One goal as typed; what it does not say the preset does.
@@ -93,11 +93,6 @@ fn attribute(goal: &mut GoalArg, key: &str, value: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// `0.5%` as 0.005.
-pub fn percent(text: &str) -> Option<f64> {
-    number(text.strip_suffix('%')?, &[]).map(|percent| percent / 100.0)
 }
 
 #[cfg(test)]

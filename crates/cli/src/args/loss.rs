@@ -1,6 +1,6 @@
 //! `mpps loss`.
 
-use super::goal::percent;
+use super::quantity::percent;
 use super::quantity::{budget, rate, trial_length, warm_up};
 use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;

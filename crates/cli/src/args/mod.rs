@@ -6,6 +6,7 @@ mod back_to_back;
 mod bed;
 #[cfg(feature = "measure")]
 mod calibrate;
+mod compare;
 #[cfg(feature = "measure")]
 mod doctor;
 #[cfg(feature = "measure")]
@@ -50,6 +51,7 @@ mod traffic;
 #[cfg(feature = "measure")]
 mod trial;
 
+pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
@@ -125,6 +127,11 @@ pub enum Verb {
     /// Any flag of the search adds a search for the rate without loss.
     #[cfg(feature = "measure")]
     FibScale(Box<FibScaleArgs>),
+    /// Compare set-ups of the router that take turns on one machine, or two records
+    ///
+    /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
+    /// costs more or less than in the first one, and how many frames per second that means.
+    Compare(Box<CompareArgs>),
     /// Test the meter on this machine by planted faults of known size
     #[cfg(feature = "measure")]
     Calibrate(CalibrateArgs),

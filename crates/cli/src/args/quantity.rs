@@ -263,6 +263,11 @@ pub fn number(text: &str, suffixes: &[(&str, f64)]) -> Option<f64> {
         .filter(|value| value.is_finite())
 }
 
+/// `0.5%` as 0.005.
+pub fn percent(text: &str) -> Option<f64> {
+    number(text.strip_suffix('%')?, &[]).map(|percent| percent / 100.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

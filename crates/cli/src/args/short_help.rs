@@ -5,8 +5,19 @@ use clap::{Arg, ArgAction, Command};
 /// A verb with more arguments than this has a short help of its own.
 const ARGUMENTS_MAX: usize = 15;
 
+/// A text of so many characters fits a line of 80 columns beside its flag.
+const SHORT: usize = 60;
+
 /// The arguments that `-h` of a long verb shows, with a text that fits a line of 80 columns.
 const SHOWN: &[(&str, &str)] = &[
+    // mpps compare
+    ("a", "The set-up to compare with: none, a program, or flags"),
+    ("b", "The set-up to compare; --c adds another one"),
+    ("within", "Smaller differences need not be found"),
+    (
+        "fail_if_slower",
+        "More than this much slower is exit code 1",
+    ),
     (
         "frame",
         "Frame sizes, octets with FCS [default: 64,imix,1518]",
@@ -66,5 +77,9 @@ fn shown(argument: Arg) -> Arg {
         return argument.hide_short_help(true);
     };
     let long = argument.get_help().cloned().unwrap_or_default();
+    // A verb may have a text of its own that fits a line.
+    if long.to_string().chars().count() <= SHORT {
+        return argument;
+    }
     argument.help(*short).long_help(long)
 }

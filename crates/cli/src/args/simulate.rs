@@ -1,6 +1,6 @@
 //! A simulated tester and router as typed: `capacity=1.2M,ring=4096,noise=5%,stalls=5ms@10%`.
 
-use super::goal::percent;
+use super::quantity::percent;
 use super::quantity::{rate, span};
 use mpps_method::simulate::{Properties, Wander};
 use mpps_method::{Rate, Span};

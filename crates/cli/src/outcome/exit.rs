@@ -4,8 +4,8 @@ use crate::exit::Exit;
 use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
-    BurstLine, CalibrationLine, CurveLine, CurvePoint, LatencyLine, LatencyLoad, LoadLine,
-    LoadTrial, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
+    LatencyLoad, LoadLine, LoadTrial, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -104,6 +104,29 @@ pub fn loads(run: &Run) -> Exit {
     worst(run.loads.iter().map(best))
 }
 
+/// A variant of which nothing can be said was disturbed. One that was found to be slower than allowed falls short.
+pub fn comparisons(run: &Run) -> Exit {
+    let comparison = |line: &ComparisonLine| {
+        let differences = line
+            .variants
+            .iter()
+            .skip(1)
+            .map(|variant| variant.difference.as_ref());
+        let exit = |found| difference(found, line.fail_if_slower_share);
+        worst(differences.map(|found| found.map_or(Exit::Disturbed, exit)))
+    };
+    worst(run.comparisons.iter().map(comparison))
+}
+
+/// One difference, of which so much is allowed.
+pub fn difference(found: &Difference, fail_if_slower: Option<f64>) -> Exit {
+    match found.slower_share().zip(fail_if_slower) {
+        Some((slower, allowed)) if slower > allowed => Exit::NotMet,
+        _ if found.has_interval() => Exit::Measured,
+        _ => Exit::Disturbed,
+    }
+}
+
 /// Everything found is the meter doing its work; anything not found is the meter failing it; and of what the machine
 /// disturbed nobody knows.
 pub fn calibrations(run: &Run) -> Exit {
@@ -122,6 +145,7 @@ mod tests {
     use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
     use mpps_lab::tester::ReceiverPlace;
     use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
+    use mpps_record::{Finding, Interval, ToldBy};
 
     #[test]
     fn calibrating_finds_every_fault_or_fails() {
@@ -140,6 +164,34 @@ mod tests {
         assert_eq!(exit(&[0.0, f64::NAN]), Exit::NotMet);
         assert_eq!(exit(&[21_000.0, f64::NAN]), Exit::Disturbed);
         assert_eq!(exit(&[]), Exit::Measured);
+    }
+
+    #[test]
+    fn only_a_slowdown_that_was_found_fails() {
+        let change = |finding: Finding, median: f64| Difference {
+            finding,
+            rate_change: Some(Interval {
+                low: median - 0.02,
+                median,
+                high: median + 0.02,
+            }),
+            ..Difference::default()
+        };
+        let exit = |finding, median, allowed| difference(&change(finding, median), allowed);
+        assert_eq!(exit(Finding::Different, -0.05, Some(0.03)), Exit::NotMet);
+        assert_eq!(exit(Finding::Different, -0.05, Some(0.06)), Exit::Measured);
+        assert_eq!(exit(Finding::Different, -0.05, None), Exit::Measured);
+        assert_eq!(exit(Finding::Different, 0.5, Some(0.03)), Exit::Measured);
+        assert_eq!(exit(Finding::NotDecided, -0.05, Some(0.03)), Exit::Measured);
+        let by_cost = |median: f64| Difference {
+            told_by: ToldBy::Cost,
+            cost_change: change(Finding::Different, median).rate_change,
+            ..change(Finding::Different, 0.0)
+        };
+        assert_eq!(difference(&by_cost(0.05), Some(0.03)), Exit::NotMet);
+        assert_eq!(difference(&by_cost(-0.05), Some(0.03)), Exit::Measured);
+        let nothing = Difference::default();
+        assert_eq!(difference(&nothing, Some(0.03)), Exit::Disturbed);
     }
 
     #[test]

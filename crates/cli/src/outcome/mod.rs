@@ -2,12 +2,15 @@
 //! record that is read again are shown by the same functions.
 
 mod calibration;
+mod comparison;
 mod exit;
 mod fib_scale;
 mod fixed_load;
 mod lines;
 mod loss;
 mod throughput;
+
+pub use exit::difference as difference_exit;
 
 use crate::exit::Exit;
 use crate::terminal;
@@ -31,7 +34,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind.
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),
@@ -86,6 +89,13 @@ const KINDS: [Kind; 8] = [
         is_in: |run| !run.recoveries.is_empty(),
         show: |run, view| lines::show(run, view, &run.recoveries, terminal::overload_recovery),
         exit: exit::recoveries,
+        plot: |_| None,
+    },
+    Kind {
+        job: "compare",
+        is_in: |run| !run.comparisons.is_empty(),
+        show: comparison::show,
+        exit: exit::comparisons,
         plot: |_| None,
     },
 ];

@@ -64,7 +64,7 @@ fn entry(bed: &Bed) -> record::Bed {
 }
 
 /// The set-up script at `path`, and its output.
-fn script(bed: &Bed, path: &Path) -> SetUpScript {
+pub(super) fn script(bed: &Bed, path: &Path) -> SetUpScript {
     let text = std::fs::read(path).ok();
     let begin = |text: &Vec<u8>| {
         String::from_utf8_lossy(&text[..text.len().min(SCRIPT_OCTETS)]).into_owned()

@@ -5,6 +5,7 @@ use super::result::whole_fps;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
+use mpps_lab::jobs::compare::ComparePlan;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
@@ -163,6 +164,21 @@ impl<'a> Job<'a> {
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)
             },
+        }
+    }
+
+    /// `mpps compare`, of the first variant.
+    #[must_use]
+    pub fn compare(traffic: &'a Traffic, plan: &ComparePlan) -> Self {
+        Self {
+            name: "compare",
+            traffic,
+            receiver: plan.receiver,
+            rule: format!(
+                "pairs of turns, each at overload and at one fixed load, until {} are decided",
+                percent(plan.within)
+            ),
+            plan: sent(std::slice::from_ref(&traffic.frames), traffic),
         }
     }
 

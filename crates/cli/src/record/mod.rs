@@ -8,6 +8,7 @@ mod burst;
 mod cause;
 mod clock;
 mod comparability;
+mod comparison;
 mod job;
 mod latency;
 mod load;
@@ -25,6 +26,7 @@ mod words;
 
 pub use burst::burst_line;
 pub use clock::Clock;
+pub use comparison::comparison_line;
 pub use job::Job;
 pub use latency::latency_line;
 pub use load::load_line;

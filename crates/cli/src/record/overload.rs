@@ -63,7 +63,7 @@ fn whole(fps: f64) -> u64 {
     fps.round() as u64
 }
 
-fn tenths(ns: f64) -> f64 {
+pub(super) fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }
 

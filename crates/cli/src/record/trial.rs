@@ -18,6 +18,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         trial,
         frame: report.frames.to_string(),
         phase: report.phase.into(),
+        variant: None,
         offered_fps: report.offer.rate.fps(),
         begun_after_ns: None,
         duration_ns: raw.duration.as_nanos(),

@@ -6,6 +6,7 @@ pub mod bar;
 mod beds;
 mod calibration;
 mod columns;
+mod comparison;
 mod details;
 #[cfg(feature = "measure")]
 mod doctor;
@@ -38,6 +39,7 @@ mod wrap;
 
 pub use back_to_back::back_to_back;
 pub use calibration::calibration;
+pub use comparison::{compared_in_words, comparison, comparison_title};
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, in_words};
 pub use latency::latency;

@@ -10,7 +10,7 @@ use mpps_lab::search::link::LinkSource;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mlr::TRIALS_MAX;
-use mpps_method::{SearchPlan, Span};
+use mpps_method::{FrameSpec, SearchPlan, Span};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -64,13 +64,13 @@ pub fn measurement(plan: &ThroughputPlan) -> String {
 /// What would be measured on a simulated pair, which has no receiver to place and no budget.
 #[must_use]
 pub fn simulation(plan: &ThroughputPlan) -> String {
-    traffic(plan) + &search(plan)
+    traffic(&plan.traffic, &plan.sizes) + &search(plan)
 }
 
 /// What would be sent on a bed, and where it would be received.
 #[must_use]
 pub fn sent(plan: &ThroughputPlan) -> String {
-    traffic(plan) + &receiver(plan.receiver)
+    traffic(&plan.traffic, &plan.sizes) + &receiver(plan.receiver)
 }
 
 /// Where the tester would receive.
@@ -80,9 +80,10 @@ pub fn receiver(place: Option<ReceiverPlace>) -> String {
     format!("receiver     {place}\n")
 }
 
-fn traffic(plan: &ThroughputPlan) -> String {
-    let traffic = &plan.traffic;
-    let sizes: Vec<String> = plan.sizes.iter().map(ToString::to_string).collect();
+/// What would be sent.
+#[must_use]
+pub fn traffic(traffic: &Traffic, sizes: &[FrameSpec]) -> String {
+    let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
     let ways = if traffic.bidirectional {
         "both ways"
     } else {

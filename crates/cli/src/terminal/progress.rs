@@ -17,7 +17,12 @@ pub struct Progress {
     line: ProgressBar,
     shown: Shown,
     size: Option<Size>,
+    /// The variant of the router whose turn it is.
+    turn: Option<String>,
 }
+
+/// The phase of `mpps compare`.
+const TURNS: &str = "turns";
 
 /// What is shown beside the live line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +73,7 @@ impl Progress {
             line: live(quiet, "{wide_msg}"),
             shown,
             size: None,
+            turn: None,
         }
     }
 
@@ -86,11 +92,19 @@ impl Progress {
         }
     }
 
+    /// The next trials are of this variant of the router. All turns together are one phase.
+    pub fn turn(&mut self, variant: &str) {
+        self.turn = Some(variant.to_owned());
+    }
+
     /// A trial that has ended.
     pub fn trial(&mut self, number: u32, report: &Report<'_>) {
         let frames = report.frames.to_string();
         let known = self.size.as_ref().map(|size| &size.phase);
-        let name = phase(report.phase, known.map_or("", |known| known.name));
+        let name = match self.turn {
+            Some(_) => TURNS,
+            None => phase(report.phase, known.map_or("", |known| known.name)),
+        };
         if known.is_some_and(|known| known.name != name || known.frames != frames) {
             self.end_phase();
         }
@@ -98,9 +112,14 @@ impl Progress {
         size.phase.frames = frames;
         size.phase.name = name;
         size.add(report);
-        let live = size.live(report.offer.rate);
+        let mut live = size.live(report.offer.rate);
+        let mut line = trial_line(number, report, style::on_stderr());
+        if let Some(variant) = &self.turn {
+            let _ = write!(live, "  {variant}");
+            let _ = write!(line, "  {variant}");
+        }
         if self.shown == Shown::Trials {
-            self.print(&trial_line(number, report, style::on_stderr()));
+            self.print(&line);
         }
         self.line.set_message(live);
         self.line.tick();
@@ -145,7 +164,7 @@ impl Size {
     fn add(&mut self, report: &Report<'_>) {
         self.phase.trials += 1;
         // At overload the undisturbed windows of a trial count, whatever its verdict.
-        if self.phase.name != Phase::Overload.name() {
+        if self.phase.name != Phase::Overload.name() && report.phase != Phase::Overload {
             let void = u32::from(matches!(report.verdict, Verdict::Void(_)));
             self.trials += 1;
             self.void += void;

@@ -34,11 +34,7 @@ impl Stage {
     /// # Errors
     /// One line that names the remedy; nothing is left behind.
     pub fn set(output: &OutputArgs, choice: &BedChoice) -> Result<Self> {
-        facts::check()?;
-        interrupt::install()?;
-        let (begun, mut recorder) = open_record(output)?;
-        let beside = Beside::wait(output.share, begun, |step| recorder.step(step))?;
-        recorder.doubt_beside(beside);
+        let (begun, recorder) = begin(output)?;
         let bed = match choice {
             BedChoice::Kept(name) => bed::open(name)?,
             BedChoice::Own(wish) => Bed::raise(&wish.on_this_machine()?)?,
@@ -53,6 +49,19 @@ impl Stage {
             recorder,
         })
     }
+}
+
+/// Checks what the machine allows, opens the record, waits for the machine, in this order.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn begin(output: &OutputArgs) -> Result<(Clock, Recorder)> {
+    facts::check()?;
+    interrupt::install()?;
+    let (begun, mut recorder) = open_record(output)?;
+    let beside = Beside::wait(output.share, begun, |step| recorder.step(step))?;
+    recorder.doubt_beside(beside);
+    Ok((begun, recorder))
 }
 
 /// Opens the record of a run that begins now.

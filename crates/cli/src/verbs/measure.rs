@@ -41,7 +41,8 @@ pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
     let shown = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
     // The recorder holds the lock to the end: one run at a time.
     let Stage { bed, recorder, .. } = stage;
-    leave(bed, choice, shown, recorder.record().path())
+    let own = matches!(choice, BedChoice::Own(_));
+    leave([bed], own, shown, recorder.record().path())
 }
 
 /// On a bed that stands.
@@ -90,7 +91,10 @@ fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recor
 }
 
 /// Ends the record, shows the result on stdout, tells the error on stderr.
-fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
+///
+/// # Errors
+/// The record could not be written.
+pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
     let ended = error.map_or(Exit::Measured, crate::host::exit_of);
     let exit = outcome::exit(recorder.run()).worse(ended);
     let written = recorder.write(EndLine {
@@ -129,22 +133,31 @@ fn draw(run: &Run, record: &Path, named: Option<&Path>) -> Result<Option<PathBuf
     Ok(Some(path))
 }
 
-/// Lowers a bed of its own; a kept one stays. After an interrupt it says so, and where the record is.
-fn leave(bed: Bed, choice: &BedChoice, shown: Result<Exit>, record: &Path) -> Result<Exit> {
-    let own = matches!(choice, BedChoice::Own(_));
-    // After an error the bed is dropped. The program tells at its end what that could not put back.
+/// Lowers beds of its own; a kept one stays. After an interrupt it says so, and where the record is.
+///
+/// # Errors
+/// What ended the run, or a bed that could not be lowered.
+pub fn leave(
+    beds: impl IntoIterator<Item = Bed>,
+    own: bool,
+    shown: Result<Exit>,
+    record: &Path,
+) -> Result<Exit> {
+    // After an error the beds are dropped. The program tells at its end what that could not put back.
     let exit = shown?;
+    let beds: Vec<Bed> = beds.into_iter().collect();
+    let left = match beds.len() {
+        _ if !own => "the bed stays",
+        1 => "the bed is gone",
+        _ => "the beds are gone",
+    };
     if own {
-        bed.lower()?;
+        let lowered = beds.into_iter().map(|bed| Ok(bed.lower()?));
+        lowered.fold(Ok(()), first_of)?;
     }
     if exit == Exit::Interrupted {
-        let bed = if own {
-            "the bed is gone"
-        } else {
-            "the bed stays"
-        };
         terminal::error(&format!(
-            "interrupted: {bed}, the record is {}",
+            "interrupted: {left}, the record is {}",
             record.display()
         ));
     }

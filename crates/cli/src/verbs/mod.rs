@@ -9,6 +9,9 @@ mod begin;
 #[cfg(feature = "measure")]
 pub mod calibrate;
 #[cfg(feature = "measure")]
+pub mod compare;
+pub mod compare_records;
+#[cfg(feature = "measure")]
 mod contract;
 #[cfg(feature = "measure")]
 mod destinations;

@@ -1,0 +1,186 @@
+//! `mpps compare`.
+
+use super::quantity::percent;
+use clap::Args;
+use std::path::PathBuf;
+#[cfg(feature = "measure")]
+use {
+    super::quantity::budget,
+    super::refusal::one_line,
+    super::{Cli, OutputArgs, PlaceArgs, SentArgs, Verb},
+    clap::error::{ContextKind, ErrorKind},
+    clap::{Command, CommandFactory, FromArgMatches},
+    mpps_method::Span,
+    std::ffi::OsString,
+};
+
+/// The verb.
+#[cfg(feature = "measure")]
+const VERB: &str = "compare";
+
+#[cfg(feature = "measure")]
+const EXAMPLES: &str = "Examples:\n  \
+    mpps compare --a none --b ./conntrack.sh               what does connection tracking cost?\n  \
+    mpps compare --a '--queues 1' --b '--queues 2' --flows 64\n  \
+    mpps compare --a none --b ./before.sh --c ./after.sh --fail-if-slower 3%\n  \
+    mpps compare monday.jsonl tuesday.jsonl --may-differ dut_setup\n\n\
+    A SETUP is none, a program as for --dut-setup, or flags in quotes. NAME=SETUP gives it a name.";
+
+/// Two records, and what is asked of their difference.
+#[derive(Args, Debug)]
+pub struct FinishedArgs {
+    /// Two records of `mpps throughput` or `mpps fib-scale` to compare, instead of measuring; the last run of each
+    /// counts. Needs no rights
+    #[cfg_attr(
+        feature = "measure",
+        arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, conflicts_with_all = ["a", "b", "c", "budget"])
+    )]
+    #[cfg_attr(
+        not(feature = "measure"),
+        arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, required = true)
+    )]
+    pub records: Vec<PathBuf>,
+    /// A difference smaller than this needs not be found: it ends when the interval lies within it
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Comparison")]
+    pub within: f64,
+    /// Exit code 1 if a variant is slower than the first one by more than this. Only a difference that was found counts,
+    /// and of its interval the median: frames/s, or CPU time of a frame where the tester ends before the router
+    #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Comparison")]
+    pub fail_if_slower: Option<f64>,
+    /// Conditions in which two records may differ, because they are what you compare: dut_setup, kernel_release, queues ...
+    /// (docs/records.md, comparability)
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        requires = "records",
+        help_heading = "Comparison"
+    )]
+    pub may_differ: Vec<String>,
+}
+
+/// Arguments of `mpps compare` in a program that does not measure.
+#[cfg(not(feature = "measure"))]
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// The records.
+    #[command(flatten)]
+    pub finished: FinishedArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `mpps compare`.
+#[cfg(feature = "measure")]
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = EXAMPLES,
+    mut_arg("kept_bed", |arg| arg.hide(true)),
+    mut_arg("external", |arg| arg.hide(true)),
+    mut_arg("dut_address", |arg| arg.hide(true)),
+    mut_arg("dut_mac", |arg| arg.hide(true)),
+    mut_arg("out_address", |arg| arg.hide(true)),
+    mut_arg("in_address", |arg| arg.hide(true)),
+    mut_arg("frame", |arg| arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"))
+)]
+pub struct CompareArgs {
+    /// Two records instead, and what is asked of the difference.
+    #[command(flatten)]
+    pub finished: FinishedArgs,
+    /// The set-up that all others are compared with: none, a program that sets up the router (as for --dut-setup), or
+    /// flags of its own ('--queues 1'); NAME=SETUP names it
+    #[arg(
+        long,
+        value_name = "SETUP",
+        required_unless_present = "records",
+        allow_hyphen_values = true,
+        help_heading = "Variants"
+    )]
+    pub a: Option<String>,
+    /// The set-up to compare with it
+    #[arg(
+        long,
+        value_name = "SETUP",
+        required_unless_present = "records",
+        allow_hyphen_values = true,
+        help_heading = "Variants"
+    )]
+    pub b: Option<String>,
+    /// Another one; may be given several times
+    #[arg(
+        long,
+        value_name = "SETUP",
+        allow_hyphen_values = true,
+        help_heading = "Variants"
+    )]
+    pub c: Vec<String>,
+    /// Time for all turns (30s, 2m); it ends earlier when the answer is known
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = budget, help_heading = "Comparison")]
+    pub budget: Span,
+    /// What is sent to all.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// The bed of all.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The flags that a variant can have of its own.
+#[cfg(feature = "measure")]
+#[derive(Args, Debug)]
+struct VariantArgs {
+    #[command(flatten)]
+    _sent: SentArgs,
+    #[command(flatten)]
+    _place: PlaceArgs,
+}
+
+#[cfg(feature = "measure")]
+impl CompareArgs {
+    /// The arguments again, from all words behind the program's name, with the own flags of a variant behind those of
+    /// all, which they override.
+    ///
+    /// # Errors
+    /// One line that says what is wrong with these flags.
+    pub fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
+        let verb = [VERB.to_owned()];
+        let own = VariantArgs::augment_args(Command::new(VERB).no_binary_name(true));
+        if let Err(error) = own.disable_help_flag(true).try_get_matches_from(flags) {
+            let named = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+            let named = named.filter(|_| error.kind() == ErrorKind::UnknownArgument);
+            let name = named.as_deref().and_then(|flag| flag.strip_prefix("--"));
+            let all = Self::augment_args(Command::new(VERB));
+            let is_of_all = all
+                .get_arguments()
+                .any(|arg| name.is_some() && arg.get_long() == name);
+            return Err(match named {
+                Some(flag) if is_of_all => {
+                    format!("{flag} is the same for all variants: give it outside the quotes")
+                }
+                _ => one_line(&error, &verb),
+            });
+        }
+        let own = flags.iter().map(OsString::from);
+        let words = std::iter::once(OsString::from("mpps"))
+            .chain(typed.iter().cloned())
+            .chain(own);
+        let command = Cli::command().mut_subcommand(VERB, |verb| verb.args_override_self(true));
+        let matches = command.try_get_matches_from(words);
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+            Ok(Cli {
+                verb: Verb::Compare(args),
+            }) => Ok(*args),
+            Ok(_) => Err("these are no flags of a variant".to_owned()),
+            Err(error) => Err(one_line(&error, &verb)),
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = percent(text).filter(|share| (0.001..=0.5).contains(share));
+    share.ok_or_else(|| "give 0.1% to 50%".to_owned())
+}

@@ -1,0 +1,177 @@
+//! What `mpps compare` is to measure: a bed and its traffic for each variant.
+
+use super::sending::Sending;
+use super::{BedChoice, BedWish, DestinationPlan};
+use crate::args::CompareArgs;
+use anyhow::{Context, Error, Result, bail, ensure};
+use mpps_lab::bed::DutPlan;
+use mpps_lab::jobs::compare;
+use mpps_lab::tester::ReceiverPlace;
+use mpps_lab::traffic::Traffic;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Variants at most: each has a bed that stands all the time.
+const VARIANTS_MAX: usize = 8;
+/// Longest name of a variant: it stands in tables.
+const NAME_MAX: usize = 40;
+/// The set-up that is none.
+const NONE: &str = "none";
+
+/// All variants, and how to compare them.
+#[derive(Debug)]
+pub struct ComparePlan {
+    /// In the order given; the others are compared with the first one.
+    pub variants: Vec<VariantPlan>,
+    /// How.
+    pub how: compare::ComparePlan,
+    /// A variant slower by more than this share fails.
+    pub fail_if_slower: Option<f64>,
+}
+
+/// One variant.
+#[derive(Debug)]
+pub struct VariantPlan {
+    /// Its name.
+    pub name: String,
+    /// Its own flags as typed.
+    pub flags: Vec<String>,
+    /// Its bed.
+    pub bed: BedWish,
+    /// What is sent to it.
+    pub traffic: Traffic,
+    /// Routes to load into it, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+    /// Where frames are received, where the user named it.
+    receiver: Option<ReceiverPlace>,
+}
+
+impl ComparePlan {
+    /// What the arguments mean. `typed` are all words behind the program's name, from which each variant is read again
+    /// with its own flags behind them.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn new(args: &CompareArgs, typed: &[OsString]) -> Result<Self> {
+        let set_ups = args.a.iter().chain(&args.b).chain(&args.c);
+        let flags = ["--a", "--b"].into_iter().chain(std::iter::repeat("--c"));
+        let variants = set_ups.zip(flags).map(|(set_up, flag)| {
+            VariantPlan::new(set_up, typed).with_context(|| format!("{flag} \"{set_up}\""))
+        });
+        let mut variants: Vec<VariantPlan> = variants.collect::<Result<_>>()?;
+        ensure!(
+            variants.len() <= VARIANTS_MAX,
+            "--c: {VARIANTS_MAX} variants at most, because all beds stand at once"
+        );
+        name_apart(&mut variants)?;
+        let [first, others @ ..] = &variants[..] else {
+            bail!("--a and --b: give two set-ups, or two records");
+        };
+        for other in others {
+            let alike = |what: &str, same: bool| {
+                ensure!(
+                    same,
+                    "{}: {what} of all variants have to be the same: give them once, outside the quotes",
+                    other.name
+                );
+                Ok(())
+            };
+            alike("frames", other.traffic.frames == first.traffic.frames)?;
+            alike("receivers", other.receiver == first.receiver)?;
+            let cpus = |variant: &VariantPlan| {
+                let bed = &variant.bed;
+                (bed.dut_cpus.clone(), bed.tester_cpus.clone())
+            };
+            alike("CPUs", cpus(other) == cpus(first))?;
+        }
+        Ok(Self {
+            how: compare::ComparePlan {
+                within: args.finished.within,
+                budget: args.budget,
+                receiver: first.receiver,
+            },
+            fail_if_slower: args.finished.fail_if_slower,
+            variants,
+        })
+    }
+}
+
+impl VariantPlan {
+    fn new(typed_set_up: &str, typed: &[OsString]) -> Result<Self> {
+        let (name, set_up) = match typed_set_up.split_once('=') {
+            Some((name, set_up)) if is_name(name) && !Path::new(typed_set_up).exists() => {
+                (Some(name), set_up)
+            }
+            _ => (None, typed_set_up),
+        };
+        let (flags, named) = match set_up.trim() {
+            "" | NONE => (Vec::new(), NONE.to_owned()),
+            flags if flags.starts_with('-') => (split(flags)?, flags.to_owned()),
+            script => {
+                let path = Path::new(script);
+                ensure!(
+                    path.exists(),
+                    "there is no file {script}: give none, a program that sets up the router, or flags that begin with --"
+                );
+                let stem = path.file_stem().unwrap_or(path.as_os_str());
+                let flags = vec!["--dut-setup".to_owned(), script.to_owned()];
+                (flags, stem.to_string_lossy().into_owned())
+            }
+        };
+        let args = CompareArgs::with_flags(typed, &flags).map_err(Error::msg)?;
+        let (frame_typed, sending) = (
+            args.sent.traffic.frame.is_some(),
+            Sending::new(&args.sent, &args.place, None)?,
+        );
+        let bed = match sending.bed {
+            BedChoice::Own(bed) if matches!(bed.dut, DutPlan::Kernel) => bed,
+            _ => bail!(
+                "--bed and --external: compare raises a bed for each variant, so their flags belong to --a and --b"
+            ),
+        };
+        ensure!(
+            !frame_typed || sending.sizes.len() == 1,
+            "--frame: compare measures one frame size or one mix: give one"
+        );
+        let name = name.unwrap_or(&named);
+        Ok(Self {
+            name: name.chars().take(NAME_MAX).collect(),
+            flags,
+            bed,
+            traffic: sending.traffic,
+            destinations: sending.destinations,
+            receiver: sending.receiver,
+        })
+    }
+}
+
+/// Whether the text before `=` is a name: it begins with a letter or digit and has neither path nor space.
+fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    text.starts_with(char::is_alphanumeric) && text.chars().all(plain)
+}
+
+fn split(flags: &str) -> Result<Vec<String>> {
+    shlex::split(flags).context("a quote has no end")
+}
+
+/// Gives each variant a name of its own: of two equal ones the second gets its letter behind it.
+fn name_apart(variants: &mut [VariantPlan]) -> Result<()> {
+    for place in 1..variants.len() {
+        let (before, from) = variants.split_at_mut(place);
+        let is_taken = |name: &str| before.iter().any(|other| other.name == name);
+        if is_taken(&from[0].name) {
+            let letter = char::from(b'a' + u8::try_from(place)?);
+            from[0].name += &format!(" ({letter})");
+        }
+        let name = &from[0].name;
+        ensure!(
+            !is_taken(name),
+            "two variants have the name {name}: give NAME=SETUP"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! A comparison as its line has it.
+
+use super::bed::script;
+use super::overload::{rates, tenths};
+use super::result::whole_fps;
+use crate::plan::{ComparePlan, VariantPlan};
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::compare::{ALIKE, Measured, Outcome};
+use mpps_method::compare::{Compared, Finding, Measure, Turn, rate};
+use mpps_method::saturation::Interval;
+use mpps_record::{self as record, ComparisonLine, Difference, Other, Pairs, ToldBy, Variant};
+
+/// The line of what came of all variants, each on its bed.
+#[must_use]
+pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> ComparisonLine {
+    let planned = plan.variants.iter().zip(beds);
+    let entry = |(found, (variant, bed)): (&Measured, (&VariantPlan, &Bed))| {
+        entry(found, variant, bed, outcome.measure)
+    };
+    let frames = plan.variants.first().map(|first| &first.traffic.frames);
+    ComparisonLine {
+        frame: frames.map(ToString::to_string).unwrap_or_default(),
+        receiver: outcome.receiver.map(Into::into),
+        within_share: plan.how.within,
+        alike_share: ALIKE,
+        budget_ns: plan.how.budget.as_nanos(),
+        fail_if_slower_share: plan.fail_if_slower,
+        fixed_fps: whole_fps(outcome.fixed),
+        variants: outcome.variants.iter().zip(planned).map(entry).collect(),
+        why: outcome.error.as_ref().map(ToString::to_string),
+        doubts: Vec::new(),
+        other: Other::new(),
+    }
+}
+
+fn entry(found: &Measured, plan: &VariantPlan, bed: &Bed, measure: Measure) -> Variant {
+    let interval = |of: &dyn Fn(&Turn) -> Option<f64>| {
+        let samples: Vec<f64> = found.turns.iter().filter_map(of).collect();
+        Interval::from_samples(&samples)
+    };
+    let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
+    let set_up = plan.bed.dut_setup.as_deref();
+    Variant {
+        name: found.name.clone(),
+        flags: plan.flags.clone(),
+        set_up: set_up.map(|path| script(bed, path)),
+        overload_fps: whole_fps(found.overload),
+        forwarding_fps: interval(&|turn| rate(&turn.overload)).as_ref().map(rates),
+        ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
+        fixed_ns_per_frame: interval(&|turn| turn.fixed.ns_per_frame).map(cost),
+        overload_trials: trials(0),
+        fixed_trials: trials(1),
+        difference: found
+            .compared
+            .as_ref()
+            .map(|compared| difference(compared, measure)),
+    }
+}
+
+fn difference(compared: &Compared, measure: Measure) -> Difference {
+    Difference {
+        finding: match compared.finding {
+            Finding::Different => record::Finding::Different,
+            Finding::NoDifference => record::Finding::NoDifference,
+            Finding::NotDecided => record::Finding::NotDecided,
+        },
+        told_by: match measure {
+            Measure::Rate => ToldBy::Rate,
+            Measure::Cost => ToldBy::Cost,
+        },
+        rate_change: compared.rate.map(share),
+        cost_change: compared.cost.map(share),
+        cost_ns: compared.cost_ns.map(cost),
+        fixed_cost_ns: compared.fixed_cost_ns.map(cost),
+        pairs: Some(Pairs {
+            counted: compared.pairs,
+            looks: compared.looks,
+            disturbed: compared.left_out.disturbed,
+            distance: compared.left_out.distance,
+            not_overloaded: compared.left_out.not_overloaded,
+        }),
+    }
+}
+
+fn share(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
+    record::Interval {
+        low,
+        median: middle,
+        high,
+    }
+}
+
+/// To tenths of a nanosecond.
+fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
+    record::Interval {
+        low: tenths(low),
+        median: tenths(middle),
+        high: tenths(high),
+    }
+}

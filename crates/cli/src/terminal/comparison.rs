@@ -1,0 +1,135 @@
+//! A comparison: a sentence for each variant against the first one, then what each forwards and costs.
+
+use super::doubts::Doubted;
+use super::{columns, percent};
+use mpps_record::{ComparisonLine, Difference, Finding, Interval, ToldBy, Variant};
+use mpps_report::number::{self, Known};
+use std::fmt::Write;
+
+/// What was compared: `Compared with none, in turns on one machine: 64 B`.
+#[must_use]
+pub fn comparison_title(line: &ComparisonLine) -> String {
+    let base = line
+        .variants
+        .first()
+        .map_or("", |first| first.name.as_str());
+    let frame = number::frame(&line.frame);
+    format!("Compared with {base}, in turns on one machine: {frame}")
+}
+
+/// `conntrack: 231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s`.
+#[must_use]
+pub fn compared_in_words(name: &str, difference: &Difference) -> String {
+    format!("{name}: {difference}")
+}
+
+/// Sentences, table, what was left out and what to doubt.
+#[must_use]
+pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
+    let mut text = String::new();
+    let others = line.variants.iter().skip(1);
+    let compared = others.filter_map(|variant| Some((variant, variant.difference.as_ref()?)));
+    for (variant, difference) in compared.clone() {
+        let _ = writeln!(text, "{}", compared_in_words(&variant.name, difference));
+    }
+    let fixed = Known::three(line.fixed_fps as f64).short();
+    let head = [
+        "variant",
+        "frames/s",
+        "ns a frame",
+        &format!("at {fixed}"),
+        "turns",
+    ];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(line.variants.iter().map(|variant| row(variant, verbose)));
+    let _ = writeln!(text, "\n{}", columns(&rows, &[0]).trim_end());
+    let _ = writeln!(
+        text,
+        "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s"
+    );
+    for (variant, difference) in compared {
+        let remarks = remarks(line, difference);
+        text.extend(
+            remarks
+                .iter()
+                .map(|remark| format!("{}: {remark}\n", variant.name)),
+        );
+    }
+    text.extend(line.why.as_ref().map(|why| format!("cut short: {why}\n")));
+    let doubted = Doubted {
+        subjects: vec![(line.frame.as_str(), line.doubts.as_slice())],
+        noun: "comparisons",
+        named_max: 1,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+fn row(variant: &Variant, verbose: bool) -> [String; 5] {
+    let cell = |found: Option<Interval<f64>>, shown: fn(Known) -> String| {
+        found.map_or_else(
+            || "-".to_owned(),
+            |Interval { low, median, high }| {
+                let known = Known::new(median, high - low);
+                let [low, middle, high] = [low, median, high].map(|end| shown(known.with(end)));
+                if verbose {
+                    format!("{middle} ({low} to {high})")
+                } else {
+                    middle
+                }
+            },
+        )
+    };
+    [
+        variant.name.clone(),
+        cell(variant.forwarding_fps.map(Into::into), Known::short),
+        cell(variant.ns_per_frame, Known::plain),
+        cell(variant.fixed_ns_per_frame, Known::plain),
+        variant.overload_trials.len().to_string(),
+    ]
+}
+
+/// What the sentence does not say: what was left out, what the fixed load says, and whether it fails.
+fn remarks(line: &ComparisonLine, difference: &Difference) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let slower = difference.slower_share().zip(line.fail_if_slower_share);
+    if let Some((slower, allowed)) = slower.filter(|(slower, allowed)| slower > allowed) {
+        let what = match difference.told_by {
+            ToldBy::Cost => "more CPU time a frame",
+            ToldBy::Rate | ToldBy::Other(_) => "fewer frames/s",
+        };
+        let (slower, allowed) = (percent(slower), percent(allowed));
+        remarks.push(format!(
+            "FAILED: {slower} {what}, more than the {allowed} allowed"
+        ));
+    }
+    if let Some(Interval { low, median, high }) = difference.fixed_cost_ns {
+        remarks.push(format!(
+            "at the fixed load {median:+.0} ns a frame ({low:+.0} to {high:+.0})"
+        ));
+    }
+    if !difference.has_interval() {
+        remarks.push("run again when the machine is quieter, or with more --budget".to_owned());
+    }
+    // A comparison that is not decided says it in its sentence.
+    if let (Some(pairs), true) = (difference.pairs, difference.finding != Finding::NotDecided) {
+        let reasons = [
+            (pairs.disturbed, "the machine disturbed them"),
+            (pairs.distance, "the CPUs were not at one distance"),
+            (pairs.not_overloaded, "a router forwarded all that was sent"),
+        ];
+        let left_out: u32 = reasons.iter().map(|(count, _)| count).sum();
+        let reasons = reasons.iter().filter(|(count, _)| *count > 0);
+        let reasons: Vec<String> = reasons
+            .map(|(count, why)| format!("{count} because {why}"))
+            .collect();
+        if left_out > 0 {
+            let (all, why) = (left_out + pairs.counted, reasons.join(", "));
+            remarks.push(format!("{left_out} of {all} pairs left out: {why}"));
+        }
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+use super::*;
+use mpps_record::{Doubt, Pairs};
+
+fn around<T: Copy>(low: T, median: T, high: T) -> Option<Interval<T>> {
+    Some(Interval { low, median, high })
+}
+
+fn line() -> ComparisonLine {
+    let slower = Difference {
+        finding: Finding::Different,
+        told_by: ToldBy::Rate,
+        rate_change: around(-0.33, -0.31, -0.28),
+        cost_ns: around(206.0, 231.0, 255.0),
+        fixed_cost_ns: around(180.0, 190.4, 205.0),
+        pairs: Some(Pairs {
+            counted: 8,
+            disturbed: 2,
+            distance: 1,
+            ..Pairs::default()
+        }),
+        ..Difference::default()
+    };
+    let base = Variant {
+        name: "none".to_owned(),
+        forwarding_fps: around(801_000, 812_345, 822_000),
+        ns_per_frame: around(1_210.0, 1_231.0, 1_249.0),
+        overload_trials: vec![7, 10],
+        ..Variant::default()
+    };
+    let conntrack = Variant {
+        name: "conntrack".to_owned(),
+        difference: Some(slower),
+        ..base.clone()
+    };
+    ComparisonLine {
+        frame: "64".to_owned(),
+        fixed_fps: 421_000,
+        variants: vec![base, conntrack],
+        ..ComparisonLine::default()
+    }
+}
+
+#[test]
+fn a_comparison_is_a_sentence_then_a_table() {
+    assert_eq!(
+        comparison_title(&line()),
+        "Compared with none, in turns on one machine: 64 B"
+    );
+    let text = comparison(&line(), false);
+    assert_eq!(
+        text,
+        "conntrack: 231 ns more a frame for the router (206 to 255, 8 pairs): 31 % fewer frames/s\n\n\
+         variant    frames/s  ns a frame  at 421k  turns\n\
+         none           810k        1230        -      2\n\
+         conntrack      810k        1230        -      2\n\
+         ns a frame: CPU time at overload, and at the fixed load of 421k frames/s\n\
+         conntrack: at the fixed load +190 ns a frame (+180 to +205)\n\
+         conntrack: 3 of 11 pairs left out: 2 because the machine disturbed them, 1 because the CPUs were not at \
+         one distance\n"
+    );
+    let verbose = comparison(&line(), true);
+    assert!(verbose.contains("810k (800k to 820k)"), "{verbose}");
+}
+
+#[test]
+fn a_failure_and_its_doubts_are_said() {
+    let doubt = Doubt {
+        name: "host-changed".to_owned(),
+        seen: "a setting changed".to_owned(),
+        ..Doubt::default()
+    };
+    let failed = ComparisonLine {
+        fail_if_slower_share: Some(0.03),
+        doubts: vec![doubt],
+        why: Some("interrupted".to_owned()),
+        ..line()
+    };
+    let text = comparison(&failed, false);
+    for wanted in [
+        "conntrack: FAILED: 31 % fewer frames/s, more than the 3 % allowed\n",
+        "cut short: interrupted\n",
+        "a setting changed",
+    ] {
+        assert!(text.contains(wanted), "{text}");
+    }
+    let allowed = ComparisonLine {
+        fail_if_slower_share: Some(0.4),
+        ..line()
+    };
+    assert!(!comparison(&allowed, false).contains("FAILED"));
+}

@@ -1,0 +1,207 @@
+//! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
+
+use crate::args::FinishedArgs;
+use crate::exit::Exit;
+use crate::outcome;
+use crate::terminal;
+use anyhow::{Context, Result, bail, ensure};
+use mpps_record::{
+    Comparability, Difference, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine, SCHEMA,
+    Terms, compare_points, compare_results, read_file,
+};
+use mpps_report::number;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What was compared, by its name, and what came of it.
+type Compared = (String, Result<Difference, Refusal>);
+
+/// Compares the last run of the second record with that of the first.
+///
+/// # Errors
+/// A record cannot be read, both are the same, or nothing of them can be compared.
+pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
+    let [one, other] = &args.records[..] else {
+        bail!("give two records");
+    };
+    check_names(&args.may_differ)?;
+    let is_same = same_file(one, other);
+    let (first, second) = (last_run(one)?, last_run(other)?);
+    ensure!(
+        !is_same && first.name != second.name,
+        "{} and {} are the same file or hold the same run, {}: compare two runs",
+        one.display(),
+        other.display(),
+        first.name
+    );
+    let may_differ: Vec<&str> = args.may_differ.iter().map(String::as_str).collect();
+    let terms = Terms {
+        within: args.within,
+        alike: RUNS_ALIKE,
+        may_differ: &may_differ,
+    };
+    let compared = compare(&first, &second, terms)?;
+    show(args, json, (one, &first), (other, &second), &compared)?;
+    if compared.iter().all(|(_, found)| found.is_err()) {
+        let refusal = compared.iter().find_map(|(_, found)| found.as_ref().err());
+        bail!(
+            "{}",
+            refusal.map_or_else(String::new, |refusal| refused(refusal, one, other))
+        );
+    }
+    let differences = compared.iter().filter_map(|(_, found)| found.as_ref().ok());
+    let exits = differences.map(|found| outcome::difference_exit(found, args.fail_if_slower));
+    Ok(exits.fold(Exit::Measured, Exit::worse))
+}
+
+/// Refuses names that no record has.
+fn check_names(names: &[String]) -> Result<()> {
+    let known = serde_json::to_value(Comparability::default())?;
+    let known = known.as_object().map(|members| members.keys().cloned());
+    let known: Vec<String> = known
+        .into_iter()
+        .flatten()
+        .filter(|name| name != "key")
+        .collect();
+    for name in names {
+        ensure!(
+            known.contains(name),
+            "--may-differ: there is no {name}: give some of {}",
+            known.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one)
+        .zip(real(other))
+        .is_some_and(|(one, other)| one == other)
+}
+
+/// The last run of a record that has results.
+fn last_run(path: &Path) -> Result<Run> {
+    let records = read_file(path)?;
+    for problem in &records.problems {
+        terminal::error(&format!("{}: {problem}", path.display()));
+    }
+    let mut runs = records.runs;
+    let all = runs.len();
+    runs.retain(|run| run.begin.is_some() && !(run.results.is_empty() && run.points.is_empty()));
+    let run = runs.pop().with_context(|| {
+        let path = path.display();
+        format!("{path} has no result of mpps throughput or mpps fib-scale, the two that can be compared afterwards")
+    })?;
+    if all > 1 {
+        let (path, name) = (path.display(), &run.name);
+        terminal::note(&format!("{path} has {all} runs: {name} is compared"));
+    }
+    Ok(run)
+}
+
+/// Each frame size and point that both have.
+fn compare(one: &Run, other: &Run, terms: Terms<'_>) -> Result<Vec<Compared>> {
+    let (Some(first), Some(second)) = (&one.begin, &other.begin) else {
+        bail!("a run without its first line");
+    };
+    let mut compared = results((first, &one.results), (second, &other.results), terms);
+    for point in &one.points {
+        let name = point_name(point);
+        let same = other.points.iter().find(|other| point_name(other) == name);
+        if let Some(same) = same {
+            compared.push((name, compare_points((first, point), (second, same), terms)));
+        }
+    }
+    ensure!(
+        !compared.is_empty(),
+        "the two records have no frame size in common"
+    );
+    Ok(compared)
+}
+
+/// Each frame size once: goals share what was measured at overload.
+fn results(
+    (first, one): (&RunLine, &[ResultLine]),
+    (second, other): (&RunLine, &[ResultLine]),
+    terms: Terms<'_>,
+) -> Vec<Compared> {
+    let mut compared: Vec<Compared> = Vec::new();
+    for result in one {
+        let name = number::frame(&result.frame);
+        let same = other.iter().find(|other| other.frame == result.frame);
+        let is_new = compared.iter().all(|(known, _)| *known != name);
+        if let Some(same) = same.filter(|_| is_new) {
+            compared.push((
+                name,
+                compare_results((first, result), (second, same), terms),
+            ));
+        }
+    }
+    compared
+}
+
+fn point_name(point: &PointLine) -> String {
+    format!(
+        "{}, {} routes, {} destinations ({})",
+        number::frame(point.frame.as_deref().unwrap_or_default()),
+        terminal::grouped(point.asked_routes),
+        terminal::grouped(point.asked_destinations),
+        point.series
+    )
+}
+
+fn show(
+    args: &FinishedArgs,
+    json: bool,
+    (one, first): (&Path, &Run),
+    (other, second): (&Path, &Run),
+    compared: &[Compared],
+) -> Result<()> {
+    if json {
+        let entries = compared.iter().map(|(name, found)| match found {
+            Ok(found) => {
+                json!({ "what": name, "text": found.to_string(), "difference": found, "refused": null })
+            }
+            Err(why) => {
+                json!({ "what": name, "text": why.to_string(), "difference": null, "refused": why.to_string() })
+            }
+        });
+        let document = json!({
+            "schema": SCHEMA,
+            "records": [one, other],
+            "runs": [first.name, second.name],
+            "may_differ": args.may_differ,
+            "compared": entries.collect::<Value>(),
+        });
+        terminal::out(&outcome::json(&document)?);
+        return Ok(());
+    }
+    if compared.iter().all(|(_, found)| found.is_err()) {
+        return Ok(());
+    }
+    let mut text = format!("{} against {}\n\n", other.display(), one.display());
+    for (name, found) in compared {
+        text += &match found {
+            Ok(found) => format!("{name}: {found}\n"),
+            Err(why) => format!("{name}: not compared: {why}\n"),
+        };
+    }
+    text += "\nTwo runs at different times: what the machine did in between is part of the difference \
+             (mpps compare --a --b measures in turns)\n";
+    terminal::out(&terminal::fitted(&text));
+    Ok(())
+}
+
+/// Why nothing was compared, and what to do.
+fn refused(refusal: &Refusal, one: &Path, other: &Path) -> String {
+    let (one, other) = (one.display(), other.display());
+    let next = match refusal {
+        Refusal::Differ(members) => format!(
+            "measure both alike, or give --may-differ {} if that is what you compare",
+            members.join(",")
+        ),
+        Refusal::Lacks(_) => "measure it again".to_owned(),
+    };
+    format!("{one} and {other} cannot be compared: {refusal}: {next}")
+}

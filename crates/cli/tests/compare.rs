@@ -1,0 +1,313 @@
+//! `mpps compare`: records and plans without rights; on beds, a set-up that is slower and one that is not.
+
+mod door;
+
+use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/compare.md");
+const RULES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/ndr/rules-100.sh");
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"))
+}
+
+/// The beds that a run raised; all have to be gone.
+fn all_gone(ended: &Ended) {
+    let beds = ended
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("bed: "));
+    let beds: Vec<&str> = beds.filter_map(|line| line.split(',').next()).collect();
+    assert_eq!(beds.len(), 2, "{ended:?}");
+    beds.into_iter().for_each(assert_gone);
+}
+
+fn can_run() -> bool {
+    if !privileged() {
+        return false;
+    }
+    let nft = run(Command::new("sh").args(["-c", "command -v nft"])).code == Some(0);
+    if !nft {
+        println!("SKIP: needs nft");
+    }
+    nft
+}
+
+/// A record of a simulated router that forwards so much.
+fn record(scratch: &Scratch, name: &str, capacity: &str) -> String {
+    let path = scratch.path(name).to_str().expect("UTF-8").to_owned();
+    let pair = format!("capacity={capacity},tester=2M");
+    let words = [
+        "throughput",
+        "--frame",
+        "64",
+        "--simulate",
+        &pair,
+        "--record",
+        &path,
+    ];
+    let ended = run(&mut mpps(&words));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    path
+}
+
+#[test]
+fn two_records_are_compared_or_refused() {
+    let scratch = Scratch::new("compare-records");
+    let fast = record(&scratch, "fast.jsonl", "800k");
+    let slow = record(&scratch, "slow.jsonl", "600k");
+    let compare = |words: &[&str]| run(&mut mpps(&[&["compare"], words].concat()));
+    let refused = compare(&[&fast, &slow]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.error().contains("they differ in simulated: "),
+        "{refused:?}"
+    );
+    assert!(
+        refused.error().contains("--may-differ simulated"),
+        "{refused:?}"
+    );
+
+    let allowed = ["--may-differ", "simulated"];
+    let slower = compare(&[&[fast.as_str(), &slow], &allowed[..]].concat());
+    assert_eq!(slower.code, Some(0), "{slower:?}");
+    assert!(
+        slower.stdout.contains("64 B: 25.0 % fewer frames/s"),
+        "{slower:?}"
+    );
+    let limit = ["--fail-if-slower", "3%"];
+    let failed = compare(&[&[fast.as_str(), &slow], &allowed[..], &limit].concat());
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let faster = compare(&[&[slow.as_str(), &fast], &allowed[..], &limit].concat());
+    assert_eq!(faster.code, Some(0), "{faster:?}");
+
+    let document = json(&compare(
+        &[&[fast.as_str(), &slow, "--json"], &allowed[..]].concat(),
+    ));
+    let entry = &document["compared"][0];
+    assert_eq!(
+        (&entry["what"], &entry["difference"]["finding"]),
+        (&"64 B".into(), &"different".into())
+    );
+    let document = json(&compare(&[&fast, &slow, "--json"]));
+    assert_eq!(
+        document["compared"][0]["refused"],
+        "they differ in simulated"
+    );
+
+    for (words, wanted) in [
+        ([fast.as_str(), &fast].as_slice(), "the same file"),
+        (&[&fast], "2 values required"),
+        (
+            &[&fast, &slow, "--may-differ", "colour"],
+            "there is no colour",
+        ),
+        (&[&fast, "/nowhere.jsonl"], "/nowhere.jsonl"),
+        (&[&fast, &slow, "--a", "none"], "cannot be used with"),
+        (&["--a", "none"], "--b"),
+    ] {
+        let ended = compare(words);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.error().contains(wanted), "{words:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_shows_each_variant() {
+    let words = [
+        "compare",
+        "--a",
+        "none",
+        "--b",
+        "rules=--queues 2 --rx-ring 512",
+        "--dry-run",
+    ];
+    let ended = run(&mut mpps(
+        &[&words[..], &["--within", "1%", "--flows", "3"]].concat(),
+    ));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for wanted in [
+        "until 1 % are decided",
+        "variant      none\n",
+        "variant      rules\n",
+        "2 queue(s)",
+        "512 frames",
+    ] {
+        assert!(ended.stdout.contains(wanted), "{wanted}: {ended:?}");
+    }
+    assert_eq!(ended.stdout.matches("3 flow(s)").count(), 2, "{ended:?}");
+    let document = json(&run(&mut mpps(&[&words[..], &["--json"]].concat())));
+    assert_eq!(document["variants"][1]["bed"]["queues"], 2);
+    assert_eq!(document["variants"][1]["flags"][0], "--queues");
+    let script = ["compare", "--a", "none", "--b", DOCUMENT, "--dry-run"];
+    let ended = run(&mut mpps(&script));
+    assert!(
+        ended.error().contains("compare.md"),
+        "not executable: {ended:?}"
+    );
+}
+
+#[test]
+fn a_hundred_rules_fail_where_3_percent_are_allowed() {
+    if !can_run() {
+        return;
+    }
+    let scratch = Scratch::new("compare-rules");
+    let path = scratch.path("record.jsonl");
+    let record = path.to_str().expect("UTF-8");
+    let words = [
+        "compare", "--a", "none", "--b", RULES, "--budget", "45s", "--record", record,
+    ];
+    let ended = run(&mut mpps(
+        &[&words[..], &["--json", "--fail-if-slower", "3%"]].concat(),
+    ));
+    all_gone(&ended);
+    let document = json(&ended);
+    let line = &document["comparisons"][0];
+    let rules = &line["variants"][1];
+    let pairs = &rules["difference"]["pairs"];
+    // Each turn's trials are in the record, each with its variant.
+    let read = mpps_record::read_file(&path).expect("a record");
+    for variant in line["variants"].as_array().expect("variants") {
+        let numbers = variant["overload_trials"].as_array().expect("trials");
+        assert!(!numbers.is_empty(), "{line}");
+        for number in numbers {
+            let mut trials = read.runs[0].trials.iter();
+            let trial = trials.find(|trial| number.as_u64() == Some(u64::from(trial.trial)));
+            let of = trial.expect("a trial").variant.as_deref();
+            assert_eq!(of, variant["name"].as_str(), "{number}");
+        }
+    }
+    assert_eq!(read.runs[0].comparisons.len(), 1);
+    if ended.code == Some(4) {
+        println!("SKIP: too disturbed: {pairs}");
+        return;
+    }
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(rules["difference"]["finding"], "different", "{rules}");
+    let text = rules["text"].as_str().expect("words");
+    assert!(
+        text.starts_with("rules-100: ") && text.contains(" more a frame for the router"),
+        "{text}"
+    );
+    // The record says the same.
+    let shown = run(&mut mpps(&["show", record]));
+    assert!(
+        shown.stdout.contains(text) && shown.stdout.contains("FAILED: "),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn equal_set_ups_are_not_called_10_percent_apart() {
+    if !can_run() {
+        return;
+    }
+    let words = [
+        "compare",
+        "--a",
+        "none",
+        "--b",
+        "again=none",
+        "--budget",
+        "25s",
+        "--json",
+    ];
+    let ended = run(&mut mpps(
+        &[&words[..], &["--fail-if-slower", "10%"]].concat(),
+    ));
+    all_gone(&ended);
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    let document = json(&ended);
+    let again = &document["comparisons"][0]["variants"][1];
+    assert_eq!(again["name"], "again");
+    if let Some(change) = again["difference"]["rate_change"].as_object() {
+        let end = |name: &str| change[name].as_f64().expect("a share");
+        assert!(end("low") < 0.1 && end("high") > -0.1, "{again}");
+    }
+}
+
+/// The steps of the workflow in the document, as a runner does: each in a shell of its own that ends at an error.
+fn steps() -> Vec<String> {
+    let document = std::fs::read_to_string(DOCUMENT).expect("the document");
+    let yaml = document.split("```yaml\n").nth(1).expect("a workflow");
+    let yaml = yaml.split("```").next().expect("its end");
+    let mut steps = Vec::new();
+    let mut lines = yaml.lines().peekable();
+    while let Some(line) = lines.next() {
+        if !line.trim_end().ends_with("run: |") {
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let is_within =
+            |line: &&str| line.trim().is_empty() || line.len() - line.trim_start().len() > indent;
+        let mut step = String::new();
+        while let Some(line) = lines.next_if(is_within) {
+            step += line;
+            step.push('\n');
+        }
+        steps.push(step);
+    }
+    steps
+}
+
+#[test]
+fn the_documents_workflow_runs() {
+    let steps = steps();
+    assert_eq!(steps.len(), 3, "{steps:?}");
+    if !can_run() {
+        return;
+    }
+    if run(Command::new("sh").args(["-c", "command -v git"])).code != Some(0) {
+        println!("SKIP: needs git");
+        return;
+    }
+    let scratch = Scratch::new("compare-workflow");
+    let bin = scratch.path("bin");
+    std::fs::create_dir(&bin).expect("folder");
+    std::os::unix::fs::symlink(door::MPPS, bin.join("mpps")).expect("link");
+    write(&bin.join("sudo"), "#!/bin/sh\nexec \"$@\"\n");
+    write(&scratch.path("setup.sh"), "#!/bin/sh\ntrue\n");
+    let repository = "git init -q . && git add setup.sh && git -c user.name=t -c user.email=t@localhost commit -qm before";
+    assert_eq!(step(&scratch, &bin, repository).code, Some(0));
+    std::fs::copy(RULES, scratch.path("setup.sh")).expect("the change");
+    let [before, compare, summary] = &steps[..] else {
+        panic!("three steps");
+    };
+    let ended = step(&scratch, &bin, before);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let compared = step(&scratch, &bin, compare);
+    let shown = step(&scratch, &bin, summary);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let summary = std::fs::read_to_string(scratch.path("summary.md")).expect("a summary");
+    assert!(summary.contains("Compared with before"), "{summary}");
+    if compared.stdout.contains("too restless") {
+        assert_eq!(compared.code, Some(0), "{compared:?}");
+        println!("SKIP: too disturbed");
+        return;
+    }
+    assert_eq!(compared.code, Some(1), "{compared:?}");
+    assert!(summary.contains("after: FAILED: "), "{summary}");
+}
+
+/// One step, as root in a folder of its own.
+fn step(scratch: &Scratch, bin: &Path, text: &str) -> Ended {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder: PathBuf = scratch.path(".");
+    run(Command::new("bash")
+        .args(["-e", "-c", text])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", bin.display()))
+        .env("BASE", "HEAD")
+        .env("BUDGET", "45s")
+        .env("GITHUB_STEP_SUMMARY", scratch.path("summary.md")))
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("write");
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("executable");
+}
