@@ -104,7 +104,7 @@ const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 
 /// The jobs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Measure the maximum forwarding rate, what limits it, and the highest load without loss (RFC 2285, RFC 2544)
+    /// Measure the maximum forwarding rate, its limit, and the rate without loss (RFC 2544)
     #[cfg(feature = "measure")]
     Throughput(Box<ThroughputArgs>),
     /// Offer a fixed load and show all counts, without a search
