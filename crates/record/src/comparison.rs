@@ -64,7 +64,8 @@ pub struct Variant {
     pub difference: Option<Difference>,
 }
 
-/// By how much a variant differs from another. Intervals hold in 19 of 20 comparisons.
+/// By how much a variant differs from another. Where it has `pairs`, intervals hold in 19 of 20 comparisons. Between two
+/// finished runs they come from within each run, and do not show what the machine did between them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
