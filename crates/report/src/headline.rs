@@ -2,7 +2,7 @@
 
 use crate::number::{self, Known};
 use crate::row::{Reading, Row};
-use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, ResultLine};
+use mpps_record::{Claim, ForwardingLimit, FrameCost, Interval, LimitedBy, RateIs, ResultLine};
 
 /// Width of a rate's interval, as a share, where a load that failed does not give it: three digits.
 const UNBOUNDED: f64 = 0.02;
@@ -43,10 +43,28 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
     (known, low, high)
 }
 
-/// Whether the router was not seen to be the limit at overload, so that what it forwards there is a bound.
+/// Whether a load above all that was forwarded at overload passed. The maximum forwarding rate is the highest at any load
+/// (RFC 2285 3.6.3), so it is at least that load: the machine was slower at overload than in the search.
+fn surpassed(row: &ResultLine) -> Option<u64> {
+    let maximum = row.overload.max_forwarding_fps?;
+    let passed = !matches!(row.rate_is, None | Some(RateIs::Below));
+    let rate = row.rate_fps.filter(|_| passed)?;
+    let lost = row.loss_ratio.unwrap_or(0.0);
+    (rate as f64 * (1.0 - lost) > maximum.high as f64).then_some(rate)
+}
+
+/// The least that the maximum forwarding rate can be, where that is a bound.
+#[must_use]
+pub fn at_least_forwarded(row: &ResultLine) -> Option<u64> {
+    let low = row.overload.max_forwarding_fps?.low;
+    is_bound(row).then(|| surpassed(row).unwrap_or(low))
+}
+
+/// Whether the maximum forwarding rate is a bound: the router was not seen to be the limit at overload, or was faster later.
 #[must_use]
 pub fn is_bound(row: &ResultLine) -> bool {
     row.overload.max_forwarding_only_disturbed == Some(true)
+        || surpassed(row).is_some()
         || matches!(
             row.overload.max_forwarding_limited_by,
             Some(ForwardingLimit::Tester | ForwardingLimit::Unknown)
@@ -65,8 +83,11 @@ pub fn passed(row: &Row<'_>, fps: u64) -> Known {
     Known::new(rate, width).floor()
 }
 
-/// Whether a load as high as overload passed: then one number says both.
+/// Whether a load as high as overload, or higher, passed: then one number says both.
 fn same(row: &Row<'_>) -> bool {
+    if surpassed(row).is_some() {
+        return true;
+    }
     let maximum = row.overload.max_forwarding_fps;
     let (Reading::AtLeast(rate), Some(maximum)) = (row.reading(), maximum) else {
         return false;
@@ -76,6 +97,9 @@ fn same(row: &Row<'_>) -> bool {
 
 /// What it forwards when more is offered than it can take; where the router was not seen to be the limit, a bound.
 fn forwarding(row: &Row<'_>) -> Option<String> {
+    if surpassed(row).is_some() {
+        return None;
+    }
     let forwarded = row.overload.max_forwarding_fps?;
     let (known, low, high) = forwarding_range(forwarded);
     let at_least = |why: &str| {

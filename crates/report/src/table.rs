@@ -2,10 +2,10 @@
 
 mod lines;
 
+use crate::headline::at_least_forwarded;
 use crate::number;
 use crate::plots::{destinations, routes};
 use crate::row::Row;
-use crate::sentence::is_bound;
 use mpps_record::{
     CalibrationLine, CurveLine, CurvePoint, ForwardingLimit, LimitedBy, LoadLine, LoadTrial,
     PointLine, RateIs, ResultLine, Run,
@@ -119,9 +119,9 @@ fn dash() -> String {
 #[must_use]
 pub fn at_overload(result: &ResultLine) -> String {
     let found = result.overload.max_forwarding_fps;
-    found.map_or_else(dash, |found| match is_bound(result) {
-        true => format!("≥ {}", number::grouped(found.low)),
-        false => number::grouped(found.median),
+    found.map_or_else(dash, |found| match at_least_forwarded(result) {
+        Some(least) => format!("≥ {}", number::grouped(least)),
+        None => number::grouped(found.median),
     })
 }
 

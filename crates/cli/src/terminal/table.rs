@@ -2,7 +2,7 @@
 
 use super::{Reading, Row, columns};
 use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
-use mpps_report::headline::{forwarding_range, is_bound, median, passed};
+use mpps_report::headline::{at_least_forwarded, forwarding_range, median, passed};
 use mpps_report::number::{self, Known};
 
 const COLUMNS: usize = 8;
@@ -76,8 +76,8 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
 /// `1.52M (1.46-1.57)`; where the router was not seen to be the limit, a bound.
 fn forwarded(row: &Row<'_>, rates: Interval<u64>) -> String {
     let (known, low, high) = forwarding_range(rates);
-    if is_bound(row) {
-        return format!(">= {}", known.with(rates.low as f64).floor().short());
+    if let Some(least) = at_least_forwarded(row) {
+        return format!(">= {}", known.with(least as f64).floor().short());
     }
     if low == high {
         known.short()

@@ -277,3 +277,39 @@ fn a_cost_near_zero_is_a_bound() {
     cost.router_ns.high = 1.9;
     assert!(headline(&cheap).contains(" router less than 2 ns,"));
 }
+
+/// A load that passed was forwarded: the maximum cannot be below it, whatever overload said.
+#[test]
+fn a_maximum_is_not_below_what_passed() {
+    for (rate_is, words) in [
+        (RateIs::Equal, "64 B: forwards 1.6"),
+        (RateIs::AtLeast, "64 B: forwards at least 1.6"),
+    ] {
+        let faster = ResultLine {
+            rate_is: Some(rate_is),
+            rate_fps: Some(1_604_000),
+            lossy_fps: None,
+            ..line()
+        };
+        let text = headline(&faster);
+        assert!(text.starts_with(words), "{text}");
+        assert!(
+            !text.contains("1.52") && !text.contains("limited"),
+            "{text}"
+        );
+        assert!(is_bound(&faster));
+        assert_eq!(at_least_forwarded(&faster), Some(1_604_000));
+    }
+    // Within the interval both may hold, and with loss less came back than was offered.
+    let within = ResultLine {
+        rate_fps: Some(1_570_000),
+        ..line()
+    };
+    assert!(!is_bound(&within));
+    let with_loss = ResultLine {
+        rate_fps: Some(1_604_000),
+        loss_ratio: Some(0.05),
+        ..line()
+    };
+    assert!(!is_bound(&with_loss));
+}
