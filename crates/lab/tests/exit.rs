@@ -395,8 +395,18 @@ impl Observer for Silent {
     }
 }
 
-impl ResultObserver<SizeResult> for Silent {
-    fn result(&mut self, _: &SizeResult) -> std::io::Result<()> {
+/// Keeps what came of a size.
+struct Found(Option<SizeResult>);
+
+impl Observer for Found {
+    fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
+        Silent.trial(report)
+    }
+}
+
+impl ResultObserver<SizeResult> for Found {
+    fn result(&mut self, size: &SizeResult) -> std::io::Result<()> {
+        self.0 = Some(size.clone());
         Ok(())
     }
 }
@@ -442,12 +452,9 @@ fn search(
         budget: Some(Span::from_millis(1_000)),
         receiver,
     };
-    let measured = throughput::measure(bed, &plan, &mut Silent);
-    let [size] = &measured.sizes[..] else {
-        panic!("one size: {:?}", measured.sizes);
-    };
-    match measured.error {
-        None => Ok(size.findings.clone().expect("a size without an error")),
+    let mut found = Found(None);
+    match throughput::measure(bed, &plan, &mut found) {
+        None => Ok((found.0.expect("one size").findings).expect("a size without an error")),
         Some(error) => Err(error),
     }
 }

@@ -54,11 +54,11 @@ impl Measure for Throughput {
         let simulated = matches!(place, Place::Simulated(_));
         let mut results = recorder
             .with(|size: &SizeResult, stands| result_lines(size, &self.0, &stands, simulated));
-        let measured = match place {
+        let error = match place {
             Place::Bed(bed) => throughput::measure(bed, &self.0, &mut results),
             Place::Simulated(pair) => throughput::simulate(pair, &self.0, &mut results),
         };
-        measured.error.map_or(Ok(()), |error| Err(error.into()))
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {

@@ -8,12 +8,12 @@ use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
 
 /// Measures one frame size after the other and tells each result, as far as it came. Returns what ended the run, or else
-/// a size.
-pub(super) fn each_size<R>(
+/// a size. A `measure` without a result is told nowhere.
+pub(super) fn each_size<R, M: Into<Option<R>>>(
     sizes: &[FrameSpec],
     budget: Option<Span>,
     observer: &mut dyn ResultObserver<R>,
-    mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (R, Option<JobError>),
+    mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (M, Option<JobError>),
 ) -> Option<JobError> {
     let (mut kept, mut told) = (None, 0);
     for frames in sizes {
@@ -21,7 +21,10 @@ pub(super) fn each_size<R>(
         let mut trials = Trials::after(told, &mut *observer);
         let (result, error) = measure(frames, &mut trials);
         told = trials.told();
-        let unwritten = observer.result(&result).err().map(JobError::Record);
+        let written = result
+            .into()
+            .map_or(Ok(()), |result| observer.result(&result));
+        let unwritten = written.err().map(JobError::Record);
         for error in error.into_iter().chain(unwritten) {
             if keep(&mut kept, error).is_break() {
                 return kept;

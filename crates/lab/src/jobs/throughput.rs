@@ -3,7 +3,7 @@
 //! Overload tells where the search begins. The gate tells whether the DUT is stable. The loop in `search` finds the rate,
 //! and `doubt` tells how far the numbers can be trusted.
 
-use super::{JobError, Phase, ResultObserver, Trials, keep, on_ports};
+use super::{JobError, Phase, ResultObserver, Trials, on_ports, sizes};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Finding};
@@ -72,43 +72,13 @@ pub struct SizeResult {
     pub findings: Result<Vec<Finding>, String>,
 }
 
-impl SizeResult {
-    /// A size of which nothing is known.
-    fn not_measured(frames: &FrameSpec, why: &str) -> Self {
-        Self {
-            frames: frames.clone(),
-            findings: Err(why.to_owned()),
-        }
-    }
-}
-
-/// What came of each frame size of a plan.
-#[derive(Debug, Default)]
-pub struct Measured {
-    /// One result for each size, in their order. A size that was not begun says why.
-    pub sizes: Vec<SizeResult>,
-    /// The error that ended the run, or else the first that ended a size. Disturbances stand at their size only.
-    pub error: Option<JobError>,
-}
-
-impl Measured {
-    /// The results of a run that could not begin.
-    #[must_use]
-    pub fn nothing(plan: &ThroughputPlan, why: &str) -> Self {
-        let not_measured = |frames| SizeResult::not_measured(frames, why);
-        Self {
-            sizes: plan.sizes.iter().map(not_measured).collect(),
-            error: None,
-        }
-    }
-}
-
 /// Measures one frame size after the other on the bed. The observer gets each as soon as it is known.
+/// Returns what ended the run, or else the first error that ended a size.
 pub fn measure(
     bed: &Bed,
     plan: &ThroughputPlan,
     observer: &mut dyn ResultObserver<SizeResult>,
-) -> Measured {
+) -> Option<JobError> {
     each_size(plan, plan.budget, observer, |frames, trials| {
         measure_size(bed, plan, frames, trials)
     })
@@ -119,7 +89,7 @@ pub fn simulate(
     router: Properties,
     plan: &ThroughputPlan,
     observer: &mut dyn ResultObserver<SizeResult>,
-) -> Measured {
+) -> Option<JobError> {
     each_size(plan, None, observer, |frames, trials| {
         let mut pair = SimulatedPair::new(frames.clone(), router);
         let saturated = saturation::simulate(&router);
@@ -127,49 +97,30 @@ pub fn simulate(
     })
 }
 
-/// Measures each size. A size that fails takes no result away from the others.
+/// Measures each size. A disturbance stands at its size only; an error that ends the run leaves no result of its size.
 fn each_size(
     plan: &ThroughputPlan,
     budget: Option<Span>,
     observer: &mut dyn ResultObserver<SizeResult>,
     mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
-) -> Measured {
-    let (mut measured, mut told) = (Measured::default(), 0);
-    let mut one_size = |frames: &FrameSpec| {
-        observer.size_begins(budget);
-        let mut trials = Trials::after(told, &mut *observer);
-        let found = find(frames, &mut trials);
-        told = trials.told();
-        let (findings, error) = match found {
-            Ok(findings) => (Ok(findings), None),
-            Err(error) if error.is_of_one_size() => (Err(error.to_string()), Some(error)),
-            Err(error) => return (None, Some(error)),
-        };
-        let size = SizeResult {
+) -> Option<JobError> {
+    sizes::each_size(&plan.sizes, budget, observer, |frames, trials| {
+        let size = |findings| SizeResult {
             frames: frames.clone(),
             findings,
         };
-        let error = match observer.result(&size) {
-            Ok(()) => error.filter(|error| !error.is_disturbance()),
-            Err(error) => Some(JobError::Record(error)),
-        };
-        (Some(size), error)
-    };
-    for frames in &plan.sizes {
-        let (size, error) = one_size(frames);
-        measured.sizes.extend(size);
-        if error.is_some_and(|error| keep(&mut measured.error, error).is_break()) {
-            break;
+        match find(frames, trials) {
+            Ok(findings) => (Some(size(Ok(findings))), None),
+            Err(error) if error.is_of_one_size() => {
+                let why = error.to_string();
+                (
+                    Some(size(Err(why))),
+                    Some(error).filter(|error| !error.is_disturbance()),
+                )
+            }
+            Err(error) => (None, Some(error)),
         }
-    }
-    let why = measured
-        .error
-        .as_ref()
-        .map_or(String::new(), JobError::to_string);
-    for frames in plan.sizes.iter().skip(measured.sizes.len()) {
-        measured.sizes.push(SizeResult::not_measured(frames, &why));
-    }
-    measured
+    })
 }
 
 /// Measures one frame size of the plan. Returns one finding for each goal.
@@ -304,7 +255,7 @@ mod tests {
     }
 
     /// Four sizes, of which each ends so; a trial before each end.
-    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Measured, Seen) {
+    fn measured(mut ends: Vec<Result<(), JobError>>) -> (Option<JobError>, Seen) {
         let plan = ThroughputPlan {
             sizes: FrameSpec::parse_list("64,128,256,512").expect("sizes"),
             traffic: Traffic::default(),
@@ -323,7 +274,7 @@ mod tests {
             receiver: None,
         };
         let mut seen = Seen::default();
-        let measured = each_size(&plan, None, &mut seen, |frames, trials| {
+        let error = each_size(&plan, None, &mut seen, |frames, trials| {
             let offer = mpps_method::Offer {
                 rate: plan.minimum,
                 duration: Span::from_millis(100),
@@ -332,7 +283,7 @@ mod tests {
             trials.judged(Phase::Search, frames, offer, &rules, trial)?;
             ends.remove(0).map(|()| Vec::new())
         });
-        (measured, seen)
+        (error, seen)
     }
 
     fn stopped() -> JobError {
@@ -348,26 +299,17 @@ mod tests {
     #[test]
     fn a_size_that_fails_takes_no_other_away() {
         let void = JobError::AllVoid { trials: 9 };
-        let (measured, seen) = measured(vec![Err(void), Ok(()), Err(stopped()), Ok(())]);
-        let found: Vec<bool> = (measured.sizes.iter())
-            .map(|size| size.findings.is_ok())
-            .collect();
-        assert_eq!(found, [false, true, false, true]);
-        assert_eq!(seen.told, found);
+        let (error, seen) = measured(vec![Err(void), Ok(()), Err(stopped()), Ok(())]);
+        assert_eq!(seen.told, [false, true, false, true]);
         assert_eq!(seen.numbers, [1, 2, 3, 4]);
-        assert!(matches!(measured.error, Some(JobError::Probe(_))));
+        assert!(matches!(error, Some(JobError::Probe(_))));
     }
 
     #[test]
-    fn sizes_that_were_not_begun_say_why() {
+    fn an_end_of_the_run_is_graver_than_of_a_size() {
         let interrupt = JobError::Tester(TesterError::Interrupted);
-        let (measured, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
+        let (error, seen) = measured(vec![Err(stopped()), Ok(()), Err(interrupt)]);
         assert_eq!(seen.told, [false, true], "the others are no results");
-        assert_eq!(measured.sizes.len(), 4);
-        for size in &measured.sizes[2..] {
-            assert_eq!(size.findings.as_ref().expect_err("none"), "interrupted");
-        }
-        // What ended the run is graver than what ended a size.
-        assert!(measured.error.expect("an end").is_interrupt());
+        assert!(error.expect("an end").is_interrupt());
     }
 }
