@@ -34,7 +34,7 @@ impl ResultObserver<CalibrationLine> for Silent {
 }
 
 /// Fewer pairs than `mpps calibrate` has: they tell a cost and a delay from none.
-const COST: FaultKind = FaultKind::Cost { pairs: 1 };
+const COST: FaultKind = FaultKind::Cost { pairs: 6 };
 const DELAY: FaultKind = FaultKind::Delay { pairs: 3 };
 /// What a receiver itself tells: its counts, its clock, and that its own cost is not the router's.
 const FAULTS: [FaultKind; 5] = [

@@ -58,7 +58,7 @@ pub enum FaultKind {
     Ring,
     /// Time that each frame costs on the router's path.
     Cost {
-        /// Of overloads, without and with the cost: one speed of a CPU may not meet both of a pair.
+        /// Of trials at overload, with a short spin and a long one; fewer where they agree.
         pairs: u32,
     },
     /// Time that each frame is held back.
@@ -76,7 +76,7 @@ impl FaultKind {
         Self::Reordering,
         Self::Policer,
         Self::Ring,
-        Self::Cost { pairs: 3 },
+        Self::Cost { pairs: 24 },
         Self::Delay { pairs: 7 },
     ];
 

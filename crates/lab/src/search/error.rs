@@ -34,14 +34,6 @@ pub enum JobError {
         /// How many.
         trials: u32,
     },
-    /// Most trials of each overload were void.
-    #[error(
-        "most trials of {overloads} overloads in a row were void: run again when the machine is quieter"
-    )]
-    MostVoid {
-        /// How many overloads.
-        overloads: u32,
-    },
     /// No trial is evidence.
     #[error("none of {trials} trials counts, the last was {last}")]
     NoEvidence {
@@ -102,7 +94,6 @@ impl JobError {
         matches!(
             self,
             Self::AllVoid { .. }
-                | Self::MostVoid { .. }
                 | Self::NoEvidence {
                     last: Verdict::NotOffered(_),
                     ..

@@ -1,78 +1,121 @@
 //! A cost on the router's path: what a frame costs the router must grow by it.
 
 use super::Ruler;
-use crate::jobs::{JobError, Trials};
-use crate::search::saturation;
+use crate::jobs::{JobError, Phase, Trials};
+use crate::search::saturation::{self, LITTLE_MORE};
 use crate::tester::{Fault, PlantedFault, Tester};
-use mpps_method::saturation::Interval;
-use mpps_method::{Span, statistics};
+use crate::trial;
+use mpps_method::saturation::{Distance, Interval, is_same_distance};
+use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
 
-/// Planted on the router's path, ns a frame.
-const COST_NS: u64 = 500;
-/// Time for each overload.
-const COST_TIME: Span = Span::from_millis(4_000);
-/// An overload with more than half of its trials disturbed is repeated so often.
-const COST_REPEATS: u32 = 2;
+/// What the DUT spins for each frame in the two trials of a pair, ns. It spins in both, so that what spinning costs beside
+/// its time (readings of the clock, a branch that the CPU foretold wrongly) is in both.
+const SPINS_NS: [u64; 2] = [500, 1_000];
 /// A cost may be off by this share, beside the half width of what the pairs say.
 const COST_TOLERANCE: f64 = 0.1;
+/// Pairs are added until the half width is this share of the cost.
+const NARROW: f64 = 0.05;
 /// Pairs whose half width is a larger share say nothing.
 const COST_WIDTH_MAX: f64 = 0.4;
+/// Pairs needed for an interval that is no mere range.
+const PAIRS_MIN: usize = 6;
 
 pub(super) const COST: Ruler = Ruler(
     "a cost on the router's path",
-    COST_NS as f64 * COST_TOLERANCE,
+    (SPINS_NS[1] - SPINS_NS[0]) as f64 * COST_TOLERANCE,
     "ns/frame",
 );
 
-/// The router's part of a frame's cost must grow by what the DUT spins on the router's path, by the spinning program's own
-/// clock. It spins in both of a pair, so that what spinning costs beside its time (readings of the clock, a branch that
-/// the CPU foretold wrongly) is in both.
+/// A trial at overload with a spin on the router's path.
+struct Spun {
+    /// What a frame cost, ns.
+    frame_ns: f64,
+    /// How long the DUT spun for a frame, by the spinning program's own clock, ns.
+    spin_ns: f64,
+    /// How far apart the CPUs were.
+    distance: Distance,
+}
+
+/// The cost of a frame must grow by what the DUT spins longer. The trials of a pair follow each other, so that a CPU that
+/// slows down for a while slows both; which comes first changes from pair to pair. The bed's part is the same in both.
 pub(super) fn costing(
     tester: &mut Tester<'_>,
     pairs: u32,
     trials: &mut Trials<'_>,
 ) -> Result<CalibrationLine, JobError> {
-    let spin = |delay_ns| Fault {
-        delay_ns,
-        ..Fault::NONE
-    };
+    let mut forwards: [Option<Rate>; 2] = [None; 2];
     let (mut planted, mut grown) = (Vec::new(), Vec::new());
-    for _ in 0..pairs {
-        let (without, short) = router_cost(tester, spin(COST_NS), trials)?;
-        let (with, long) = router_cost(tester, spin(2 * COST_NS), trials)?;
-        grown.push(with - without);
-        planted.push(long - short);
+    for pair in 0..pairs {
+        let mut both = [None, None];
+        for longer in [pair % 2 == 1, pair % 2 == 0].map(usize::from) {
+            both[longer] = spun(tester, SPINS_NS[longer], &mut forwards[longer], trials)?;
+        }
+        if let [Some(short), Some(long)] = both
+            && is_same_place(short.distance, long.distance)
+        {
+            grown.push(long.frame_ns - short.frame_ns);
+            planted.push(long.spin_ns - short.spin_ns);
+        }
+        let found = Interval::from_samples(&grown);
+        let narrow = |found: Interval| half(found) <= found.middle * NARROW;
+        if grown.len() >= PAIRS_MIN && found.is_some_and(narrow) {
+            break;
+        }
     }
     let planted = statistics::median(&planted).unwrap_or(f64::NAN);
-    let grown = Interval::from_samples(&grown).ok_or(JobError::PairsApart { pairs })?;
-    let half = (grown.high - grown.low) / 2.0;
-    if half > planted * COST_WIDTH_MAX {
+    let found = Interval::from_samples(&grown).ok_or(JobError::PairsApart { pairs })?;
+    if half(found) > planted * COST_WIDTH_MAX {
         return Err(JobError::PairsApart { pairs });
     }
     let Ruler(fault, _, unit) = COST;
-    let ruler = Ruler(fault, planted * COST_TOLERANCE + half, unit);
-    Ok(ruler.row(planted, grown.middle))
+    let ruler = Ruler(fault, planted * COST_TOLERANCE + half(found), unit);
+    Ok(ruler.row(planted, found.middle))
 }
 
-/// The router's part of a frame's cost at overload with this delay on its path, and the delay as it was, ns.
-fn router_cost(
-    tester: &mut Tester<'_>,
-    fault: Fault,
-    trials: &mut Trials<'_>,
-) -> Result<(f64, f64), JobError> {
-    for _ in 0..COST_REPEATS {
-        let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
-        let (told, void) = (trials.told(), trials.void());
-        let saturated = saturation::measure(tester, COST_TIME, trials)?;
-        let undisturbed = 2 * (trials.void() - void) <= trials.told() - told;
-        if let Some(cost) = saturated.cost.filter(|_| undisturbed) {
-            let held = planted.planted()?;
-            let delay = held.delayed_ns as f64 / held.delayed.max(1) as f64;
-            return Ok((cost.router_ns.middle, delay));
-        }
+fn half(interval: Interval) -> f64 {
+    (interval.high - interval.low) / 2.0
+}
+
+/// Whether the CPUs were as far apart in the one trial as in the other; where nobody timed it, nothing says no.
+fn is_same_place(one: Distance, other: Distance) -> bool {
+    match (one, other) {
+        (Distance::Steady(one), Distance::Steady(other)) => is_same_distance(one, other),
+        (Distance::Changed, _) | (_, Distance::Changed) => false,
+        _ => true,
     }
-    Err(JobError::MostVoid {
-        overloads: COST_REPEATS,
-    })
+}
+
+/// One trial, at a load little above what the DUT forwards with this spin, which a burst tells. `None`: the machine
+/// disturbed it, or the cost of a frame is unknown.
+fn spun(
+    tester: &mut Tester<'_>,
+    delay_ns: u64,
+    forwards: &mut Option<Rate>,
+    trials: &mut Trials<'_>,
+) -> Result<Option<Spun>, JobError> {
+    let fault = Fault {
+        delay_ns,
+        ..Fault::NONE
+    };
+    let planted = PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])?;
+    if forwards.is_none() {
+        let burst = trial::run_burst(tester, saturation::FIRST_BURST)?;
+        *forwards = Rate::from_frames(burst.counts().received, burst.duration);
+    }
+    let rate = Rate::from_fps(forwards.unwrap_or_default().fps() * LITTLE_MORE);
+    let (void, before) = (trials.void(), planted.planted()?);
+    let Some(trial) = saturation::paced(tester, rate, Phase::Overload, trials)? else {
+        return Ok(None);
+    };
+    *forwards = Rate::from_frames(trial.counts().received, trial.duration);
+    let held = planted.planted()?;
+    let frames = (held.delayed - before.delayed).max(1);
+    let spun = |frame_ns| Spun {
+        frame_ns,
+        spin_ns: (held.delayed_ns - before.delayed_ns) as f64 / frames as f64,
+        distance: Distance::from_trial(&trial),
+    };
+    let undisturbed = trials.void() == void;
+    Ok(trial.ns_per_frame().filter(|_| undisturbed).map(spun))
 }
