@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Pages of each CPU's ring. 4 MiB hold some 10 000 samples of 50 calls: more than 2 s of them, as most trials need.
+/// Pages of each CPU's ring. 4 MiB hold some 9 000 samples of 50 calls: 2 s of them, longer than most trials.
 const RING_PAGES: usize = 1 << 10;
 /// A ring is read during the sampling only when it is fuller than this.
 const FULL: f64 = 0.5;
