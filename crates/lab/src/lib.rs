@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod journal;
 pub mod memory;
 pub mod one_run;
+pub mod profile;
 pub mod recover;
 pub mod routes;
 pub mod search;

@@ -26,6 +26,7 @@ pub mod interrupt;
 pub mod ipstat;
 pub mod kernel;
 pub mod links;
+mod mapping;
 pub mod napi;
 mod netlink;
 pub mod netns;
@@ -36,6 +37,7 @@ pub mod routes;
 pub mod setting;
 mod socket_option;
 pub mod spawn;
+pub mod symbols;
 
 mod sysfs;
 pub mod task;

@@ -4,12 +4,11 @@
 //! Sockets belong to the namespace of the thread that opens them, and stay there. Lengths are octets from
 //! the Ethernet header to the last octet of payload, without FCS.
 //!
-//! All memory that the kernel shares is reached through [`mapping`]: one place that turns offsets into
+//! All memory that the kernel shares is reached through [`crate::mapping`]: one place that turns offsets into
 //! slices and checks each against the ring's bounds. Who owns a slot or a block at a moment stands in its
 //! status word, which is read with acquire and written with release order.
 
 mod filter;
-mod mapping;
 mod rx;
 mod socket;
 mod tx;

@@ -1,4 +1,11 @@
-//! Perf events: a clock to hang eBPF programs on.
+//! Perf events: a clock to hang eBPF programs on ([`CpuClock`]), and samples of a CPU's work ([`CpuSampler`]).
+
+mod record;
+mod ring;
+mod sampler;
+
+pub use record::{Record, Sampled, records};
+pub use sampler::{CpuSampler, SamplingClock};
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -10,7 +17,7 @@ const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 /// Bit 0 of the attribute's flags: do not count before being enabled.
 const DISABLED: u64 = 1;
 
-/// The part of `struct perf_event_attr` that every kernel knows (`PERF_ATTR_SIZE_VER0`,
+/// The part of `struct perf_event_attr` that every kernel since 4.1 knows (`PERF_ATTR_SIZE_VER3`,
 /// `include/uapi/linux/perf_event.h`).
 #[repr(C)]
 #[derive(Default)]
@@ -25,8 +32,13 @@ struct Attributes {
     wakeup_events: u32,
     bp_type: u32,
     bp_addr: u64,
+    bp_len: u64,
+    branch_sample_type: u64,
+    sample_regs_user: u64,
+    sample_stack_user: u32,
+    clock: libc::clockid_t,
 }
-const _: () = assert!(size_of::<Attributes>() == 64);
+const _: () = assert!(size_of::<Attributes>() == 96);
 
 /// A clock that ticks on one CPU whatever runs there, idle included (`PERF_COUNT_SW_CPU_CLOCK`,
 /// a high-resolution timer). Made silent: it ticks when an eBPF program is attached and the event
@@ -64,10 +76,7 @@ impl CpuClock {
     /// # Errors
     /// The CPU went offline.
     pub fn counted_ns(&self) -> Result<u64> {
-        let mut bytes = [0; 8];
-        nix::unistd::read(&self.fd, &mut bytes)
-            .map_err(|e| Error::from_errno("read", "perf clock", e as i32))?;
-        Ok(u64::from_ne_bytes(bytes))
+        counted(&self.fd, "perf clock")
     }
 
     /// Starts the clock, for users without libbpf.
@@ -75,15 +84,38 @@ impl CpuClock {
     /// # Errors
     /// None known for an open event.
     pub fn enable(&self) -> Result<()> {
-        /// `PERF_EVENT_IOC_ENABLE`, `_IO('$', 0)`.
-        const ENABLE: libc::c_ulong = 0x2400;
-        // SAFETY: this request takes no pointer.
-        let rc = unsafe { libc::ioctl(self.fd.as_raw_fd(), ENABLE as _, 0) };
-        if rc == 0 {
-            return Ok(());
-        }
-        Err(Error::last("enable", "perf clock"))
+        switch(&self.fd, Switch::Enable, "perf clock")
     }
+}
+
+/// What an event has counted; the kernel brings it up to date.
+fn counted(event: &OwnedFd, object: &str) -> Result<u64> {
+    let mut bytes = [0; 8];
+    nix::unistd::read(event, &mut bytes)
+        .map_err(|e| Error::from_errno("read", object, e as i32))?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+/// Requests to an event that take no argument.
+#[derive(Clone, Copy)]
+enum Switch {
+    /// `PERF_EVENT_IOC_ENABLE`, `_IO('$', 0)`.
+    Enable = 0x2400,
+    /// `PERF_EVENT_IOC_DISABLE`, `_IO('$', 1)`.
+    Disable = 0x2401,
+}
+
+fn switch(event: &OwnedFd, request: Switch, object: &str) -> Result<()> {
+    // SAFETY: these requests take no pointer.
+    let rc = unsafe { libc::ioctl(event.as_raw_fd(), request as libc::c_ulong as _, 0) };
+    if rc == 0 {
+        return Ok(());
+    }
+    let operation = match request {
+        Switch::Enable => "enable",
+        Switch::Disable => "disable",
+    };
+    Err(Error::last(operation, object))
 }
 
 /// Opens an event; no group.

@@ -4,10 +4,10 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::filter::Filter;
-use super::mapping::Mapping;
 use super::socket;
 use crate::error::{Error, Result};
 use crate::links;
+use crate::mapping::Mapping;
 use crate::socket_option;
 
 /// Offset of the block's status in `struct tpacket_block_desc`: behind version and private offset.

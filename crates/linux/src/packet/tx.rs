@@ -9,10 +9,10 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use super::mapping::Mapping;
 use super::socket;
 use crate::error::{Error, Result};
 use crate::links;
+use crate::mapping::Mapping;
 use crate::socket_option;
 
 /// Frames begin so many octets into their slot: the header's length, aligned (`tpacket_snd`).

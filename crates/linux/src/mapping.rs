@@ -2,12 +2,12 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
 /// A mapped ring; unmapped when dropped. Every access is checked against its length.
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     start: NonNull<u8>,
     octets: usize,
 }
@@ -16,8 +16,8 @@ pub(super) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps the ring of a packet socket, whose length must be what the socket was set up with.
-    pub(super) fn new(socket: &OwnedFd, octets: usize) -> Result<Self> {
+    /// Maps the ring of a packet socket or of a perf event, of the length that it takes.
+    pub(crate) fn new(ring: &OwnedFd, octets: usize) -> Result<Self> {
         // SAFETY: a new mapping at an address of the kernel's choice; nothing existing is replaced.
         let start = unsafe {
             libc::mmap(
@@ -25,7 +25,7 @@ impl Mapping {
                 octets,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
-                socket.as_raw_fd(),
+                ring.as_raw_fd(),
                 0,
             )
         };
@@ -49,20 +49,42 @@ impl Mapping {
     }
 
     /// Reads a status word; what its writer wrote before it is visible afterwards.
-    pub(super) fn status(&self, offset: usize) -> u32 {
+    pub(crate) fn status(&self, offset: usize) -> u32 {
         self.word(offset).load(Ordering::Acquire)
     }
 
     /// Writes a status word; what we wrote before it is visible to whoever reads it.
-    pub(super) fn set_status(&self, offset: usize, status: u32) {
+    pub(crate) fn set_status(&self, offset: usize, status: u32) {
         self.word(offset).store(status, Ordering::Release);
+    }
+
+    fn counter(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.octets);
+        // SAFETY: as `word`, of 8 octets.
+        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(offset).cast()) }
+    }
+
+    /// Reads how far its writer came; what it wrote before is visible afterwards.
+    ///
+    /// # Panics
+    /// Beyond the ring, or not aligned: a fault of the caller.
+    pub(crate) fn position(&self, offset: usize) -> u64 {
+        self.counter(offset).load(Ordering::Acquire)
+    }
+
+    /// Tells how far we read; the kernel may write over it from now on.
+    ///
+    /// # Panics
+    /// As [`Self::position`].
+    pub(crate) fn set_position(&self, offset: usize, position: u64) {
+        self.counter(offset).store(position, Ordering::Release);
     }
 
     /// Reads a header the kernel wrote.
     ///
     /// # Panics
     /// Beyond the ring: the caller has checked what the kernel said.
-    pub(super) fn read<T: KernelHeader>(&self, offset: usize) -> T {
+    pub(crate) fn read<T: KernelHeader>(&self, offset: usize) -> T {
         assert!(offset + size_of::<T>() <= self.octets);
         // SAFETY: inside the mapping (checked); every bit pattern is a value of the header (its trait
         // says so); unaligned reads are allowed here.
@@ -73,7 +95,7 @@ impl Mapping {
     ///
     /// # Panics
     /// As [`Self::read`].
-    pub(super) fn write<T: KernelHeader>(&mut self, offset: usize, header: T) {
+    pub(crate) fn write<T: KernelHeader>(&mut self, offset: usize, header: T) {
         assert!(offset + size_of::<T>() <= self.octets);
         // SAFETY: inside the mapping (checked), exclusively ours (`&mut self`, and the slot's status).
         unsafe {
@@ -89,7 +111,7 @@ impl Mapping {
     ///
     /// # Panics
     /// As [`Self::read`].
-    pub(super) fn octets(&self, offset: usize, length: usize) -> &[u8] {
+    pub(crate) fn octets(&self, offset: usize, length: usize) -> &[u8] {
         assert!(offset + length <= self.octets);
         // SAFETY: inside the mapping (checked); mapped memory is initialised; the kernel does not write
         // a part whose status says it is ours.
@@ -100,7 +122,7 @@ impl Mapping {
     ///
     /// # Panics
     /// As [`Self::read`].
-    pub(super) fn octets_mut(&mut self, offset: usize, length: usize) -> &mut [u8] {
+    pub(crate) fn octets_mut(&mut self, offset: usize, length: usize) -> &mut [u8] {
         assert!(offset + length <= self.octets);
         // SAFETY: as `octets`; exclusive by `&mut self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), length) }
@@ -118,7 +140,7 @@ impl Drop for Mapping {
 ///
 /// # Safety
 /// Every bit pattern must be a value of the type, and the type must be without references.
-pub(super) unsafe trait KernelHeader: Copy {}
+pub(crate) unsafe trait KernelHeader: Copy {}
 
 // SAFETY: integers only.
 unsafe impl KernelHeader for libc::tpacket2_hdr {}

@@ -1,0 +1,420 @@
+//! Samples CPUs from its start to its stop.
+
+use super::{CpuProfile, Profile, Sample, Segment, SymbolId, Symbols};
+use crate::clock::{monotonic_ns, wait_until};
+use crate::tester::TesterError;
+use crate::tester::real_time::RealTime;
+use mpps_linux::cpu::CpuSet;
+use mpps_linux::perf::{CpuSampler, Record, Sampled, SamplingClock, records};
+use mpps_linux::{Error, Result, task};
+use mpps_method::random::Random;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Pages of each CPU's ring. 4 MiB hold some 9 000 samples of 50 calls: 2 s of them, longer than most trials.
+const RING_PAGES: usize = 1 << 10;
+/// A ring is read during the sampling only when it is fuller than this.
+const FULL: f64 = 0.5;
+/// Octets read from it at once, so that the tester's CPU is not taken for long.
+const READ_AT_ONCE: usize = 256 << 10;
+/// SCHED_FIFO priority of the thread that changes periods: above the tester's others, or a sender that spins keeps it
+/// from running.
+const PRIORITY: u8 = 70;
+/// Cycles of a period for each of its ns. With it even a CPU of 4.8 GHz is sampled no more often than by the timer's
+/// shortest mean period.
+const CYCLES_PER_NS: u64 = 3;
+
+/// How to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplerPlan {
+    /// The CPUs to sample: the DUT's.
+    pub cpus: Vec<usize>,
+    /// The CPU of the thread that changes periods: one of the tester's.
+    pub reader: usize,
+    /// Periods are drawn from here, ns. A fixed one sees only some parts of a load that repeats with it.
+    pub periods_ns: RangeInclusive<u64>,
+    /// Each CPU gets a new period after a time drawn from here, ns.
+    pub redraw_ns: RangeInclusive<u64>,
+    /// Of the draws.
+    pub seed: u64,
+}
+
+impl SamplerPlan {
+    /// The usual periods. With 3.4 us a sample they take 1.4 % of each sampled CPU.
+    #[must_use]
+    pub fn usual(cpus: &[usize], reader: usize) -> Self {
+        Self {
+            cpus: cpus.to_vec(),
+            reader,
+            periods_ns: 150_000..=400_000,
+            redraw_ns: 20_000_000..=50_000_000,
+            seed: monotonic_ns(),
+        }
+    }
+}
+
+/// CPUs that are being sampled; dropping it ends that too.
+pub struct Sampler {
+    clock: SamplingClock,
+    from_ns: u64,
+    thread: RealTime,
+    ended: Receiver<Result<Vec<Observed>>>,
+}
+
+/// One CPU, and what was read of it so far.
+struct Observed {
+    cpu: usize,
+    event: CpuSampler,
+    octets: Vec<u8>,
+    segments: Vec<Segment>,
+    counted: u64,
+}
+
+impl Sampler {
+    /// Starts to sample, by cycles where each of the CPUs has a PMU, else by timers.
+    ///
+    /// # Errors
+    /// No right, a CPU that is not there, no memory for the rings.
+    pub fn start(plan: &SamplerPlan) -> std::result::Result<Self, TesterError> {
+        let mut draws = Draws::new(plan);
+        let (clock, mut cpus) = open(&mut draws)?;
+        for observed in &mut cpus {
+            observed.begin()?;
+        }
+        let from_ns = monotonic_ns();
+        let (end, ended) = channel();
+        let reader = CpuSet::single(plan.reader);
+        let thread = RealTime::start("mpps-sample", &reader, PRIORITY, move |stop| {
+            mind(cpus, &mut draws, stop, &end);
+        })?;
+        Ok(Self {
+            clock,
+            from_ns,
+            thread,
+            ended,
+        })
+    }
+
+    /// Ends the sampling, up to [`SamplerPlan::redraw_ns`] later, and names what was sampled. Symbols have to be read
+    /// after all programs are loaded that may be in a call chain.
+    ///
+    /// # Errors
+    /// A CPU went offline; the kernel's records are of another layout.
+    pub fn stop(self, symbols: &Symbols) -> std::result::Result<Profile, TesterError> {
+        drop(self.thread);
+        let gone = || Error::from_text("sample CPUs", "of the DUT", "the thread has panicked");
+        let observed = self.ended.recv().map_err(|_| gone())??;
+        let ends = observed.iter().filter_map(|cpu| cpu.segments.last());
+        let to_ns = ends.map(|segment| segment.to_ns).min();
+        let mut names = Names::new(symbols);
+        let profiles = observed.iter().map(|cpu| cpu.profile(&mut names));
+        let cpus: Vec<CpuProfile> = profiles.collect::<Result<_>>()?;
+        Ok(Profile {
+            clock: self.clock,
+            from_ns: self.from_ns,
+            to_ns: to_ns.unwrap_or(self.from_ns).max(self.from_ns),
+            tasks: task_names(&cpus),
+            cpus,
+            names: names.names,
+        })
+    }
+}
+
+/// Random periods and times to change them.
+struct Draws {
+    plan: SamplerPlan,
+    random: Random,
+    clock: SamplingClock,
+}
+
+impl Draws {
+    fn new(plan: &SamplerPlan) -> Self {
+        Self {
+            plan: plan.clone(),
+            random: Random::from_seed(plan.seed),
+            clock: SamplingClock::Cycles,
+        }
+    }
+
+    /// In units of the clock.
+    fn period(&mut self) -> u64 {
+        let period_ns = draw(&mut self.random, &self.plan.periods_ns);
+        match self.clock {
+            SamplingClock::Timer => period_ns,
+            SamplingClock::Cycles => period_ns * CYCLES_PER_NS,
+        }
+    }
+}
+
+fn draw(random: &mut Random, range: &RangeInclusive<u64>) -> u64 {
+    range.start() + random.below(range.end().saturating_sub(*range.start()) + 1)
+}
+
+/// Opens an event on each CPU.
+fn open(draws: &mut Draws) -> Result<(SamplingClock, Vec<Observed>)> {
+    let mut all = |clock| -> Result<Vec<Observed>> {
+        draws.clock = clock;
+        let cpus = draws.plan.cpus.clone();
+        let open = |cpu| Observed::open(cpu, clock, draws.period());
+        cpus.into_iter().map(open).collect()
+    };
+    match all(SamplingClock::Cycles) {
+        Ok(cpus) => Ok((SamplingClock::Cycles, cpus)),
+        // No PMU. What else is wrong is wrong with timers too.
+        Err(_) => Ok((SamplingClock::Timer, all(SamplingClock::Timer)?)),
+    }
+}
+
+/// Changes periods, and reads rings that are half full, until it is told to stop.
+fn mind(
+    mut cpus: Vec<Observed>,
+    draws: &mut Draws,
+    stop: &AtomicBool,
+    end: &Sender<Result<Vec<Observed>>>,
+) {
+    let mut change = |cpus: &mut Vec<Observed>| -> Result<()> {
+        while !stop.load(Ordering::Acquire) {
+            wait_until(monotonic_ns() + draw(&mut draws.random, &draws.plan.redraw_ns));
+            for observed in cpus.iter_mut() {
+                observed.change(draws.period())?;
+                if observed.event.fill() > FULL {
+                    observed.read(READ_AT_ONCE)?;
+                }
+            }
+        }
+        cpus.iter_mut().try_for_each(Observed::end)
+    };
+    let ended = change(&mut cpus).map(|()| cpus);
+    // Nobody listens when the sampler was dropped.
+    let _told = end.send(ended);
+}
+
+impl Observed {
+    fn open(cpu: usize, clock: SamplingClock, period: u64) -> Result<Self> {
+        let counted = (clock == SamplingClock::Cycles).then_some(0);
+        let first = Segment {
+            asked_ns: 0,
+            set_ns: 0,
+            to_ns: 0,
+            period,
+            counted,
+        };
+        Ok(Self {
+            cpu,
+            event: CpuSampler::open(cpu, clock, period, RING_PAGES)?,
+            octets: Vec::new(),
+            segments: vec![first],
+            counted: 0,
+        })
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let asked_ns = monotonic_ns();
+        self.event.enable()?;
+        let first = &mut self.segments[0];
+        (first.asked_ns, first.set_ns) = (asked_ns, monotonic_ns());
+        Ok(())
+    }
+
+    /// Ends the current segment at this time.
+    fn close(&mut self, to_ns: u64) -> Result<()> {
+        let Some(current) = self.segments.last_mut() else {
+            return Ok(());
+        };
+        current.to_ns = to_ns;
+        if let Some(counted) = &mut current.counted {
+            let now = self.event.counted()?;
+            (*counted, self.counted) = (now - self.counted, now);
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, period: u64) -> Result<()> {
+        self.close(monotonic_ns())?;
+        let asked_ns = monotonic_ns();
+        self.event.set_period(period)?;
+        let set_ns = monotonic_ns();
+        let is_counted = self
+            .segments
+            .last()
+            .is_some_and(|last| last.counted.is_some());
+        self.segments.push(Segment {
+            asked_ns,
+            set_ns,
+            to_ns: set_ns,
+            period,
+            counted: is_counted.then_some(0),
+        });
+        Ok(())
+    }
+
+    fn read(&mut self, at_most: usize) -> Result<()> {
+        self.event.drain(at_most, &mut self.octets)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.close(monotonic_ns())?;
+        self.event.disable()?;
+        self.read(usize::MAX)
+    }
+
+    /// Its samples, with names.
+    fn profile(&self, names: &mut Names<'_>) -> Result<CpuProfile> {
+        let mut profile = CpuProfile {
+            cpu: self.cpu,
+            samples: Vec::new(),
+            lost: 0,
+            throttled: 0,
+            segments: self.segments.clone(),
+        };
+        for record in records(&self.octets) {
+            let torn = |at| {
+                let object = format!("samples of CPU {}", self.cpu);
+                Error::from_text("read", object, format!("a record at {at} is torn"))
+                    .with_remedy("the kernel uses another layout; rebuild mpps")
+            };
+            match record.map_err(torn)? {
+                Record::Sample(sample) => profile.samples.extend(self.sample(&sample, names)),
+                Record::Lost(records) => profile.lost += records,
+                Record::Throttled => profile.throttled += 1,
+                Record::Unthrottled | Record::Other(_) => {}
+            }
+        }
+        profile.samples.sort_by_key(|sample| sample.time_ns);
+        set_lateness(&mut profile);
+        Ok(profile)
+    }
+
+    /// `None`: it came before its period was known, or after the end.
+    fn sample(&self, sample: &Sampled<'_>, names: &mut Names<'_>) -> Option<Sample> {
+        let place = Segment::place(&self.segments, sample.time_ns)?;
+        let is_over = self.segments.last()?.to_ns < sample.time_ns;
+        (!is_over).then(|| Sample {
+            time_ns: sample.time_ns,
+            weight: self.segments[place].period,
+            lateness_ns: None,
+            task: sample.tid,
+            ip: sample.ip,
+            stack: names.stack(sample),
+        })
+    }
+}
+
+/// Where the clock is the timer: in each segment, against its own promptest samples.
+fn set_lateness(profile: &mut CpuProfile) {
+    let segments = &profile.segments;
+    let place = |sample: &Sample| Segment::place(segments, sample.time_ns);
+    for samples in profile
+        .samples
+        .chunk_by_mut(|one, other| place(one) == place(other))
+    {
+        let of = samples.first().and_then(place).map(|place| segments[place]);
+        let times: Vec<u64> = samples.iter().map(|sample| sample.time_ns).collect();
+        let timed = of.filter(|segment| segment.counted.is_none());
+        let late = timed.and_then(|segment| segment.lateness(&times));
+        for (sample, late) in samples.iter_mut().zip(late.into_iter().flatten()) {
+            sample.lateness_ns = Some(late);
+        }
+    }
+}
+
+/// Names of the tasks that ran.
+fn task_names(cpus: &[CpuProfile]) -> BTreeMap<i32, String> {
+    let tids = cpus
+        .iter()
+        .flat_map(|cpu| &cpu.samples)
+        .map(|sample| sample.task);
+    let mut names: BTreeMap<i32, String> = tids.map(|tid| (tid, String::new())).collect();
+    for (tid, name) in &mut names {
+        *name = match tid {
+            0 => "swapper".to_owned(),
+            // Empty: it has ended, or our process namespace does not show it.
+            _ => task::comm(*tid).unwrap_or_default(),
+        };
+    }
+    names.retain(|_, name| !name.is_empty());
+    names
+}
+
+/// Functions by address, each name once.
+struct Names<'a> {
+    symbols: &'a Symbols,
+    names: Vec<Box<str>>,
+    by_name: HashMap<&'a str, SymbolId>,
+    by_address: HashMap<u64, SymbolId>,
+}
+
+impl<'a> Names<'a> {
+    fn new(symbols: &'a Symbols) -> Self {
+        Self {
+            symbols,
+            // `SymbolId::UNKNOWN` and `SymbolId::USER`.
+            names: vec!["[unknown]".into(), "[user]".into()],
+            by_name: HashMap::new(),
+            by_address: HashMap::new(),
+        }
+    }
+
+    fn stack(&mut self, sample: &Sampled<'_>) -> Box<[SymbolId]> {
+        if !sample.in_kernel {
+            return [SymbolId::USER].into();
+        }
+        let mut calls = sample.chain();
+        let ran = calls.next().unwrap_or(sample.ip);
+        // A return address may lie behind the end of the function that called.
+        let callers = calls.map(|address| address.saturating_sub(1));
+        std::iter::once(ran)
+            .chain(callers)
+            .map(|address| self.find(address))
+            .collect()
+    }
+
+    fn find(&mut self, address: u64) -> SymbolId {
+        if let Some(known) = self.by_address.get(&address) {
+            return *known;
+        }
+        let id = self
+            .symbols
+            .find(address)
+            .map_or(SymbolId::UNKNOWN, |symbol| {
+                let next = SymbolId(self.names.len() as u32);
+                *self.by_name.entry(symbol.name).or_insert_with(|| {
+                    self.names.push(symbol.name.into());
+                    next
+                })
+            });
+        self.by_address.insert(address, id);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_periods_cost_less_than_2_percent() {
+        const SAMPLE_NS: f64 = 3_400.0;
+        let mut draws = Draws::new(&SamplerPlan::usual(&[1], 0));
+        for (clock, per_ns) in [(SamplingClock::Timer, 1.0), (SamplingClock::Cycles, 4.8)] {
+            draws.clock = clock;
+            let rates = (0..10_000).map(|_| per_ns / draws.period() as f64);
+            let share = rates.sum::<f64>() / 10_000.0 * SAMPLE_NS;
+            assert!((0.005..0.025).contains(&share), "{clock:?}: {share}");
+            assert!(clock == SamplingClock::Cycles || share < 0.02, "{share}");
+        }
+    }
+
+    #[test]
+    fn draws_cover_their_range_and_no_more() {
+        let mut random = Random::from_seed(1);
+        let drawn: Vec<u64> = (0..1_000).map(|_| draw(&mut random, &(5..=8))).collect();
+        for value in 5..=8 {
+            assert!(drawn.contains(&value), "{value}");
+        }
+        assert!(drawn.iter().all(|value| (5..=8).contains(value)));
+        assert_eq!(draw(&mut random, &(7..=7)), 7);
+    }
+}

@@ -1,0 +1,232 @@
+//! Samples of CPUs: complete while busy, with names, not in step with the load, and of the router's path on a bed. Needs
+//! root and perf events.
+
+mod support;
+
+use mpps_lab::clock::{monotonic_ns, wait_until};
+use mpps_lab::profile::{
+    Profile, Sample, Sampler, SamplerPlan, SamplingClock, SymbolId, Symbols, completeness,
+};
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::task;
+use mpps_method::Span;
+use std::fs::File;
+use std::io::Read;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use support::trials;
+
+/// A restless machine may take a CPU away in any of them.
+const TRIES: u32 = 5;
+
+fn sampler_plan() -> SamplerPlan {
+    let cpus = support::plan().cpus;
+    SamplerPlan::usual(&cpus.dut, cpus.sender())
+}
+
+fn symbols() -> &'static Symbols {
+    static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
+    SYMBOLS.get_or_init(|| Symbols::read().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Samples for so long beside a thread that does `work` again and again on the first sampled CPU; its thread id.
+fn sampled_beside(
+    plan: &SamplerPlan,
+    millis: u64,
+    mut work: impl FnMut() + Send,
+) -> (Profile, i32) {
+    let (stop, tid) = (AtomicBool::new(false), AtomicI32::new(0));
+    let on = CpuSet::single(plan.cpus[0]);
+    let profile = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            cpu::pin_current_thread(&on).expect("pin");
+            tid.store(task::current_tid(), Ordering::Release);
+            while !stop.load(Ordering::Acquire) {
+                work();
+            }
+        });
+        while tid.load(Ordering::Acquire) == 0 {
+            std::thread::yield_now();
+        }
+        let sampler = Sampler::start(plan).unwrap_or_else(|error| panic!("{error}"));
+        wait_until(monotonic_ns() + millis * 1_000_000);
+        let profile = sampler.stop(symbols());
+        stop.store(true, Ordering::Release);
+        profile.unwrap_or_else(|error| panic!("{error}"))
+    });
+    (profile, tid.into_inner())
+}
+
+fn calls(profile: &Profile, sample: &Sample, part: &str) -> bool {
+    let mut names = sample.stack.iter().map(|id| profile.name(*id));
+    names.any(|name| name.contains(part))
+}
+
+#[test]
+fn samples_of_a_busy_cpu_are_complete() {
+    if !support::can_run() {
+        return;
+    }
+    let plan = sampler_plan();
+    let mut seen = Vec::new();
+    let complete = (0..TRIES).any(|_| {
+        let each = completeness(&plan, symbols(), Span::from_millis(400));
+        let each = each.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(each.len(), plan.cpus.len());
+        // Never more than should come, beyond a sample for each period's end.
+        for cpu in &each {
+            let share = cpu.busy.share().expect("samples to expect");
+            assert!(cpu.busy.expected > 800.0 && share < 1.02, "{cpu:?}");
+        }
+        let busy = each.iter().map(|cpu| cpu.busy.share().unwrap_or(0.0));
+        let worst = busy.fold(f64::INFINITY, f64::min);
+        seen.push(each);
+        worst >= 0.95
+    });
+    println!("{seen:?}");
+    assert!(complete, "{seen:?}");
+}
+
+#[test]
+fn a_known_call_of_the_kernel_is_named() {
+    if !support::can_run() {
+        return;
+    }
+    let mut zeros = File::open("/dev/zero").expect("/dev/zero");
+    let mut room = vec![0; 64 << 10];
+    let read = || zeros.read_exact(&mut room).expect("zeros");
+    let (profile, tid) = sampled_beside(&sampler_plan(), 400, read);
+    let ours: Vec<&Sample> = profile.of_tasks(&[tid]).collect();
+    assert!(ours.len() > 200, "{} samples", ours.len());
+    let named = ours.iter().filter(|s| calls(&profile, s, "vfs_read"));
+    let share = named.count() as f64 / ours.len() as f64;
+    let folded = profile.fold(ours.iter().copied());
+    assert!(share > 0.7, "{share}: {folded:?}");
+    let unknown = folded
+        .iter()
+        .filter(|(stack, _)| stack.contains("[unknown]"));
+    assert_eq!(unknown.count(), 0, "{folded:?}");
+    assert_eq!(profile.cpus[0].lost, 0);
+    let ran = &profile.tasks[&tid];
+    assert_eq!(*ran, task::comm(task::current_tid()).expect("our name"));
+    if profile.clock == SamplingClock::Timer {
+        let late: Vec<u64> = ours.iter().filter_map(|s| s.lateness_ns).collect();
+        let prompt = late.iter().filter(|&&late| late < 10_000).count();
+        assert!(
+            late.len() * 2 > ours.len(),
+            "{} of {}",
+            late.len(),
+            ours.len()
+        );
+        assert!(prompt * 2 > late.len(), "{prompt} of {}", late.len());
+    }
+}
+
+/// Half of each 200 us of the clock the thread reads zeros, and half it stays out of the kernel. The share of its samples
+/// in the kernel, and the share of its time in it by the clock.
+fn shares_of_reading(plan: &SamplerPlan) -> (f64, f64) {
+    const HALF_NS: u64 = 100_000;
+    /// A longer step was interrupted by another program.
+    const STEP_MAX_NS: u64 = 100_000;
+    let mut zeros = File::open("/dev/zero").expect("/dev/zero");
+    // So much that what is around the call takes next to no time.
+    let mut room = vec![0; 256 << 10];
+    let (mut reading_ns, mut all_ns, mut last) = (0, 0, monotonic_ns());
+    let work = || {
+        let reads = last % (2 * HALF_NS) < HALF_NS;
+        if reads {
+            zeros.read_exact(&mut room).expect("zeros");
+        }
+        let now = monotonic_ns();
+        let step = now - last;
+        last = now;
+        if step < STEP_MAX_NS {
+            all_ns += step;
+            reading_ns += if reads { step } else { 0 };
+        }
+    };
+    let (profile, tid) = sampled_beside(plan, 800, work);
+    let ours: Vec<&Sample> = profile.of_tasks(&[tid]).collect();
+    assert!(ours.len() > 300, "{} samples", ours.len());
+    let reads = ours.iter().filter(|s| *s.stack != [SymbolId::USER]);
+    let sampled = reads.count() as f64 / ours.len() as f64;
+    (sampled, reading_ns as f64 / all_ns as f64)
+}
+
+#[test]
+fn a_load_in_step_with_the_clock_is_split_rightly() {
+    if !support::can_run() {
+        return;
+    }
+    let errors = |plan: &SamplerPlan| -> Vec<f64> {
+        let shares = (0..TRIES).map(|_| shares_of_reading(plan));
+        shares.map(|(sampled, clocked)| sampled - clocked).collect()
+    };
+    let random = errors(&sampler_plan());
+    // One period that never changes, and is the load's own: it meets one place of the load for ever.
+    let in_step = errors(&SamplerPlan {
+        periods_ns: 200_000..=200_000,
+        redraw_ns: 900_000_000..=900_000_000,
+        ..sampler_plan()
+    });
+    println!("random periods {random:?}, one period {in_step:?}");
+    let small = random.iter().filter(|error| error.abs() < 0.08).count();
+    assert!(small > random.len() / 2, "{random:?}");
+    assert!(
+        in_step.iter().any(|error| error.abs() > 0.15),
+        "{in_step:?}"
+    );
+}
+
+#[test]
+fn the_routers_thread_is_seen_to_forward() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let mut tester = trials::tester(&bed, &support::traffic(), 1 << 20);
+    // Not `symbols`: the programs of this bed are to have names.
+    let symbols = Symbols::read().unwrap_or_else(|error| panic!("{error}"));
+    let sampler = Sampler::start(&sampler_plan()).unwrap_or_else(|error| panic!("{error}"));
+    let trial = trials::run(&mut tester, 3_000_000.0, 350);
+    let profile = sampler
+        .stop(&symbols)
+        .unwrap_or_else(|error| panic!("{error}"));
+    trials::assert_ledger(&trial, "sampled");
+    let is_router = |(tid, name): (&i32, &String)| name.starts_with("cpumap/").then_some(*tid);
+    let tids: Vec<i32> = profile.tasks.iter().filter_map(is_router).collect();
+    let ours: Vec<&Sample> = profile.of_tasks(&tids).collect();
+    assert!(ours.len() > 200, "{} of {:?}", ours.len(), profile.tasks);
+    // Lists of frames go through other functions than single ones.
+    let path = ["ip_forward", "ip_rcv", "ip_list_rcv", "ip_sublist_rcv"];
+    let routed = |s: &&&Sample| path.iter().any(|f| calls(&profile, s, f));
+    let share = ours.iter().filter(routed).count() as f64 / ours.len() as f64;
+    println!(
+        "{} samples, routed {share}, {} ns/frame",
+        ours.len(),
+        trial.ns_per_frame().unwrap_or(0.0)
+    );
+    assert!(share > 0.2, "{share}");
+    let forwards = ours.iter().filter(|s| calls(&profile, s, "ip_forward"));
+    assert!(forwards.count() > 0, "{share}");
+    // The bed's own programs have names too.
+    assert!(
+        profile
+            .names
+            .iter()
+            .any(|name| name.starts_with("bpf_prog_"))
+    );
+}
+
+#[test]
+fn a_cpu_that_is_not_there_is_an_error() {
+    if !support::can_run() {
+        return;
+    }
+    let plan = SamplerPlan::usual(&[4095], sampler_plan().reader);
+    let error = Sampler::start(&plan)
+        .err()
+        .expect("no such CPU")
+        .to_string();
+    assert!(error.contains("CPU 4095"), "{error}");
+}
