@@ -38,6 +38,8 @@ mod recovery;
 mod refusal;
 mod report;
 #[cfg(feature = "measure")]
+mod rfc2544;
+#[cfg(feature = "measure")]
 mod search;
 mod short_help;
 mod show;
@@ -76,7 +78,8 @@ pub use {
     port::{PortArg, PortArgs, ReceiverArg},
     recover::RecoverArgs,
     recovery::RecoveryArgs,
-    search::{AcceptArg, KindArg, SearchArgs},
+    rfc2544::SuiteArgs,
+    search::{AcceptArg, KindArg, PresetArg, SearchArgs},
     throughput::ThroughputArgs,
     traffic::{DestinationArgs, TrafficArgs, TransportArg},
     trial::TrialArgs,
@@ -122,6 +125,12 @@ pub enum Verb {
     /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
     #[cfg(feature = "measure")]
     Recovery(Box<RecoveryArgs>),
+    /// Run all benchmarks of RFC 2544 section 26 into one record
+    ///
+    /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.
+    /// Each part is also a verb of its own.
+    #[cfg(feature = "measure")]
+    Rfc2544(Box<SuiteArgs>),
     /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.

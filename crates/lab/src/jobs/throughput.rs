@@ -134,7 +134,7 @@ fn each_size(
     observer: &mut dyn ResultObserver<SizeResult>,
     mut find: impl FnMut(&FrameSpec, &mut Trials<'_>) -> Result<Vec<Finding>, JobError>,
 ) -> Measured {
-    let (mut measured, mut told) = (Measured::default(), 0);
+    let (mut measured, mut told) = (Measured::default(), observer.told());
     let mut one_size = |frames: &FrameSpec| {
         observer.size_begins(budget);
         let mut trials = Trials::after(told, &mut *observer);
@@ -209,8 +209,7 @@ pub(super) fn saturate<'a>(
         saturation::measure(tester, time.min(SATURATION_TIME), trials)
     };
     let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
-    let undisturbed = saturated.maximum().filter(|most| !most.only_disturbed);
-    tester.forwards_at_most = undisturbed.map(|most| Rate::from_fps(most.forwarding.middle));
+    tester.forwards_at_most = saturated.undisturbed_maximum();
     Ok((tester, saturated))
 }
 
