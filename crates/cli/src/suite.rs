@@ -78,7 +78,7 @@ impl Lengths {
         Self {
             trial,
             latency: Span::from_nanos(trial.as_nanos().saturating_mul(trials)),
-            burst: self.burst.min(trial.max(QUICK.trial)),
+            burst: self.burst.min(trial.plus(trial)),
             budget: budget.or(self.budget),
             ..self
         }

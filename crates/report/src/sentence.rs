@@ -164,10 +164,10 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
     )
 }
 
-/// The answers of a run without results, a sentence each: its points, its faults, what its job has for each frame size, or
-/// why there is nothing.
+/// The answers of a run beside its results, a sentence each: its points, its faults, what its job has for each frame size,
+/// or why there is nothing.
 #[must_use]
-pub fn answers_without_results(run: &Run) -> Vec<String> {
+pub fn other_answers(run: &Run) -> Vec<String> {
     let begin = run.begin.as_ref();
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
@@ -178,7 +178,7 @@ pub fn answers_without_results(run: &Run) -> Vec<String> {
         .chain(run.comparisons.iter().flat_map(comparison));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
-    if told.is_empty() {
+    if told.is_empty() && run.results.is_empty() {
         return vec![other_answer(run)];
     }
     told

@@ -12,6 +12,7 @@ use crate::terminal::plan as words;
 use anyhow::{Error, Result};
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::JobError;
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 use mpps_method::Span;
 use mpps_report::{number, sentence};
@@ -39,9 +40,19 @@ impl Measure for Rfc2544 {
         let parts = parts
             .iter()
             .map(|part| format!("part         {}\n", sentence::part(part)));
-        words::measurement(&self.0.measurement)
+        let search = ThroughputPlan {
+            budget: None,
+            ..self.0.measurement.clone()
+        };
+        let budget = self
+            .0
+            .lengths
+            .budget
+            .map(|budget| format!("budget       {budget} for each part of each frame size\n"));
+        words::measurement(&search)
             + &words::destinations(asked.destinations.as_ref())
             + &parts.collect::<String>()
+            + &budget.unwrap_or_default()
             + &format!("time         about {}\n", time(self.0.left(0)))
     }
 
