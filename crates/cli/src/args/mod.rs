@@ -101,8 +101,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
-                          be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 expectation not met, 2 bad input or missing rights, 3 host not restored (run \
+                          `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
@@ -172,7 +172,12 @@ pub enum Verb {
 /// The command line's definition; `-h` of long verbs shows the flags most people use.
 #[must_use]
 pub fn command() -> clap::Command {
-    short_help::with_short_help(Cli::command())
+    let command = Cli::command();
+    #[cfg(feature = "measure")]
+    let command = command.mut_subcommand("rfc2544", |verb| {
+        verb.mut_arg("frame", |sizes| sizes.help(rfc2544::FRAME))
+    });
+    short_help::with_short_help(command)
 }
 
 /// Reads the command line. `Err` when there is nothing to run: help was asked for, or the input is bad.

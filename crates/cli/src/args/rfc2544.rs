@@ -5,6 +5,9 @@ use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_method::{Rate, Span};
 
+/// Help of `--frame`, whose default is another one than that of other verbs.
+pub const FRAME: &str = "Frame sizes, as of mpps throughput [default: the RFC's]";
+
 /// Arguments of `mpps rfc2544`.
 #[derive(Args, Debug)]
 pub struct SuiteArgs {

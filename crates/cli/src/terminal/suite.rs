@@ -53,27 +53,41 @@ fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
 struct Line<'a> {
     /// `64 B latency`.
     name: String,
-    why: Option<&'a String>,
+    why: Option<String>,
     doubts: &'a [Doubt],
 }
 
 /// Each part that was begun, for each frame size.
 fn lines(run: &Run) -> Vec<Line<'_>> {
     macro_rules! lines {
-        ($($lines:ident $verb:literal),*) => {[$(
+        ($($lines:ident $verb:literal $left_out:expr,)*) => {[$(
             (run.$lines.iter())
                 .map(|line| Line {
                     name: format!("{} {}", number::frame(&line.frame), $verb),
-                    why: line.why.as_ref(),
+                    why: line.why.clone().or_else(|| $left_out(line)),
                     doubts: &line.doubts,
                 })
                 .collect::<Vec<_>>(),
         )*]};
     }
-    lines!(results "throughput", latencies "latency", curves "loss", bursts "back-to-back", recoveries "recovery")
-        .into_iter()
-        .flatten()
-        .collect()
+    let all = lines! {
+        results "throughput" |_| None,
+        latencies "latency" |line: &LatencyLine| {
+            left_out(&line.loads, "loads", |load| load.router.trials.is_empty())
+        },
+        curves "loss" |line: &CurveLine| left_out(&line.loads, "loads", |load| load.measured.is_none()),
+        bursts "back-to-back" |_| None,
+        recoveries "recovery" |line: &RecoveryLine| {
+            left_out(&line.trials, "trials", |trial| trial.recovered == Recovered::NotMeasured)
+        },
+    };
+    all.into_iter().flatten().collect()
+}
+
+/// How many have no result, because their trials do not count.
+fn left_out<T>(all: &[T], noun: &str, is_left_out: fn(&T) -> bool) -> Option<String> {
+    let count = all.iter().filter(|one| is_left_out(one)).count();
+    (count > 0).then(|| format!("{count} of {} {noun} not measured (-v: why)", all.len()))
 }
 
 /// A row a frame size.
@@ -196,7 +210,7 @@ fn remarks(run: &Run, lines: &[Line<'_>]) -> String {
             "- {frame} latency: at {rate} frames/s, as a search of its own found it\n"
         ))
     });
-    let cut = |line: &Line<'_>| Some(format!("- {}: {}\n", line.name, line.why?));
+    let cut = |line: &Line<'_>| Some(format!("- {}: {}\n", line.name, line.why.as_ref()?));
     let cut: String = lines.iter().filter_map(cut).chain(own).collect();
     match cut.is_empty() {
         true => cut,

@@ -96,11 +96,20 @@ fn parts_are_chosen_by_the_names_of_their_verbs() {
     let two = suite("--only latency,throughput");
     assert_eq!(verbs(&two), ["throughput", "latency"]);
     let four = suite("--except recovery");
-    assert_eq!(verbs(&four), ["throughput", "latency", "loss", "back-to-back"]);
+    assert_eq!(
+        verbs(&four),
+        ["throughput", "latency", "loss", "back-to-back"]
+    );
     for (words, wanted) in [
-        ("--only latency,speed", "--only speed: there is no such part: give throughput, latency,"),
+        (
+            "--only latency,speed",
+            "--only speed: there is no such part: give throughput, latency,",
+        ),
         ("--except Loss", "--except Loss: there is no such part"),
-        ("--except throughput,latency,loss,back-to-back,recovery", "leaves no part"),
+        (
+            "--except throughput,latency,loss,back-to-back,recovery",
+            "leaves no part",
+        ),
         ("--bidirectional", "give --except recovery"),
     ] {
         let told = refusal(words);
