@@ -94,15 +94,17 @@ const HELP_WIDTH: usize = 100;
 
 /// Measure how many packets per second a Linux router forwards.
 #[derive(Debug, Parser)]
-#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES)]
+#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES_SHORT, after_long_help = EXIT_CODES)]
 pub struct Cli {
     /// The job.
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 measured, 1 expectation not met, 2 bad input or missing rights, 3 host not restored (run \
-                          `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
+                          be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
+/// The same in a line, for `-h`.
+const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 disturbed, 130 interrupted";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
