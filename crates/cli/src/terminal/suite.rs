@@ -131,7 +131,7 @@ fn summary(run: &Run, rows: &[Row<'_>]) -> String {
         ]);
     }
     columns(&table, &[0])
-        + "rates in frames/s; p50, p99: one-way latency at that rate; loss at max: at the highest load offered\n"
+        + "frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n"
 }
 
 fn cell<T>(line: Option<T>, words: impl Fn(T) -> Option<String>) -> String {

@@ -116,7 +116,7 @@ fn a_partial_run_is_said_to_be_partial() {
         \nframe  without loss      p50      p99    loss at max  longest burst  recovery\n\
         64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M          8 200         -\n\
         1518              -        -        -              -              -         -\n\
-        rates in frames/s; p50, p99: one-way latency at that rate; loss at max: at the highest load offered\n\
+        frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
