@@ -93,7 +93,7 @@ fn left_out<T>(all: &[T], noun: &str, is_left_out: fn(&T) -> bool) -> Option<Str
 /// A row a frame size.
 fn summary(run: &Run, rows: &[Row<'_>]) -> String {
     let is_throughput = |row: &Row<'_>| row.claim == Some(Claim::Throughput);
-    let rate = match rows.iter().all(is_throughput) {
+    let rate = match !rows.is_empty() && rows.iter().all(is_throughput) {
         true => "throughput",
         false => "without loss",
     };
