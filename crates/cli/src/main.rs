@@ -25,6 +25,8 @@ mod record;
 mod recorder;
 mod records;
 mod route_options;
+#[cfg(feature = "measure")]
+mod suite;
 mod terminal;
 mod verbs;
 #[cfg_attr(
@@ -64,6 +66,8 @@ fn run(cli: &Cli) -> Exit {
         Verb::BackToBack(args) => verbs::back_to_back::run(args),
         #[cfg(feature = "measure")]
         Verb::Recovery(args) => verbs::recovery::run(args),
+        #[cfg(feature = "measure")]
+        Verb::Rfc2544(args) => verbs::rfc2544::run(args),
         #[cfg(feature = "measure")]
         Verb::FibScale(args) => verbs::fib_scale::run(args),
         #[cfg(feature = "measure")]

@@ -12,6 +12,7 @@ mod latency;
 mod load;
 mod loss;
 mod recovery;
+mod rfc2544;
 mod search;
 mod sending;
 mod traffic;
@@ -26,8 +27,9 @@ pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
 pub use latency::LatencyPlan;
 pub use load::load_plan;
-pub use loss::LossPlan;
+pub use loss::{LossPlan, trials_of};
 pub use recovery::RecoveryPlan;
+pub use rfc2544::SuitePlan;
 
 use crate::args::{
     BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,

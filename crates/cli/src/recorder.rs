@@ -113,6 +113,11 @@ impl Recorder {
         self.progress.step(what);
     }
 
+    /// A part of a run of several begins: its words stand before its progress.
+    pub fn part_begins(&mut self, words: &str) {
+        self.progress.part(words);
+    }
+
     /// Trials so far.
     #[must_use]
     pub const fn trials(&self) -> u32 {
@@ -212,6 +217,10 @@ pub struct Results<'a, F> {
 }
 
 impl<F> Observer for Results<'_, F> {
+    fn told(&self) -> u32 {
+        self.recorder.trials
+    }
+
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()> {
         self.recorder.trial(report)
     }

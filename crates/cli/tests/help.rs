@@ -19,6 +19,7 @@ const VERBS: &[&str] = &[
     "latency",
     "back-to-back",
     "recovery",
+    "rfc2544",
     "doctor",
     "table",
     "table read",

@@ -76,7 +76,7 @@ pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
-pub use plan::{Destinations, FixedLoads, Goal, Plan, Routes, Scale, Search, Traffic};
+pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search, Traffic};
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use read::{Records, Run, read, read_file};

@@ -19,8 +19,25 @@ pub struct Plan {
     pub fixed: Option<FixedLoads>,
     /// `mpps fib-scale`: what its points are made of.
     pub scale: Option<Scale>,
+    /// `mpps rfc2544`: its parts, each done for each frame size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// Rate that each result was to show (`--expect-min`).
     pub expected_min_fps: Option<u64>,
+}
+
+/// A part of `mpps rfc2544`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Part {
+    /// The verb that does the same alone.
+    pub verb: String,
+    /// Its section of RFC 2544.
+    pub section: String,
+    /// What is done, in words.
+    pub rule: String,
+    /// What RFC 2544 asks for, in words, where less is done; else null.
+    pub shortened_from: Option<String>,
 }
 
 /// What the points of `mpps fib-scale` are made of.

@@ -19,6 +19,7 @@ mod members;
 mod metrics;
 pub mod number;
 mod page;
+mod parts;
 mod plots;
 mod raw;
 mod row;

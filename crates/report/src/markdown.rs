@@ -3,6 +3,7 @@
 use crate::doubts::Raised;
 use crate::headline::answer;
 use crate::machine::{command, machine_line};
+use crate::parts::parts;
 use crate::row::Row;
 use crate::section::{title, unfinished};
 use crate::sentence;
@@ -38,16 +39,15 @@ fn summary(file: &str, run: &Run) -> String {
         let (told, limited) = (plain(&told), plain(&limited.join(" ")));
         say(format!("**{subject}: {simulated}{told}** {limited}"));
     }
-    if run.results.is_empty() {
-        for told in sentence::answers_without_results(run) {
-            say(format!("**{}**", plain(&told)));
-        }
+    for told in sentence::other_answers(run) {
+        say(format!("**{}**", plain(&told)));
     }
     let begin = run.begin.as_ref();
     unfinished(run)
         .into_iter()
         .for_each(|line| say(plain(&line)));
-    if let Some(table) = table::results(run) {
+    let parts = parts(run);
+    for table in parts.iter().filter_map(|(_, part)| table::results(part)) {
         let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
         let head = table
             .head

@@ -126,7 +126,7 @@ fn rows(run: &Run, id: &str) -> Markup {
             tr {
                 td { (link) }
                 td { (begun) }
-                td colspan="4" { (sentence::answers_without_results(run).join(" ")) }
+                td colspan="4" { (sentence::other_answers(run).join(" ")) }
                 td { (gravest(run)) }
             }
         }

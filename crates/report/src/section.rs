@@ -6,6 +6,7 @@ use crate::headline::answer;
 use crate::machine::command;
 use crate::members;
 use crate::number;
+use crate::parts::parts;
 use crate::plots;
 use crate::row::Row;
 use crate::sentence;
@@ -28,8 +29,11 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
             h2 { (title(run)) }
             p.note { "Run " (run.name) " of " (file) ", schema " (run.schema) "." }
             (first_screen(run))
-            (plots(run))
-            @if run.results.is_empty() { (results(run)) }
+            @for (heading, part) in &parts(run) {
+                @if let Some(heading) = heading { h3 { (heading) } }
+                (plots(part))
+                @if part.results.is_empty() || heading.is_some() { (results(part)) }
+            }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
         }
@@ -75,9 +79,7 @@ fn first_screen(run: &Run) -> Markup {
                         (answer(row))
                     }
                 }
-                @if run.results.is_empty() {
-                    @for told in sentence::answers_without_results(run) { p { (told) } }
-                }
+                @for told in sentence::other_answers(run) { p { (told) } }
                 @if let Some(error) = unfinished(run) { p { (error) } }
             }
             @if !run.results.is_empty() {

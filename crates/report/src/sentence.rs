@@ -10,8 +10,8 @@ pub use timed::{burst, latency, recovery};
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
 use mpps_record::{
-    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Place, PointLine,
-    ResultLine, Run, RunLine, Stability, Verdict,
+    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
+    PointLine, ResultLine, Run, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -35,6 +35,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
                 .to_owned()
         }
         ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
+        ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
         ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
         (job, _) => format!("The job is \"{job}\"."),
@@ -67,8 +68,26 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
     {
         told.push(format!("A load passes by this rule: {rule}."));
     }
+    let parts = plan.parts.iter();
+    told.extend(parts.map(|one| format!("Part {}.", part(one))));
     told.push(place(&begin.bed));
     told
+}
+
+/// `latency (26.2): 100 %, 4 s each through router and wire; RFC 2544 asks for 20 streams of 120 s`.
+#[must_use]
+pub fn part(part: &Part) -> String {
+    let Part {
+        verb,
+        section,
+        rule,
+        shortened_from,
+    } = part;
+    let asked = shortened_from.as_ref();
+    let asked = asked.map_or(String::new(), |asked| {
+        format!("; RFC 2544 asks for {asked}")
+    });
+    format!("{verb} ({section}): {rule}{asked}")
 }
 
 fn fixed_loads(fixed: &FixedLoads) -> String {
@@ -145,10 +164,10 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
     )
 }
 
-/// The answers of a run without results, a sentence each: its points, its faults, what its job has for each frame size, or
-/// why there is nothing.
+/// The answers of a run beside its results, a sentence each: its points, its faults, what its job has for each frame size,
+/// or why there is nothing.
 #[must_use]
-pub fn answers_without_results(run: &Run) -> Vec<String> {
+pub fn other_answers(run: &Run) -> Vec<String> {
     let begin = run.begin.as_ref();
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
@@ -159,7 +178,7 @@ pub fn answers_without_results(run: &Run) -> Vec<String> {
         .chain(run.comparisons.iter().flat_map(comparison));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
-    if told.is_empty() {
+    if told.is_empty() && run.results.is_empty() {
         return vec![other_answer(run)];
     }
     told

@@ -19,7 +19,7 @@ fn every_text_of_a_record_is_escaped() {
     let scale = file("bench/runs/2026-11-22-epyc-vm-2cpu/fib-scale/raw.jsonl");
     let mut texts = vec![golden(), std::fs::read_to_string(scale).expect("a record")];
     texts.extend([faults(), lines::latencies(), lines::bursts()]);
-    texts.extend([lines::recoveries(), lines::comparisons()]);
+    texts.extend([lines::recoveries(), lines::comparisons(), lines::suite()]);
     for text in texts {
         let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");
@@ -53,6 +53,39 @@ fn a_page_says_what_was_found() {
     let place = |word: &str| page.find(&format!("<b>{word}</b>")).expect(word);
     assert!(place("simulated") < place("contradiction"));
     assert!(place("contradiction") < place("short-trial"));
+}
+
+/// The part that was not begun has none.
+#[test]
+fn each_part_of_a_suite_has_its_section() {
+    let page = page_of(lines::suite().as_bytes());
+    let section = |verb: &str, number: u32| {
+        let heading = format!("<h3>mpps {verb} (RFC 2544 section 26.{number})</h3>");
+        let (before, section) = page.split_once(&heading).expect(verb);
+        assert!(before.contains("<h2>"), "{verb}");
+        let end = section
+            .find("<h3>mpps ")
+            .or_else(|| section.find("<h3>Trials"));
+        &section[..end.expect("an end")]
+    };
+    let plots = ["the search as it went", "latency", "loss", "burst"];
+    let verbs = ["throughput", "latency", "loss", "back-to-back"];
+    for ((number, verb), plot) in (1..).zip(verbs).zip(plots) {
+        let section = section(verb, number);
+        assert!(section.contains("<svg") && section.contains(plot), "{verb}");
+        assert_eq!(section.matches("<h3>Results</h3>").count(), 1, "{verb}");
+        let search = section.contains("the search as it went");
+        assert_eq!(search, verb == "throughput", "{verb}");
+    }
+    assert!(!page.contains("26.5)</h3>"));
+    for wanted in [
+        "The benchmarks of RFC 2544 section 26.",
+        "Part loss (26.3): the rule of loss; RFC 2544 asks for trials of 60 s.",
+        "<b>64 B: </b>Simulated, not measured: forwards 1.20 million",
+        "64 B: longest burst without loss",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
 }
 
 /// A page as a reader has it: the texts between its tags, a line each, without charts, styles and scripts.

@@ -38,6 +38,8 @@ mod recovery;
 mod refusal;
 mod report;
 #[cfg(feature = "measure")]
+mod rfc2544;
+#[cfg(feature = "measure")]
 mod search;
 mod short_help;
 mod show;
@@ -76,7 +78,8 @@ pub use {
     port::{PortArg, PortArgs, ReceiverArg},
     recover::RecoverArgs,
     recovery::RecoveryArgs,
-    search::{AcceptArg, KindArg, SearchArgs},
+    rfc2544::SuiteArgs,
+    search::{AcceptArg, KindArg, PresetArg, SearchArgs},
     throughput::ThroughputArgs,
     traffic::{DestinationArgs, TrafficArgs, TransportArg},
     trial::TrialArgs,
@@ -91,7 +94,7 @@ const HELP_WIDTH: usize = 100;
 
 /// Measure how many packets per second a Linux router forwards.
 #[derive(Debug, Parser)]
-#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES)]
+#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES_SHORT, after_long_help = EXIT_CODES)]
 pub struct Cli {
     /// The job.
     #[command(subcommand)]
@@ -100,6 +103,8 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
+/// The same in a line, for `-h`.
+const EXIT_CODES_SHORT: &str = "Exit codes: 0 measured, 1 not as expected, 2 failed, 3 not restored, 4 disturbed, 130 interrupted";
 
 /// The jobs.
 #[derive(Debug, Subcommand)]
@@ -122,6 +127,12 @@ pub enum Verb {
     /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
     #[cfg(feature = "measure")]
     Recovery(Box<RecoveryArgs>),
+    /// Run all benchmarks of RFC 2544 section 26 into one record
+    ///
+    /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.
+    /// Each part is also a verb of its own.
+    #[cfg(feature = "measure")]
+    Rfc2544(Box<SuiteArgs>),
     /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.
@@ -163,7 +174,12 @@ pub enum Verb {
 /// The command line's definition; `-h` of long verbs shows the flags most people use.
 #[must_use]
 pub fn command() -> clap::Command {
-    short_help::with_short_help(Cli::command())
+    let command = Cli::command();
+    #[cfg(feature = "measure")]
+    let command = command.mut_subcommand("rfc2544", |verb| {
+        verb.mut_arg("frame", |sizes| sizes.help(rfc2544::FRAME))
+    });
+    short_help::with_short_help(command)
 }
 
 /// Reads the command line. `Err` when there is nothing to run: help was asked for, or the input is bad.

@@ -40,6 +40,13 @@ const SHOWN: &[(&str, &str)] = &[
     ("record", "Append every trial to this file"),
     ("quiet", "No progress on stderr"),
     ("verbose", "Show every trial"),
+    // mpps rfc2544
+    (
+        "quick",
+        "Finish within 15 minutes: fewer sizes, shorter trials",
+    ),
+    ("only", "Only these parts, such as throughput,latency"),
+    ("except", "All parts but these, such as recovery"),
     // mpps table load
     ("bed", "The router of a bed that `mpps bed up` keeps"),
     (

@@ -8,6 +8,7 @@ mod fib_scale;
 mod fixed_load;
 mod lines;
 mod loss;
+mod suite;
 mod throughput;
 
 pub use exit::difference as difference_exit;
@@ -33,8 +34,15 @@ struct Kind {
     plot: fn(&Run) -> Option<String>,
 }
 
-/// All of them: a run has results of one kind.
-const KINDS: [Kind; 9] = [
+/// All of them: a run has results of one kind, or of several parts.
+const KINDS: [Kind; 10] = [
+    Kind {
+        job: suite::JOB,
+        is_in: suite::is_in,
+        show: suite::show,
+        exit: suite::exit,
+        plot: |_| None,
+    },
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),

@@ -46,6 +46,7 @@ impl LatencyPlan {
             offer: latency::LatencyPlan {
                 measurement,
                 throughput: args.throughput,
+                searched: None,
                 loads: args.load.clone(),
                 time: args.time,
             },

@@ -32,6 +32,7 @@ impl RecoveryPlan {
             destinations: sending.destinations,
             offer: recovery::RecoveryPlan {
                 measurement,
+                searched: None,
                 overload: args.time,
                 after: args.time,
                 trials: args.repeat,

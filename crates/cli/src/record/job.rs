@@ -2,6 +2,7 @@
 
 use super::plan::{search, sent};
 use super::result::whole_fps;
+use crate::suite::Suite;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
@@ -163,6 +164,28 @@ impl<'a> Job<'a> {
                     trials: plan.trials,
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps rfc2544`.
+    #[must_use]
+    pub fn suite(suite: &'a Suite) -> Self {
+        let plan = &suite.measurement;
+        let parts = suite.planned();
+        let rules = parts
+            .iter()
+            .map(|part| format!("{}: {}", part.verb, part.rule));
+        Self {
+            name: "rfc2544",
+            traffic: &plan.traffic,
+            receiver: plan.receiver,
+            rule: rules.collect::<Vec<_>>().join("; "),
+            plan: Plan {
+                search: Some(search(plan)),
+                expected_min_fps: suite.expect_min.map(whole_fps),
+                parts,
+                ..sent(&plan.sizes, &plan.traffic)
             },
         }
     }

@@ -34,6 +34,7 @@ mod routes;
     allow(dead_code, reason = "most colours are of progress")
 )]
 mod style;
+mod suite;
 mod table;
 mod wrap;
 
@@ -51,6 +52,7 @@ pub use overload_recovery::overload_recovery;
 pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
 pub use routes::{prefixes, routes, routes_json};
+pub use suite::suite;
 pub use wrap::fitted;
 #[cfg(feature = "measure")]
 pub use {

@@ -19,6 +19,8 @@ pub struct Progress {
     size: Option<Size>,
     /// The variant of the router whose turn it is.
     turn: Option<String>,
+    /// The part of `mpps rfc2544`; empty in other runs.
+    part: String,
 }
 
 /// The phase of `mpps compare`.
@@ -74,7 +76,15 @@ impl Progress {
             shown,
             size: None,
             turn: None,
+            part: String::new(),
         }
+    }
+
+    /// A part of several begins.
+    pub fn part(&mut self, words: &str) {
+        self.end_phase();
+        self.step(words);
+        self.part = format!("{words}: ");
     }
 
     /// A frame size begins, for which there is so much time.
@@ -112,7 +122,7 @@ impl Progress {
         size.phase.frames = frames;
         size.phase.name = name;
         size.add(report);
-        let mut live = size.live(report.offer.rate);
+        let mut live = self.part.clone() + &size.live(report.offer.rate);
         let mut line = trial_line(number, report, style::on_stderr());
         if let Some(variant) = &self.turn {
             let _ = write!(live, "  {variant}");

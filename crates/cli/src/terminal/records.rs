@@ -116,7 +116,7 @@ fn in_few_words(run: &Run) -> String {
         format!("{}: {}{more}", row.name, rates.join(", "))
     });
     first.unwrap_or_else(|| match run.loads.len() {
-        0 => sentence::answers_without_results(run).join(" "),
+        0 => sentence::other_answers(run).join(" "),
         loads => plural(loads, "load"),
     })
 }

@@ -33,6 +33,8 @@ pub mod recover;
 #[cfg(feature = "measure")]
 pub mod recovery;
 pub mod report;
+#[cfg(feature = "measure")]
+pub mod rfc2544;
 pub mod show;
 pub mod table;
 #[cfg(feature = "measure")]

@@ -4,7 +4,7 @@
 //! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
-use super::sizes::{self, counts};
+use super::sizes::{self, SearchedRate, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
@@ -28,6 +28,8 @@ pub struct LatencyPlan {
     pub measurement: ThroughputPlan,
     /// The throughput, where the user knows it: nothing is searched.
     pub throughput: Option<Rate>,
+    /// What a search found before: nothing is searched again. It stands for one size.
+    pub searched: Option<SearchedRate>,
     /// One after the other, for each size.
     pub loads: Vec<LatencyLoad>,
     /// Time of each load, through the router and again through the wire.
@@ -39,7 +41,8 @@ impl LatencyPlan {
     #[must_use]
     pub fn searches(&self) -> bool {
         let is_share = |load: &LatencyLoad| matches!(load, LatencyLoad::Share(_));
-        self.throughput.is_none() && self.loads.iter().any(is_share)
+        let unknown = self.throughput.is_none() && self.searched.is_none();
+        unknown && self.loads.iter().any(is_share)
     }
 }
 
@@ -174,10 +177,18 @@ fn measure_size(
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
+    let mut searched = plan.searched;
     if plan.searches() {
-        let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
+        searched = Some(sizes::search_rate(
+            bed,
+            &plan.measurement,
+            &size.frames,
+            trials,
+        )?);
+    }
+    if let Some(found) = searched {
         size.throughput = Some(found.rate);
-        (place, forwards_at_most) = (Some(found.receiver), found.forwards_at_most);
+        (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
     }
     let traffic = Traffic {
         frames: size.frames.clone(),

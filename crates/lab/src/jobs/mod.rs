@@ -11,6 +11,8 @@ pub mod recovery;
 mod sizes;
 pub mod throughput;
 
+pub use sizes::SearchedRate;
+
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};
 
 use crate::bed::Bed;

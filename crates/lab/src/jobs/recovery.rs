@@ -30,6 +30,8 @@ const END: f64 = 0.1;
 pub struct RecoveryPlan {
     /// Everything but the trials. Its search finds the throughput, in its budget.
     pub measurement: ThroughputPlan,
+    /// What a search found before: nothing is searched again. It stands for one size.
+    pub searched: Option<SearchedRate>,
     /// Overload lasts so long (RFC 2544: 60 s at least).
     pub overload: Span,
     /// The lower load lasts so long.
@@ -171,7 +173,10 @@ fn measure_size(
     if !can_step(&traffic) {
         return Err(JobError::NoStep);
     }
-    let found = sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?;
+    let found = match plan.searched {
+        Some(found) => found,
+        None => sizes::search_rate(bed, &plan.measurement, &size.frames, trials)?,
+    };
     let high = Offer {
         rate: overload(&found),
         duration: plan.overload,
@@ -181,10 +186,10 @@ fn measure_size(
         duration: plan.after,
     };
     (size.throughput, size.overload) = (Some(found.rate), Some(high.rate));
-    size.receiver = Some(found.receiver);
+    size.receiver = found.receiver;
     // The drop may come a moment late.
     let frames_max = high.rate.frames_in(plan.overload) + high.rate.frames_in(plan.after);
-    let place = Some(found.receiver);
+    let place = found.receiver;
     let (mut tester, ()) = throughput::raise(bed, &traffic, frames_max, place, |_| Ok(()))?;
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = found.forwards_at_most;

@@ -4,6 +4,7 @@ use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
+use crate::doubt::Finding;
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
 
@@ -15,7 +16,7 @@ pub(super) fn each_size<R, M: Into<Option<R>>>(
     observer: &mut dyn ResultObserver<R>,
     mut measure: impl FnMut(&FrameSpec, &mut Trials<'_>) -> (M, Option<JobError>),
 ) -> Option<JobError> {
-    let (mut kept, mut told) = (None, 0);
+    let (mut kept, mut told) = (None, observer.told());
     for frames in sizes {
         observer.size_begins(budget);
         let mut trials = Trials::after(told, &mut *observer);
@@ -56,15 +57,37 @@ pub(super) const fn counts(judged: &Judged) -> bool {
 }
 
 /// What a search found before the job's own trials.
-pub(super) struct SearchedRate {
+#[derive(Clone, Copy, Debug)]
+pub struct SearchedRate {
     /// The first goal's rate without loss.
-    pub(super) rate: Rate,
+    pub rate: Rate,
     /// Where the tester received.
-    pub(super) receiver: ReceiverPlace,
+    pub receiver: Option<ReceiverPlace>,
     /// The most that the DUT was seen to forward.
-    pub(super) forwards_at_most: Option<Rate>,
+    pub forwards_at_most: Option<Rate>,
     /// The highest load that the tester can offer.
-    pub(super) ceiling: Rate,
+    pub ceiling: Rate,
+}
+
+impl SearchedRate {
+    /// From a search's findings, one a goal.
+    ///
+    /// # Errors
+    /// It found no rate without loss.
+    pub fn from_findings(findings: &[Finding]) -> Result<Self, JobError> {
+        let first = findings.first().ok_or(JobError::NoThroughput)?;
+        let rate = match first.outcome {
+            Outcome::Found { lossless, .. } => lossless,
+            Outcome::CouldNotMeasure { why, .. } => return Err(JobError::CouldNotMeasure(why)),
+            Outcome::NoneLossless { .. } => return Err(JobError::NoThroughput),
+        };
+        Ok(Self {
+            rate,
+            receiver: first.receiver,
+            forwards_at_most: first.saturated.undisturbed_maximum(),
+            ceiling: first.ceiling,
+        })
+    }
 }
 
 /// The throughput as `mpps throughput` finds it, within the plan's budget.
@@ -77,17 +100,6 @@ pub(super) fn search_rate(
     let deadline = Deadline::after(plan.budget);
     let (mut tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
     tester.warm_up = plan.warm_up;
-    let ceiling = saturated.ceiling;
     let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
-    let rate = match findings.first().map(|finding| finding.outcome) {
-        Some(Outcome::Found { lossless, .. }) => lossless,
-        Some(Outcome::CouldNotMeasure { why, .. }) => return Err(JobError::CouldNotMeasure(why)),
-        Some(Outcome::NoneLossless { .. }) | None => return Err(JobError::NoThroughput),
-    };
-    Ok(SearchedRate {
-        rate,
-        receiver: tester.traffic.receiver,
-        forwards_at_most: tester.forwards_at_most,
-        ceiling,
-    })
+    SearchedRate::from_findings(&findings)
 }

@@ -160,8 +160,7 @@ pub(super) fn saturate<'a>(
         saturation::measure(tester, time.min(SATURATION_TIME), trials)
     };
     let (mut tester, saturated) = raise(bed, &traffic, frames_max, plan.receiver, overload)?;
-    let undisturbed = saturated.maximum().filter(|most| !most.only_disturbed);
-    tester.forwards_at_most = undisturbed.map(|most| Rate::from_fps(most.forwarding.middle));
+    tester.forwards_at_most = saturated.undisturbed_maximum();
     Ok((tester, saturated))
 }
 

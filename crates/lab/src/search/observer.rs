@@ -8,7 +8,7 @@ use std::io;
 
 /// One trial as an observer gets it.
 pub struct Report<'a> {
-    /// Its number among the trials of the job, from 1.
+    /// Its number among the trials of the run, from 1.
     pub number: u32,
     /// Frame sizes sent.
     pub frames: &'a FrameSpec,
@@ -30,6 +30,11 @@ pub trait Observer {
     /// The record could not be written: the job stops.
     fn trial(&mut self, report: &Report<'_>) -> io::Result<()>;
 
+    /// Trials that other jobs of the same run had before.
+    fn told(&self) -> u32 {
+        0
+    }
+
     /// A frame size begins, for which there is so much time.
     fn size_begins(&mut self, _budget: Option<Span>) {}
 
@@ -40,7 +45,7 @@ pub trait Observer {
 /// A trial with its number and its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Its number among the trials of the job, from 1.
+    /// Its number among the trials of the run, from 1.
     pub number: u32,
     /// The trial.
     pub trial: Trial,

@@ -61,6 +61,13 @@ impl Saturated {
         let both = self.at_most.iter().chain(little);
         both.max_by(|a, b| a.forwarding.middle.total_cmp(&b.forwarding.middle))
     }
+
+    /// The same rate, unless it stands on disturbed windows alone.
+    #[must_use]
+    pub fn undisturbed_maximum(&self) -> Option<Rate> {
+        let undisturbed = self.maximum().filter(|most| !most.only_disturbed);
+        undisturbed.map(|most| Rate::from_fps(most.forwarding.middle))
+    }
 }
 
 /// Trials of one kind, in their order.

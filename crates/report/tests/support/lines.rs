@@ -194,3 +194,34 @@ pub fn comparisons() -> String {
         }
     })
 }
+
+/// All parts of `mpps rfc2544` but recovery, in one run.
+pub fn suite() -> String {
+    let golden = read(golden().as_bytes()).expect("from memory");
+    let golden = &golden.runs[0];
+    let mut begin = golden.begin.clone().expect("a first line");
+    begin.job = "rfc2544".to_owned();
+    let verbs = ["throughput", "latency", "loss", "back-to-back", "recovery"];
+    let parts = (1..).zip(verbs).map(|(number, verb)| Part {
+        verb: verb.to_owned(),
+        section: format!("26.{number}"),
+        rule: format!("the rule of {verb}"),
+        shortened_from: (verb == "loss").then(|| "trials of 60 s".to_owned()),
+    });
+    begin.plan.parts = parts.collect();
+    let mut text = Vec::new();
+    append(&mut text, "suite", &begin);
+    for trial in &golden.trials {
+        append(&mut text, "suite", trial);
+    }
+    append(&mut text, "suite", &golden.results[0]);
+    for part in [latencies(), super::curve(), bursts()] {
+        let part = read(part.as_bytes()).expect("from memory").runs.remove(0);
+        (part.latencies.iter()).for_each(|line| append(&mut text, "suite", line));
+        (part.curves.iter()).for_each(|line| append(&mut text, "suite", line));
+        (part.bursts.iter()).for_each(|line| append(&mut text, "suite", line));
+    }
+    let end = golden.end.clone().expect("a last line");
+    append(&mut text, "suite", &end);
+    String::from_utf8(text).expect("text")
+}

@@ -1,0 +1,75 @@
+//! The results of `mpps rfc2544`: those of its parts, together.
+
+use super::{Head, KINDS, View, json};
+use crate::exit::Exit;
+use crate::terminal::Row;
+use crate::{expectation, terminal};
+use anyhow::Result;
+use mpps_record::{
+    BurstLine, Comparability, CurveLine, LatencyLine, Plan, RecoveryLine, ResultLine, Run,
+};
+use serde::Serialize;
+
+/// The job in records.
+pub const JOB: &str = "rfc2544";
+
+/// Whether the run is one, and has a result of any part.
+pub fn is_in(run: &Run) -> bool {
+    let is_suite = run.begin.as_ref().is_some_and(|begin| begin.job == JOB);
+    is_suite && mpps_report::sentence::is_answered(run)
+}
+
+/// The gravest of its parts'.
+pub fn exit(run: &Run) -> Exit {
+    let parts = KINDS
+        .iter()
+        .filter(|kind| kind.job != JOB && (kind.is_in)(run));
+    parts.fold(Exit::Measured, |worst, kind| worst.worse((kind.exit)(run)))
+}
+
+/// Puts the results on stdout; what else a person should know goes to stderr.
+///
+/// # Errors
+/// The result could not be written.
+pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let begin = run.begin.as_ref();
+    let machine = begin.map(terminal::machine_line);
+    let unmet = expectation::all_unmet(begin, &Row::each(&run.results));
+    if view.json {
+        terminal::out(&json(&Document {
+            head: &view.head,
+            comparability: begin.map(|run| &run.comparability),
+            plan: begin.map(|run| &run.plan),
+            machine,
+            expectation_unmet: &unmet,
+            results: &run.results,
+            latencies: &run.latencies,
+            curves: &run.curves,
+            bursts: &run.bursts,
+            recoveries: &run.recoveries,
+        })?);
+    } else if is_in(run) {
+        let text = terminal::suite(run, machine.as_deref().unwrap_or_default(), view.verbose);
+        terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
+    }
+    unmet.iter().for_each(|line| terminal::error(line));
+    Ok(())
+}
+
+/// The result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
+    comparability: Option<&'a Comparability>,
+    plan: Option<&'a Plan>,
+    /// CPU, hypervisor, kernel, date and version, in words.
+    machine: Option<String>,
+    /// A line for each rate without loss that is not the one expected.
+    expectation_unmet: &'a [String],
+    results: &'a [ResultLine],
+    latencies: &'a [LatencyLine],
+    curves: &'a [CurveLine],
+    bursts: &'a [BurstLine],
+    recoveries: &'a [RecoveryLine],
+}

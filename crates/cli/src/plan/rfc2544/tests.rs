@@ -1,0 +1,120 @@
+use super::*;
+use crate::args::{Cli, Verb};
+use crate::suite::Lengths;
+use clap::Parser;
+use mpps_method::Span;
+
+fn planned(words: &str) -> Result<Suite> {
+    let typed = ["mpps", "rfc2544"].into_iter();
+    let typed = typed.chain(words.split_whitespace());
+    match Cli::try_parse_from(typed).expect(words).verb {
+        Verb::Rfc2544(args) => Ok(SuitePlan::new(&args)?.suite),
+        other => panic!("not rfc2544: {other:?}"),
+    }
+}
+
+fn suite(words: &str) -> Suite {
+    planned(words).expect(words)
+}
+
+fn sizes(suite: &Suite) -> Vec<String> {
+    let sizes = suite.measurement.sizes.iter();
+    sizes.map(ToString::to_string).collect()
+}
+
+fn verbs(suite: &Suite) -> Vec<&str> {
+    suite.parts.iter().map(|part| part.verb).collect()
+}
+
+fn refusal(words: &str) -> String {
+    planned(words).expect_err(words).to_string()
+}
+
+#[test]
+fn all_sizes_and_lengths_are_the_rfcs() {
+    let all = suite("");
+    let of_rfc = ["64", "128", "256", "512", "1024", "1280", "1518"];
+    assert_eq!(sizes(&all), of_rfc);
+    assert_eq!(sizes(&suite("-6"))[..2], ["78", "128"]);
+    assert_eq!(all.lengths, FULL);
+    assert_eq!(all.measurement.budget, None);
+    let minute = Span::from_millis(60_000);
+    assert_eq!(all.measurement.search.final_trial(), minute);
+    let names = ["throughput", "latency", "loss", "back-to-back", "recovery"];
+    assert_eq!(verbs(&all), names);
+    let shortened = |part: &mpps_record::Part| part.shortened_from.is_some();
+    assert!(!all.planned().iter().any(shortened), "{:?}", all.planned());
+    let hours = all.left(0).as_secs_f64() / 3_600.0;
+    assert!((8.0..20.0).contains(&hours), "{hours} h");
+}
+
+#[test]
+fn quick_says_what_it_is_short_of() {
+    let quick = suite("--quick");
+    assert_eq!(sizes(&quick), ["64", "512", "1518"]);
+    assert_eq!(quick.lengths, QUICK);
+    let planned = quick.planned();
+    let asked = planned
+        .iter()
+        .map(|part| part.shortened_from.as_deref().expect("shortened"));
+    let asked: Vec<&str> = asked.collect();
+    let wanted = [
+        "trials of 60 s",
+        "20 streams of 120 s",
+        "trials of 60 s",
+        "50 repetitions, bursts of 2 s",
+        "60 s of overload",
+    ];
+    assert_eq!(asked, wanted);
+    assert!(quick.left(0) < Span::from_millis(15 * 60_000));
+    let last = quick.left(14);
+    assert!(last > Span::ZERO && last < quick.left(13), "{last}");
+    assert_eq!(quick.left(15), Span::ZERO);
+    assert_eq!(sizes(&suite("--quick --frame 300")), ["300"]);
+}
+
+#[test]
+fn shorter_trials_shorten_what_depends_on_them() {
+    let short = suite("--quick --time 200ms --budget 5s").lengths;
+    let wanted = Lengths {
+        trial: Span::from_millis(200),
+        latency: Span::from_millis(800),
+        burst: Span::from_millis(400),
+        budget: Some(Span::from_millis(5_000)),
+        ..QUICK
+    };
+    assert_eq!(short, wanted);
+    let ten = suite("--time 10");
+    let burst = &ten.planned()[3];
+    assert_eq!(burst.shortened_from, None, "{burst:?}");
+    assert_eq!(ten.lengths.latency, Span::from_millis(400_000));
+}
+
+#[test]
+fn parts_are_chosen_by_the_names_of_their_verbs() {
+    // In the order of the RFC, however they are typed.
+    let two = suite("--only latency,throughput");
+    assert_eq!(verbs(&two), ["throughput", "latency"]);
+    let four = suite("--except recovery");
+    assert_eq!(
+        verbs(&four),
+        ["throughput", "latency", "loss", "back-to-back"]
+    );
+    for (words, wanted) in [
+        (
+            "--only latency,speed",
+            "--only speed: there is no such part: give throughput, latency,",
+        ),
+        ("--except Loss", "--except Loss: there is no such part"),
+        (
+            "--except throughput,latency,loss,back-to-back,recovery",
+            "leaves no part",
+        ),
+        ("--bidirectional", "give --except recovery"),
+    ] {
+        let told = refusal(words);
+        assert!(told.contains(wanted), "{told}");
+    }
+    let without = suite("--bidirectional --except recovery");
+    assert!(without.measurement.traffic.bidirectional);
+}

@@ -1,0 +1,46 @@
+//! A run of `mpps rfc2544` taken apart: each part as a run of its own verb, so that it is shown as that is.
+
+use crate::sentence;
+use mpps_record::{Run, TrialLine};
+use std::borrow::Cow;
+
+/// Each part that has a line, with its heading. A run of another job is one part without a heading.
+#[must_use]
+pub fn parts(run: &Run) -> Vec<(Option<String>, Cow<'_, Run>)> {
+    let planned = run.begin.as_ref().map(|begin| &begin.plan.parts);
+    let Some(planned) = planned.filter(|parts| !parts.is_empty()) else {
+        return vec![(None, Cow::Borrowed(run))];
+    };
+    let parts = planned.iter().map(|planned| {
+        let (verb, section) = (&planned.verb, &planned.section);
+        let heading = format!("mpps {verb} (RFC 2544 section {section})");
+        (Some(heading), part(run, verb))
+    });
+    let told = parts.filter(|(_, part)| sentence::is_answered(part));
+    told.map(|(heading, part)| (heading, Cow::Owned(part)))
+        .collect()
+}
+
+/// What of the run belongs to one verb. Overloads and searches belong to the throughput.
+fn part(run: &Run, verb: &str) -> Run {
+    let phases: &[&str] = match verb {
+        "throughput" => &["wire", "overload", "gate", "search"],
+        "back-to-back" => &["burst"],
+        verb => &[verb],
+    };
+    let is_own = |trial: &&TrialLine| phases.contains(&trial.phase.as_str());
+    let mut part = Run {
+        begin: run.begin.clone(),
+        trials: run.trials.iter().filter(is_own).cloned().collect(),
+        ..Run::new(&run.name)
+    };
+    match verb {
+        "throughput" => part.results.clone_from(&run.results),
+        "latency" => part.latencies.clone_from(&run.latencies),
+        "loss" => part.curves.clone_from(&run.curves),
+        "back-to-back" => part.bursts.clone_from(&run.bursts),
+        "recovery" => part.recoveries.clone_from(&run.recoveries),
+        _ => {}
+    }
+    part
+}
