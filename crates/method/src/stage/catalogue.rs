@@ -4,6 +4,9 @@
 //! - `exact`: a function of the kernel; `prefix`: functions whose names begin so, the longest prefix wins.
 //! - `mixed`: a function whose own time belongs to reception or to the release of sent buffers; a name cannot tell.
 //! - `hook`: a function that calls netfilter; functions of netfilter below it take this row's stage.
+//! - `owned`: `SUBSTAGE<OWNER`, the beginnings of both: such a substage below such a function becomes this row's. The
+//!   first row that fits wins. Releases below `rcu_core`, say, belong to no frame; below `__dev_queue_xmit` they are
+//!   every frame's on a bed, because the program at the exit takes it.
 //! - `program`: an eBPF program of ours, by its name in C.
 //!
 //! The stage `inherit` is that of functions which several stages share: their caller decides.
@@ -65,6 +68,8 @@ pub(super) struct Catalogue {
     lengths: Vec<usize>,
     hooks: HashMap<&'static str, Row>,
     programs: HashMap<&'static str, Row>,
+    /// Beginnings of a substage and of its owner.
+    owned: Vec<(&'static str, &'static str, Row)>,
 }
 
 impl Catalogue {
@@ -89,17 +94,31 @@ impl Catalogue {
                 return Err(wrong(line, "an empty field"));
             }
             let stage = stage_named(stage).ok_or_else(|| wrong(line, "unknown stage"))?;
+            let row = Row {
+                stage,
+                substage,
+                mixed: kind == "mixed",
+            };
+            if kind == "owned" {
+                let (from, owner) = name
+                    .split_once('<')
+                    .ok_or_else(|| wrong(line, "no owner"))?;
+                if all
+                    .owned
+                    .iter()
+                    .any(|&(other, by, _)| (other, by) == (from, owner))
+                {
+                    return Err(wrong(line, "named twice"));
+                }
+                all.owned.push((from, owner, row));
+                continue;
+            }
             let of_kind = match kind {
                 "exact" | "mixed" => &mut all.functions,
                 "prefix" => &mut all.prefixes,
                 "hook" => &mut all.hooks,
                 "program" => &mut all.programs,
                 _ => return Err(wrong(line, "unknown kind")),
-            };
-            let row = Row {
-                stage,
-                substage,
-                mixed: kind == "mixed",
             };
             if of_kind.insert(name, row).is_some() {
                 return Err(wrong(line, "named twice"));
@@ -127,6 +146,15 @@ impl Catalogue {
     /// The row of a function that calls netfilter.
     pub fn hook(&self, name: &str) -> Option<Row> {
         self.hooks.get(name).copied()
+    }
+
+    /// What a substage becomes below these callers.
+    pub fn owned(&self, substage: &str, callers: &[&str]) -> Option<(Stage, &'static str)> {
+        let is_owned = |&&(from, owner, _): &&(&str, &str, Row)| {
+            substage.starts_with(from) && callers.iter().any(|caller| caller.starts_with(owner))
+        };
+        let (_, _, row) = self.owned.iter().find(is_owned)?;
+        row.stage.map(|stage| (stage, row.substage))
     }
 
     /// The row of a program of ours: `bpf_prog_TAG_NAME`, as kallsyms has it.
@@ -212,6 +240,16 @@ mod tests {
             ),
             (
                 "kind,name,stage,substage\nexact,f,rx,a\nmixed,f,tx,b\n",
+                3,
+                "named twice",
+            ),
+            (
+                "kind,name,stage,substage\nexact,f,rx,a\nowned,free.,free,free.drop\n",
+                3,
+                "no owner",
+            ),
+            (
+                "kind,name,stage,substage\nowned,a.<f,tx,b\nowned,a.<f,rx,c\n",
                 3,
                 "named twice",
             ),

@@ -30,68 +30,6 @@ const TAIL_CALLERS: [&str; 2] = [
     "__netif_receive_skb_list_core",
 ];
 
-/// A substage that an owner further up the stack makes another: beginnings of the substage, beginnings of the owner's
-/// name, and what it becomes. An earlier row wins.
-struct Owned(
-    &'static [&'static str],
-    &'static [&'static str],
-    Stage,
-    &'static str,
-);
-
-const OWNED: [Owned; 7] = [
-    // Deferred releases belong to no frame in particular.
-    Owned(
-        &["free."],
-        &["rcu_do_batch", "rcu_core"],
-        Stage::Other,
-        "other.rcubg",
-    ),
-    Owned(
-        &["free."],
-        &["dev_gro_receive", "gro_complete", "napi_gro_complete"],
-        Stage::Free,
-        "free.gro",
-    ),
-    // On the bed that is every frame: the program at the exit takes it.
-    Owned(
-        &["free."],
-        &["__dev_queue_xmit", "dev_hard_start_xmit"],
-        Stage::Free,
-        "free.tx",
-    ),
-    Owned(
-        &["free."],
-        &["kfree_skb_reason", "sk_skb_reason_drop"],
-        Stage::Free,
-        "free.drop",
-    ),
-    // A new flow, not a frame's buffer.
-    Owned(
-        &["alloc.slab", "alloc.page"],
-        &[
-            "__nf_conntrack_alloc",
-            "ip_route_",
-            "dst_alloc",
-            "neigh_create",
-        ],
-        Stage::Alloc,
-        "alloc.flow",
-    ),
-    Owned(
-        &["alloc.slab", "alloc.page"],
-        &["rt_dst_alloc", "fib_"],
-        Stage::Alloc,
-        "alloc.flow",
-    ),
-    Owned(
-        &["route.fib"],
-        &["bpf_prog_", "mlx5e_xdp_handle", "do_xdp_generic"],
-        Stage::Routing,
-        "route.xdpfib",
-    ),
-];
-
 /// Whose router a stack is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Router {
@@ -203,11 +141,7 @@ fn own(above: &[&str], stage: Stage, placed: &mut Placed<'_>) {
         .iter()
         .position(|name| stage_of(name).is_some_and(|other| other != stage));
     let owners = next.and_then(|next| above.get(..=next)).unwrap_or(above);
-    let begins = |name: &str, all: &[&str]| all.iter().any(|beginning| name.starts_with(beginning));
-    let owned = OWNED.iter().find(|Owned(substages, names, ..)| {
-        begins(placed.substage, substages) && owners.iter().any(|owner| begins(owner, names))
-    });
-    if let Some(&Owned(_, _, stage, substage)) = owned {
+    if let Some((stage, substage)) = CATALOGUE.owned(placed.substage, owners) {
         (placed.stage, placed.substage) = (stage, substage);
     }
     if placed.cause == Cause::None {

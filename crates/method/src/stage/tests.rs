@@ -200,6 +200,11 @@ fn stacks_are_placed_by_their_rules() {
             "free.drop",
         ),
         (
+            "kmem_cache_free;skb_gro_receive;dev_gro_receive;napi_gro_receive",
+            Stage::Free,
+            "free.gro",
+        ),
+        (
             "kmem_cache_free;rcu_do_batch;rcu_core;handle_softirqs",
             Stage::Other,
             "other.rcubg",
