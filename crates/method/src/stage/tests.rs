@@ -1,5 +1,5 @@
 //! Whole profiles, taken on Linux 6.18 with `perf record -e cpu-clock -c 250000 -g` while a bed of one CPU forwarded all
-//! it could: the call tree below the DUT's thread, a function a line, callees indented, with its own samples. Samples
+//! it could: the call tree of the DUT's thread, a function a line, callees indented, with its own samples. Samples
 //! in the wire's program are left out.
 
 use super::*;
@@ -14,6 +14,9 @@ const CONNTRACK: &str = include_str!("tests/ct.stacks");
 const NAT: &str = include_str!("tests/nat.stacks");
 /// `rp_filter=1`.
 const RP_FILTER: &str = include_str!("tests/rpf.stacks");
+
+/// The front `napi`: plain veth whose NAPI has a thread of its own.
+const NAPI: &str = include_str!("tests/napi.stacks");
 
 /// The samples of a call tree: stack, leaf first, and how many.
 fn samples(tree: &str) -> Vec<(Vec<&str>, f64)> {
@@ -89,6 +92,7 @@ fn every_profile_is_placed() {
         ("conntrack", CONNTRACK),
         ("NAT", NAT),
         ("rp_filter", RP_FILTER),
+        ("napi", NAPI),
     ] {
         let all = samples(tree);
         assert!(
@@ -131,6 +135,7 @@ fn causes_are_those_of_the_set_up() {
     assert_eq!(of(&profile(CONNTRACK)), [true, true, false]);
     assert_eq!(of(&profile(NAT)), [true, true, true]);
     assert!(netfilter.iter().all(|&of| cause(&plain, of) == 0.0));
+    assert!(!Stage::VirtualNic.is_routers() && !Stage::Exit.is_routers());
     // Rules are after the decision, connection tracking before it.
     assert!(stage(&profile(RULES), Stage::Postrouting) > 3.0 * stage(&plain, Stage::Postrouting));
     assert!(stage(&profile(CONNTRACK), Stage::Prerouting) > 1.5 * stage(&plain, Stage::Prerouting));
