@@ -12,6 +12,7 @@
 mod chart;
 mod csv;
 pub mod doubts;
+pub mod flame;
 pub mod headline;
 mod machine;
 mod markdown;

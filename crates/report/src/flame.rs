@@ -1,0 +1,207 @@
+//! Flame graphs: one SVG that needs nothing beside it, coloured by stage, or by what two profiles differ in. And folded
+//! stacks, which other programs read.
+//!
+//! These few lines stand in place of the crate `inferno`: its licence (CDDL-1.0) is not compatible with the GPL-2.0 of
+//! the eBPF programs that `mpps` carries, and its colours come from function names, not from stages.
+
+mod tree;
+
+use maud::{Markup, PreEscaped, html};
+use std::collections::BTreeMap;
+use tree::{Node, Tree};
+
+const WIDTH: f64 = 1200.0;
+/// Height of a frame.
+const ROW: f64 = 16.0;
+/// Around everything.
+const GAP: f64 = 12.0;
+/// Room for title, note and legend.
+const HEAD: f64 = 64.0;
+/// About the width of a letter. A picture cannot ask.
+const LETTER: f64 = 6.6;
+/// Frames narrower than this are not drawn.
+const NARROW: f64 = 0.2;
+/// Colours there are; then they begin again. Black text can be read on each.
+const COLOURS: [&str; 12] = [
+    "#c9b8e0", "#8fc1e8", "#f6d36b", "#9fd8a4", "#f0a08c", "#e8b0d0", "#7fd0c8", "#c8d96f",
+    "#d9c2a0", "#c4c4c4", "#a8b8f0", "#f2b866",
+];
+const STYLE: &str = "text { font: 12px sans-serif; fill: #111; } .title { font-size: 15px; font-weight: 600; } \
+    .field { fill: #fff; } .f text { font: 11px monospace; pointer-events: none; } .f rect { stroke: #aaa; stroke-width: 0.3; } \
+    .f { cursor: pointer; }";
+/// A frame clicked at fills the width; the lowest one shows everything again.
+const SCRIPT: &str = include_str!("flame.js");
+
+/// A function in a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Frame<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The stage it belongs to.
+    pub stage: &'a str,
+}
+
+/// A call stack and its weight: samples, or time.
+#[derive(Clone, Debug)]
+pub struct Stack<'a> {
+    /// The outermost function first.
+    pub frames: Vec<Frame<'a>>,
+    /// Its weight.
+    pub weight: u64,
+}
+
+/// A flame graph, coloured by stage in the order of `stages`. `unit` is that of the weights, such as "samples".
+#[must_use]
+pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> String {
+    let tree = Tree::new(stacks, &[]);
+    let colour = |node: &Node<'_>| {
+        let at = stages.iter().position(|&stage| stage == node.stage);
+        at.and_then(|at| COLOURS.get(at % COLOURS.len()))
+            .copied()
+            .unwrap_or("#ffffff")
+            .to_owned()
+    };
+    let words = |node: &Node<'_>| {
+        let part = 100.0 * node.before as f64 / tree.root.before.max(1) as f64;
+        format!(
+            "{} ({}): {} {unit}, {part:.2} %",
+            node.name, node.stage, node.before
+        )
+    };
+    let seen: Vec<(&str, &str)> = stages
+        .iter()
+        .zip(COLOURS.iter().cycle())
+        .map(|(stage, colour)| (*stage, *colour))
+        .collect();
+    let note = format!(
+        "{} {unit}. Width is time, colour is the stage; click a frame to enlarge it.",
+        tree.root.before
+    );
+    drawn(title, &note, &seen, &tree, &colour, &words)
+}
+
+/// What two profiles differ in. A frame is as wide as the mean of both, so that one which vanished is still seen. Red:
+/// the function itself takes a larger part of the whole than before; blue: a smaller one. To compare times per frame,
+/// give both in ns of the same number of frames.
+#[must_use]
+pub fn flame_difference(
+    title: &str,
+    before: &[Stack<'_>],
+    after: &[Stack<'_>],
+    unit: &str,
+) -> String {
+    let tree = Tree::new(before, after);
+    let most = tree.most_changed().max(1) as f64;
+    let colour = |node: &Node<'_>| {
+        let change = node.own_after as f64 - node.own_before as f64;
+        let rest = 255.0 - 155.0 * (change.abs() / most).min(1.0);
+        if change >= 0.0 {
+            format!("rgb(255,{rest:.0},{rest:.0})")
+        } else {
+            format!("rgb({rest:.0},{rest:.0},255)")
+        }
+    };
+    let words = |node: &Node<'_>| {
+        let change = i128::from(node.after) - i128::from(node.before);
+        format!(
+            "{} ({}): {} before, {} after, {change:+} {unit}",
+            node.name, node.stage, node.before, node.after
+        )
+    };
+    let note = format!(
+        "{} {unit} before, {} after. Width is the mean of both.",
+        tree.root.before, tree.root.after
+    );
+    let legend = [
+        ("grew by itself", "rgb(255,100,100)"),
+        ("shrank by itself", "rgb(100,100,255)"),
+    ];
+    drawn(title, &note, &legend, &tree, &colour, &words)
+}
+
+/// Stacks as folded text: functions from the outermost, by semicolons, then the weight. Equal stacks are one line.
+#[must_use]
+pub fn folded(stacks: &[Stack<'_>]) -> String {
+    let name = |frame: &Frame<'_>| {
+        frame
+            .name
+            .replace([';', ' '], ":")
+            .replace(char::is_control, ":")
+    };
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
+    for stack in stacks.iter().filter(|stack| !stack.frames.is_empty()) {
+        let names: Vec<String> = stack.frames.iter().map(name).collect();
+        *lines.entry(names.join(";")).or_default() += stack.weight;
+    }
+    lines
+        .iter()
+        .map(|(names, weight)| format!("{names} {weight}\n"))
+        .collect()
+}
+
+fn drawn(
+    title: &str,
+    note: &str,
+    legend: &[(&str, &str)],
+    tree: &Tree<'_>,
+    colour: &dyn Fn(&Node<'_>) -> String,
+    words: &dyn Fn(&Node<'_>) -> String,
+) -> String {
+    let across = WIDTH - 2.0 * GAP;
+    let height = HEAD + ROW * (tree.depth as f64 + 1.0) + GAP;
+    let scale = across / (tree.root.weight().max(1) as f64);
+    let place = |node: &Node<'_>, start: u64, depth: usize| {
+        let (x, width) = (GAP + start as f64 * scale, node.weight() as f64 * scale);
+        (x, width, height - GAP - ROW * (depth as f64 + 1.0))
+    };
+    let mut frames: Vec<Markup> = Vec::new();
+    tree.walk(&mut |node, start, depth| {
+        let (x, width, y) = place(node, start, depth);
+        if width < NARROW {
+            return;
+        }
+        let letters = ((width - 4.0) / LETTER).max(0.0) as usize;
+        frames.push(html! {
+            g.f data-name=(node.name) {
+                title { (words(node)) }
+                rect x=(format!("{x:.2}")) y=(y) width=(format!("{width:.2}")) height=(ROW) fill=(colour(node)) {}
+                text x=(format!("{:.2}", x + 2.0)) y=(y + 12.0) { (shortened(node.name, letters)) }
+            }
+        });
+    });
+    let places = legend.iter().scan(GAP, |x, (name, _)| {
+        let at = *x;
+        *x += 30.0 + LETTER * name.chars().count() as f64;
+        Some(at)
+    });
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) {
+            style { (PreEscaped(STYLE)) }
+            rect.field width="100%" height="100%" {}
+            text.title x=(GAP) y="18" { (title) }
+            text x=(GAP) y="36" { (note) }
+            @for ((name, colour), x) in legend.iter().zip(places) {
+                rect x=(format!("{x:.0}")) y="44" width="12" height="12" fill=(colour) {}
+                text x=(format!("{:.0}", x + 16.0)) y="54" { (name) }
+            }
+            g { @for frame in frames { (frame) } }
+            script { (PreEscaped(SCRIPT)) }
+        }
+    };
+    // XML has no place for control characters, however they are written.
+    svg.0.replace(char::is_control, " ") + "\n"
+}
+
+/// A name in so many letters; nothing where that says nothing.
+fn shortened(name: &str, letters: usize) -> String {
+    if name.chars().count() <= letters {
+        return name.to_owned();
+    }
+    match letters {
+        0..3 => String::new(),
+        _ => name.chars().take(letters - 2).chain("..".chars()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
