@@ -52,7 +52,7 @@ fn each_command_runs() {
     std::fs::create_dir(&bin).expect("a folder");
     std::os::unix::fs::symlink(MPPS, bin.join("mpps")).expect("a link");
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut said = String::new();
+    let (mut said, mut disturbed) = (String::new(), false);
     for block in blocks() {
         let ended = run(Command::new("bash")
             .args(["-e", "-c", &block])
@@ -60,25 +60,32 @@ fn each_command_runs() {
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("XDG_STATE_HOME", scratch.path("state"))
             .env_remove("COLUMNS"));
-        if ended.code == Some(4) {
-            println!("SKIP: the machine was too disturbed: {}", ended.error());
-            return;
-        }
-        assert_eq!(ended.code, Some(0), "{block}: {ended:?}");
+        // A disturbed machine may leave no result, or none without loss. The record is there all the same.
+        let without_result = ended.code == Some(4)
+            || ended.code == Some(1) && ended.stdout.contains("; no load down to ");
+        let good = ended.code == Some(0) || block.contains("--budget") && without_result;
+        assert!(good, "{block}: {ended:?}");
+        disturbed |= without_result;
         said += &ended.stdout;
     }
     // The text speaks of these.
-    for wanted in [
-        "64 B: forwards ",
+    let results = [
+        "64 B: forwards 1.200 million",
         "Doubts",
         "Compared with none, in turns on one machine: 64 B",
-        "\nrules: ",
         "    next: ",
-        " records in ",
+        "1 record in ",
         "The report is in report.html.",
         "exit code 1",
-    ] {
+    ];
+    for wanted in results {
         assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    if disturbed {
+        println!("SKIP: the machine was too disturbed for a result");
+    } else {
+        assert!(said.contains("A frame costs the router "), "{said}");
+        assert!(said.contains("\nrules: "), "{said}");
     }
     let page = std::fs::read_to_string(scratch.path("report.html")).expect("a page");
     assert!(page.starts_with("<!DOCTYPE html>"), "{:.80}", page);
