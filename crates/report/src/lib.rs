@@ -13,6 +13,7 @@ mod chart;
 mod csv;
 pub mod doubts;
 pub mod headline;
+pub mod interval;
 mod machine;
 mod markdown;
 mod members;

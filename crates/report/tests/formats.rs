@@ -291,7 +291,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "| frame | at overload, frames/s | without loss, frames/s | limited by | DUT busy |\n| --- |",
         "- **simulated**: ",
         "    mpps throughput --frame 64 --simulate",
-        "| series | frame | routes | destinations | router ns | 95 % |",
+        "| series | frame | routes | destinations | router ns | 95 % interval, or range of 5 |",
         "| 64 B | lossy | 80 % | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
         "| planted fault | planted | found | tolerance | unit | holds |",
         "**Simulated: 64 B: typical 21.5 µs, worst case (99.9 %) 377 µs at 50 % of the throughput",
@@ -367,7 +367,7 @@ fn a_fib_scale_plot_says_what_each_point_is() {
     for wanted in [
         cost.as_str(),
         "limited by tester",
-        "95 % intervals",
+        "Bars: 95 % interval",
         ">the bed&#39;s part<",
     ] {
         let plain = wanted.replace("&#39;", "'");
