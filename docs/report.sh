@@ -8,6 +8,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo run --quiet --package mpps-cli -- report "$record" --output "$work/report.html"
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --disable-lcd-text \
-    --font-render-hinting=none --user-data-dir="$work/profile" --window-size=1000,1560 \
+    --font-render-hinting=none --user-data-dir="$work/profile" --window-size=1000,1690 \
     --screenshot="$work/report.png" "$work/report.html" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
-pngquant --force --speed 1 --strip 32 --output docs/report.png "$work/report.png"
+pngquant --force --speed 1 --strip 128 --output docs/report.png "$work/report.png"
