@@ -132,7 +132,7 @@ fn text_and_plot(run: &Run, points: &[&Value]) {
     let titles = plot.matches("<title>").count();
     assert_eq!(titles, 2 * points.len(), "{plot}");
     let begun = run.of_kind("run")[0]["begun_utc"].as_str().expect("a date");
-    for wanted in ["Linux ", "ypervisor", begun, ", mpps ", "95 % intervals"] {
+    for wanted in ["Linux ", "ypervisor", begun, ", mpps ", "Bars: "] {
         assert!(plot.contains(wanted), "{wanted}: {plot}");
     }
 }

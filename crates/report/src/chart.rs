@@ -38,7 +38,7 @@ const CELL: f64 = 4.0;
 #[derive(Clone, Debug)]
 pub struct Chart {
     title: String,
-    note: &'static str,
+    note: String,
     x: Axis,
     y: Axis,
     /// The first is at the back.
@@ -50,7 +50,7 @@ impl Chart {
     #[must_use]
     pub fn new(
         title: String,
-        note: &'static str,
+        note: impl Into<String>,
         x: Axis,
         y: Axis,
         mut series: Vec<Series>,
@@ -59,7 +59,7 @@ impl Chart {
         let any = series.iter().any(|series| series.kind != Kind::Rule);
         any.then_some(Self {
             title,
-            note,
+            note: note.into(),
             x,
             y,
             series,

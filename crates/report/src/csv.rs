@@ -1,82 +1,122 @@
-//! One row a trial (RFC 4180). A cell without a value was not read.
+//! One row a trial, then one row for each member of every line of results (RFC 4180). A cell is empty where its value
+//! was not read, or where the row has no such value.
 
+use crate::members;
 use crate::source::Gathered;
 use crate::trial::Figures;
-use mpps_record::{Run, TrialLine};
+use mpps_record::{Body, Run, TrialLine};
 
-/// A row's trial, with all that its cells come from.
-struct Row<'a> {
-    file: &'a str,
-    run: &'a Run,
-    trial: &'a TrialLine,
-    figures: Figures,
-}
+/// Cells of every row.
+type RunColumn = (&'static str, fn(&str, &Run) -> String);
+/// Cells of a trial's row.
+type TrialColumn = (&'static str, fn(&TrialLine, &Figures) -> String);
 
-type Column = (&'static str, fn(&Row<'_>) -> String);
-
-const COLUMNS: [Column; 30] = [
-    ("file", |row| row.file.to_owned()),
-    ("run", |row| row.run.name.clone()),
-    ("schema", |row| row.run.schema.to_string()),
-    ("begun_utc", |row| {
-        let begin = row.run.begin.as_ref();
+const OF_RUN: [RunColumn; 5] = [
+    ("file", |file, _| file.to_owned()),
+    ("run", |_, run| run.name.clone()),
+    ("schema", |_, run| run.schema.to_string()),
+    ("begun_utc", |_, run| {
+        let begin = run.begin.as_ref();
         begin.map_or(String::new(), |begin| begin.begun_utc.clone())
     }),
-    ("job", |row| {
-        let begin = row.run.begin.as_ref();
+    ("job", |_, run| {
+        let begin = run.begin.as_ref();
         begin.map_or(String::new(), |begin| begin.job.clone())
     }),
-    ("trial", |row| row.trial.trial.to_string()),
-    ("frame", |row| row.trial.frame.clone()),
-    ("phase", |row| row.trial.phase.to_string()),
-    ("verdict", |row| row.trial.verdict.to_string()),
-    ("verdict_text", |row| row.trial.verdict_text.clone()),
-    ("begun_after_ns", |row| known(row.trial.begun_after_ns)),
-    ("duration_ns", |row| row.trial.duration_ns.to_string()),
-    ("offered_fps", |row| row.figures.offered_fps.to_string()),
-    ("sent_fps", |row| row.figures.sent_fps.to_string()),
-    ("forwarding_fps", |row| {
-        row.figures.forwarded_fps.to_string()
-    }),
-    ("intended_frames", |row| row.figures.intended.to_string()),
-    ("sent_frames", |row| row.figures.sent.to_string()),
-    ("unsent_frames", |row| row.figures.unsent.to_string()),
-    ("received_frames", |row| row.figures.received.to_string()),
-    ("lost_frames", |row| row.figures.lost.to_string()),
-    ("lost_disturbed_frames", |row| {
-        known(row.figures.lost_disturbed)
-    }),
-    ("lost_by_tester_frames", |row| {
-        row.figures.lost_by_tester.to_string()
-    }),
-    ("overdue_frames", |row| known(row.figures.overdue)),
-    ("loss_ratio", |row| row.figures.loss.to_string()),
-    ("dut_busiest_cpu_share", |row| known(row.figures.busy)),
-    ("latency_p50_ns", |row| known(row.trial.latency.p50_ns)),
-    ("latency_p99_ns", |row| known(row.trial.latency.p99_ns)),
-    ("latency_p999_ns", |row| known(row.trial.latency.p999_ns)),
-    ("latency_max_ns", |row| known(row.trial.latency.max_ns)),
-    ("longest_stall_ns", |row| known(row.figures.gap_ns)),
 ];
+const OF_TRIAL: [TrialColumn; 25] = [
+    ("trial", |trial, _| trial.trial.to_string()),
+    ("frame", |trial, _| trial.frame.clone()),
+    ("phase", |trial, _| trial.phase.to_string()),
+    ("verdict", |trial, _| trial.verdict.to_string()),
+    ("verdict_text", |trial, _| trial.verdict_text.clone()),
+    ("begun_after_ns", |trial, _| known(trial.begun_after_ns)),
+    ("duration_ns", |trial, _| trial.duration_ns.to_string()),
+    ("offered_fps", |_, figures| figures.offered_fps.to_string()),
+    ("sent_fps", |_, figures| figures.sent_fps.to_string()),
+    ("forwarding_fps", |_, figures| {
+        figures.forwarded_fps.to_string()
+    }),
+    ("intended_frames", |_, figures| figures.intended.to_string()),
+    ("sent_frames", |_, figures| figures.sent.to_string()),
+    ("unsent_frames", |_, figures| figures.unsent.to_string()),
+    ("received_frames", |_, figures| figures.received.to_string()),
+    ("lost_frames", |_, figures| figures.lost.to_string()),
+    ("lost_disturbed_frames", |_, figures| {
+        known(figures.lost_disturbed)
+    }),
+    ("lost_by_tester_frames", |_, figures| {
+        figures.lost_by_tester.to_string()
+    }),
+    ("overdue_frames", |_, figures| known(figures.overdue)),
+    ("loss_ratio", |_, figures| figures.loss.to_string()),
+    ("dut_busiest_cpu_share", |_, figures| known(figures.busy)),
+    ("latency_p50_ns", |trial, _| known(trial.latency.p50_ns)),
+    ("latency_p99_ns", |trial, _| known(trial.latency.p99_ns)),
+    ("latency_p999_ns", |trial, _| known(trial.latency.p999_ns)),
+    ("latency_max_ns", |trial, _| known(trial.latency.max_ns)),
+    ("longest_stall_ns", |_, figures| known(figures.gap_ns)),
+];
+/// Columns of the other rows. Their frame size stands in the trials' column.
+const OF_MEMBER: [&str; 3] = ["line", "member", "value"];
+/// The member that has its column among the trials'.
+const FRAME: &str = "frame";
 
-/// The trials of all runs.
+/// The trials and the results of all runs.
 #[must_use]
 pub fn csv(all: &Gathered) -> String {
-    let mut text = COLUMNS.map(|(name, _)| name).join(",") + "\r\n";
+    let names = (OF_RUN.map(|(name, _)| name).into_iter())
+        .chain(OF_TRIAL.map(|(name, _)| name))
+        .chain(OF_MEMBER);
+    let mut rows = Rows(String::new());
+    rows.add(names.map(str::to_owned));
     for (file, run) in &all.runs {
+        let of_run = OF_RUN.map(|(_, cell)| cell(file, run));
         for trial in &run.trials {
             let figures = Figures::new(trial);
-            let row = Row {
-                file,
-                run,
-                trial,
-                figures,
-            };
-            text += &COLUMNS.map(|(_, cell)| quoted(cell(&row))).join(",");
-            text += "\r\n";
+            let cells = OF_TRIAL.map(|(_, cell)| cell(trial, &figures));
+            let of_member = [TrialLine::KIND.to_owned(), String::new(), String::new()];
+            rows.add(of_run.iter().cloned().chain(cells).chain(of_member));
+        }
+        rows.add_members(&of_run, &run.results);
+        rows.add_members(&of_run, &run.points);
+        rows.add_members(&of_run, &run.curves);
+        rows.add_members(&of_run, &run.latencies);
+        rows.add_members(&of_run, &run.bursts);
+        rows.add_members(&of_run, &run.recoveries);
+        rows.add_members(&of_run, &run.loads);
+        rows.add_members(&of_run, &run.comparisons);
+        rows.add_members(&of_run, &run.calibrations);
+    }
+    rows.0
+}
+
+struct Rows(String);
+
+impl Rows {
+    fn add(&mut self, cells: impl Iterator<Item = String>) {
+        let cells: Vec<String> = cells.map(quoted).collect();
+        self.0 += &cells.join(",");
+        self.0 += "\r\n";
+    }
+
+    /// The members of these lines, by the names that a page's tables have too.
+    fn add_members<L: Body>(&mut self, of_run: &[String], lines: &[L]) {
+        for line in lines {
+            let members = members::rows(line);
+            let frame = members.iter().find(|(name, _)| name == FRAME);
+            let frame = frame.map_or("", |(_, frame)| frame);
+            let of_trial = OF_TRIAL.map(|(name, _)| match name {
+                FRAME => frame.to_owned(),
+                _ => String::new(),
+            });
+            for (member, value) in members.iter().filter(|(name, _)| name != FRAME) {
+                let of_member = [L::KIND.to_owned(), member.clone(), value.clone()];
+                let cells = of_run.iter().cloned().chain(of_trial.clone());
+                self.add(cells.chain(of_member));
+            }
         }
     }
-    text
 }
 
 fn known(value: Option<impl ToString>) -> String {

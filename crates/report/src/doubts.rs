@@ -2,6 +2,9 @@
 
 use mpps_record::{Doubt, Run};
 
+/// Things seen that are told of one doubt, and subjects that are named for one of them. More are counted.
+const TOLD_MAX: usize = 3;
+
 /// One doubt with all that raised it.
 #[derive(Debug)]
 pub struct Raised<'a> {
@@ -9,23 +12,28 @@ pub struct Raised<'a> {
     pub doubt: &'a Doubt,
     /// What was seen, and which subjects saw it so.
     pub seen: Vec<(&'a str, Vec<&'a str>)>,
+    /// Subjects in all, those without this doubt too.
+    pub among: usize,
 }
 
 impl<'a> Raised<'a> {
     /// Each doubt of these subjects once, the gravest first.
     pub fn each(subjects: impl IntoIterator<Item = (&'a str, &'a [Doubt])>) -> Vec<Self> {
-        let mut raised: Vec<Self> = Vec::new();
+        let (mut raised, mut among): (Vec<Self>, _) = (Vec::new(), 0);
         for (subject, doubts) in subjects {
+            among += 1;
             for doubt in doubts {
                 match raised.iter_mut().find(|one| one.doubt.name == doubt.name) {
                     Some(known) => known.note(subject, &doubt.seen),
                     None => raised.push(Self {
                         doubt,
                         seen: vec![(&doubt.seen, vec![subject])],
+                        among,
                     }),
                 }
             }
         }
+        raised.iter_mut().for_each(|one| one.among = among);
         // Older records have no weights: then the order is the one in which doubts were raised.
         raised.sort_by_key(|raised| raised.doubt.weight.unwrap_or(u32::MAX));
         raised
@@ -34,17 +42,51 @@ impl<'a> Raised<'a> {
     /// Each doubt of a run's results, points and curves.
     #[must_use]
     pub fn of_run(run: &'a Run) -> Vec<Self> {
-        let results = run.results.iter();
+        let of_points = run.points.iter().flat_map(|point| &point.results);
+        let results = run.results.iter().chain(of_points);
+        let all = (results.map(|line| (&line.frame, &line.doubts)))
+            .chain(run.curves.iter().map(|line| (&line.frame, &line.doubts)))
+            .chain(run.latencies.iter().map(|line| (&line.frame, &line.doubts)))
+            .chain(run.bursts.iter().map(|line| (&line.frame, &line.doubts)))
+            .chain(
+                run.recoveries
+                    .iter()
+                    .map(|line| (&line.frame, &line.doubts)),
+            )
+            .chain(
+                run.comparisons
+                    .iter()
+                    .map(|line| (&line.frame, &line.doubts)),
+            )
+            .map(|(frame, doubts)| (frame.as_str(), doubts));
         let points = run.points.iter();
-        let of_points = points.clone().flat_map(|point| &point.results);
-        let results = results.chain(of_points).map(|result| &result.doubts);
-        let points = points.map(|point| &point.doubts);
-        let curves = run.curves.iter().map(|curve| &curve.doubts);
-        let all = (results.chain(points).chain(curves))
-            .chain(run.latencies.iter().map(|line| &line.doubts))
-            .chain(run.bursts.iter().map(|line| &line.doubts))
-            .chain(run.recoveries.iter().map(|line| &line.doubts));
-        Self::each(all.map(|doubts| ("", doubts.as_slice())))
+        let points = points.map(|line| (line.frame.as_deref().unwrap_or(""), &line.doubts));
+        Self::each(
+            all.chain(points)
+                .map(|(frame, doubts)| (frame, doubts.as_slice())),
+        )
+    }
+
+    /// What was seen, each with the subjects that saw it. Nothing is named where all saw the same.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let told = self.seen.iter().take(TOLD_MAX).map(|(seen, subjects)| {
+            let (count, mut names) = (subjects.len(), subjects.clone());
+            names.dedup();
+            if count == self.among {
+                (*seen).to_owned()
+            } else if names.len() < count || count > TOLD_MAX {
+                format!("{seen} (in {count} of {})", self.among)
+            } else {
+                format!("{seen} ({})", names.join(", "))
+            }
+        });
+        let mut told: Vec<String> = told.collect();
+        let more = self.seen.len().saturating_sub(TOLD_MAX);
+        if more > 0 {
+            told.push(format!("and {more} more"));
+        }
+        told.join("; ")
     }
 
     fn note(&mut self, subject: &'a str, seen: &'a str) {
@@ -52,5 +94,47 @@ impl<'a> Raised<'a> {
             Some((_, subjects)) => subjects.push(subject),
             None => self.seen.push((seen, vec![subject])),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn doubt(seen: &str) -> [Doubt; 1] {
+        [Doubt {
+            name: "slow".to_owned(),
+            seen: seen.to_owned(),
+            ..Doubt::default()
+        }]
+    }
+
+    fn told(seen: &[(&str, &str)]) -> String {
+        let doubts: Vec<(&str, [Doubt; 1])> = seen
+            .iter()
+            .map(|(name, seen)| (*name, doubt(seen)))
+            .collect();
+        let subjects = doubts.iter().map(|(name, doubts)| (*name, &doubts[..]));
+        let raised = Raised::each(subjects.chain([("none", &[][..])]));
+        raised[0].told()
+    }
+
+    #[test]
+    fn each_thing_seen_is_told() {
+        assert_eq!(
+            told(&[("64", "2 void"), ("imix", "3 void"), ("1518", "2 void")]),
+            "2 void (64, 1518); 3 void (imix)"
+        );
+        let points = [
+            ("64", "a"),
+            ("64", "a"),
+            ("64", "b"),
+            ("64", "c"),
+            ("64", "d"),
+        ];
+        assert_eq!(told(&points), "a (in 2 of 6); b (64); c (64); and 1 more");
+        let all = doubt("2 void");
+        let raised = Raised::each([("64", &all[..]), ("imix", &all[..])]);
+        assert_eq!(raised[0].told(), "2 void");
     }
 }

@@ -14,6 +14,7 @@ mod csv;
 pub mod doubts;
 pub mod flame;
 pub mod headline;
+pub mod interval;
 mod machine;
 mod markdown;
 mod members;

@@ -67,7 +67,7 @@ fn summary(file: &str, run: &Run) -> String {
     let doubts = Raised::of_run(run);
     if !doubts.is_empty() {
         let line = |known: &Raised<'_>| {
-            let (name, seen) = (plain(&known.doubt.name), plain(known.seen[0].0));
+            let (name, seen) = (plain(&known.doubt.name), plain(&known.told()));
             let next = plain(known.doubt.next.trim_end_matches('.'));
             format!("- **{name}**: {seen}. Next: {next}.\n")
         };

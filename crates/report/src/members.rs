@@ -1,4 +1,4 @@
-//! Members of a record as rows of name and value, whatever they are: the machine's facts, the bed, the plan.
+//! Members of a record as rows of name and value, whatever they are: the machine's facts, the bed, the plan, a line.
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -7,17 +7,23 @@ use serde_json::Value;
 /// A table of all members, by the names that the record gives them.
 #[must_use]
 pub fn table(heading: &str, part: &impl Serialize) -> Markup {
-    let value = serde_json::to_value(part).unwrap_or_default();
-    let mut rows = Vec::new();
-    gather(String::new(), &value, &mut rows);
     html! {
         details {
             summary { (heading) }
             div.wide { table.members {
-                tbody { @for (name, value) in rows { tr { th scope="row" { (name) } td { (value) } } } }
+                tbody { @for (name, value) in rows(part) { tr { th scope="row" { (name) } td { (value) } } } }
             } }
         }
     }
+}
+
+/// Names and values of all members, in the record's order.
+#[must_use]
+pub fn rows(part: &impl Serialize) -> Vec<(String, String)> {
+    let value = serde_json::to_value(part).unwrap_or_default();
+    let mut rows = Vec::new();
+    gather(String::new(), &value, &mut rows);
+    rows
 }
 
 fn gather(name: String, value: &Value, rows: &mut Vec<(String, String)>) {

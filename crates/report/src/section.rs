@@ -137,9 +137,7 @@ fn doubts(run: &Run) -> Markup {
             ul.doubts {
                 @for known in part {
                     li {
-                        b { (known.doubt.name) } ": " (known.seen[0].0)
-                        @if known.seen.len() > 1 { " (and " (known.seen.len() - 1) " more)" }
-                        ". "
+                        b { (known.doubt.name) } ": " (known.told()) ". "
                         span.note {
                             "Why: " (known.doubt.why.trim_end_matches('.'))
                             ". Next: " (known.doubt.next.trim_end_matches('.')) "."

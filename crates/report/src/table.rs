@@ -3,6 +3,7 @@
 mod lines;
 
 use crate::headline::at_least_forwarded;
+use crate::interval::{interval_name, rounds_of_points};
 use crate::number;
 use crate::plots::{destinations, routes};
 use crate::row::Row;
@@ -14,10 +15,13 @@ use mpps_record::{
 /// Names of columns, and rows.
 pub struct Table {
     /// Names of its columns.
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// As many cells a row.
     pub rows: Vec<Vec<String>>,
 }
+
+/// Stands for the head of a column of intervals, which depends on the samples behind them.
+const INTERVAL: &str = "interval";
 
 const RESULTS: &[&str] = &[
     "frame",
@@ -32,7 +36,7 @@ const POINTS: &[&str] = &[
     "routes",
     "destinations",
     "router ns",
-    "95 %",
+    INTERVAL,
     "maximum frames/s",
     "limited by",
 ];
@@ -99,8 +103,24 @@ pub fn results(run: &Run) -> Option<Table> {
         };
         (LOADS, run.loads.iter().flat_map(rows).collect())
     };
-    let head = head.to_vec();
+    let mut names = interval_names(run).into_iter();
+    let head = head.iter().map(|name| match *name {
+        INTERVAL => names.next().unwrap_or_default(),
+        name => name.to_owned(),
+    });
+    let head = head.collect();
     (!rows.is_empty()).then_some(Table { head, rows })
+}
+
+/// Heads of the columns of intervals, in their order: those of points, or of a comparison.
+fn interval_names(run: &Run) -> Vec<String> {
+    if !run.points.is_empty() {
+        return vec![interval_name(rounds_of_points(&run.points))];
+    }
+    let variants = || run.comparisons.iter().flat_map(|line| &line.variants);
+    let overload = interval_name(variants().map(|variant| variant.overload_trials.len()));
+    let fixed = interval_name(variants().map(|variant| variant.fixed_trials.len()));
+    vec![overload.clone(), overload, fixed]
 }
 
 fn whole(fps: Option<f64>) -> String {

@@ -75,12 +75,13 @@ fn csv_has_a_row_for_each_trial() {
         let all = all(hostile);
         let trials: usize = all.runs.iter().map(|(_, run)| run.trials.len()).sum();
         let rows = rows(&csv(&all));
-        assert_eq!(rows.len(), trials + 1);
         assert!(rows.iter().all(|row| row.len() == rows[0].len()));
         let column = |name: &str| {
             let place = rows[0].iter().position(|known| known == name);
             place.unwrap_or_else(|| panic!("{name}: {:?}", rows[0]))
         };
+        let of_trials = rows.iter().filter(|row| row[column("line")] == "trial");
+        assert_eq!(of_trials.count(), trials);
         for (row, trial) in rows[1..].iter().zip(&all.runs[0].1.trials) {
             assert_eq!(row[column("trial")], trial.trial.to_string());
             let sent: u64 = trial.directions.iter().map(|way| way.sent_frames).sum();
@@ -90,6 +91,47 @@ fn csv_has_a_row_for_each_trial() {
         if hostile {
             assert_eq!(rows[1][column("frame")], HOSTILE);
         }
+    }
+}
+
+#[test]
+fn csv_has_rows_for_each_kind_of_line() {
+    let rows = rows(&csv(&all(false)));
+    let column = |name: &str| rows[0].iter().position(|known| known == name);
+    let columns = ["line", "frame", "member"].map(|name| column(name).expect("a column"));
+    let value = |wanted: [&str; 3]| {
+        let is = |row: &&Vec<String>| columns.map(|place| row[place].as_str()) == wanted;
+        let row = rows.iter().find(is);
+        let row = row.unwrap_or_else(|| panic!("{wanted:?}"));
+        assert!(row[column("trial").expect("a column")].is_empty());
+        row[column("value").expect("a column")].as_str()
+    };
+    for (line, frame, member, wanted) in [
+        ("result", "64", "rate_is", "="),
+        ("point", "64", "series", "routes"),
+        (
+            "curve",
+            "64",
+            "loads[1].verdict_text",
+            "void: the machine was restless",
+        ),
+        ("curve", "64", "loads[0].measured.loss_ratio", "0.25"),
+        ("latency", "64", "loads[1].load_share", "0.5"),
+        ("latency", "1518", "loads[2].router.trials", "1, 2"),
+        ("burst", "64", "searches[1].longest_frames", "4037"),
+        ("burst", "1518", "all_passed_frames", "100000"),
+        ("recovery", "64", "trials[2].recovered", "not-recovered"),
+        ("comparison", "64", "variants[1].name", "100 rules"),
+        (
+            "comparison",
+            "64",
+            "variants[1].difference.cost_ns.median",
+            "231.0",
+        ),
+        ("calibration", "", "fault", "a loss"),
+        ("calibration", "", "holds", "true"),
+    ] {
+        assert_eq!(value([line, frame, member]), wanted, "{line} {member}");
     }
 }
 
@@ -249,7 +291,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "| frame | at overload, frames/s | without loss, frames/s | limited by | DUT busy |\n| --- |",
         "- **simulated**: ",
         "    mpps throughput --frame 64 --simulate",
-        "| series | frame | routes | destinations | router ns | 95 % |",
+        "| series | frame | routes | destinations | router ns | 95 % interval, or range of 5 |",
         "| 64 B | lossy | 80 % | 800\u{202f}000 | 600\u{202f}000 | 200\u{202f}000 | 25 % | 85 % |",
         "| planted fault | planted | found | tolerance | unit | holds |",
         "**Simulated: 64 B: typical 21.5 µs, worst case (99.9 %) 377 µs at 50 % of the throughput",
@@ -325,7 +367,7 @@ fn a_fib_scale_plot_says_what_each_point_is() {
     for wanted in [
         cost.as_str(),
         "limited by tester",
-        "95 % intervals",
+        "Bars: 95 % interval",
         ">the bed&#39;s part<",
     ] {
         let plain = wanted.replace("&#39;", "'");

@@ -67,7 +67,7 @@ impl Doubted<'_> {
         if !raised.is_empty() {
             text.push_str("\nDoubts\n");
         }
-        for Raised { doubt, seen } in raised {
+        for Raised { doubt, seen, .. } in raised {
             for (what, subjects) in seen.iter().take(LINES_MAX) {
                 let _ = writeln!(text, "- {what}{}", self.among(subjects, &[]));
             }

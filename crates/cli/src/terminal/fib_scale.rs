@@ -12,6 +12,7 @@ use super::{columns, grouped, machine_line};
 use crate::words::closeness;
 use mpps_record::{LimitedBy, RunLine};
 use mpps_report::headline::forwarding_range;
+use mpps_report::interval::{interval_name, rounds_of_points};
 use mpps_report::number;
 use std::fmt::Write;
 
@@ -22,8 +23,9 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
     if let Some((scale, run)) = run.and_then(|run| Some((run.plan.scale.as_ref()?, run))) {
         text.insert_str(0, &format!("{}\n", scale_title(&scale.table, scale, run)));
     }
+    let interval = interval_name(rounds_of_points(rows.iter().map(|row| row.point)));
     text.push_str(
-        "Router ns: the cost of a frame for the router at overload, with its 95 % interval.\n",
+        "Router ns: the cost of a frame for the router at overload, with its interval.\n",
     );
     let bed = bed_line(rows);
     if !bed.is_empty() {
@@ -44,7 +46,7 @@ pub fn fib_scale(rows: &[ScaleRow<'_>], run: Option<&RunLine>) -> String {
         "routes",
         "destinations",
         "router ns",
-        "95 %",
+        interval.as_str(),
         "max frames/s",
         "busy",
         "limited by",

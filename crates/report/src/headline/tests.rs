@@ -12,35 +12,8 @@ fn headline(line: &ResultLine) -> String {
 
 /// A router that forwards 1.52 million frames/s, 1.38 million of them without loss.
 fn line() -> ResultLine {
-    ResultLine {
-        frame: "64".to_owned(),
-        rate_is: Some(RateIs::Equal),
-        rate_fps: Some(1_380_000),
-        lossy_fps: Some(1_410_000),
-        claim: Some(Claim::Estimate),
-        limited_by: Some(LimitedBy::Dut),
-        receiver: Some(mpps_record::ReceiverPlace::Exit),
-        lossless_trials: Some(3),
-        judged_trials: Some(3),
-        trials: 9,
-        overload: Overload {
-            max_forwarding_fps: Some(Interval {
-                low: 1_461_000,
-                median: 1_523_000,
-                high: 1_574_000,
-            }),
-            max_forwarding_busy_share: Some(0.98),
-            max_forwarding_limited_by: Some(ForwardingLimit::RouterCpu),
-            cost: Some(FrameCost {
-                bed_ns: interval(424.0, 430.4, 436.0),
-                router_ns: interval(219.0, 225.3, 230.0),
-                total_ns: interval(648.0, 655.7, 664.0),
-            }),
-            exit_program_ns: Some(41.4),
-            ..Overload::default()
-        },
-        ..ResultLine::default()
-    }
+    let line = include_str!("../../../record/tests/golden/result.json");
+    serde_json::from_str(line).expect("a result")
 }
 
 fn limited(limit: ForwardingLimit) -> ResultLine {

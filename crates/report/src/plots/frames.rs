@@ -1,6 +1,7 @@
 //! By frame size: rates beside line rate and the tester's ceiling, and the cost of a frame.
 
 use crate::chart::{Axis, Chart, Kind, Point, Series};
+use crate::interval::{interval_name, rounds_of};
 use crate::number;
 use crate::row::Row;
 use crate::scale::Scale;
@@ -53,7 +54,10 @@ pub fn rates(run: &Run) -> Option<Chart> {
     let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
     Chart::new(
         "Rate by frame size".to_owned(),
-        "Bars are 95 % intervals. A hollow mark is a bound from below.",
+        format!(
+            "Bars: {}. A hollow mark is a bound from below.",
+            interval_name(rounds_of(run))
+        ),
         names(run),
         rate_axis("frames/s", scale),
         series,
@@ -109,7 +113,10 @@ pub fn cost(run: &Run) -> Option<Chart> {
     let zero = Scale::Linear { from_zero: true };
     Chart::new(
         "Cost of a frame at overload".to_owned(),
-        "The bed is the virtual NIC and the receiver. Lines are 95 % intervals.",
+        format!(
+            "The bed is the virtual NIC and the receiver. Lines: {}.",
+            interval_name(rounds_of(run))
+        ),
         names(run),
         Axis::new("CPU time for a frame", zero, number::cost),
         vec![

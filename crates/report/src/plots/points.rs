@@ -2,6 +2,7 @@
 
 use super::frames::rate_axis;
 use crate::chart::{Axis, Chart, Kind, Point, Series};
+use crate::interval::{interval_name, rounds_of_points};
 use crate::number;
 use crate::scale::Scale;
 use mpps_record::{Interval, PointLine};
@@ -56,7 +57,10 @@ fn drawn(
     });
     Chart::new(
         title.to_owned(),
-        "Bars are 95 % intervals. Hollow: the router was not at its limit. Cross: not measured.",
+        format!(
+            "Bars: {}. Hollow: the router was not at its limit. Cross: not measured.",
+            interval_name(rounds_of_points(points))
+        ),
         Axis::new("routes or destinations", Scale::Counts, number::short),
         y,
         series.collect(),

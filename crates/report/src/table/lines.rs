@@ -1,6 +1,6 @@
 //! Tables of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
 
-use super::{dash, whole};
+use super::{INTERVAL, dash, whole};
 use crate::number;
 use crate::sentence;
 use mpps_record::{
@@ -37,11 +37,11 @@ const COMPARISONS: &[&str] = &[
     "frame",
     "variant",
     "at overload, frames/s",
-    "95 %",
+    INTERVAL,
     "ns a frame",
-    "95 %",
+    INTERVAL,
     "ns a frame at the fixed load",
-    "95 %",
+    INTERVAL,
     "against the first",
 ];
 

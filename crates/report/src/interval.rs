@@ -1,0 +1,71 @@
+//! What an interval is called: from few samples it is their range, which holds less often.
+
+use mpps_record::{Phase, PointLine, Run};
+
+/// From so many samples on a median has a 95 % interval. Of fewer the interval is their range (docs/method.md).
+const SAMPLES_MIN: usize = 6;
+
+/// `95 % interval`, `range of 4`, or both where the intervals differ in it. 0: nobody knows how many samples there were.
+#[must_use]
+pub fn interval_name(samples: impl IntoIterator<Item = usize>) -> String {
+    let mut known: Vec<usize> = samples.into_iter().filter(|count| *count > 0).collect();
+    known.sort_unstable();
+    let few = known.partition_point(|count| *count < SAMPLES_MIN);
+    let range = match &known[..few] {
+        [] if known.is_empty() => return "interval".to_owned(),
+        [] => return "95 % interval".to_owned(),
+        [least, .., most] if least != most => format!("range of {least} to {most}"),
+        [count, ..] => format!("range of {count}"),
+    };
+    if few < known.len() {
+        format!("95 % interval, or {range}")
+    } else {
+        range
+    }
+}
+
+/// Rounds at overload behind a result. Each round has two loads, with a wire each where a wire can stand in.
+#[must_use]
+const fn rounds(overload_trials: &[u32], has_wire: bool) -> usize {
+    overload_trials.len().div_ceil(if has_wire { 4 } else { 2 })
+}
+
+/// As [`rounds`], for each result of a run.
+pub fn rounds_of(run: &Run) -> impl Iterator<Item = usize> {
+    let has_wire = run.trials.iter().any(|trial| trial.phase == Phase::Wire);
+    let results = run.results.iter();
+    results.map(move |result| rounds(&result.stands_on.overload_trials, has_wire))
+}
+
+/// As [`rounds`], for each point of `mpps fib-scale`, whose bed always has a wire.
+pub fn rounds_of_points<'a>(
+    points: impl IntoIterator<Item = &'a PointLine>,
+) -> impl Iterator<Item = usize> {
+    let points = points.into_iter();
+    points.map(|point| rounds(&point.overload_trials, true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_samples_have_a_range() {
+        for (samples, name) in [
+            (&[][..], "interval"),
+            (&[0], "interval"),
+            (&[6, 10], "95 % interval"),
+            (&[4, 4], "range of 4"),
+            (&[5, 3], "range of 3 to 5"),
+            (&[8, 4], "95 % interval, or range of 4"),
+        ] {
+            assert_eq!(interval_name(samples.iter().copied()), name);
+        }
+    }
+
+    #[test]
+    fn a_round_has_two_loads() {
+        assert_eq!(rounds(&[1, 2, 3, 4, 5, 6, 7, 8], true), 2);
+        assert_eq!(rounds(&[1, 2, 3, 4], false), 2);
+    }
+}
