@@ -12,6 +12,7 @@ mod latency;
 mod load;
 mod loss;
 mod recovery;
+mod reset;
 mod search;
 mod sending;
 mod traffic;
@@ -28,6 +29,7 @@ pub use latency::LatencyPlan;
 pub use load::load_plan;
 pub use loss::LossPlan;
 pub use recovery::RecoveryPlan;
+pub use reset::{ResetPlan, check as check_parts};
 
 use crate::args::{
     BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,

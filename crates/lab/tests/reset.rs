@@ -9,20 +9,24 @@ use mpps_lab::jobs::reset::{self, Part, ResetTrial};
 use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
-use mpps_method::Span;
 use mpps_method::destinations::Draw;
+use mpps_method::{Span, Verdict};
 use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FPS: f64 = 50_000.0;
 const HELD: Span = Span::from_millis(200);
+/// What a neighbour's queue holds back until the neighbour is known: some 277 short frames (unres_qlen_bytes).
+const HELD_BACK: Span = Span::from_millis(6);
 
 struct Printed;
 
 impl Observer for Printed {
     fn trial(&mut self, report: &Report<'_>) -> std::io::Result<()> {
         println!("{}: {}", report.phase.name(), report.verdict);
-        assert_ledger(report.trial, "reset");
+        if !matches!(report.verdict, Verdict::Invalid(_) | Verdict::Void(_)) {
+            assert_ledger(report.trial, "reset");
+        }
         Ok(())
     }
 }
@@ -36,10 +40,12 @@ fn is_exact(trial: &ResetTrial) -> bool {
     };
     // A frame that arrived meanwhile would be an error on any machine.
     assert!(time_stamp >= HELD && told.took >= HELD && told.is_back);
+    let lost_for = told.frame_loss.plus(told.resolution);
+    assert!(lost_for >= HELD, "{told:?}");
     let apart = time_stamp.as_nanos().abs_diff(told.frame_loss.as_nanos());
     let full = |rate: mpps_method::Rate| rate.fps() > FPS * 0.98;
     matches!(trial.tried.recovery, Recovery::After(_))
-        && apart <= told.resolution.as_nanos()
+        && apart <= told.resolution.as_nanos() + HELD_BACK.as_nanos()
         && told.rates.is_some_and(|rates| rates.into_iter().all(full))
 }
 

@@ -43,7 +43,8 @@ impl<'a> Raised<'a> {
         let all = (results.chain(points).chain(curves))
             .chain(run.latencies.iter().map(|line| &line.doubts))
             .chain(run.bursts.iter().map(|line| &line.doubts))
-            .chain(run.recoveries.iter().map(|line| &line.doubts));
+            .chain(run.recoveries.iter().map(|line| &line.doubts))
+            .chain(run.resets.iter().map(|line| &line.doubts));
         Self::each(all.map(|doubts| ("", doubts.as_slice())))
     }
 

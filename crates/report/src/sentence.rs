@@ -5,7 +5,7 @@ mod timed;
 
 pub use crate::headline::is_bound;
 pub use lines::{comparison, load};
-pub use timed::{burst, latency, recovery};
+pub use timed::{burst, latency, recovery, reset};
 
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
@@ -35,6 +35,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
                 .to_owned()
         }
         ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
+        ("reset", _) => "For how long nothing is forwarded after a reset.".to_owned(),
         ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
         (job, _) => format!("The job is \"{job}\"."),
@@ -156,6 +157,7 @@ pub fn answers_without_results(run: &Run) -> Vec<String> {
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
+        .chain(run.resets.iter().map(reset))
         .chain(run.comparisons.iter().flat_map(comparison));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
@@ -176,6 +178,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.latencies.len(),
         run.bursts.len(),
         run.recoveries.len(),
+        run.resets.len(),
         run.comparisons.len(),
     ];
     counts.into_iter().any(|count| count > 0)

@@ -38,6 +38,8 @@ mod recovery;
 mod refusal;
 mod report;
 #[cfg(feature = "measure")]
+mod reset;
+#[cfg(feature = "measure")]
 mod search;
 mod short_help;
 mod show;
@@ -76,6 +78,7 @@ pub use {
     port::{PortArg, PortArgs, ReceiverArg},
     recover::RecoverArgs,
     recovery::RecoveryArgs,
+    reset::ResetArgs,
     search::{AcceptArg, KindArg, SearchArgs},
     throughput::ThroughputArgs,
     traffic::{DestinationArgs, TrafficArgs, TransportArg},
@@ -122,6 +125,9 @@ pub enum Verb {
     /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
     #[cfg(feature = "measure")]
     Recovery(Box<RecoveryArgs>),
+    /// Measure for how long nothing is forwarded after a reset (RFC 2544 26.6, RFC 6201)
+    #[cfg(feature = "measure")]
+    Reset(Box<ResetArgs>),
     /// Measure the cost of a frame at overload, against routes and destinations
     ///
     /// Any flag of the search adds a search for the rate without loss.

@@ -34,7 +34,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),
@@ -89,6 +89,13 @@ const KINDS: [Kind; 9] = [
         is_in: |run| !run.recoveries.is_empty(),
         show: |run, view| lines::show(run, view, &run.recoveries, terminal::overload_recovery),
         exit: exit::recoveries,
+        plot: |_| None,
+    },
+    Kind {
+        job: "reset",
+        is_in: |run| !run.resets.is_empty(),
+        show: |run, view| lines::show(run, view, &run.resets, terminal::resets),
+        exit: exit::resets,
         plot: |_| None,
     },
     Kind {

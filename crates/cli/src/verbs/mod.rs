@@ -33,6 +33,7 @@ pub mod recover;
 #[cfg(feature = "measure")]
 pub mod recovery;
 pub mod report;
+pub mod reset;
 pub mod show;
 pub mod table;
 #[cfg(feature = "measure")]

@@ -369,11 +369,13 @@ fn add_neighbour(own: Side, tester: Side) -> Result<(), mpps_linux::Error> {
 /// # Errors
 /// The kernel refused.
 pub fn restore_exit() -> Result<(), mpps_linux::Error> {
+    // The router would ask for them, and hold frames back until an answer came.
+    add_neighbour(Side::C, Side::D)?;
     let (port, own) = (names::interface(Side::C), IpAddr::V6(names::v6(Side::C)));
     if has_ipv6() && !links::addresses()?.iter().any(|has| has.own == own) {
         links::add_address(port, own, names::V6_PREFIX)?;
     }
-    add_neighbour(Side::C, Side::D)
+    Ok(())
 }
 
 /// The network that the router reaches through its outgoing port without a route of anybody's.
