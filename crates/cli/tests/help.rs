@@ -19,6 +19,7 @@ const VERBS: &[&str] = &[
     "latency",
     "back-to-back",
     "recovery",
+    "reset",
     "doctor",
     "table",
     "table read",
