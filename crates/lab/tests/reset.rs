@@ -11,7 +11,7 @@ use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_method::{Span, Verdict};
-use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
+use support::trials::{WHOLE_TRIES, assert_ledger, frames, offer, tester};
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FPS: f64 = 50_000.0;
@@ -74,6 +74,7 @@ fn a_reset_lasts_as_long_as_the_part_is_away() {
     for ipv6 in [false, true] {
         let traffic = Traffic {
             ipv6,
+            frames: frames(if ipv6 { "78" } else { "64" }),
             ..support::traffic()
         };
         assert_told(&bed, Part::Link, &traffic);

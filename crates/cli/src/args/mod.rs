@@ -94,12 +94,16 @@ const HELP_WIDTH: usize = 100;
 
 /// Measure how many packets per second a Linux router forwards.
 #[derive(Debug, Parser)]
-#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES)]
+#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES,
+          help_template = TEMPLATE)]
 pub struct Cli {
     /// The job.
     #[command(subcommand)]
     pub verb: Verb,
 }
+
+/// As usual, without an empty line before the usage: all verbs fit a screen.
+const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";

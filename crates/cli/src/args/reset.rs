@@ -21,7 +21,9 @@ pub struct ResetArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
           help_heading = "Reset")]
     pub repeat: u32,
-    /// Load, frames/s (400k, 1.5M, 1e6) [default: 50 % of the maximum forwarding rate, which is measured first]
+    /// Load, frames/s, such as 400k [default: half of the highest]
+    ///
+    /// The highest is the maximum forwarding rate, which is measured first.
     #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]
     pub rate: Option<Rate>,
     /// Length of each trial, in seconds or with a unit (200ms, 5m); the reset begins after a quarter of it

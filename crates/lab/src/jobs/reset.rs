@@ -146,10 +146,11 @@ impl Told {
 
     /// What it says by the frame-loss method.
     const fn recovery(&self, counts: bool) -> Recovery {
-        match (self.is_back, counts) {
-            (false, _) => Recovery::NotRecovered,
+        let was_loaded = self.rest.as_nanos() > 0;
+        match (self.is_back, counts && was_loaded) {
+            (false, _) if was_loaded => Recovery::NotRecovered,
             (true, true) => Recovery::After(self.frame_loss),
-            (true, false) => Recovery::NotMeasured,
+            _ => Recovery::NotMeasured,
         }
     }
 
@@ -443,6 +444,10 @@ mod tests {
         dead.received.last_ns = 1_250 * MS;
         assert_eq!(told(&dead).recovery(true), Recovery::NotRecovered);
         assert_eq!(told(&dead).recovery(false), Recovery::NotRecovered);
+        // Nothing was sent after the reset.
+        dead.sent_ns = [0, 0];
+        assert_eq!(told(&dead).recovery(false), Recovery::NotMeasured);
+        dead.sent_ns = [1_000 * MS, 2_000 * MS];
         dead.received.last_ns = 1_930 * MS;
         assert!(told(&dead).is_back);
     }
