@@ -41,10 +41,10 @@ fn is_exact(trial: &ResetTrial) -> bool {
     // A frame that arrived meanwhile would be an error on any machine.
     assert!(time_stamp >= HELD && told.took >= HELD && told.is_back);
     let lost_for = told.frame_loss.plus(told.resolution);
-    assert!(lost_for >= HELD, "{told:?}");
     let apart = time_stamp.as_nanos().abs_diff(told.frame_loss.as_nanos());
     let full = |rate: mpps_method::Rate| rate.fps() > FPS * 0.98;
     matches!(trial.tried.recovery, Recovery::After(_))
+        && lost_for >= HELD
         && apart <= told.resolution.as_nanos() + HELD_BACK.as_nanos()
         && told.rates.is_some_and(|rates| rates.into_iter().all(full))
 }
@@ -58,10 +58,16 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
     let mut tester = tester(bed, &traffic, FRAMES_MAX);
     let mut printed = Printed;
     let mut trials = Trials::new(&mut printed);
+    let mut quiet = 0;
     let found = (0..WHOLE_TRIES).any(|_| {
         let trial = reset::one_trial(&mut tester, part, &offer(FPS, 1_000), HELD, &mut trials);
-        is_exact(&trial.unwrap_or_else(|error| panic!("{part:?}: {error}")))
+        let trial = trial.unwrap_or_else(|error| panic!("{part:?}: {error}"));
+        quiet += u32::from(matches!(trial.tried.recovery, Recovery::After(_)));
+        is_exact(&trial)
     });
+    if !found && quiet == 0 {
+        support::skip!("a quieter machine: {part:?}");
+    }
     assert!(found, "{part:?} {traffic:?}");
 }
 
