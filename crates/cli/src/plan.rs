@@ -12,6 +12,7 @@ mod latency;
 mod load;
 mod loss;
 mod recovery;
+mod reset;
 mod rfc2544;
 mod search;
 mod sending;
@@ -29,6 +30,7 @@ pub use latency::LatencyPlan;
 pub use load::load_plan;
 pub use loss::{LossPlan, trials_of};
 pub use recovery::RecoveryPlan;
+pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::SuitePlan;
 
 use crate::args::{

@@ -11,7 +11,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    PointLine, RecoveryLine, ResetLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -200,6 +200,7 @@ doubted!(
     LatencyLine,
     BurstLine,
     RecoveryLine,
+    ResetLine,
     ComparisonLine
 );
 

@@ -20,6 +20,7 @@ const VERBS: &[&str] = &[
     "back-to-back",
     "recovery",
     "rfc2544",
+    "reset",
     "doctor",
     "table",
     "table read",

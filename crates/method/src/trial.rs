@@ -344,7 +344,8 @@ impl Trial {
     }
 
     /// Frames that the tester itself lost.
-    pub(crate) fn lost_by_tester(&self) -> u64 {
+    #[must_use]
+    pub fn lost_by_tester(&self) -> u64 {
         let ledger = self.ledger();
         (ledger.lost_before_nic).saturating_add(ledger.lost_receiver_ring)
     }

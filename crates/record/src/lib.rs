@@ -53,6 +53,7 @@ mod problem;
 mod read;
 mod reading;
 mod recovery;
+mod reset;
 mod result;
 mod run;
 #[cfg(feature = "schema")]
@@ -81,6 +82,7 @@ pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use read::{Records, Run, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};
+pub use reset::{ResetLine, ResetTrial};
 pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,

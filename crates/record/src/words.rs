@@ -123,6 +123,8 @@ known! {
         Latency = "latency",
         /// At overload, then far below (`mpps recovery`).
         Recovery = "recovery",
+        /// While the router is reset (`mpps reset`).
+        Reset = "reset",
         /// With a planted fault.
         Calibration = "calibration",
     }

@@ -53,6 +53,7 @@ impl<'a> Raised<'a> {
                     .iter()
                     .map(|line| (&line.frame, &line.doubts)),
             )
+            .chain(run.resets.iter().map(|line| (&line.frame, &line.doubts)))
             .chain(
                 run.comparisons
                     .iter()

@@ -8,7 +8,7 @@ mod latency;
 mod points;
 mod trials;
 
-pub use bursts::{bursts, recoveries};
+pub use bursts::{bursts, recoveries, resets};
 pub use comparisons::comparisons;
 pub use curves::curves;
 pub use frames::{cost, rates};

@@ -170,6 +170,7 @@ fn plots(run: &Run) -> Markup {
         .for_each(|chart| draw(Some(chart)));
     plots::bursts(&run.bursts).into_iter().for_each(&mut draw);
     draw(plots::recoveries(&run.recoveries));
+    draw(plots::resets(&run.resets));
     plots::comparisons(&run.comparisons)
         .into_iter()
         .for_each(&mut draw);

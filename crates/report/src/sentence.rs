@@ -5,7 +5,7 @@ mod timed;
 
 pub use crate::headline::is_bound;
 pub use lines::{comparison, load};
-pub use timed::{burst, latency, recovery};
+pub use timed::{burst, latency, recovery, reset};
 
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
@@ -36,6 +36,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         }
         ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
         ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
+        ("reset", _) => "For how long nothing is forwarded after a reset.".to_owned(),
         ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
         (job, _) => format!("The job is \"{job}\"."),
@@ -175,6 +176,7 @@ pub fn other_answers(run: &Run) -> Vec<String> {
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
+        .chain(run.resets.iter().map(reset))
         .chain(run.comparisons.iter().flat_map(comparison));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
@@ -195,6 +197,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.latencies.len(),
         run.bursts.len(),
         run.recoveries.len(),
+        run.resets.len(),
         run.comparisons.len(),
     ];
     counts.into_iter().any(|count| count > 0)

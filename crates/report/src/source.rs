@@ -100,6 +100,7 @@ fn drop_repeated(run: &mut Run) -> usize {
         + unique(&mut run.latencies)
         + unique(&mut run.bursts)
         + unique(&mut run.recoveries)
+        + unique(&mut run.resets)
         + unique(&mut run.loads)
         + unique(&mut run.comparisons)
         + unique(&mut run.calibrations);

@@ -38,6 +38,8 @@ mod recovery;
 mod refusal;
 mod report;
 #[cfg(feature = "measure")]
+mod reset;
+#[cfg(feature = "measure")]
 mod rfc2544;
 #[cfg(feature = "measure")]
 mod search;
@@ -78,6 +80,7 @@ pub use {
     port::{PortArg, PortArgs, ReceiverArg},
     recover::RecoverArgs,
     recovery::RecoveryArgs,
+    reset::ResetArgs,
     rfc2544::SuiteArgs,
     search::{AcceptArg, KindArg, PresetArg, SearchArgs},
     throughput::ThroughputArgs,
@@ -94,12 +97,16 @@ const HELP_WIDTH: usize = 100;
 
 /// Measure how many packets per second a Linux router forwards.
 #[derive(Debug, Parser)]
-#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES_SHORT, after_long_help = EXIT_CODES)]
+#[command(name = "mpps", version, max_term_width = HELP_WIDTH, after_help = EXIT_CODES_SHORT,
+          after_long_help = EXIT_CODES, help_template = TEMPLATE)]
 pub struct Cli {
     /// The job.
     #[command(subcommand)]
     pub verb: Verb,
 }
+
+/// As usual, without an empty line before the usage: all verbs fit a screen.
+const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
@@ -127,6 +134,9 @@ pub enum Verb {
     /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
     #[cfg(feature = "measure")]
     Recovery(Box<RecoveryArgs>),
+    /// Measure for how long nothing is forwarded after a reset (RFC 2544 26.6, RFC 6201)
+    #[cfg(feature = "measure")]
+    Reset(Box<ResetArgs>),
     /// Run all benchmarks of RFC 2544 section 26 into one record
     ///
     /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.

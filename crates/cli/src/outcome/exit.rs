@@ -5,7 +5,8 @@ use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
-    LatencyLoad, LoadLine, LoadTrial, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
+    LatencyLoad, LoadLine, LoadTrial, Recovered, RecoveryLine, RecoveryTrial, ResetLine,
+    ResetTrial, Run, Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -88,6 +89,16 @@ pub fn recoveries(run: &Run) -> Exit {
         false => Exit::Disturbed,
     };
     worst(run.recoveries.iter().map(exit))
+}
+
+/// As of recoveries.
+pub fn resets(run: &Run) -> Exit {
+    let says = |trial: &ResetTrial| trial.tried.recovered != Recovered::NotMeasured;
+    let exit = |line: &ResetLine| match line.trials.iter().any(says) {
+        true => Exit::Measured,
+        false => Exit::Disturbed,
+    };
+    worst(run.resets.iter().map(exit))
 }
 
 /// Of each load that of its best trial.

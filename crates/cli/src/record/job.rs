@@ -12,6 +12,7 @@ use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
+use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
@@ -161,6 +162,33 @@ impl<'a> Job<'a> {
                         "half of that".to_owned(),
                     ],
                     time_ns: overload.as_nanos(),
+                    trials: plan.trials,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps reset`.
+    #[must_use]
+    pub fn reset(plan: &'a ResetPlan) -> Self {
+        let (measurement, time, hold) = (&plan.measurement, plan.time, plan.hold);
+        let share = || format!("{} of the maximum forwarding rate", percent(SHARE));
+        let load = plan.rate.map_or_else(share, |rate| rate.to_string());
+        let parts: Vec<&str> = plan.parts.iter().map(|part| Part::name(*part)).collect();
+        Self {
+            name: "reset",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!(
+                "{} each of {}, held for {hold}, in {time} at {load}",
+                plan.trials,
+                parts.join(", ")
+            ),
+            plan: Plan {
+                fixed: Some(FixedLoads {
+                    loads: vec![load],
+                    time_ns: time.as_nanos(),
                     trials: plan.trials,
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)

@@ -24,7 +24,8 @@ pub fn recovery_line(size: &SizeRecovery, plan: &RecoveryPlan) -> RecoveryLine {
     }
 }
 
-fn trial(tried: &recovery::RecoveryTrial) -> RecoveryTrial {
+/// One trial.
+pub(super) fn trial(tried: &recovery::RecoveryTrial) -> RecoveryTrial {
     let (recovered, time) = match tried.recovery {
         Recovery::After(time) => (Recovered::Recovered, Some(time)),
         Recovery::NotRecovered => (Recovered::NotRecovered, None),

@@ -28,6 +28,7 @@ mod records;
 #[cfg(feature = "measure")]
 mod recovery;
 mod report;
+mod resets;
 mod routes;
 #[cfg_attr(
     not(feature = "measure"),
@@ -51,6 +52,7 @@ pub use mpps_report::{Reading, Row, machine_line};
 pub use overload_recovery::overload_recovery;
 pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
+pub use resets::resets;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 pub use wrap::fitted;

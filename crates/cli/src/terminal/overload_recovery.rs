@@ -21,7 +21,7 @@ pub fn overload_recovery(sizes: &[RecoveryLine], machine: &str, verbose: bool) -
             rows.extend(size.trials.iter().map(row));
             text += &format!("\n{}", columns(&rows, &[1, 4]));
         }
-        text += &remarks(size);
+        text += &remarks(size.trials.iter(), size.why.as_ref());
     }
     let doubted = Doubted {
         subjects: (sizes.iter())
@@ -51,12 +51,12 @@ fn row(trial: &RecoveryTrial) -> [String; HEAD.len()] {
     ]
 }
 
-/// What the table has to be read with.
-fn remarks(size: &RecoveryLine) -> String {
-    let unsure = size
-        .trials
-        .iter()
-        .filter(|trial| trial.recovered == Recovered::NotMeasured);
+/// What a table of trials has to be read with.
+pub(super) fn remarks<'a>(
+    trials: impl Iterator<Item = &'a RecoveryTrial>,
+    why: Option<&String>,
+) -> String {
+    let unsure = trials.filter(|trial| trial.recovered == Recovered::NotMeasured);
     let mut lines: Vec<String> = unsure
         .map(|trial| {
             let tries = number::plural(trial.void_trials as usize + 1, "trial");
@@ -66,7 +66,7 @@ fn remarks(size: &RecoveryLine) -> String {
             )
         })
         .collect();
-    lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
+    lines.extend(why.map(|why| format!("not all of it: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -34,6 +34,8 @@ pub mod recover;
 pub mod recovery;
 pub mod report;
 #[cfg(feature = "measure")]
+pub mod reset;
+#[cfg(feature = "measure")]
 pub mod rfc2544;
 pub mod show;
 pub mod table;

@@ -204,8 +204,13 @@ static __always_inline void count_time(struct receiver_counts *c, const struct t
 	note_window(c, now);
 
 	histogram_add(c->latency, (now - tag_time(tag)) & MASK40);
-	if (!c->first_ns)
+	if (!c->first_ns) {
 		c->first_ns = now;
+	} else if (now - c->last_ns > c->gap_to_ns - c->gap_from_ns) {
+		c->gap_from_ns = c->last_ns;
+		c->gap_to_ns = now;
+		c->gap_tagged = c->tagged - 1;
+	}
 	c->last_ns = now;
 }
 

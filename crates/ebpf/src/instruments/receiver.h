@@ -25,6 +25,9 @@ struct receiver_counts {
 	u64 merged;	/* frames merged into larger ones, which only the port's receiver can tell apart */
 	u64 window;	/* number of the window written down last */
 	u64 not_lowered; /* timed frames that came with the TTL or hop limit they were sent with, or more */
+	u64 gap_from_ns; /* the longest time in which no timed frame came */
+	u64 gap_to_ns;
+	u64 gap_tagged;	/* frames of this trial before it */
 	u64 latency[HISTOGRAM_BUCKETS];
 };
 

@@ -9,9 +9,9 @@ pub const BUCKETS: usize = 1152;
 pub const SENT_TTL: u8 = 64;
 
 plain! {
-    receiver_counts: 9312 {
+    receiver_counts: 9336 {
         tagged, duplicated, reordered, foreign, late, canary, beyond, first_ns, last_ns, merged, window, not_lowered,
-        latency
+        gap_from_ns, gap_to_ns, gap_tagged, latency
     }
     receiver_window: 16 { ns, tagged }
 }
@@ -42,6 +42,8 @@ pub struct Received {
     pub first_ns: u64,
     /// See `first_ns`.
     pub last_ns: u64,
+    /// The longest time in which no timed frame arrived.
+    pub gap: Option<Gap>,
     /// Of the frames that are timed, those whose TTL or hop limit was not lowered on the way.
     pub not_lowered: u64,
     /// Frames that came merged into larger ones (only where the receiver stands at the DUT's exit).
@@ -75,7 +77,32 @@ impl Received {
         let first = per_cpu.iter().map(|cpu| cpu.first_ns).filter(|&ns| ns > 0);
         sum.first_ns = first.min().unwrap_or(0);
         sum.last_ns = per_cpu.iter().map(|cpu| cpu.last_ns).max().unwrap_or(0);
+        sum.gap = Gap::from_cpus(per_cpu);
         sum
+    }
+}
+
+/// A time without a timed frame, monotonic ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The last frame before it.
+    pub from_ns: u64,
+    /// The first frame after it.
+    pub to_ns: u64,
+    /// Frames of the trial that arrived before it.
+    pub before: u64,
+}
+
+impl Gap {
+    /// The time in which every CPU that receives was in its longest gap.
+    fn from_cpus(per_cpu: &[types::receiver_counts]) -> Option<Self> {
+        let heard = per_cpu.iter().filter(|cpu| cpu.gap_to_ns > 0);
+        let gap = Self {
+            from_ns: heard.clone().map(|cpu| cpu.gap_from_ns).max()?,
+            to_ns: heard.clone().map(|cpu| cpu.gap_to_ns).min()?,
+            before: heard.map(|cpu| cpu.gap_tagged).sum(),
+        };
+        (gap.from_ns < gap.to_ns).then_some(gap)
     }
 }
 

@@ -11,6 +11,7 @@
 use super::{BedError, BedPlan, Ground, PlannedDut, Port, Side, Standing, names};
 use crate::clock::wait_for;
 use crate::dut::{Dut, Front, VETH_RING};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::ipstat::{self, IpCounts};
 use mpps_linux::links::{self, VethSpec};
@@ -349,15 +350,43 @@ fn has_ipv6() -> bool {
 
 /// The tester's addresses as static neighbours: the DUT shall never have to ask.
 fn add_neighbours() -> Result<(), mpps_linux::Error> {
-    for (own, tester) in [(Side::B, Side::A), (Side::C, Side::D)] {
-        let interface = names::interface(own);
-        let mac = names::mac(tester);
-        links::add_neighbour(interface, IpAddr::V4(names::v4(tester)), mac)?;
-        if has_ipv6() {
-            links::add_neighbour(interface, IpAddr::V6(names::v6(tester)), mac)?;
-        }
+    add_neighbour(Side::B, Side::A)?;
+    add_neighbour(Side::C, Side::D)
+}
+
+fn add_neighbour(own: Side, tester: Side) -> Result<(), mpps_linux::Error> {
+    let (interface, mac) = (names::interface(own), names::mac(tester));
+    links::add_neighbour(interface, IpAddr::V4(names::v4(tester)), mac)?;
+    if has_ipv6() {
+        links::add_neighbour(interface, IpAddr::V6(names::v6(tester)), mac)?;
     }
     Ok(())
+}
+
+/// Gives the router's outgoing port again what the kernel took from it while it was down: its IPv6 address and its
+/// neighbours. Runs in the DUT's namespace.
+///
+/// # Errors
+/// The kernel refused.
+pub fn restore_exit() -> Result<(), mpps_linux::Error> {
+    // The router would ask for them, and hold frames back until an answer came.
+    add_neighbour(Side::C, Side::D)?;
+    let (port, own) = (names::interface(Side::C), IpAddr::V6(names::v6(Side::C)));
+    if has_ipv6() && !links::addresses()?.iter().any(|has| has.own == own) {
+        links::add_address(port, own, names::V6_PREFIX)?;
+    }
+    Ok(())
+}
+
+/// The network that the router reaches through its outgoing port without a route of anybody's.
+#[must_use]
+pub fn connected(ipv6: bool) -> IpNet {
+    let network = if ipv6 {
+        Ipv6Net::new_assert(names::v6(Side::C), names::V6_PREFIX).into()
+    } else {
+        IpNet::from(Ipv4Net::new_assert(names::v4(Side::C), names::V4_PREFIX))
+    };
+    network.trunc()
 }
 
 #[cfg(test)]

@@ -26,8 +26,10 @@ pub use dut_plan::{DutPlan, Ground, PlannedDut, Standing};
 pub use error::BedError;
 pub use external::{AdoptedPort, Dual, ExternalEnd, ExternalPlan, usual_addresses};
 pub use kept::{BedState, down, keep, list, open};
+pub use kernel::{connected, restore_exit};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
-pub use setup::{SetUpOutput, check as check_set_up, shell};
+pub(crate) use setup::on_dut_cpus;
+pub use setup::{SetUpOutput, check as check_set_up, run as run_set_up, shell};
 
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};

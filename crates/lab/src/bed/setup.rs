@@ -67,6 +67,8 @@ struct Output {
 
 impl Output {
     fn new(journal: &Journal, name: &str) -> Result<Self, BedError> {
+        // There is one where the script ran before.
+        let _removed = std::fs::remove_file(journal.folder().join(name));
         let file = journal.create(name)?;
         Ok(Self { file, freed: 0 })
     }
@@ -94,8 +96,11 @@ impl Output {
 }
 
 /// Runs `--dut-setup` in the DUT's namespace, on the DUT's CPUs. What it leaves running lives until the
-/// bed is lowered.
-pub(super) fn run(bed: &Bed) -> Result<(), BedError> {
+/// bed is lowered. Also once more, while it is measured what that does.
+///
+/// # Errors
+/// The script failed, or could not be run.
+pub fn run(bed: &Bed) -> Result<(), BedError> {
     let (Some(script), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
         return Ok(());
     };
@@ -218,10 +223,10 @@ fn environment(bed: &Bed) -> Vec<(String, String)> {
 }
 
 /// A child inherits the CPUs of the thread that starts it: what belongs to the DUT runs on its CPUs.
-fn on_dut_cpus<T: Send>(
+pub(crate) fn on_dut_cpus<T: Send, E: From<mpps_linux::Error> + Send>(
     bed: &Bed,
-    start: impl FnOnce() -> Result<T, BedError> + Send,
-) -> Result<T, BedError> {
+    start: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, E> {
     let cpus = bed.plan.cpus.dut_set();
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {

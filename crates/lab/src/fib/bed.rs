@@ -2,8 +2,8 @@
 
 use super::gateway::interface_of;
 use super::{
-    Cleared, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing, Spread, clear,
-    contents, load,
+    Cleared, Family, FibError, Gateway, LoadPlan, Loaded, MAIN_TABLE, PROTOCOL, Pointing, Spread,
+    clear, contents, load, ours,
 };
 use crate::bed::Bed;
 use crate::destinations::{BED_V4, BED_V6};
@@ -11,6 +11,7 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use mpps_tables::Table;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Next hops of a bed at most: each has a nexthop object of its own.
@@ -87,6 +88,24 @@ pub fn clear_from(bed: &Bed) -> Result<Cleared, FibError> {
         let cleared = clear()?;
         remove_neighbours()?;
         Ok(cleared)
+    })?
+}
+
+/// Our routes in the DUT, and how many next hops they have; `None` without any.
+///
+/// # Errors
+/// The FIB could not be dumped; the DUT's owner alone gets at it.
+pub fn held(bed: &Bed) -> Result<Option<(Table, u16)>, FibError> {
+    router(bed)?.run(|| {
+        let (mut prefixes, mut next_hops) = (Vec::new(), 0);
+        for family in Family::ALL {
+            let routes = ours(family)?;
+            let gateways: BTreeSet<_> = routes.iter().map(|route| route.gateway).collect();
+            next_hops = next_hops.max(gateways.len());
+            prefixes.extend(routes.iter().map(|route| route.prefix));
+        }
+        let next_hops = u16::try_from(next_hops).unwrap_or(NEXT_HOPS_MAX);
+        Ok((next_hops > 0).then(|| (Table::from_prefixes(prefixes), next_hops)))
     })?
 }
 

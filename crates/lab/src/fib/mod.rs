@@ -18,7 +18,7 @@ mod order;
 mod room;
 mod stats;
 
-pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, load_by, load_into, router};
+pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, held, load_by, load_into, router};
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;

@@ -8,6 +8,7 @@ pub mod fixed_load;
 pub mod latency;
 pub mod loss;
 pub mod recovery;
+pub mod reset;
 mod sizes;
 pub mod throughput;
 

@@ -58,6 +58,17 @@ pub enum JobError {
         "recovery: needs one direction and --port xdp, whose sender can change its pace within a trial"
     )]
     NoStep,
+    /// A reset can be seen only by a receiver that times frames.
+    #[error("reset: needs one direction and --port xdp, whose receiver times frames")]
+    NoGap,
+    /// The router could not be reset, or not be put back.
+    #[error("reset {reset}: {why}")]
+    Reset {
+        /// Which.
+        reset: &'static str,
+        /// What was refused.
+        why: String,
+    },
     /// A search without an answer.
     #[error("{0}")]
     CouldNotMeasure(CouldNotMeasure),
@@ -109,7 +120,7 @@ impl JobError {
     #[must_use]
     pub fn is_of_one_size(&self) -> bool {
         self.is_disturbance()
-            || matches!(self, Self::NoThroughput)
+            || matches!(self, Self::NoThroughput | Self::Reset { .. })
             || (matches!(self, Self::Probe(_)) && !self.is_interrupt())
     }
 
@@ -132,6 +143,12 @@ impl JobError {
                 | Self::Fib(FibError::Interrupted(_))
                 | Self::Probe(ProbeError::Tester(TesterError::Interrupted))
         )
+    }
+}
+
+impl From<mpps_linux::Error> for JobError {
+    fn from(error: mpps_linux::Error) -> Self {
+        TesterError::from(error).into()
     }
 }
 

@@ -98,6 +98,51 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
     begun.end(tester, sent)
 }
 
+/// A trial beside which something was done.
+#[derive(Clone, Debug)]
+pub struct Beside<T> {
+    /// The whole trial.
+    pub trial: Trial,
+    /// When the first and the last frame left, monotonic ns.
+    pub sent_ns: [u64; 2],
+    /// What the first direction's receiver saw.
+    pub received: Received,
+    /// What the deed returned.
+    pub did: T,
+}
+
+/// Runs one trial, and `deed` beside it in a thread of its own. The trial's frames are counted when both have ended.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside<T: Send>(
+    tester: &mut Tester<'_>,
+    offer: &Offer,
+    deed: impl FnOnce() -> T + Send,
+) -> Result<Beside<T>, TesterError> {
+    let begun = Begun::paced(tester, offer, offer.duration)?;
+    let (sent, did) = std::thread::scope(|scope| {
+        let doing = scope.spawn(deed);
+        let sent = send(tester, begun.order);
+        let did = doing.join();
+        (
+            sent,
+            did.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
+    });
+    let sent = sent?;
+    let sent_ns = [sent.first_ns, sent.last_ns];
+    Ok(Beside {
+        trial: begun.end(tester, sent)?,
+        sent_ns,
+        received: tester
+            .receivers
+            .first()
+            .map_or_else(|| Ok(Received::default()), |r| r.read())?,
+        did,
+    })
+}
+
 /// A trial whose load drops to a lower one without a break (RFC 2544 26.5).
 #[derive(Clone, Debug)]
 pub struct Stepped {

@@ -1,7 +1,7 @@
 //! Gauges of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
 
 use super::{Gauges, LATENCY, Labels, MAXIMUM, NS, with};
-use mpps_record::{BurstLine, ComparisonLine, Interval, LatencyLine, RecoveryLine, Run};
+use mpps_record::{BurstLine, ComparisonLine, Interval, LatencyLine, RecoveryLine, ResetLine, Run};
 
 const BUFFER: (&str, &str) = (
     "mpps_buffer_seconds",
@@ -18,6 +18,10 @@ pub fn add(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
     }
     for line in &run.recoveries {
         recovery(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+    for line in &run.resets {
+        let labels = with(labels, &[("frame", &line.frame), ("reset", &line.reset)]);
+        reset(gauges, &labels, line);
     }
     for line in &run.comparisons {
         comparison(gauges, &with(labels, &[("frame", &line.frame)]), line);
@@ -70,6 +74,20 @@ fn recovery(gauges: &mut Gauges, labels: &Labels<'_>, line: &RecoveryLine) {
         labels,
         seconds(line.average_ns),
     );
+}
+
+fn reset(gauges: &mut Gauges, labels: &Labels<'_>, line: &ResetLine) {
+    for (method, ns) in [
+        ("frame-loss", line.frame_loss_ns),
+        ("time-stamp", line.time_stamp_ns),
+    ] {
+        gauges.add(
+            "mpps_reset_seconds",
+            "Time for which nothing was forwarded after a reset, median (RFC 6201).",
+            &with(labels, &[("method", method)]),
+            seconds(ns),
+        );
+    }
 }
 
 fn comparison(gauges: &mut Gauges, labels: &Labels<'_>, line: &ComparisonLine) {

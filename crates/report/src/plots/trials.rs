@@ -60,6 +60,7 @@ pub fn search(run: &Run, frame: &str) -> Option<Chart> {
         Phase::Burst,
         Phase::Latency,
         Phase::Recovery,
+        Phase::Reset,
     ];
     let of_search = |trial: &&TrialLine| trial.frame == frame && !apart.contains(&trial.phase);
     let searched: Vec<&TrialLine> = run.trials.iter().filter(of_search).collect();

@@ -1,7 +1,7 @@
 //! What was found of times and bursts, a sentence for each frame size.
 
 use crate::number::{self, Known};
-use mpps_record::{BurstLine, LatencyLine, LatencyLoad, Recovered, RecoveryLine};
+use mpps_record::{BurstLine, LatencyLine, LatencyLoad, Recovered, RecoveryLine, ResetLine};
 
 /// `64 B: typical 7.90 µs, worst case (99.9 %) 41.0 µs at 50 % of the throughput (800k frames/s); the bed alone 6.10 and
 /// 35.0 µs.` Of the load next to half of the throughput: at the throughput queues begin to fill.
@@ -112,4 +112,38 @@ pub fn recovery(size: &RecoveryLine) -> String {
         ),
         (0, 0) => format!("{frame}: recovery not measured"),
     }
+}
+
+/// `64 B, link: nothing was forwarded for 1.20 ms by frame loss, 1.21 ms by time stamps (medians of 5 trials; 1.10 ms to
+/// 1.30 ms by frame loss), at 800k frames/s.`
+#[must_use]
+pub fn reset(line: &ResetLine) -> String {
+    let name = format!("{}, {}", number::frame(&line.frame), line.reset);
+    let rate = line.load_fps.map_or(String::new(), |fps| {
+        format!(", at {} frames/s", Known::three(fps as f64).short())
+    });
+    let trials = line.trials.iter();
+    let lasting = trials
+        .clone()
+        .find(|trial| trial.tried.recovered == Recovered::NotRecovered);
+    if let Some(trial) = lasting {
+        let rest = number::time(trial.rest_ns as f64);
+        return format!("{name}: not recovered within {rest} after the reset{rate}");
+    }
+    let times = trials.filter_map(|trial| trial.tried.recovery_ns);
+    let range = times.clone().min().zip(times.clone().max());
+    let Some((loss, (least, most))) = line.frame_loss_ns.zip(range) else {
+        return format!("{name}: reset time not measured");
+    };
+    let all = number::plural(times.count(), "trial");
+    let stamp = line.time_stamp_ns.map_or(String::new(), |ns| {
+        format!(", {} by time stamps", number::time(ns as f64))
+    });
+    if most == 0 {
+        return format!("{name}: no frame was lost by the reset ({all}){rate}");
+    }
+    let [loss, least, most] = [loss, least, most].map(|ns| number::time(ns as f64));
+    format!(
+        "{name}: nothing was forwarded for {loss} by frame loss{stamp} (medians of {all}; {least} to {most} by frame loss){rate}"
+    )
 }

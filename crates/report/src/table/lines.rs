@@ -4,8 +4,8 @@ use super::{INTERVAL, dash, whole};
 use crate::number;
 use crate::sentence;
 use mpps_record::{
-    BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, PathLatency, RecoveryLine, Run,
-    Variant,
+    BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, PathLatency, RecoveryLine,
+    ResetLine, Run, Variant,
 };
 
 const LATENCIES: &[&str] = &[
@@ -33,6 +33,21 @@ const RECOVERIES: &[&str] = &[
     "void before it",
     "verdict",
 ];
+const RESETS: &[&str] = &[
+    "frame",
+    "reset",
+    "trial",
+    "says",
+    "by frame loss",
+    "by time stamps",
+    "may differ by",
+    "reset took",
+    "before, frames/s",
+    "after, frames/s",
+    "lost",
+    "void before it",
+    "verdict",
+];
 const COMPARISONS: &[&str] = &[
     "frame",
     "variant",
@@ -50,13 +65,14 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 /// Those of the run's job. `None` where it is another one.
 pub fn rows(run: &Run) -> Option<Rows> {
-    let all: [Rows; 4] = [
+    let all: [Rows; 5] = [
         (LATENCIES, run.latencies.iter().flat_map(latency).collect()),
         (BURSTS, run.bursts.iter().flat_map(burst).collect()),
         (
             RECOVERIES,
             run.recoveries.iter().flat_map(recovery).collect(),
         ),
+        (RESETS, run.resets.iter().flat_map(reset).collect()),
         (
             COMPARISONS,
             run.comparisons.iter().flat_map(comparison).collect(),
@@ -142,6 +158,28 @@ fn recovery(line: &RecoveryLine) -> Vec<Vec<String>> {
             number::grouped(trial.lost_frames),
             trial.void_trials.to_string(),
             trial.verdict_text.clone(),
+        ]
+    });
+    trials.collect()
+}
+
+fn reset(line: &ResetLine) -> Vec<Vec<String>> {
+    let trials = line.trials.iter().map(|trial| {
+        let tried = &trial.tried;
+        vec![
+            number::frame(&line.frame),
+            line.reset.clone(),
+            tried.trial.to_string(),
+            tried.recovered.to_string(),
+            time(tried.recovery_ns),
+            time(trial.time_stamp_ns),
+            time(Some(trial.resolution_ns)),
+            time(Some(trial.took_ns)),
+            trial.before_fps.map_or_else(dash, number::grouped),
+            trial.after_fps.map_or_else(dash, number::grouped),
+            number::grouped(tried.lost_frames),
+            tried.void_trials.to_string(),
+            tried.verdict_text.clone(),
         ]
     });
     trials.collect()

@@ -1,0 +1,50 @@
+//! `mpps reset`.
+
+use super::quantity::{rate, span, trial_length};
+use super::{OutputArgs, PlaceArgs, SentArgs};
+use clap::Args;
+use mpps_lab::jobs::reset::Part;
+use mpps_method::{Rate, Span};
+
+/// Arguments of `mpps reset`.
+#[derive(Args, Debug)]
+pub struct ResetArgs {
+    /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
+    /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again); may be given again
+    /// [default: all that this bed has]
+    #[arg(long, value_name = "NAME", value_parser = part, help_heading = "Reset")]
+    pub reset: Vec<Part>,
+    /// Link and routes stay away for this long before they are put back (200ms, 1)
+    #[arg(long, value_name = "TIME", default_value = "0", value_parser = hold, help_heading = "Reset")]
+    pub hold: Span,
+    /// Trials for each reset and frame size
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "Reset")]
+    pub repeat: u32,
+    /// Load, frames/s, such as 400k [default: half of the highest]
+    ///
+    /// The highest is the maximum forwarding rate, which is measured first.
+    #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]
+    pub rate: Option<Rate>,
+    /// Length of each trial, in seconds or with a unit (200ms, 5m); the reset begins after a quarter of it
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = trial_length, help_heading = "Load")]
+    pub time: Span,
+    /// What is sent.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// Where.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+fn part(text: &str) -> Result<Part, String> {
+    let known = Part::ALL.into_iter().find(|part| part.name() == text);
+    known.ok_or_else(|| format!("give {}", Part::ALL.map(Part::name).join(", ")))
+}
+
+fn hold(text: &str) -> Result<Span, String> {
+    span(text).ok_or_else(|| "give a time such as 200ms or 1".to_owned())
+}

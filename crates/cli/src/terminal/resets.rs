@@ -1,0 +1,129 @@
+//! The resets of `mpps reset`: a sentence for each frame size and part, then its trials.
+
+use super::doubts::Doubted;
+use super::overload_recovery::remarks;
+use super::{columns, grouped};
+use mpps_record::{ResetLine, ResetTrial};
+use mpps_report::number::{self, Known};
+use mpps_report::sentence;
+use std::fmt::Write;
+
+const HEAD: [&str; 7] = [
+    "trial",
+    "result",
+    "by loss",
+    "by time stamps",
+    "reset took",
+    "lost",
+    "frames/s before, after",
+];
+
+/// All lines, under the machine they were measured on, then the doubts.
+#[must_use]
+pub fn resets(lines: &[ResetLine], machine: &str, verbose: bool) -> String {
+    let mut text = format!("Reset time (RFC 2544 section 26.6, RFC 6201)\n\n{machine}\n");
+    for line in lines {
+        let _ = writeln!(text, "\n{}.", sentence::reset(line));
+        if !line.trials.is_empty() {
+            let mut rows = vec![HEAD.map(str::to_owned)];
+            rows.extend(line.trials.iter().map(row));
+            text += &format!("\n{}", columns(&rows, &[1]));
+        }
+        let tried = line.trials.iter().map(|trial| &trial.tried);
+        text += &remarks(tried, line.why.as_ref());
+    }
+    let doubted = Doubted {
+        subjects: (lines.iter())
+            .map(|line| (line.frame.as_str(), line.doubts.as_slice()))
+            .collect(),
+        noun: "resets",
+        named_max: 5,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+fn row(trial: &ResetTrial) -> [String; HEAD.len()] {
+    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| number::time(ns as f64));
+    let rates = trial.before_fps.zip(trial.after_fps);
+    let rates = rates.map(<[u64; 2]>::from).map_or("-".to_owned(), |rates| {
+        rates.map(|fps| Known::three(fps as f64).short()).join(", ")
+    });
+    [
+        trial.tried.trial.to_string(),
+        trial.tried.recovered.to_string(),
+        time(trial.tried.recovery_ns),
+        time(trial.time_stamp_ns),
+        time(Some(trial.took_ns)),
+        grouped(trial.tried.lost_frames),
+        rates,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Other, Recovered, RecoveryTrial, Verdict};
+
+    fn told(recovered: Recovered, frame_loss_ns: Option<u64>) -> String {
+        let trial = ResetTrial {
+            tried: RecoveryTrial {
+                trial: 7,
+                void_trials: 0,
+                verdict: Verdict::Lossy,
+                verdict_text: "lossy: 2 000 lost".to_owned(),
+                recovered,
+                recovery_ns: frame_loss_ns,
+                lost_frames: 2_000,
+            },
+            time_stamp_ns: frame_loss_ns.map(|ns| ns + 100_000),
+            resolution_ns: 20_000,
+            took_ns: 1_500_000,
+            rest_ns: 1_500_000_000,
+            before_fps: frame_loss_ns.map(|_| 1_000_000),
+            after_fps: frame_loss_ns.map(|_| 999_000),
+        };
+        let line = ResetLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            reset: "link".to_owned(),
+            hold_ns: 0,
+            load_fps: Some(1_000_000),
+            frame_loss_ns,
+            time_stamp_ns: trial.time_stamp_ns,
+            trials: vec![trial],
+            why: None,
+            doubts: Vec::new(),
+            other: Other::new(),
+        };
+        resets(&[line], "a machine", false)
+    }
+
+    #[test]
+    fn both_methods_are_told() {
+        let text = told(Recovered::Recovered, Some(2_000_000));
+        for wanted in [
+            "64 B, link: nothing was forwarded for 2.00 ms by frame loss, 2.10 ms by time stamps \
+             (medians of 1 trial; 2.00 ms to 2.00 ms by frame loss), at 1.00M frames/s.\n",
+            "    7  recovered  2.00 ms         2.10 ms     1.50 ms  2 000 ",
+            " 1.00M, 999k\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let unnoticed = told(Recovered::Recovered, Some(0));
+        assert!(unnoticed.contains("64 B, link: no frame was lost by the reset (1 trial), at"));
+    }
+
+    #[test]
+    fn what_did_not_come_back_has_no_number() {
+        let text = told(Recovered::NotRecovered, None);
+        let wanted =
+            "64 B, link: not recovered within 1.50 s after the reset, at 1.00M frames/s.\n";
+        assert!(text.contains(wanted), "{text}");
+        let text = told(Recovered::NotMeasured, None);
+        assert!(
+            text.contains("64 B, link: reset time not measured.\n"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,486 @@
+//! Reset (RFC 2544 section 26.6, updated by RFC 6201): for how long the DUT forwards nothing after a part of it was reset.
+//!
+//! In each trial at a constant load the part is reset once. The time is told twice: by the frames lost at that load, and
+//! by the longest time in which the receiver got no frame.
+
+mod part;
+
+pub use part::Part;
+
+use super::recovery::{Recovery, RecoveryTrial, can_step};
+use super::sizes::{self, counts};
+use super::throughput::{self, ThroughputPlan, saturate};
+use super::{JobError, Phase, ResultObserver, Trials, keep};
+use crate::bed::{Bed, on_dut_cpus};
+use crate::clock::wait_until;
+use crate::doubt::{self, Doubt, Weight};
+use crate::search::measurer::Measurer;
+use crate::tester::{ReceiverPlace, Tester};
+use crate::traffic::Traffic;
+use crate::trial::{self, Beside};
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
+
+/// The load, as a share of the maximum forwarding rate. The DUT has time left to work off what it held back.
+pub const SHARE: f64 = 0.5;
+/// The reset begins after this part of the trial.
+const BEFORE: u64 = 4;
+/// A trial that says nothing is repeated so often at most.
+const REPEATS: u32 = 3;
+/// A DUT that forwards nothing in the last such part of the time since the reset has not recovered.
+const END: f64 = 0.1;
+/// A DUT that forwards less than this share of the rate before is not as it was.
+const AS_BEFORE: f64 = 0.99;
+
+/// What to measure; the bed is raised by then.
+#[derive(Clone, Debug)]
+pub struct ResetPlan {
+    /// Everything but the trials.
+    pub measurement: ThroughputPlan,
+    /// Reset one after the other, for each size.
+    pub parts: Vec<Part>,
+    /// The load. `None`: [`SHARE`] of the maximum forwarding rate.
+    pub rate: Option<Rate>,
+    /// Length of each trial.
+    pub time: Span,
+    /// How long a part stays away before it is put back.
+    pub hold: Span,
+    /// Trials for each part.
+    pub trials: u32,
+}
+
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct SizeResets {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// The load; `None` where it was not found.
+    pub rate: Option<Rate>,
+    /// As many as the plan has.
+    pub parts: Vec<PartResets>,
+}
+
+/// What came of one part.
+#[derive(Clone, Debug)]
+pub struct PartResets {
+    /// What was reset.
+    pub part: Part,
+    /// In their order.
+    pub trials: Vec<ResetTrial>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+/// One trial with a reset.
+#[derive(Clone, Debug)]
+pub struct ResetTrial {
+    /// The trial, with the time by the frame-loss method.
+    pub tried: RecoveryTrial,
+    /// Both methods, and what belongs to them.
+    pub told: Told,
+}
+
+/// What a trial tells of a reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Frames that the DUT lost.
+    pub lost: u64,
+    /// Lost frames by the offered rate.
+    pub frame_loss: Span,
+    /// The longest time without a received frame, if it is around the reset.
+    pub time_stamp: Option<Span>,
+    /// Two exact methods may differ by so much.
+    pub resolution: Span,
+    /// How long the reset itself took.
+    pub took: Span,
+    /// From the reset to the end of the trial.
+    pub rest: Span,
+    /// Whether frames arrived at the end of the trial.
+    pub is_back: bool,
+    /// The forwarding rate before the outage, and after it.
+    pub rates: Option<[Rate; 2]>,
+}
+
+impl Told {
+    /// From the trial, and from when the reset began and ended, monotonic ns.
+    fn new<T>(beside: &Beside<T>, reset_ns: [u64; 2]) -> Self {
+        let Beside {
+            trial, received, ..
+        } = beside;
+        let ([first_ns, last_ns], [began_ns, ended_ns]) = (beside.sent_ns, reset_ns);
+        let between = |from: u64, to: u64| Span::from_nanos(to.saturating_sub(from));
+        let counts = trial.counts();
+        let lost = counts.lost.saturating_sub(trial.lost_by_tester());
+        let length = between(first_ns, last_ns);
+        let frames = |frames: u64| {
+            let whole = length.as_nanos() as f64 / counts.sent.max(1) as f64;
+            Span::from_nanos((frames as f64 * whole).round() as u64)
+        };
+        let late = trial.lateness.max_bucket().map(|(_, most)| most);
+        let is_around = |from: u64, to: u64| to > began_ns && from < ended_ns.max(began_ns + 1);
+        let gap = received.gap.filter(|gap| is_around(gap.from_ns, gap.to_ns));
+        let rest = between(began_ns, last_ns);
+        let silent = between(received.last_ns, last_ns);
+        Self {
+            lost,
+            frame_loss: frames(lost),
+            time_stamp: gap.map(|gap| between(gap.from_ns, gap.to_ns)),
+            resolution: frames(2 + counts.unsent).plus(late.unwrap_or_default()),
+            took: between(began_ns, ended_ns),
+            rest,
+            is_back: (silent.as_nanos() as f64) < rest.as_nanos() as f64 * END,
+            rates: gap.and_then(|gap| {
+                let after = received.tagged.saturating_sub(gap.before);
+                let before = between(received.first_ns, gap.from_ns);
+                Some([
+                    Rate::from_frames(gap.before, before)?,
+                    Rate::from_frames(after, between(gap.to_ns, received.last_ns))?,
+                ])
+            }),
+        }
+    }
+
+    /// What it says by the frame-loss method.
+    const fn recovery(&self, counts: bool) -> Recovery {
+        let was_loaded = self.rest.as_nanos() > 0;
+        match (self.is_back, counts && was_loaded) {
+            (false, _) if was_loaded => Recovery::NotRecovered,
+            (true, true) => Recovery::After(self.frame_loss),
+            _ => Recovery::NotMeasured,
+        }
+    }
+
+    /// By how much the two methods differ, where that is more than they can.
+    fn disagreement(&self) -> Option<Span> {
+        let stamp = self.time_stamp.unwrap_or_default().as_nanos();
+        let apart = Span::from_nanos(stamp.abs_diff(self.frame_loss.as_nanos()));
+        (apart > self.resolution).then_some(apart)
+    }
+
+    /// Whether the DUT forwards as much as before.
+    fn is_as_before(&self) -> bool {
+        let less = |[before, after]: [Rate; 2]| after.fps() < before.fps() * AS_BEFORE;
+        !self.rates.is_some_and(less)
+    }
+}
+
+impl PartResets {
+    /// Those that tell a time.
+    fn recovered(&self) -> impl Iterator<Item = &ResetTrial> {
+        let trials = self.trials.iter();
+        trials.filter(|trial| matches!(trial.tried.recovery, Recovery::After(_)))
+    }
+
+    /// The median of the trials' times by one method; `None` where the DUT did not recover each time.
+    #[must_use]
+    pub fn median(&self, method: impl Fn(&Told) -> Option<Span>) -> Option<Span> {
+        let lasting = |trial: &ResetTrial| trial.tried.recovery == Recovery::NotRecovered;
+        if self.trials.iter().any(lasting) {
+            return None;
+        }
+        let times = self.recovered().filter_map(|trial| method(&trial.told));
+        let times: Vec<f64> = times.map(|time| time.as_nanos() as f64).collect();
+        let median = statistics::median(&times)?;
+        Some(Span::from_nanos(median.round() as u64))
+    }
+
+    fn doubts(&self, tester: &Tester<'_>) -> Vec<Doubt> {
+        let told = || self.recovered().map(|trial| &trial.told);
+        let apart = told().filter_map(|told| Some((told.disagreement()?, told.resolution)));
+        let apart = apart.max().map(|(apart, resolution)| Doubt {
+            name: "methods-disagree",
+            weight: Weight::Unsure(1),
+            seen: format!("reset {}: frame loss and time stamps differ by {apart}, and by {resolution} they may", self.part.name()),
+            why: "Frames were lost outside the longest outage, or were held back and not lost.",
+            next: "Look at the losses of its trials in the record; run again with a higher --repeat when the machine is quieter.",
+        });
+        let slower = told().filter(|told| !told.is_as_before()).count();
+        let slower = (slower > 0).then(|| Doubt {
+            name: "not-as-before",
+            weight: Weight::Another(2),
+            seen: format!("reset {}: in {slower} trials fewer frames arrived afterwards than before", self.part.name()),
+            why: "The router forwards again, but not all frames. The reset time does not count those.",
+            next: "Compare the trials' rates before and after in the record, with a longer --time.",
+        });
+        let tried = self.trials.iter().map(|trial| &trial.tried.judged);
+        let tried: Vec<_> = tried
+            .map(|judged| (judged.trial.clone(), judged.verdict))
+            .collect();
+        let around = tester.surroundings();
+        let mut doubts: Vec<Doubt> = apart.into_iter().chain(slower).collect();
+        doubts.extend(doubt::of_overload(&around));
+        doubts.extend(doubt::frame_doubts(&tried));
+        doubts
+    }
+}
+
+/// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
+pub fn measure(
+    bed: &Bed,
+    plan: &ResetPlan,
+    observer: &mut dyn ResultObserver<SizeResets>,
+) -> Option<JobError> {
+    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
+    sizes::each_size(sizes, budget, observer, |frames, trials| {
+        let part = |&part: &Part| PartResets {
+            part,
+            trials: Vec::new(),
+            why: None,
+            doubts: Vec::new(),
+        };
+        let mut size = SizeResets {
+            frames: frames.clone(),
+            receiver: None,
+            rate: plan.rate,
+            parts: plan.parts.iter().map(part).collect(),
+        };
+        let error = measure_size(bed, plan, &mut size, trials).err();
+        if let Some(error) = &error {
+            let unknown = size
+                .parts
+                .iter_mut()
+                .filter(|part| part.why.is_none() && part.trials.is_empty());
+            unknown.for_each(|part| part.why = Some(error.to_string()));
+        }
+        (size, error)
+    })
+}
+
+fn measure_size(
+    bed: &Bed,
+    plan: &ResetPlan,
+    size: &mut SizeResets,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    if !can_step(&plan.measurement.traffic) {
+        return Err(JobError::NoGap);
+    }
+    let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
+    let rate = match plan.rate {
+        Some(rate) => rate,
+        None => {
+            let (tester, saturated) =
+                saturate(bed, &plan.measurement, &size.frames, |_| Ok(()), trials)?;
+            let void = trials.void();
+            let most = saturated
+                .maximum()
+                .ok_or(JobError::AllVoid { trials: void })?;
+            (place, forwards_at_most) = (Some(tester.traffic.receiver), tester.forwards_at_most);
+            Rate::from_fps(most.forwarding.middle * SHARE).min(saturated.ceiling)
+        }
+    };
+    size.rate = Some(rate);
+    let traffic = Traffic {
+        frames: size.frames.clone(),
+        all_timed: true,
+        ..plan.measurement.traffic.clone()
+    };
+    let offer = Offer {
+        rate,
+        duration: plan.time,
+    };
+    let frames_max = rate.frames_in(plan.time).max(1);
+    let (mut tester, ()) = throughput::raise(bed, &traffic, frames_max, place, |_| Ok(()))?;
+    tester.forwards_at_most = forwards_at_most;
+    size.receiver = Some(tester.traffic.receiver);
+    let mut kept = None;
+    for part in &mut size.parts {
+        let ended = measure_part(&mut tester, plan, &offer, part, trials).err();
+        part.why = ended.as_ref().map(ToString::to_string).or(part.why.take());
+        part.doubts = part.doubts(&tester);
+        if ended.is_some_and(|error| keep(&mut kept, error).is_break()) {
+            break;
+        }
+    }
+    kept.map_or(Ok(()), Err)
+}
+
+fn measure_part(
+    tester: &mut Tester<'_>,
+    plan: &ResetPlan,
+    offer: &Offer,
+    part: &mut PartResets,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    for _ in 0..plan.trials {
+        let trial = one_trial(tester, part.part, offer, plan.hold, trials)?;
+        let lasting = trial.tried.recovery == Recovery::NotRecovered;
+        part.trials.push(trial);
+        if lasting {
+            part.why = Some("the router was not back, so it was not reset again".to_owned());
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One trial with one reset, again while the machine disturbs it.
+///
+/// # Errors
+/// The tester or the record failed; the part could not be reset or not be put back.
+pub fn one_trial(
+    tester: &mut Tester<'_>,
+    part: Part,
+    offer: &Offer,
+    hold: Span,
+    trials: &mut Trials<'_>,
+) -> Result<ResetTrial, JobError> {
+    let bed = tester.bed;
+    let before_ns = offer.duration.as_nanos() / BEFORE;
+    let mut told = Told::default();
+    let (judged, void) = sizes::repeat_void(REPEATS, || {
+        let ready = part.prepare(bed, tester.traffic.ipv6)?;
+        let beside = trial::run_beside(tester, offer, || {
+            on_dut_cpus(bed, || {
+                wait_until(monotonic_ns() + before_ns);
+                let began_ns = monotonic_ns();
+                ready.reset(bed, hold)?;
+                Ok::<_, JobError>([began_ns, monotonic_ns()])
+            })
+        })?;
+        let reset_ns = match &beside.did {
+            Ok(reset_ns) => *reset_ns,
+            Err(error) => return Err(part.failed(error)),
+        };
+        told = Told::new(&beside, reset_ns);
+        let (frames, rules) = (&tester.traffic.frames, trial::rules::choose(tester, offer));
+        trials.judged(Phase::Reset, frames, *offer, &rules, beside.trial)
+    })?;
+    let recovery = told.recovery(counts(&judged));
+    Ok(ResetTrial {
+        tried: RecoveryTrial {
+            judged,
+            void,
+            recovery,
+        },
+        told,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::Judged;
+    use mpps_ebpf::instruments::receiver::{Gap, Received};
+    use mpps_method::{Counts, Direction, Trial, Verdict};
+
+    const MS: u64 = 1_000_000;
+
+    /// A trial of 1 s at 10 kfps from 1 s on. It lost so many frames, and nothing arrived between these ms.
+    fn beside(lost: u64, gap_ms: [u64; 2]) -> Beside<()> {
+        let counts = Counts {
+            intended: 10_000,
+            sent: 10_000,
+            received: 10_000 - lost,
+            lost,
+            ..Counts::default()
+        };
+        let [from, to] = gap_ms.map(|ms| (1_000 + ms) * MS);
+        Beside {
+            trial: Trial {
+                directions: vec![Direction {
+                    counts,
+                    ..Direction::default()
+                }],
+                ..Trial::default()
+            },
+            sent_ns: [1_000 * MS, 2_000 * MS],
+            received: Received {
+                tagged: 10_000 - lost,
+                first_ns: 1_000 * MS,
+                last_ns: 2_000 * MS,
+                gap: Some(Gap {
+                    from_ns: from,
+                    to_ns: to,
+                    before: gap_ms[0] * 10,
+                }),
+                ..Received::default()
+            },
+            did: (),
+        }
+    }
+
+    fn told(beside: &Beside<()>) -> Told {
+        Told::new(beside, [1_250 * MS, 1_270 * MS])
+    }
+
+    #[test]
+    fn both_methods_tell_the_same_outage() {
+        let told = told(&beside(1_000, [250, 350]));
+        let ms = Span::from_millis;
+        assert_eq!((told.frame_loss, told.time_stamp), (ms(100), Some(ms(100))));
+        assert_eq!(
+            (told.took, told.rest, told.is_back),
+            (ms(20), ms(750), true)
+        );
+        assert_eq!(told.resolution.as_nanos(), 200_000);
+        assert_eq!((told.disagreement(), told.is_as_before()), (None, true));
+        assert_eq!(told.recovery(true), Recovery::After(ms(100)));
+        assert_eq!(told.recovery(false), Recovery::NotMeasured);
+    }
+
+    #[test]
+    fn loss_outside_the_gap_is_a_disagreement() {
+        let told = told(&beside(1_400, [250, 350]));
+        assert_eq!(told.disagreement(), Some(Span::from_millis(40)));
+        assert!(!told.is_as_before(), "{told:?}");
+    }
+
+    #[test]
+    fn a_gap_elsewhere_is_not_the_resets() {
+        for elsewhere in [[100, 200], [300, 400]] {
+            let told = told(&beside(1_000, elsewhere));
+            assert_eq!(told.time_stamp, None);
+            assert!(told.disagreement().is_some());
+        }
+    }
+
+    #[test]
+    fn silence_to_the_end_is_no_recovery() {
+        let mut dead = beside(7_500, [100, 101]);
+        dead.received.last_ns = 1_250 * MS;
+        assert_eq!(told(&dead).recovery(true), Recovery::NotRecovered);
+        assert_eq!(told(&dead).recovery(false), Recovery::NotRecovered);
+        // Nothing was sent after the reset.
+        dead.sent_ns = [0, 0];
+        assert_eq!(told(&dead).recovery(false), Recovery::NotMeasured);
+        dead.sent_ns = [1_000 * MS, 2_000 * MS];
+        dead.received.last_ns = 1_930 * MS;
+        assert!(told(&dead).is_back);
+    }
+
+    #[test]
+    fn the_median_needs_every_recovery() {
+        let trial = |ms: u64, recovery| ResetTrial {
+            tried: RecoveryTrial {
+                judged: Judged {
+                    number: 1,
+                    trial: Trial::default(),
+                    verdict: Verdict::Lossless,
+                },
+                void: 0,
+                recovery,
+            },
+            told: Told {
+                frame_loss: Span::from_millis(ms),
+                ..Told::default()
+            },
+        };
+        let median = |last: Recovery| {
+            let after = |ms| trial(ms, Recovery::After(Span::from_millis(ms)));
+            let part = PartResets {
+                part: Part::Link,
+                trials: vec![after(30), after(10), after(20), trial(900, last)],
+                why: None,
+                doubts: Vec::new(),
+            };
+            part.median(|told| Some(told.frame_loss))
+        };
+        assert_eq!(median(Recovery::NotMeasured), Some(Span::from_millis(20)));
+        assert_eq!(median(Recovery::NotRecovered), None);
+    }
+}
