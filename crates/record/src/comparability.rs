@@ -40,6 +40,9 @@ pub struct Comparability {
     pub search: Option<String>,
     /// All properties of the traffic but its frame sizes, as in `plan`.
     pub traffic: Option<String>,
+    /// Filters that each forwarded frame passes.
+    #[serde(default)]
+    pub filters: Option<u16>,
     /// Hash of the set-up script's text.
     pub dut_setup: Option<String>,
     /// Version of the program.
@@ -112,12 +115,14 @@ impl fmt::Display for Comparability {
         } else {
             ""
         };
+        let filters = self.filters.map(|count| format!(", {count} filter(s)"));
         let setup = self.dut_setup.as_ref();
         write!(
             f,
-            "stalls watched by {}{shared}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
+            "stalls watched by {}{shared}{}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
              mpps {tool}, method {method})",
             self.stall_watch.as_deref().unwrap_or("nothing"),
+            filters.unwrap_or_default(),
             said(&self.cpu_model),
             self.dut_cpus.as_ref().map_or(0, Vec::len),
             said(&self.search),

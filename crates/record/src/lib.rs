@@ -85,7 +85,7 @@ pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
 };
-pub use run::{EndLine, RunLine};
+pub use run::{EndLine, Modifier, NETWORKS, RunLine};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use trial::{

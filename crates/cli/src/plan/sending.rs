@@ -43,7 +43,7 @@ impl Sending {
         let destinations = DestinationPlan::from_args(&sent.destinations, &traffic)?;
         ensure!(
             destinations.is_none() || bed.dut().planned().takes_routes(),
-            "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table and --dst-prefix"
+            "--external with destinations: mpps loads routes only into the router of its own bed, not into an external device; leave out --table, --dst-prefix and --networks"
         );
         Ok(Self {
             bed,

@@ -37,6 +37,7 @@ pub fn bed_json(plan: &BedPlan) -> Value {
         "dut_cpus": plan.cpus.dut,
         "tester_cpus": plan.cpus.tester,
         "cpus_shared": plan.cpus.shared(),
+        "filters": plan.filters,
         "dut_setup": plan.dut_setup.as_ref().map(|path| path.to_string_lossy()),
         "external_ports": dut.host_ports(),
     })
