@@ -17,6 +17,7 @@
 //!     exit_code: 0,
 //!     error: None,
 //!     trials: 7,
+//!     queries: None,
 //!     other: Other::new(),
 //! };
 //! let mut file = to_line("a-run", &end)?;
@@ -90,7 +91,7 @@ pub use run::{EndLine, Modifier, NETWORKS, RunLine};
 pub use schema::schema;
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    Disturbed, Ledger, SizeCount, TrialLine,
+    Disturbed, Ledger, Queries, SizeCount, TrialLine,
 };
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,

@@ -5,6 +5,7 @@ use crate::comparability::Comparability;
 use crate::facts::Facts;
 use crate::kind::Other;
 use crate::plan::{Plan, Routes};
+use crate::trial::Queries;
 use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
@@ -64,7 +65,11 @@ impl RunLine {
             let flag = format!("--networks {}", drawn.prefixes);
             modifier(format!("destinations in {}", drawn.from), flag)
         });
-        filters.into_iter().chain(networks).collect()
+        let queries = self.plan.traffic.queries_per_s.map(|per_s| {
+            let words = format!("{per_s} management queries a second (RFC 2544 section 11.2)");
+            modifier(words, format!("--management-traffic {per_s}"))
+        });
+        filters.into_iter().chain(queries).chain(networks).collect()
     }
 }
 
@@ -80,6 +85,9 @@ pub struct EndLine {
     pub error: Option<String>,
     /// Trials run.
     pub trials: u32,
+    /// Management queries in trials at overload, and in all others; missing where none were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<[Queries; 2]>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

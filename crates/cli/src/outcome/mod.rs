@@ -122,13 +122,14 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
         return Ok(());
     };
     let begin = run.begin.as_ref().filter(|_| !view.json);
-    let modified = begin.and_then(terminal::modified);
+    let end = run.end.as_ref();
+    let modified = begin.and_then(|begin| terminal::modified(begin, end));
     if let Some((with, _)) = &modified {
         terminal::out(&terminal::fitted(with));
     }
     (kind.show)(run, view)?;
-    if let Some((_, cost)) = &modified {
-        terminal::out(cost);
+    if let Some((_, below)) = &modified {
+        terminal::out(&terminal::fitted(below));
     }
     Ok(())
 }

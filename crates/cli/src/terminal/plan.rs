@@ -101,6 +101,9 @@ pub fn traffic(traffic: &Traffic, sizes: &[FrameSpec]) -> String {
         traffic.dscp,
         traffic.seed
     );
+    if let Some(per_s) = traffic.queries_per_s {
+        let _ = writeln!(text, "management   {per_s} query(s) each second");
+    }
     let _ = writeln!(text, "ports        {}", traffic.port.name());
     text
 }
