@@ -250,7 +250,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
     let mut after = parts.after.ways[way].clone();
     // Queries go the first way.
     if let Some(queries) = parts.queries.filter(|_| way == 0) {
-        after.leave_out(queries, path.port);
+        after.leave_out(queries, before, path.port);
     }
     let after = &after;
     let mut ledger = match path.counted {

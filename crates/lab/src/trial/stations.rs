@@ -27,11 +27,12 @@ pub struct WayStations {
 }
 
 impl WayStations {
-    /// Leaves out management queries, which the NIC's program and its rings counted as well. A query without an answer is
-    /// taken for one that a ring refused. If the router lost it, the sums stay right: its ring's loss is one too low, and
-    /// its own loss one too high.
-    pub fn leave_out(&mut self, queries: Queries, port: PortKind) {
+    /// Leaves out management queries, which the NIC's program and its rings counted as well. Queries without an
+    /// answer are taken for frames that a ring refused since `before`, as far as it refused any. If the router lost one
+    /// instead, the sums stay right: its ring's loss is one too low, and its own loss one too high.
+    pub fn leave_out(&mut self, queries: Queries, before: &Self, port: PortKind) {
         let unanswered = queries.asked - queries.answered.min(queries.asked);
+        let refused = unanswered.min(self.taken.ring_refused - before.taken.ring_refused);
         let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
         if port == PortKind::AfPacket {
             less(&mut self.taken.port_taken, queries.asked);
@@ -40,8 +41,8 @@ impl WayStations {
         if let Some(fullest) = self.nic.iter_mut().max() {
             less(fullest, queries.asked);
         }
-        less(&mut self.taken.ring_taken, queries.answered);
-        less(&mut self.taken.ring_refused, unanswered);
+        less(&mut self.taken.ring_taken, queries.asked - refused);
+        less(&mut self.taken.ring_refused, refused);
     }
 }
 
