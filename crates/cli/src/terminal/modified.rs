@@ -37,3 +37,41 @@ pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)
     );
     Some((format!("Measured with {with}.\n"), below))
 }
+
+#[cfg(all(test, feature = "measure"))]
+mod tests {
+    use super::*;
+    use crate::terminal::report::tests::run;
+    use mpps_record::{Destinations, NETWORKS, Other, Queries};
+
+    #[test]
+    fn a_run_says_its_modifiers_and_what_tells_their_cost() {
+        let mut run = run("");
+        assert_eq!(modified(&run, None), None);
+        run.plan.traffic.queries_per_s = Some(1);
+        run.plan.traffic.destinations = Some(Destinations {
+            from: format!("256 {NETWORKS}"),
+            prefixes: 256,
+            ..Destinations::default()
+        });
+        let queries = |asked, answered| Queries { asked, answered };
+        let end = EndLine {
+            queries: Some([queries(3, 1), queries(7, 7)]),
+            ended_utc: String::new(),
+            exit_code: 0,
+            error: None,
+            trials: 2,
+            other: Other::new(),
+        };
+        let (with, below) = modified(&run, Some(&end)).expect("modifiers");
+        assert!(
+            with.contains("256 networks (RFC 2544 section 12)"),
+            "{with}"
+        );
+        assert!(below.contains("1 of 3 at overload, 7 of 7"), "{below}");
+        let flags = "--b '--management-traffic 1 --networks 256'\n";
+        assert!(below.ends_with(flags), "{below}");
+        run.job = "compare".to_owned();
+        assert_eq!(modified(&run, Some(&end)), None);
+    }
+}
