@@ -25,7 +25,7 @@ pub struct Recorder {
     begun_ns: u64,
     trials: u32,
     stands: StandsOn,
-    /// Management queries in trials at overload, and in all others.
+    /// Management queries in trials in which the receive ring lost frames, and in all others.
     queries: Option<[Queries; 2]>,
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
@@ -127,14 +127,14 @@ impl Recorder {
         std::mem::take(&mut self.stands)
     }
 
-    /// Management queries of all trials: those at overload, and the others.
+    /// Management queries in trials in which the receive ring lost frames, and in all others.
     pub const fn queries(&self) -> Option<[Queries; 2]> {
         self.queries
     }
 
     fn remember(&mut self, report: &Report<'_>) {
         if let Some(queries) = report.trial.queries {
-            let place = usize::from(report.phase != Phase::Overload);
+            let place = usize::from(report.trial.ledger().lost_nic_ring == 0);
             let sums = self.queries.get_or_insert_default();
             sums[place].asked += queries.asked;
             sums[place].answered += queries.answered;

@@ -85,7 +85,7 @@ pub struct EndLine {
     pub error: Option<String>,
     /// Trials run.
     pub trials: u32,
-    /// Management queries in trials at overload, and in all others; missing where none were sent.
+    /// Management queries in trials in which the receive ring lost frames, and in all others; missing where none were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<[Queries; 2]>,
     /// Members that this version does not know.

@@ -24,11 +24,11 @@ pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)
         ""
     };
     let mut below = String::new();
-    if let Some([overload, others]) = end.and_then(|end| end.queries) {
+    if let Some([overflowed, others]) = end.and_then(|end| end.queries) {
         let _ = writeln!(
             below,
-            "management queries answered: {} of {} at overload, {} of {} in all other trials",
-            overload.answered, overload.asked, others.answered, others.asked
+            "management queries answered: {} of {} in trials whose receive ring overflowed, {} of {} in all others",
+            overflowed.answered, overflowed.asked, others.answered, others.asked
         );
     }
     let _ = writeln!(
@@ -68,7 +68,10 @@ mod tests {
             with.contains("256 networks (RFC 2544 section 12)"),
             "{with}"
         );
-        assert!(below.contains("1 of 3 at overload, 7 of 7"), "{below}");
+        assert!(
+            below.contains("1 of 3 in trials whose receive ring overflowed, 7 of 7"),
+            "{below}"
+        );
         let flags = "--b '--management-traffic 1 --networks 256'\n";
         assert!(below.ends_with(flags), "{below}");
         run.job = "compare".to_owned();

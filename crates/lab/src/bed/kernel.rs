@@ -77,7 +77,7 @@ impl PlannedDut for PlannedRouter {
         } else {
             ""
         };
-        let filters = plan.filters.map(|count| format!("{count} filters, "));
+        let filters = plan.filters.map(|count| format!("filters: {count}, "));
         format!(
             "{}front {}, tester on CPU {tester}, DUT on CPU {dut}{shared}",
             filters.unwrap_or_default(),
