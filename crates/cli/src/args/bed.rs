@@ -155,8 +155,7 @@ pub struct SetUpArgs {
     /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
     pub kernel_interfaces: InterfacesArg,
-    /// Filters that each forwarded frame passes, 1 to 1000 (RFC 2544 11.4 has 1 and 25): rules of nft, of which the last
-    /// accepts and the others match nothing
+    /// Filters that each frame passes, rules of nft (RFC 2544 11.4: 1, 25); the last one accepts
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
     pub filters: Option<u16>,
     /// A program that sets up the DUT. It runs in its namespace before the first trial, as root, on the DUT's CPUs. It
