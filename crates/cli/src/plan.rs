@@ -110,6 +110,8 @@ pub struct BedWish {
     pub dut_cpus: Option<String>,
     /// The tester's CPUs as a list, where the user chose.
     pub tester_cpus: Option<String>,
+    /// Filters that each forwarded frame passes.
+    pub filters: Option<u16>,
     /// Program that sets up the DUT.
     pub dut_setup: Option<PathBuf>,
     /// What is under test.
@@ -194,6 +196,7 @@ impl BedWish {
             interfaces: interfaces(args.kernel_interfaces),
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
+            filters: args.filters,
             dut_setup: args.dut_setup.clone(),
             dut: DutPlan::Kernel,
         })
@@ -212,6 +215,9 @@ impl BedWish {
         if let Some(script) = &self.dut_setup {
             bed::check_set_up(script)?;
         }
+        if self.filters.is_some() {
+            bed::check_filters()?;
+        }
         let cpus =
             CpuSplit::on_this_machine(self.dut_cpus.as_deref(), self.tester_cpus.as_deref())?;
         let cpus = dut.share(cpus, self.tester_cpus.is_some());
@@ -225,6 +231,7 @@ impl BedWish {
             rss: self.rss,
             cpus,
             interfaces: self.interfaces,
+            filters: self.filters,
             dut_setup,
             dut: self.dut.clone(),
         };

@@ -11,7 +11,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResetLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    PointLine, Queries, RecoveryLine, ResetLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -25,6 +25,8 @@ pub struct Recorder {
     begun_ns: u64,
     trials: u32,
     stands: StandsOn,
+    /// Management queries in trials in which the receive ring lost frames, and in all others.
+    queries: Option<[Queries; 2]>,
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
 }
@@ -42,6 +44,7 @@ impl Recorder {
             trials: 0,
             stands: StandsOn::default(),
             variant: None,
+            queries: None,
         }
     }
 
@@ -129,7 +132,18 @@ impl Recorder {
         std::mem::take(&mut self.stands)
     }
 
+    /// Management queries in trials in which the receive ring lost frames, and in all others.
+    pub const fn queries(&self) -> Option<[Queries; 2]> {
+        self.queries
+    }
+
     fn remember(&mut self, report: &Report<'_>) {
+        if let Some(queries) = report.trial.queries {
+            let place = usize::from(report.trial.ledger().lost_nic_ring == 0);
+            let sums = self.queries.get_or_insert_default();
+            sums[place].asked += queries.asked;
+            sums[place].answered += queries.answered;
+        }
         match report.phase {
             Phase::Wire | Phase::Overload => self.stands.overload_trials.push(report.number),
             Phase::Gate => self.stands.gate_trials.push(report.number),

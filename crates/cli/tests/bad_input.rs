@@ -46,6 +46,46 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("throughput --dut-mac 52:54:00:12:34:56", "--external"),
         ("throughput --frame mixed", "the mixes are imix"),
         ("throughput --flows 0", "give 1 to"),
+        ("throughput --filters 0", "not in 1..=1000"),
+        ("trial --rate 1k --filters 1001", "not in 1..=1000"),
+        ("throughput --networks 0", "not in 1..=8192"),
+        ("loss --networks 8193", "not in 1..=8192"),
+        (
+            "throughput --networks 256 --dst-prefix 10.0.0.0/8",
+            "cannot be used with",
+        ),
+        ("throughput --management-traffic 0", "not in 1..=100"),
+        ("latency --management-traffic 101", "not in 1..=100"),
+        (
+            "throughput --management-traffic --bidirectional",
+            "cannot be used with",
+        ),
+        ("throughput --management-traffic --nic napi", "--nic cpumap"),
+        (
+            "throughput --simulate capacity=1M --filters 25",
+            "cannot be used with",
+        ),
+        (
+            "throughput --simulate capacity=1M --networks 256",
+            "cannot be used with",
+        ),
+        (
+            "throughput --simulate capacity=1M --management-traffic",
+            "cannot be used with",
+        ),
+        (
+            "throughput --external eth1,eth2 --filters 25",
+            "cannot be used with",
+        ),
+        (
+            "throughput --external eth1,eth2 --networks 256",
+            "leave out",
+        ),
+        (
+            "throughput --external eth1,eth2 --management-traffic",
+            "cannot be used with",
+        ),
+        ("throughput --bed lab1 --filters 25", "cannot be used with"),
         ("throughput --flows many", "--help"),
         ("throughput --dscp 64", "0 to 63"),
         (

@@ -5,14 +5,23 @@ use crate::bed::Bed;
 use crate::destinations::{Destinations, DrawPlan};
 use crate::fib::{self, Loaded};
 use crate::search::JobError;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_method::destinations::TooFew;
+use mpps_record::NETWORKS;
 use mpps_tables::{
     ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions, RoutesError, Source, Table,
     choose_prefix, routes_to_load, synthesize,
 };
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
+
+/// Networks of the range for benchmarks at most.
+pub const NETWORKS_MAX: u16 = 8_192;
+/// The upper half of the outgoing side's network: the bed has no address there.
+const SPARE_V4: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(198, 19, 128, 0), 17);
+/// The upper half of 2001:2::/48.
+const SPARE_V6: Ipv6Net = Ipv6Net::new_assert(Ipv6Addr::new(0x2001, 2, 0, 0x8000, 0, 0, 0, 0), 49);
 
 /// Where routes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +30,8 @@ pub enum Origin {
     File(PathBuf),
     /// One prefix.
     Prefix(IpNet),
+    /// So many networks of the range for benchmarks (RFC 2544 section 12), 1 to [`NETWORKS_MAX`].
+    Networks(u16),
     /// A table with the lengths of the Internet's prefixes.
     Synthetic {
         /// IPv4 prefixes.
@@ -38,6 +49,7 @@ impl fmt::Display for Origin {
             Self::File(path) if path.as_os_str() == "-" => f.write_str("standard input"),
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Prefix(prefix) => prefix.fmt(f),
+            Self::Networks(count) => write!(f, "{count} {NETWORKS}"),
             Self::Synthetic { .. } => f.write_str("a synthetic table"),
         }
     }
@@ -81,6 +93,10 @@ impl Origin {
                     ..options
                 },
             )?,
+            Self::Networks(count) => Chosen {
+                table: networks(*count, ipv6),
+                ..Chosen::default()
+            },
             Self::Synthetic { v4, v6, seed } => Chosen {
                 table: synthesize(&Histogram::internet(), *v4, *v6, *seed)?,
                 ..Chosen::default()
@@ -96,6 +112,23 @@ impl Origin {
             left_out: chosen.left_out,
         })
     }
+}
+
+/// Networks of equal length in the part of the range for benchmarks that the bed itself does not use (`NEVER_V4` and
+/// `NEVER_V6` of `destinations`). Of IPv4 they have 128 addresses each, or fewer where there are more than 256.
+fn networks(count: u16, ipv6: bool) -> Table {
+    let bits = u16::BITS - count.saturating_sub(1).leading_zeros();
+    let v4_length = (SPARE_V4.prefix_len() + bits as u8).max(25);
+    let network = |place: u16| -> IpNet {
+        if ipv6 {
+            let address = u128::from(SPARE_V6.addr()) | u128::from(place) << 64;
+            Ipv6Net::new_assert(address.into(), 64).into()
+        } else {
+            let address = u32::from(SPARE_V4.addr()) | u32::from(place) << (32 - v4_length);
+            Ipv4Net::new_assert(address.into(), v4_length).into()
+        }
+    };
+    Table::from_prefixes((0..count).map(network))
 }
 
 /// Draws as many destinations as there are, up to the count of the plan.
@@ -162,6 +195,39 @@ mod tests {
             let error = routes(prefix, false).expect_err(prefix).to_string();
             assert!(error.contains("no prefix is left"), "{error}");
             assert!(error.contains(remedy), "{error}");
+        }
+    }
+
+    #[test]
+    fn networks_lie_beside_the_bed_and_are_drawn_from() {
+        for (count, ipv6) in [
+            (1, false),
+            (256, false),
+            (NETWORKS_MAX, false),
+            (256, true),
+            (NETWORKS_MAX, true),
+        ] {
+            let routes = Origin::Networks(count).routes(ipv6, false, &mut |_| ());
+            let table = routes.expect("routes").table;
+            assert_eq!(table.len(), usize::from(count));
+            let spare = if ipv6 {
+                IpNet::V6(SPARE_V6)
+            } else {
+                SPARE_V4.into()
+            };
+            assert!(table.iter().all(|network| spare.contains(&network)));
+            let plan = DrawPlan {
+                draw: Draw::PerAddress,
+                count: 1_000_000,
+                ipv6,
+                flows: 1,
+                seed: 1,
+            };
+            let drawn = draw_up_to(&table, "networks", &plan).expect("some");
+            assert!(
+                drawn.distinct >= 2 * u64::from(count).min(65_536),
+                "{drawn:?}"
+            );
         }
     }
 

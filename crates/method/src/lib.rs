@@ -89,7 +89,7 @@ pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes,
 pub use search_plan::{SearchPlan, SearchPlanError};
 pub use trial::{
     Counts, CpuBusy, CpuExchange, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction,
-    Disturbance, OVERDUE_MAX, SizeCount, StackCounts, TaskName, Trial,
+    Disturbance, OVERDUE_MAX, Queries, SizeCount, StackCounts, TaskName, Trial,
 };
 pub use units::{FrameLen, LinkSpeed, Rate, Span};
 pub use verdict::{Rules, Verdict};

@@ -160,6 +160,15 @@ pub struct CpuExchange {
     pub after: Span,
 }
 
+/// Management queries that the router got during a trial, and its answers (RFC 2544 section 11.2). They are no frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queries {
+    /// Sent to the router.
+    pub asked: u64,
+    /// Answered in time.
+    pub answered: u64,
+}
+
 /// A task's name as the kernel keeps it: up to 15 octets, padded with zeros.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskName(pub [u8; 16]);
@@ -246,6 +255,8 @@ pub struct Trial {
     pub speeds: Vec<CpuSpeed>,
     /// How far apart the tester's CPU and the DUT's were; `None` where they share one, or nobody timed it.
     pub exchange: Option<CpuExchange>,
+    /// Management queries; `None` where none are sent.
+    pub queries: Option<Queries>,
     /// How late each frame was sent.
     pub lateness: Histogram,
     /// From the tag's time to arrival, of each frame; empty when arrivals were not timed.

@@ -63,6 +63,9 @@ pub struct Bed {
     pub tester_cpus: Vec<usize>,
     /// Whether they have one in common.
     pub cpus_shared: bool,
+    /// Filters that each forwarded frame passes (RFC 2544 11.4); null: none of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<u16>,
     /// Path of the set-up script.
     pub dut_setup: Option<String>,
     /// The script, and its output. Null in schema 1.

@@ -40,6 +40,9 @@ pub struct Comparability {
     pub search: Option<String>,
     /// All properties of the traffic but its frame sizes, as in `plan`.
     pub traffic: Option<String>,
+    /// Filters that each forwarded frame passes; missing: none, so keys of such runs stay as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filters: Option<u16>,
     /// Hash of the set-up script's text.
     pub dut_setup: Option<String>,
     /// Version of the program.
@@ -112,12 +115,14 @@ impl fmt::Display for Comparability {
         } else {
             ""
         };
+        let filters = self.filters.map(|count| format!(", {count} filter(s)"));
         let setup = self.dut_setup.as_ref();
         write!(
             f,
-            "stalls watched by {}{shared}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
+            "stalls watched by {}{shared}{}, {}, {} CPU(s) for the DUT, search {}, traffic {}, {}, \
              mpps {tool}, method {method})",
             self.stall_watch.as_deref().unwrap_or("nothing"),
+            filters.unwrap_or_default(),
             said(&self.cpu_model),
             self.dut_cpus.as_ref().map_or(0, Vec::len),
             said(&self.search),
@@ -150,7 +155,10 @@ mod tests {
     /// Each member in turn gets another value, whatever its name.
     #[test]
     fn every_member_gives_another_key() {
-        let bare = Comparability::default();
+        let bare = Comparability {
+            filters: Some(2),
+            ..Comparability::default()
+        };
         let members = serde_json::to_value(&bare).expect("members");
         let members = members.as_object().expect("an object");
         let mut keys = vec![bare.clone().keyed().key];

@@ -17,6 +17,7 @@
 //!     exit_code: 0,
 //!     error: None,
 //!     trials: 7,
+//!     queries: None,
 //!     other: Other::new(),
 //! };
 //! let mut file = to_line("a-run", &end)?;
@@ -87,12 +88,12 @@ pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
 };
-pub use run::{EndLine, RunLine};
+pub use run::{EndLine, Modifier, NETWORKS, RunLine};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    Disturbed, Ledger, SizeCount, TrialLine,
+    Disturbed, Ledger, Queries, SizeCount, TrialLine,
 };
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,

@@ -70,6 +70,9 @@ pub struct Traffic {
     pub bidirectional: bool,
     /// Differentiated services code point (RFC 2474).
     pub dscp: u8,
+    /// Management queries each second (RFC 2544 11.2); missing: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries_per_s: Option<u16>,
     /// What everything drawn comes from.
     pub seed: u64,
     /// Frames that the sender hands over at once.

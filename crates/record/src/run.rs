@@ -5,6 +5,7 @@ use crate::comparability::Comparability;
 use crate::facts::Facts;
 use crate::kind::Other;
 use crate::plan::{Plan, Routes};
+use crate::trial::Queries;
 use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
@@ -36,6 +37,42 @@ pub struct RunLine {
     pub other: Other,
 }
 
+/// How routes of `--networks` are called, behind their number.
+pub const NETWORKS: &str = "networks (RFC 2544 section 12)";
+
+/// A modifier of the tests (RFC 2544 sections 11 and 12).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modifier {
+    /// In words.
+    pub words: String,
+    /// The flag that asks for it, with its value.
+    pub flag: String,
+}
+
+impl RunLine {
+    /// The modifiers that it was measured with.
+    #[must_use]
+    pub fn modifiers(&self) -> Vec<Modifier> {
+        let modifier = |words: String, flag: String| Modifier { words, flag };
+        let filters = self.bed.bed().and_then(|bed| bed.filters);
+        let filters = filters.map(|count| {
+            let words = format!("{count} filter(s) (RFC 2544 section 11.4)");
+            modifier(words, format!("--filters {count}"))
+        });
+        let destinations = self.plan.traffic.destinations.as_ref();
+        let networks = destinations.filter(|drawn| drawn.from.ends_with(NETWORKS));
+        let networks = networks.map(|drawn| {
+            let flag = format!("--networks {}", drawn.prefixes);
+            modifier(format!("destinations in {}", drawn.from), flag)
+        });
+        let queries = self.plan.traffic.queries_per_s.map(|per_s| {
+            let words = format!("{per_s} management queries a second (RFC 2544 section 11.2)");
+            modifier(words, format!("--management-traffic {per_s}"))
+        });
+        filters.into_iter().chain(queries).chain(networks).collect()
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -48,6 +85,9 @@ pub struct EndLine {
     pub error: Option<String>,
     /// Trials run.
     pub trials: u32,
+    /// Management queries in trials in which the receive ring lost frames, and in all others; missing where none were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<[Queries; 2]>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

@@ -67,6 +67,9 @@ pub struct TrialLine {
     pub dut_tasks: Vec<CpuTasks>,
     /// The time for the same piece of work before and after, by CPU.
     pub speeds: Vec<CpuSpeed>,
+    /// Management queries to the router meanwhile, and its answers; missing where none were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<Queries>,
     /// How late frames left, against their slots.
     pub lateness: Quantiles,
     /// From the sender's port to the receiver.
@@ -84,6 +87,16 @@ pub struct TrialLine {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,
+}
+
+/// Management queries, and how many of them were answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Queries {
+    /// Sent to the router.
+    pub asked: u64,
+    /// Answered in time.
+    pub answered: u64,
 }
 
 /// Frames of one direction. Only those with the trial's tag count.

@@ -1,6 +1,7 @@
 //! `mpps bed`, and the bed's own flags, which `mpps throughput` takes too.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
+use mpps_lab::bed::FILTERS_MAX;
 use std::path::PathBuf;
 
 /// Arguments of `mpps bed`.
@@ -154,6 +155,9 @@ pub struct SetUpArgs {
     /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
     #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
     pub kernel_interfaces: InterfacesArg,
+    /// Filters that each frame passes, rules of nft (RFC 2544 11.4: 1, 25); the last one accepts
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
+    pub filters: Option<u16>,
     /// A program that sets up the DUT. It runs in its namespace before the first trial, as root, on the DUT's CPUs. It
     /// has to be executable. Its environment names the interfaces at which the DUT receives (MPPS_DUT_IN) and
     /// transmits (MPPS_DUT_OUT), the bed (MPPS_BED) and its network namespaces (MPPS_NETNS_OUT, MPPS_NETNS_DUT,

@@ -22,7 +22,7 @@ pub struct SentArgs {
 pub struct BedChoiceArgs {
     /// Measure on a bed kept by `mpps bed up`, not a new one
     #[arg(long = "bed", value_name = "NAME", help_heading = "Bed",
-          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "dut_setup"])]
+          conflicts_with_all = ["nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "filters", "dut_setup"])]
     pub kept_bed: Option<String>,
     /// The bed it raises for itself.
     #[command(flatten)]
@@ -48,8 +48,8 @@ pub struct SimulateArgs {
     /// frame), wander= (loss that comes and goes with load: 450k:600k:10%@900k), stalls= and pauses= (length@share of
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
-          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "dut_setup", "warm_up",
-                                "table", "dst_prefix", "external", "receiver"])]
+          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "filters", "dut_setup",
+                                "warm_up", "table", "dst_prefix", "networks", "management_traffic", "external", "receiver"])]
     pub simulate: Option<Properties>,
 }
 

@@ -37,7 +37,7 @@ pub struct PortArgs {
     /// A real pair of ports of this box around any device, instead of a router of its own: the tester sends on
     /// OUT and receives on IN. They leave the host for as long as it takes, and come back as they were
     #[arg(long, value_name = "OUT,IN",
-          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "dut_setup"])]
+          conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "filters", "management_traffic", "dut_setup"])]
     pub external: Option<String>,
     /// The device's addresses at OUT and IN, the tester's next hops
     /// [default: 198.18.0.1,198.19.0.1; with IPv6 2001:2:0:1::1,2001:2:0:2::1]

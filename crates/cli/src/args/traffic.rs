@@ -1,8 +1,10 @@
 //! What is sent: the flags that describe frames, flows and addresses.
 
 use super::quantity::{count, prefix};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use ipnet::IpNet;
+use mpps_lab::routes::NETWORKS_MAX;
+use mpps_lab::tester::QUERIES_MAX;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
 
@@ -39,6 +41,11 @@ pub struct TrafficArgs {
     /// Differentiated services code point, 0 to 63 (RFC 2474)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: u8,
+    /// Queries to the router itself each second while it forwards, 1 to 100 (RFC 2544 11.2): ICMP echo requests to its
+    /// address; how many it answers is told. Without N 1
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "1", conflicts_with = "bidirectional",
+          value_parser = value_parser!(u16).range(1..=i64::from(QUERIES_MAX)))]
+    pub management_traffic: Option<u16>,
     /// Seed of everything drawn at random
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -55,14 +62,18 @@ pub struct DestinationArgs {
     /// One route to load into the DUT; its addresses are the destinations
     #[arg(long, value_name = "PREFIX", value_parser = prefix)]
     pub dst_prefix: Option<IpNet>,
+    /// Load routes for so many networks of 198.18.0.0/15 (with -6 2001:2::/48), 1 to 8192, and draw destinations evenly
+    /// over them (RFC 2544 section 12 has 256)
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(NETWORKS_MAX)), conflicts_with_all = ["table", "dst_prefix"])]
+    pub networks: Option<u16>,
     /// Different destinations, each frame to the next one, such as 65536 or 4M
-    /// [default: 1M, or all there are; without --table or --dst-prefix one, the tester's own address]
+    /// [default: 1M, or all there are; without routes to load one, the tester's own address]
     #[arg(long, value_name = "N", value_parser = count)]
     pub destinations: Option<u64>,
     /// How to draw them: per-prefix (prefixes take turns), per-address (each address as likely), zipf:S (the k-th
     /// gets frames as 1 / k^S), sequential (in order, no chance), or missing (addresses without a route,
     /// which the DUT must drop)
-    /// [default: per-prefix]
+    /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own

@@ -133,7 +133,20 @@ pub fn is_in(run: &Run) -> bool {
 /// # Errors
 /// The result could not be written.
 pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
-    kind(run).map_or(Ok(()), |kind| (kind.show)(run, view))
+    let Some(kind) = kind(run) else {
+        return Ok(());
+    };
+    let begin = run.begin.as_ref().filter(|_| !view.json);
+    let end = run.end.as_ref();
+    let modified = begin.and_then(|begin| terminal::modified(begin, end));
+    if let Some((with, _)) = &modified {
+        terminal::out(&terminal::fitted(with));
+    }
+    (kind.show)(run, view)?;
+    if let Some((_, below)) = &modified {
+        terminal::out(&terminal::fitted(below));
+    }
+    Ok(())
 }
 
 /// The exit code of what was measured; what ended the run early is left aside.

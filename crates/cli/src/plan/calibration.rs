@@ -101,6 +101,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         interfaces: super::interfaces(args.kernel_interfaces),
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
+        filters: None,
         dut_setup: None,
         dut: DutPlan::Kernel,
     })

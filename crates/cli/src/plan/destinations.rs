@@ -30,21 +30,24 @@ impl DestinationPlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
-        let origin = match (&args.table, args.dst_prefix) {
-            (Some(file), _) => Origin::File(file.clone()),
-            (None, Some(prefix)) => Origin::Prefix(prefix),
-            (None, None) => {
+        let origin = match (&args.table, args.dst_prefix, args.networks) {
+            (Some(file), ..) => Origin::File(file.clone()),
+            (None, Some(prefix), _) => Origin::Prefix(prefix),
+            (None, None, Some(count)) => Origin::Networks(count),
+            (None, None, None) => {
                 ensure!(
                     args.destinations.is_none() && args.draw.is_none(),
-                    "--destinations and --draw need routes to draw from: give --table FILE or --dst-prefix PREFIX"
+                    "--destinations and --draw need routes to draw from: give --table FILE, --dst-prefix PREFIX or --networks N"
                 );
                 return Ok(None);
             }
         };
+        // RFC 2544 section 12 asks for a uniform distribution.
+        let evenly = args.networks.map(|_| Draw::PerAddress);
         let plan = Self {
             origin,
             count: args.destinations,
-            draw: args.draw.unwrap_or_default(),
+            draw: args.draw.or(evenly).unwrap_or_default(),
             keep_martians: args.keep_martians,
         };
         plan.check(traffic)?;

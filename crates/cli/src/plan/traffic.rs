@@ -102,6 +102,7 @@ pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
         ipv6: typed.ipv6,
         bidirectional: typed.bidirectional,
         dscp: typed.dscp,
+        queries_per_s: typed.management_traffic,
         seed: typed.seed,
         ..Traffic::default()
     })

@@ -55,6 +55,7 @@ fn entry(bed: &Bed) -> record::Bed {
         dut_cpus: plan.cpus.dut.clone(),
         tester_cpus: plan.cpus.tester.clone(),
         cpus_shared: plan.cpus.shared(),
+        filters: plan.filters,
         dut_setup: setup.map(|path| path.to_string_lossy().into_owned()),
         dut_setup_script: setup.map(|path| script(bed, path)),
         external_ports: (plan.dut.planned().host_ports())

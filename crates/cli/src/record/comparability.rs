@@ -37,6 +37,7 @@ pub fn conditions(bed: &Bed, job: &Job<'_>, facts: &Facts) -> Comparability {
         search: Some(job.rule.clone()),
         // All of it is numbers and words.
         traffic: serde_json::to_string(&sent).ok(),
+        filters: plan.filters,
         dut_setup: script.map(|path| sha256(&std::fs::read(path).unwrap_or_default())),
         ..of_this_version()
     }

@@ -274,6 +274,7 @@ mod tests {
             exit_code: 0,
             error: None,
             trials,
+            queries: None,
             other: Other::new(),
         }
     }

@@ -16,6 +16,7 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
         family: if traffic.ipv6 { "ipv6" } else { "ipv4" }.to_owned(),
         bidirectional: traffic.bidirectional,
         dscp: traffic.dscp,
+        queries_per_s: traffic.queries_per_s,
         seed: traffic.seed,
         sender_batch_frames: traffic.batch,
         port: traffic.port.name().to_owned(),

@@ -19,6 +19,7 @@ mod fixed_load;
 mod latency;
 mod limits;
 mod loss;
+mod modified;
 mod overload_recovery;
 #[cfg(feature = "measure")]
 pub mod plan;
@@ -47,6 +48,7 @@ pub use fixed_load::{fixed_load, in_words};
 pub use latency::latency;
 pub use limits::{limits, limits_json};
 pub use loss::{loss, loss_title};
+pub use modified::modified;
 pub use mpps_report::number::{percent_or_under as percent, spaced as grouped};
 pub use mpps_report::{Reading, Row, machine_line};
 pub use overload_recovery::overload_recovery;

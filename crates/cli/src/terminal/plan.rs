@@ -37,6 +37,7 @@ pub fn bed_json(plan: &BedPlan) -> Value {
         "dut_cpus": plan.cpus.dut,
         "tester_cpus": plan.cpus.tester,
         "cpus_shared": plan.cpus.shared(),
+        "filters": plan.filters,
         "dut_setup": plan.dut_setup.as_ref().map(|path| path.to_string_lossy()),
         "external_ports": dut.host_ports(),
     })
@@ -100,6 +101,9 @@ pub fn traffic(traffic: &Traffic, sizes: &[FrameSpec]) -> String {
         traffic.dscp,
         traffic.seed
     );
+    if let Some(per_s) = traffic.queries_per_s {
+        let _ = writeln!(text, "management   {per_s} query(s) each second");
+    }
     let _ = writeln!(text, "ports        {}", traffic.port.name());
     text
 }

@@ -102,6 +102,7 @@ pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>)
         exit_code: exit.code(),
         error: error.map(|error| format!("{error:#}")),
         trials: recorder.trials(),
+        queries: recorder.queries(),
         other: Other::new(),
     });
     recorder.end_progress();

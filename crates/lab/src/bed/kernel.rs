@@ -43,6 +43,7 @@ impl PlannedDut for PlannedRouter {
         let shared = if plan.cpus.shared() { " (shared)" } else { "" };
         let (dut, tester) = (list(&plan.cpus.dut), list(&plan.cpus.tester));
         let script = plan.dut_setup.as_ref();
+        let rules = |count: u16| format!("{count} of nft, of which the last accepts");
         let rows = [
             (
                 "bed",
@@ -58,6 +59,7 @@ impl PlannedDut for PlannedRouter {
                 "tester",
                 Some(format!("{} kernel interfaces", plan.interfaces.name())),
             ),
+            ("filters", plan.filters.map(rules)),
             (
                 "DUT set-up",
                 script.map(|script| script.display().to_string()),
@@ -76,8 +78,10 @@ impl PlannedDut for PlannedRouter {
         } else {
             ""
         };
+        let filters = plan.filters.map(|count| format!("filters: {count}, "));
         format!(
-            "front {}, tester on CPU {tester}, DUT on CPU {dut}{shared}",
+            "{}front {}, tester on CPU {tester}, DUT on CPU {dut}{shared}",
+            filters.unwrap_or_default(),
             plan.nic.name()
         )
     }

@@ -72,6 +72,9 @@ pub struct BedPlan {
     pub interfaces: Interfaces,
     /// The user's own configuration, run in the DUT's namespace.
     pub dut_setup: Option<PathBuf>,
+    /// Filters that each forwarded frame passes, 1 to [`FILTERS_MAX`](super::FILTERS_MAX).
+    #[serde(default)]
+    pub filters: Option<u16>,
     /// What is under test.
     #[serde(default)]
     pub dut: DutPlan,
@@ -91,6 +94,7 @@ impl BedPlan {
             cpus,
             interfaces: Interfaces::Newest,
             dut_setup: None,
+            filters: None,
             dut: DutPlan::Kernel,
         }
     }

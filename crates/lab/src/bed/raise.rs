@@ -1,6 +1,6 @@
 //! Raising: every step in order, each announced in the journal before it is made.
 
-use super::{Bed, BedError, BedPlan, Change, Ground, Standing, setup};
+use super::{Bed, BedError, BedPlan, Change, Ground, Standing, filters, setup};
 use crate::journal::{self, Entry, Journal};
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::task;
@@ -24,7 +24,7 @@ pub(super) fn raise(plan: &BedPlan) -> Result<Bed, BedError> {
                 journal: Some(journal),
                 kept: false,
             };
-            match setup::run(&bed) {
+            match filters::set(&bed).and_then(|()| setup::run(&bed)) {
                 Ok(()) => Ok(bed),
                 Err(error) => Err(in_spite_of(error, bed.lower())),
             }

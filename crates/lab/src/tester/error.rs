@@ -64,6 +64,11 @@ pub enum TesterError {
     /// More frames in one trial than can be told apart.
     #[error("a trial of more than 2^38 frames: shorten --time")]
     TooManyFrames,
+    /// The router cannot be asked there.
+    #[error(
+        "--management-traffic: only the router of a bed with --nic cpumap can be asked; leave it out"
+    )]
+    NoQueries,
     /// Ctrl-C or SIGTERM.
     #[error("interrupted")]
     Interrupted,

@@ -8,6 +8,7 @@ mod error;
 mod kernel_interfaces;
 mod ledger;
 mod machine;
+mod management;
 mod nic;
 mod planted;
 mod ports;
@@ -21,6 +22,7 @@ pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};
 pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
 pub(crate) use machine::{real_time, watch};
+pub use management::{Manager, QUERIES_MAX};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan};
@@ -64,6 +66,8 @@ pub struct Tester<'bed> {
     pub nics: Vec<Nic>,
     /// Receivers, by direction.
     pub receivers: Vec<Box<dyn TrafficReceiver>>,
+    /// Asks the router while it forwards; `None`: nobody does.
+    pub manager: Option<Manager>,
     /// What ports and rings took.
     pub ledger: LedgerProbe,
     /// How long CPUs stood still.
@@ -124,6 +128,8 @@ impl<'bed> Tester<'bed> {
         };
         polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
         let threads = front::set_up(bed, &ways, &nics)?;
+        let queries = traffic.queries_per_s;
+        let manager = queries.map(|per_s| Manager::open(bed, per_s));
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
@@ -133,6 +139,7 @@ impl<'bed> Tester<'bed> {
             sender,
             nics,
             receivers,
+            manager: manager.transpose()?,
             ledger,
             watch: Watch::start(&cpus, interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,

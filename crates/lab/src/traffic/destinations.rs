@@ -69,10 +69,23 @@ pub struct DrawPlan {
 pub const BED_V4: (u32, u8) = (0xc612_0000, 15);
 /// The bed's own networks, IPv6 (2001:2::/48).
 pub const BED_V6: (u128, u8) = (0x2001_0002 << 96, 48);
-/// No router forwards there, whoever has a route: "this network", loopback, multicast, reserved.
-const NEVER_V4: [(u32, u8); 4] = [(0, 8), (127 << 24, 8), (224 << 24, 4), (240 << 24, 4)];
-/// The same for IPv6: unspecified and loopback, link local, multicast.
-const NEVER_V6: [(u128, u8); 3] = [(0, 127), (0xfe80 << 112, 10), (0xff << 120, 8)];
+/// No router forwards there, whoever has a route: "this network", loopback, multicast, reserved, and the networks of the
+/// bed's own addresses. What is left of [`BED_V4`] is a martian, which only a table of `--networks` holds.
+const NEVER_V4: [(u32, u8); 6] = [
+    (0, 8),
+    (127 << 24, 8),
+    (224 << 24, 4),
+    (240 << 24, 4),
+    (0xc612_0000, 16),
+    (0xc613_0000, 17),
+];
+/// The same for IPv6: unspecified and loopback, link local, multicast, the bed's.
+const NEVER_V6: [(u128, u8); 4] = [
+    (0, 127),
+    (0xfe80 << 112, 10),
+    (0xff << 120, 8),
+    (0x2001_0002 << 96, 49),
+];
 
 impl Destinations {
     /// Draws destinations from a table. `from` says for people where the table came from.
@@ -89,7 +102,7 @@ impl Destinations {
             let own = own.map(|net| (u128::from(net.network()), net.prefix_len()));
             let martians = martians::networks_v6();
             let martians = martians.map(|net| (u128::from(net.network()), net.prefix_len()));
-            let excluded = exclusions(martians, &NEVER_V6, BED_V6);
+            let excluded = exclusions(martians, &NEVER_V6);
             Self::new(
                 &own.collect::<Vec<_>>(),
                 &excluded,
@@ -102,7 +115,7 @@ impl Destinations {
             let own = own.map(|net| (u32::from(net.network()), net.prefix_len()));
             let martians = martians::networks_v4();
             let martians = martians.map(|net| (u32::from(net.network()), net.prefix_len()));
-            let excluded = exclusions(martians, &NEVER_V4, BED_V4);
+            let excluded = exclusions(martians, &NEVER_V4);
             Self::new(
                 &own.collect::<Vec<_>>(),
                 &excluded,
@@ -198,14 +211,10 @@ impl Destinations {
 fn exclusions<A: Address>(
     martians: impl Iterator<Item = (A, u8)>,
     never: &[(A, u8)],
-    bed: (A, u8),
 ) -> Vec<Exclusion<A>> {
     let all = |always: bool| move |prefix| Exclusion { prefix, always };
-    let never = never.iter().copied().chain([bed]);
-    martians
-        .map(all(false))
-        .chain(never.map(all(true)))
-        .collect()
+    let never = never.iter().copied().map(all(true));
+    martians.map(all(false)).chain(never).collect()
 }
 
 /// Numbers the pairs of destination and flow as they first appear.

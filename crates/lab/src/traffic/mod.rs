@@ -31,6 +31,8 @@ pub struct Traffic {
     pub seed: u64,
     /// Pages the sender hands on at once.
     pub batch: u32,
+    /// Management queries each second, 1 to [`QUERIES_MAX`](crate::tester::QUERIES_MAX).
+    pub queries_per_s: Option<u16>,
     /// Whether every frame's arrival is timed, or one frame's in 16.
     pub all_timed: bool,
     /// What carries the frames at the tester's ports.
@@ -74,6 +76,7 @@ impl Default for Traffic {
             dscp: 0,
             seed: 1,
             batch: Self::BATCH,
+            queries_per_s: None,
             all_timed: false,
             port: PortKind::Xdp,
             receiver: ReceiverPlace::Port,

@@ -29,7 +29,7 @@ use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Slow, Stopped};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
-use mpps_method::{Canaries, CpuExchange, Losses, Offer, Rate, Rules, Span, Trial};
+use mpps_method::{Canaries, CpuExchange, Losses, Offer, Queries, Rate, Rules, Span, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -61,7 +61,7 @@ const DELAY_NS: u64 = 1_000_000;
 /// The tester failed: the namespace vanished, the kernel refused a call, or Ctrl-C. There is no trial then.
 pub fn run(tester: &mut Tester<'_>, offer: &Offer) -> Result<Trial, TesterError> {
     let begun = Begun::paced(tester, offer, offer.duration)?;
-    let sent = send(tester, begun.order)?;
+    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
     begun.end(tester, sent)
 }
 
@@ -76,7 +76,7 @@ pub fn run_undisturbed(
     let minding = WhileSending {
         go_on: &|started_ns, unsent| go_on(tester, offer, rules, started_ns, unsent),
     };
-    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
+    let sent = send_load(tester, begun.order, &minding)?;
     begun.end(tester, sent)
 }
 
@@ -94,7 +94,7 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
         duration: Span::ZERO,
     };
     let begun = Begun::new(tester, offer, order, Span::ZERO)?;
-    let sent = send(tester, begun.order)?;
+    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
     begun.end(tester, sent)
 }
 
@@ -174,12 +174,12 @@ pub fn run_stepped(
         after_ns: first.as_nanos(),
         gap_fp: gap_fp(low.rate.fps()),
     });
-    let sent = send(tester, begun.order)?;
-    let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
+    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let (started_ns, slowed_ns) = (sent.0.started_ns, sent.0.slowed_ns);
     let mut marks = tester.sender.marks()?;
     marks.push(Mark {
-        ns: sent.last_ns,
-        sequence: sent.sent,
+        ns: sent.0.last_ns,
+        sequence: sent.0.sent,
     });
     let trial = begun.end(tester, sent)?;
     let left = |losses: &Losses| {
@@ -291,7 +291,11 @@ impl Begun {
     }
 
     /// Waits for the frames under way and reads the counters.
-    fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
+    fn end(
+        self,
+        tester: &mut Tester<'_>,
+        (sent, queries): (Outcome, Option<Queries>),
+    ) -> Result<Trial, TesterError> {
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
@@ -312,6 +316,7 @@ impl Begun {
             guard: rules::choose(tester, offer).guard,
             order: self.order,
             sent,
+            queries,
             sizes_sent,
             marks,
             overdue,
@@ -457,6 +462,22 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
         .iter()
         .map(|receiver| receiver.read())
         .collect()
+}
+
+/// Sends the load of a trial. The router is asked meanwhile, where somebody does.
+fn send_load(
+    tester: &Tester<'_>,
+    order: Order,
+    minding: &WhileSending<'_>,
+) -> Result<(Outcome, Option<Queries>), TesterError> {
+    let send = || (tester.sender).send(order, sending_netns(tester), minding);
+    match &tester.manager {
+        None => Ok((send()?, None)),
+        Some(manager) => {
+            let (sent, queries) = manager.beside(send)?;
+            Ok((sent, Some(queries)))
+        }
+    }
 }
 
 /// Sends all frames of an order.

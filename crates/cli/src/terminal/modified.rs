@@ -1,0 +1,80 @@
+//! The modifiers that a run was measured with (RFC 2544 sections 11 and 12).
+
+use mpps_record::{EndLine, Modifier, RunLine};
+use std::fmt::Write;
+
+/// What a run was measured with, and below its results the answers to management queries
+/// and the command that tells what modifiers cost. `None`: no modifier, or a comparison, whose
+/// variants have modifiers of their own.
+#[must_use]
+pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)> {
+    let modifiers = run.modifiers();
+    if modifiers.is_empty() || run.job == "compare" {
+        return None;
+    }
+    let listed = |each: fn(&Modifier) -> &str, between: &str| {
+        let words: Vec<&str> = modifiers.iter().map(each).collect();
+        words.join(between)
+    };
+    let with = listed(|modifier| &modifier.words, ", ");
+    let flags = listed(|modifier| &modifier.flag, " ");
+    let ipv6 = if run.plan.traffic.family == "ipv6" {
+        " -6"
+    } else {
+        ""
+    };
+    let mut below = String::new();
+    if let Some([overflowed, others]) = end.and_then(|end| end.queries) {
+        let _ = writeln!(
+            below,
+            "management queries answered: {} of {} in trials whose receive ring overflowed, {} of {} in all others",
+            overflowed.answered, overflowed.asked, others.answered, others.asked
+        );
+    }
+    let _ = writeln!(
+        below,
+        "what this costs a frame: mpps compare --a none --b '{flags}'{ipv6}"
+    );
+    Some((format!("Measured with {with}.\n"), below))
+}
+
+#[cfg(all(test, feature = "measure"))]
+mod tests {
+    use super::*;
+    use crate::terminal::report::tests::run;
+    use mpps_record::{Destinations, NETWORKS, Other, Queries};
+
+    #[test]
+    fn a_run_says_its_modifiers_and_what_tells_their_cost() {
+        let mut run = run("");
+        assert_eq!(modified(&run, None), None);
+        run.plan.traffic.queries_per_s = Some(1);
+        run.plan.traffic.destinations = Some(Destinations {
+            from: format!("256 {NETWORKS}"),
+            prefixes: 256,
+            ..Destinations::default()
+        });
+        let queries = |asked, answered| Queries { asked, answered };
+        let end = EndLine {
+            queries: Some([queries(3, 1), queries(7, 7)]),
+            ended_utc: String::new(),
+            exit_code: 0,
+            error: None,
+            trials: 2,
+            other: Other::new(),
+        };
+        let (with, below) = modified(&run, Some(&end)).expect("modifiers");
+        assert!(
+            with.contains("256 networks (RFC 2544 section 12)"),
+            "{with}"
+        );
+        assert!(
+            below.contains("1 of 3 in trials whose receive ring overflowed, 7 of 7"),
+            "{below}"
+        );
+        let flags = "--b '--management-traffic 1 --networks 256'\n";
+        assert!(below.ends_with(flags), "{below}");
+        run.job = "compare".to_owned();
+        assert_eq!(modified(&run, Some(&end)), None);
+    }
+}

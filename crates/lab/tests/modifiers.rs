@@ -1,0 +1,164 @@
+//! The modifiers of RFC 2544 sections 11 and 12 act on the router, and the ledger still closes.
+
+mod support;
+
+use ipnet::IpNet;
+use mpps_lab::bed::{Bed, BedPlan, Side};
+use mpps_lab::destinations::DrawPlan;
+use mpps_lab::fib;
+use mpps_lab::routes::{self, Origin};
+use mpps_lab::traffic::Traffic;
+use mpps_linux::netns::NetNs;
+use mpps_linux::spawn::{self, Terms};
+use mpps_method::destinations::Draw;
+use mpps_tables::Table;
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::process::Command;
+use support::PortsOfBed;
+use support::trials::{assert_closed, run_whole, tester};
+
+/// What `nft list table` says.
+fn listed(netns: &NetNs, family: &str) -> String {
+    let mut nft = Command::new("nft");
+    nft.args(["list", "table", family, "mpps_filters"]);
+    let output = spawn::output(nft, netns, Terms::default()).expect("nft");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Packets that the last filter let pass.
+fn accepted(netns: &NetNs, family: &str) -> u64 {
+    let text = listed(netns, family);
+    let (_, behind) = text.split_once("counter packets ").expect("a counter");
+    let count = behind.split(' ').next().expect("a word");
+    count.parse().expect("a number")
+}
+
+#[test]
+fn the_last_filter_counts_what_is_forwarded() {
+    if !support::can_run() {
+        return;
+    }
+    if mpps_lab::bed::check_filters().is_err() {
+        support::skip!("nft");
+    }
+    for ipv6 in [false, true] {
+        let family = if ipv6 { "ip6" } else { "ip" };
+        let plan = BedPlan {
+            filters: Some(25),
+            ..support::plan()
+        };
+        let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+        let dut = bed.netns(Side::B);
+        let rules = listed(dut, family);
+        let ends = |end| rules.lines().filter(|line| line.ends_with(end)).count();
+        assert_eq!((ends(" drop"), ends(" accept")), (24, 1), "{rules}");
+        let traffic = Traffic {
+            ipv6,
+            frames: support::trials::frames("128"),
+            ..support::traffic()
+        };
+        let mut tester = tester(&bed, &traffic, 200_000);
+        // A trial that the machine spoiled counts as well, so the one before the last reading has to be the only one.
+        let mut tries = 0;
+        loop {
+            let before = accepted(dut, family);
+            let trial = support::trials::run(&mut tester, 50_000.0, 200);
+            let ledger = &trial.directions[0].ledger;
+            let passed = accepted(dut, family) - before;
+            assert_closed(&trial, "filters");
+            assert_eq!(passed, ledger.dut_transmitted, "{ledger:?}");
+            tries += 1;
+            if trial.counts().received == 10_000 || tries == 20 {
+                assert!(trial.counts().received > 0);
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn queries_are_answered_and_are_no_frames() {
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let traffic = Traffic {
+        queries_per_s: Some(20),
+        ..support::traffic()
+    };
+    let mut tester = tester(&bed, &traffic, 200_000);
+    let trial = run_whole(&mut tester, 50_000.0, 1_000);
+    assert_closed(&trial, "queries");
+    let queries = trial.queries.expect("queries");
+    assert!((10..=21).contains(&queries.asked), "{queries:?}");
+    assert_eq!(queries.answered, queries.asked);
+    assert_eq!(trial.counts().received, trial.counts().sent);
+    // A router that answers nothing: the trial tells it, and its frames pass all the same.
+    let silent = mpps_linux::setting::Setting::sysctl("net.ipv4.icmp_echo_ignore_all");
+    let dut = bed.netns(Side::B);
+    let written = dut.run(|| silent.write("1")).expect("the namespace");
+    written.expect("sysctl");
+    let trial = support::trials::run(&mut tester, 50_000.0, 500);
+    let queries = trial.queries.expect("queries");
+    assert!(queries.asked > 0 && queries.answered == 0, "{queries:?}");
+    assert_closed(&trial, "silent");
+}
+
+#[test]
+fn frames_meet_each_of_256_networks() {
+    if !support::can_run() {
+        return;
+    }
+    for ipv6 in [false, true] {
+        let bed = support::bed();
+        let origin = Origin::Networks(256);
+        let routes = origin.routes(ipv6, false, &mut |_| ()).expect("routes");
+        let plan = DrawPlan {
+            draw: Draw::PerAddress,
+            count: 8_192,
+            ipv6,
+            flows: 1,
+            seed: 1,
+        };
+        let drawn = routes::draw_up_to(&routes.table, &routes.from, &plan).expect("some");
+        let loaded = routes::load(&bed, &routes.table, 1, &|_| ()).expect("loaded");
+        assert_eq!(loaded.counted(), 256);
+        assert_eq!(in_fib(&bed), 256);
+        let met: HashSet<IpNet> = (0..drawn.places())
+            .map(|place| network(&routes.table, drawn.at(place, 1), ipv6))
+            .collect();
+        assert_eq!(met.len(), 256);
+        let traffic = Traffic {
+            ipv6,
+            frames: support::trials::frames("128"),
+            destinations: Some(drawn.clone()),
+            ..support::traffic()
+        };
+        let mut tester = tester(&bed, &traffic, 100_000);
+        // More frames than destinations, so each of them is met.
+        let trial = run_whole(&mut tester, 50_000.0, 200);
+        assert_closed(&trial, "networks");
+        assert!(trial.counts().sent > drawn.distinct);
+        assert_eq!(trial.counts().received, trial.counts().sent);
+    }
+}
+
+/// Routes of ours that the router has.
+fn in_fib(bed: &Bed) -> u64 {
+    let contents = || fib::contents(None);
+    let contents = bed.netns(Side::B).run(contents).expect("the namespace");
+    contents.expect("a dump").total()
+}
+
+/// The network that an address lies in.
+fn network(table: &Table, address: u128, ipv6: bool) -> IpNet {
+    let address = if ipv6 {
+        IpAddr::V6(Ipv6Addr::from(address))
+    } else {
+        IpAddr::V4(Ipv4Addr::from(address as u32))
+    };
+    let found = table.iter().find(|network| network.contains(&address));
+    found.unwrap_or_else(|| panic!("{address} lies in no network"))
+}
