@@ -123,7 +123,7 @@ pub fn run_beside<T: Send>(
     let begun = Begun::paced(tester, offer, offer.duration)?;
     let (sent, did) = std::thread::scope(|scope| {
         let doing = scope.spawn(deed);
-        let sent = send(tester, begun.order);
+        let sent = send_load(tester, begun.order, &WhileSending::NOBODY);
         let did = doing.join();
         (
             sent,
@@ -131,7 +131,7 @@ pub fn run_beside<T: Send>(
         )
     });
     let sent = sent?;
-    let sent_ns = [sent.first_ns, sent.last_ns];
+    let sent_ns = [sent.0.first_ns, sent.0.last_ns];
     Ok(Beside {
         trial: begun.end(tester, sent)?,
         sent_ns,
