@@ -11,7 +11,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    PointLine, RecoveryLine, ResultLine, RouteChanges, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -27,6 +27,7 @@ pub struct Recorder {
     stands: StandsOn,
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
+    route_changes: Option<RouteChanges>,
 }
 
 impl Recorder {
@@ -42,6 +43,7 @@ impl Recorder {
             trials: 0,
             stands: StandsOn::default(),
             variant: None,
+            route_changes: None,
         }
     }
 
@@ -119,6 +121,12 @@ impl Recorder {
         self.trials
     }
 
+    /// Route changes of all trials so far.
+    #[must_use]
+    pub const fn route_changes(&self) -> Option<RouteChanges> {
+        self.route_changes
+    }
+
     /// The trials of the frame size that has ended; the next one begins with none.
     pub fn take_stands(&mut self) -> StandsOn {
         std::mem::take(&mut self.stands)
@@ -148,6 +156,9 @@ impl Observer for Recorder {
             variant: self.variant.clone(),
             ..trial_line(self.trials, report)
         };
+        if let Some(made) = &line.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
         let written = self.record.append(&line);
         if self.shows_trials() {
             self.run.add(line);

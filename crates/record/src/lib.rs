@@ -17,6 +17,7 @@
 //!     exit_code: 0,
 //!     error: None,
 //!     trials: 7,
+//!     route_changes: None,
 //!     other: Other::new(),
 //! };
 //! let mut file = to_line("a-run", &end)?;
@@ -54,6 +55,7 @@ mod read;
 mod reading;
 mod recovery;
 mod result;
+mod route_changes;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
@@ -85,6 +87,7 @@ pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
 };
+pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, RunLine};
 #[cfg(feature = "schema")]
 pub use schema::schema;

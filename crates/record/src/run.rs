@@ -1,10 +1,10 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
-use crate::Place;
 use crate::comparability::Comparability;
 use crate::facts::Facts;
 use crate::kind::Other;
 use crate::plan::{Plan, Routes};
+use crate::{Place, RouteChanges};
 use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
@@ -48,6 +48,9 @@ pub struct EndLine {
     pub error: Option<String>,
     /// Trials run.
     pub trials: u32,
+    /// Route changes of all trials together; missing where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<RouteChanges>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

@@ -11,6 +11,7 @@ fn end(trials: u32) -> EndLine {
         exit_code: 0,
         error: None,
         trials,
+        route_changes: None,
         other: Default::default(),
     }
 }

@@ -78,7 +78,7 @@ pub use {
     recovery::RecoveryArgs,
     search::{AcceptArg, KindArg, SearchArgs},
     throughput::ThroughputArgs,
-    traffic::{DestinationArgs, TrafficArgs, TransportArg},
+    traffic::{DestinationArgs, RouteChangesArg, TrafficArgs, TransportArg},
     trial::TrialArgs,
 };
 

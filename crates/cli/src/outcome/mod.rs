@@ -15,7 +15,7 @@ pub use exit::difference as difference_exit;
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Run, RunLine};
+use mpps_record::{RouteChanges, Run, RunLine};
 use serde::Serialize;
 use std::path::Path;
 
@@ -118,7 +118,16 @@ pub fn is_in(run: &Run) -> bool {
 /// # Errors
 /// The result could not be written.
 pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
-    kind(run).map_or(Ok(()), |kind| (kind.show)(run, view))
+    kind(run).map_or(Ok(()), |kind| (kind.show)(run, view))?;
+    let changes = view.head.route_changes.filter(|_| !view.json);
+    if let Some(changes) = changes {
+        let asked = run
+            .begin
+            .as_ref()
+            .and_then(|begin| begin.plan.traffic.route_changes.as_ref());
+        terminal::out(&terminal::fitted(&terminal::route_changes(changes, asked)));
+    }
+    Ok(())
 }
 
 /// The exit code of what was measured; what ended the run early is left aside.
@@ -144,6 +153,9 @@ pub struct Head<'a> {
     pub exit_code: Option<u8>,
     /// What ended it early.
     pub error: Option<&'a str>,
+    /// Route changes of all trials together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<&'a RouteChanges>,
 }
 
 /// How a result is put on stdout.
@@ -170,6 +182,7 @@ impl<'a> View<'a> {
                 record: path.to_string_lossy().into_owned(),
                 exit_code: end.map(|end| end.exit_code),
                 error: end.and_then(|end| end.error.as_deref()),
+                route_changes: end.and_then(|end| end.route_changes.as_ref()),
             },
             json,
             verbose,

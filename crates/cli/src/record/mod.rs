@@ -26,6 +26,7 @@ mod words;
 
 pub use burst::burst_line;
 pub use clock::Clock;
+pub use comparability::sha256;
 pub use comparison::comparison_line;
 pub use job::Job;
 pub use latency::latency_line;
@@ -272,6 +273,7 @@ mod tests {
             exit_code: 0,
             error: None,
             trials,
+            route_changes: None,
             other: Other::new(),
         }
     }

@@ -28,6 +28,7 @@ mod records;
 #[cfg(feature = "measure")]
 mod recovery;
 mod report;
+mod route_changes;
 mod routes;
 #[cfg_attr(
     not(feature = "measure"),
@@ -50,6 +51,7 @@ pub use mpps_report::{Reading, Row, machine_line};
 pub use overload_recovery::overload_recovery;
 pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
+pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use wrap::fitted;
 #[cfg(feature = "measure")]
