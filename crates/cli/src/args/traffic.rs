@@ -70,7 +70,7 @@ pub struct DestinationArgs {
     /// `W PREFIX`, with a Unix time before them or none, or `bgpdump -m` of updates. speed= is so many a second
     /// (12.5k/s), the file's own times (10x) or max [default: 1000/s]. Destinations are then drawn from
     /// prefixes that no change withdraws
-    #[arg(long, value_name = "FILE[,speed=SPEED]", requires = "table", value_parser = route_changes)]
+    #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes)]
     pub route_changes: Option<RouteChangesArg>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own
     /// networks and the default route are left out all the same

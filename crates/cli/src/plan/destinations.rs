@@ -32,6 +32,11 @@ impl DestinationPlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
+        // Clap's `requires` would not see a table given once for all variants of a comparison.
+        ensure!(
+            args.route_changes.is_none() || args.table.is_some(),
+            "--route-changes needs the routes that change: give --table FILE"
+        );
         let origin = match (&args.table, args.dst_prefix) {
             (Some(file), _) => Origin::File(file.clone()),
             (None, Some(prefix)) => Origin::Prefix(prefix),

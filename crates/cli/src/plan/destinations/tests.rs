@@ -42,6 +42,7 @@ fn route_changes_have_a_file_and_a_speed() {
 fn nonsense_is_refused_with_a_remedy() {
     for (words, remedy) in [
         ("--destinations 5", "--table FILE"),
+        ("--route-changes u", "--table FILE"),
         ("--draw sequential", "--table FILE"),
         ("--dst-prefix 20.0.0.0/8 -6", "-4"),
         ("--dst-prefix 2a00::/32", "-6"),

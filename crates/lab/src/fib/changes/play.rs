@@ -117,7 +117,8 @@ impl Player {
                 }
                 true
             } else {
-                made.late += u64::from(now_ns - due_ns > LATE_NS);
+                let is_late = pace.speed != ChangeSpeed::Max && now_ns - due_ns > LATE_NS;
+                made.late += u64::from(is_late);
                 pace.made += 1;
                 self.make(change, &mut made)?
             };
