@@ -6,7 +6,8 @@ use mpps_record::{ReplayedFile, RouteChanges};
 /// `routes changed 12 400 times a second during each trial (asked 12500/s) ...`.
 #[must_use]
 pub fn route_changes(made: &RouteChanges, asked: Option<&ReplayedFile>) -> String {
-    let (speed, from) = asked.map_or(("unknown", "a file"), |asked| {
+    // A comparison has a file and a speed for each variant, as typed.
+    let (speed, from) = asked.map_or(("as each variant says", "its file"), |asked| {
         (asked.speed.as_str(), asked.from.as_str())
     });
     let due = match speed {
@@ -61,6 +62,6 @@ mod tests {
             ),
             "{text}"
         );
-        assert!(text.contains("took 3.0 % of the tester's CPU 0."), "{text}");
+        assert!(text.contains("took 3 % of the tester's CPU 0."), "{text}");
     }
 }
