@@ -61,7 +61,8 @@ def of_dump(path, opened):
 for argument in sys.argv[1:] or sys.exit(__doc__):
     place = pathlib.Path(argument)
     if place.suffix == ".xz":
-        seed("list", place.name, lzma.open(place).read(OCTETS // 2))
+        target = "changes" if "updates" in place.name else "list"
+        seed(target, place.name, lzma.open(place).read(OCTETS // 2))
     elif place.suffix == ".bz2":
         of_dump(place, bz2.open)
     elif place.suffix == ".gz":

@@ -11,7 +11,8 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, Queries, RecoveryLine, ResetLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    PointLine, Queries, RecoveryLine, ResetLine, ResultLine, RouteChanges, Run, RunLine, StandsOn,
+    TrialLine,
 };
 use std::io;
 
@@ -29,6 +30,7 @@ pub struct Recorder {
     queries: Option<[Queries; 2]>,
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
+    route_changes: Option<RouteChanges>,
 }
 
 impl Recorder {
@@ -45,6 +47,7 @@ impl Recorder {
             stands: StandsOn::default(),
             variant: None,
             queries: None,
+            route_changes: None,
         }
     }
 
@@ -127,6 +130,12 @@ impl Recorder {
         self.trials
     }
 
+    /// Route changes of all trials so far.
+    #[must_use]
+    pub const fn route_changes(&self) -> Option<RouteChanges> {
+        self.route_changes
+    }
+
     /// The trials of the frame size that has ended; the next one begins with none.
     pub fn take_stands(&mut self) -> StandsOn {
         std::mem::take(&mut self.stands)
@@ -167,6 +176,9 @@ impl Observer for Recorder {
             variant: self.variant.clone(),
             ..trial_line(self.trials, report)
         };
+        if let Some(made) = &line.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
         let written = self.record.append(&line);
         if self.shows_trials() {
             self.run.add(line);

@@ -9,8 +9,8 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use mpps_method::destinations::TooFew;
 use mpps_record::NETWORKS;
 use mpps_tables::{
-    ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions, RoutesError, Source, Table,
-    choose_prefix, routes_to_load, synthesize,
+    Changes, ChangesError, ChooseOptions, Chosen, Histogram, LeftOut, Progress, ReadOptions,
+    RoutesError, Source, Table, choose_prefix, read_changes, routes_to_load, synthesize,
 };
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -77,13 +77,7 @@ impl Origin {
         keep_martians: bool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Routes, RoutesError> {
-        let options = ChooseOptions {
-            v4: !ipv6,
-            v6: ipv6,
-            keep_martians,
-            local: fib::bed_networks(),
-            ..ChooseOptions::default()
-        };
+        let options = choosing(ipv6, keep_martians);
         let chosen = match self {
             // The user named this prefix, so it is used even if it is a martian.
             Self::Prefix(prefix) => choose_prefix(
@@ -129,6 +123,29 @@ fn networks(count: u16, ipv6: bool) -> Table {
         }
     };
     Table::from_prefixes((0..count).map(network))
+}
+
+/// What a measurement leaves out of a file of routes.
+fn choosing(ipv6: bool, keep_martians: bool) -> ChooseOptions {
+    ChooseOptions {
+        v4: !ipv6,
+        v6: ipv6,
+        keep_martians,
+        local: fib::bed_networks(),
+        ..ChooseOptions::default()
+    }
+}
+
+/// Reads route changes of one family; touches nothing.
+///
+/// # Errors
+/// The file cannot be read; no change of the family is left.
+pub fn route_changes(
+    file: PathBuf,
+    ipv6: bool,
+    keep_martians: bool,
+) -> Result<Changes, ChangesError> {
+    read_changes(Source::File(file), &choosing(ipv6, keep_martians))
 }
 
 /// Draws as many destinations as there are, up to the count of the plan.

@@ -18,6 +18,7 @@
 //!     error: None,
 //!     trials: 7,
 //!     queries: None,
+//!     route_changes: None,
 //!     other: Other::new(),
 //! };
 //! let mut file = to_line("a-run", &end)?;
@@ -56,6 +57,7 @@ mod reading;
 mod recovery;
 mod reset;
 mod result;
+mod route_changes;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
@@ -88,6 +90,7 @@ pub use result::{
     BusyLoad, Doubt, Evenness, FrameCost, Headroom, Interval, LossAbove, Overload, ResultLine,
     StandsOn, WhyLost,
 };
+pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, Modifier, NETWORKS, RunLine};
 #[cfg(feature = "schema")]
 pub use schema::schema;

@@ -1,5 +1,6 @@
 //! The plan of a run: what is sent, how it is searched, and through which routes.
 
+use crate::ReplayedFile;
 use serde::{Deserialize, Serialize};
 
 /// What was asked for.
@@ -79,6 +80,9 @@ pub struct Traffic {
     pub sender_batch_frames: u32,
     /// What carries the frames.
     pub port: String,
+    /// Route changes during each trial; missing where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<ReplayedFile>,
 }
 
 /// Where frames went beyond the DUT.

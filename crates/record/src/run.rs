@@ -1,11 +1,11 @@
 //! The first and the last line of a run: what was asked for, where, and how it ended.
 
-use crate::Place;
 use crate::comparability::Comparability;
 use crate::facts::Facts;
 use crate::kind::Other;
 use crate::plan::{Plan, Routes};
 use crate::trial::Queries;
+use crate::{Place, RouteChanges};
 use serde::{Deserialize, Serialize};
 
 /// What was asked for, of what, where.
@@ -88,6 +88,9 @@ pub struct EndLine {
     /// Management queries in trials in which the receive ring lost frames, and in all others; missing where none were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<[Queries; 2]>,
+    /// Route changes of all trials together; missing where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<RouteChanges>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

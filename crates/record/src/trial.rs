@@ -2,7 +2,7 @@
 
 use crate::kind::Other;
 use crate::words::{Phase, Verdict};
-use crate::{Losses, Quantiles};
+use crate::{Losses, Quantiles, RouteChanges};
 use serde::{Deserialize, Serialize};
 
 /// One trial.
@@ -84,6 +84,9 @@ pub struct TrialLine {
     pub dut_forwarded_packets: Option<u64>,
     /// Dropped by it because they had no route.
     pub dut_no_route_packets: Option<u64>,
+    /// Route changes made in it meanwhile; missing where none were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<RouteChanges>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

@@ -12,6 +12,7 @@ fn end(trials: u32) -> EndLine {
         error: None,
         trials,
         queries: None,
+        route_changes: None,
         other: Default::default(),
     }
 }

@@ -8,6 +8,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod changes;
 mod choose;
 mod collect;
 mod error;
@@ -21,6 +22,7 @@ mod synthetic;
 mod text;
 mod unpack;
 
+pub use changes::{Change, Changes, ChangesError, read_changes, read_changes_from};
 pub use choose::{ChooseOptions, Chosen, Class, Families, LeftOut, Sample, choose, prefix_hash};
 pub use error::{Place, ReadError};
 pub use histogram::Histogram;

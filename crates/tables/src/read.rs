@@ -3,6 +3,9 @@
 mod lines;
 mod records;
 
+pub(crate) use lines::{LINE_OCTETS_MAX, length_of_line};
+pub(crate) use records::looks_like_mrt;
+
 use super::collect::Collector;
 use super::error::{Place, ReadError};
 use super::stream::Stream;
@@ -131,7 +134,7 @@ pub fn read_from<'a>(
     reading.counts.packed = unpacked.0;
     let mut stream = Stream::new(unpacked.1);
     match stream.window(FORMAT_OCTETS) {
-        Ok(head) if records::looks_like_mrt(head) => records::read(&mut stream, &mut reading)?,
+        Ok(head) if looks_like_mrt(head) => records::read(&mut stream, &mut reading)?,
         Ok(head) if !looks_like_text(head) => {
             let head = text::excerpt(head);
             let seen = format!("it begins with `{head}`, which is neither MRT nor text");

@@ -58,7 +58,7 @@ fn readable(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok()
 }
 
-fn prefix(word: &str) -> Option<IpNet> {
+pub(super) fn prefix(word: &str) -> Option<IpNet> {
     if word.contains('/') {
         // One family at a time: IpNet would try both on what is neither.
         return if word.contains(':') {

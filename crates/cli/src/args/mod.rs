@@ -84,7 +84,7 @@ pub use {
     rfc2544::SuiteArgs,
     search::{AcceptArg, KindArg, PresetArg, SearchArgs},
     throughput::ThroughputArgs,
-    traffic::{DestinationArgs, TrafficArgs, TransportArg},
+    traffic::{DestinationArgs, RouteChangesArg, TrafficArgs, TransportArg},
     trial::TrialArgs,
 };
 

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum, value_parser};
 use ipnet::IpNet;
 use mpps_lab::routes::NETWORKS_MAX;
 use mpps_lab::tester::QUERIES_MAX;
+use mpps_method::ChangeSpeed;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
 
@@ -76,10 +77,43 @@ pub struct DestinationArgs {
     /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
+    /// Replay route changes into the DUT's FIB during each trial (RFC 2544 section 11.3): lines `A PREFIX` and
+    /// `W PREFIX`, with a Unix time before them or none, or `bgpdump -m` of updates. speed= is so many a second
+    /// (12.5k/s), the file's own times (10x) or max [default: 1000/s]. Destinations are then drawn from
+    /// prefixes that no change withdraws
+    #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes)]
+    pub route_changes: Option<RouteChangesArg>,
     /// Keep prefixes that are never a destination on the Internet: private, reserved ... (RFC 6890); the bed's own
     /// networks and the default route are left out all the same
     #[arg(long, requires = "table")]
     pub keep_martians: bool,
+}
+
+/// A file of route changes, and how fast they are made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RouteChangesArg {
+    /// The file.
+    pub file: PathBuf,
+    /// How fast.
+    pub speed: ChangeSpeed,
+}
+
+/// Changes a second where nobody says how many.
+const CHANGES_PER_S: f64 = 1_000.0;
+
+/// Reads `FILE[,speed=SPEED]`.
+fn route_changes(text: &str) -> Result<RouteChangesArg, String> {
+    let (file, speed) = match text.rsplit_once(",speed=") {
+        Some((file, speed)) => (file, speed.parse()?),
+        None => (text, ChangeSpeed::PerSecond(CHANGES_PER_S)),
+    };
+    if file.is_empty() || file == "-" {
+        return Err("name a file: it is hashed as it lies there".to_owned());
+    }
+    Ok(RouteChangesArg {
+        file: file.into(),
+        speed,
+    })
 }
 
 /// What stands behind the IP header.

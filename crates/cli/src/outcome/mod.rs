@@ -16,7 +16,7 @@ pub use exit::difference as difference_exit;
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Run, RunLine};
+use mpps_record::{RouteChanges, Run, RunLine};
 use serde::Serialize;
 use std::path::Path;
 
@@ -146,6 +146,10 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     if let Some((_, below)) = &modified {
         terminal::out(&terminal::fitted(below));
     }
+    if let Some(changes) = view.head.route_changes.filter(|_| !view.json) {
+        let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
+        terminal::out(&terminal::fitted(&terminal::route_changes(changes, asked)));
+    }
     Ok(())
 }
 
@@ -172,6 +176,9 @@ pub struct Head<'a> {
     pub exit_code: Option<u8>,
     /// What ended it early.
     pub error: Option<&'a str>,
+    /// Route changes of all trials together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<&'a RouteChanges>,
 }
 
 /// How a result is put on stdout.
@@ -198,6 +205,7 @@ impl<'a> View<'a> {
                 record: path.to_string_lossy().into_owned(),
                 exit_code: end.map(|end| end.exit_code),
                 error: end.and_then(|end| end.error.as_deref()),
+                route_changes: end.and_then(|end| end.route_changes.as_ref()),
             },
             json,
             verbose,

@@ -1,6 +1,6 @@
 //! Where frames go, as meant: from which routes, how many, how drawn.
 
-use crate::args::DestinationArgs;
+use crate::args::{DestinationArgs, RouteChangesArg};
 use anyhow::{Result, bail, ensure};
 use ipnet::IpNet;
 use mpps_lab::routes::Origin;
@@ -22,6 +22,8 @@ pub struct DestinationPlan {
     pub draw: Draw,
     /// Keep martians in the table.
     pub keep_martians: bool,
+    /// Route changes during each trial.
+    pub route_changes: Option<RouteChangesArg>,
 }
 
 impl DestinationPlan {
@@ -30,6 +32,11 @@ impl DestinationPlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
+        // Clap's `requires` would not see a table given once for all variants of a comparison.
+        ensure!(
+            args.route_changes.is_none() || args.table.is_some(),
+            "--route-changes needs the routes that change: give --table FILE"
+        );
         let origin = match (&args.table, args.dst_prefix, args.networks) {
             (Some(file), ..) => Origin::File(file.clone()),
             (None, Some(prefix), _) => Origin::Prefix(prefix),
@@ -49,6 +56,7 @@ impl DestinationPlan {
             count: args.destinations,
             draw: args.draw.or(evenly).unwrap_or_default(),
             keep_martians: args.keep_martians,
+            route_changes: args.route_changes.clone(),
         };
         plan.check(traffic)?;
         Ok(Some(plan))
@@ -70,6 +78,10 @@ impl DestinationPlan {
                 );
             }
         }
+        ensure!(
+            self.route_changes.is_none() || self.draw != Draw::Missing,
+            "--route-changes with --draw missing: a change may add the route that is to be missing; leave out one of them"
+        );
         let flows = u64::from(traffic.flows);
         match self.draw {
             Draw::Missing => ensure!(

@@ -27,6 +27,7 @@ mod words;
 
 pub use burst::burst_line;
 pub use clock::Clock;
+pub use comparability::sha256;
 pub use comparison::comparison_line;
 pub use job::Job;
 pub use latency::latency_line;
@@ -275,6 +276,7 @@ mod tests {
             error: None,
             trials,
             queries: None,
+            route_changes: None,
             other: Other::new(),
         }
     }

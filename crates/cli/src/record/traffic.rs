@@ -1,7 +1,7 @@
 //! What was sent, and through which routes, as records have it.
 
 use mpps_lab::destinations::Destinations;
-use mpps_lab::fib::Loaded;
+use mpps_lab::fib::{Loaded, RouteChanges};
 use mpps_lab::traffic::Traffic;
 use mpps_record as record;
 
@@ -20,6 +20,19 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
         seed: traffic.seed,
         sender_batch_frames: traffic.batch,
         port: traffic.port.name().to_owned(),
+        route_changes: traffic.route_changes.as_deref().map(route_changes),
+    }
+}
+
+fn route_changes(replayed: &RouteChanges) -> record::ReplayedFile {
+    let changes = &replayed.changes;
+    record::ReplayedFile {
+        from: replayed.from.clone(),
+        sha256: replayed.sha256.clone(),
+        changes: changes.list.len() as u64,
+        prefixes: changes.prefixes.len() as u64,
+        left_out_changes: changes.changes_left_out,
+        speed: replayed.speed.to_string(),
     }
 }
 

@@ -4,8 +4,8 @@ use super::losses::losses;
 use super::words;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Queries, Span,
-    Trial, histogram,
+    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Queries,
+    RouteChanges, Span, Trial, histogram,
 };
 use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
@@ -73,6 +73,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         per_queue_frames: raw.per_queue.clone(),
         dut_forwarded_packets: raw.stack.map(|stack| stack.forwarded),
         dut_no_route_packets: raw.stack.map(|stack| stack.no_route),
+        route_changes: raw.route_changes.map(route_changes),
         other: Other::new(),
     }
 }
@@ -82,6 +83,20 @@ pub const fn queries(queries: Queries) -> record::Queries {
     record::Queries {
         asked: queries.asked,
         answered: queries.answered,
+    }
+}
+
+fn route_changes(made: RouteChanges) -> record::RouteChanges {
+    record::RouteChanges {
+        added: made.added,
+        replaced: made.replaced,
+        withdrawn: made.withdrawn,
+        refused: made.refused,
+        late: made.late,
+        due: made.due,
+        time_ns: made.time.as_nanos(),
+        cpu_ns: made.cpu_time.as_nanos(),
+        cpu: made.cpu,
     }
 }
 

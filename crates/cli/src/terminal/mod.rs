@@ -30,6 +30,7 @@ mod records;
 mod recovery;
 mod report;
 mod resets;
+mod route_changes;
 mod routes;
 #[cfg_attr(
     not(feature = "measure"),
@@ -55,6 +56,7 @@ pub use overload_recovery::overload_recovery;
 pub use records::{file_name, file_size, records, records_json};
 pub use report::{Report, comparability};
 pub use resets::resets;
+pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 pub use wrap::fitted;

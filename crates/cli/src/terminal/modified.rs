@@ -56,6 +56,7 @@ mod tests {
         });
         let queries = |asked, answered| Queries { asked, answered };
         let end = EndLine {
+            route_changes: None,
             queries: Some([queries(3, 1), queries(7, 7)]),
             ended_utc: String::new(),
             exit_code: 0,

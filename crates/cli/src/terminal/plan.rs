@@ -157,13 +157,21 @@ pub fn destinations(plan: Option<&DestinationPlan>) -> String {
     };
     let count = plan.count.unwrap_or(DESTINATIONS);
     let at_most = if plan.count.is_none() { " at most" } else { "" };
-    format!(
+    let changes = plan.route_changes.as_ref().map(|asked| {
+        format!(
+            "changes      of routes during each trial: {} at {}; frames go to prefixes that none withdraws\n",
+            asked.file.display(),
+            asked.speed
+        )
+    });
+    let routes = format!(
         "routes       those of {}, by the tester's receiving port\n\
          destinations {}{at_most}, {}\n",
         plan.origin,
         super::grouped(count),
         plan.draw
-    )
+    );
+    routes + &changes.unwrap_or_default()
 }
 
 /// The largest table of a `mpps fib-scale`, and which counts change.

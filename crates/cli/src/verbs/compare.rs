@@ -82,7 +82,11 @@ fn on_beds(
         routes.swap_remove(0),
     );
     let written = recorder.write(line);
-    let ended = written.and_then(|()| in_turns(plan, beds, recorder));
+    let mut ended = written.and_then(|()| in_turns(plan, beds, recorder));
+    for (prepared, bed) in prepared.iter().zip(beds) {
+        let counted = destinations::count_back(prepared.as_ref(), bed, recorder);
+        ended = measure::first_of(ended, counted);
+    }
     let asked = Asked::new(output, BedChoice::Own(first.bed.clone()), None);
     measure::finish(&asked, recorder, ended.err().as_ref())
 }

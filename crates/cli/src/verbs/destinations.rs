@@ -2,16 +2,20 @@
 //! DUT and counted back, cleared from a bed that stays.
 
 use super::table::reading;
+use crate::args::RouteChangesArg;
 use crate::plan::{BedChoice, DESTINATIONS, DestinationPlan};
 use crate::record;
 use crate::recorder::Recorder;
 use crate::terminal::bar::bar;
 use crate::terminal::{grouped, left_out};
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
+use mpps_lab::fib::RouteChanges;
 use mpps_lab::routes::{self, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
+use mpps_method::ChangeSpeed;
+use std::sync::Arc;
 
 /// Routes of one family, and what was drawn from them.
 pub struct Prepared {
@@ -19,6 +23,8 @@ pub struct Prepared {
     routes: Routes,
     /// Drawn.
     destinations: Destinations,
+    /// To be replayed.
+    changes: Option<Arc<RouteChanges>>,
 }
 
 /// Reads the routes and draws the traffic's destinations, where the plan wants any; touches nothing.
@@ -36,7 +42,14 @@ pub fn prepare(
     let mut progress = reading(&plan.origin, quiet);
     let routes = (plan.origin).routes(traffic.ipv6, plan.keep_martians, &mut progress)?;
     drop(progress);
-    let (table, from) = (&routes.table, &routes.from);
+    let changes = plan.route_changes.as_ref();
+    let changes = changes.map(|asked| read_changes(asked, traffic.ipv6, plan.keep_martians));
+    let changes = changes.transpose()?.map(Arc::new);
+    // A frame to a withdrawn prefix would be lost, however fast the router is.
+    let lasting = changes
+        .as_ref()
+        .map(|found| found.changes.lasting(&routes.table));
+    let (table, from) = (lasting.as_ref().unwrap_or(&routes.table), &routes.from);
     let wish = DrawPlan {
         draw: plan.draw,
         count: plan.count.unwrap_or(DESTINATIONS),
@@ -51,11 +64,31 @@ pub fn prepare(
     };
     let destinations = drawn.map_err(|few| anyhow::anyhow!("{from}: {few}"))?;
     traffic.destinations = Some(destinations.clone());
+    traffic.route_changes.clone_from(&changes);
     Ok(Some(Prepared {
         routes,
         destinations,
+        changes,
     }))
 }
+
+/// Reads and hashes a file of route changes.
+fn read_changes(asked: &RouteChangesArg, ipv6: bool, martians: bool) -> Result<RouteChanges> {
+    let changes = routes::route_changes(asked.file.clone(), ipv6, martians)?;
+    let from = asked.file.display().to_string();
+    ensure!(
+        changes.timed || !matches!(asked.speed, ChangeSpeed::Times(_)),
+        "--route-changes {from},speed={}: the file has no times: give changes a second, such as speed={}/s, or max",
+        asked.speed,
+        changes.list.len().div_ceil(DAY_S)
+    );
+    let octets = std::fs::read(&asked.file).with_context(|| format!("read {from}"))?;
+    let hash = record::sha256(&octets);
+    Ok(RouteChanges::new(from, hash, asked.speed, changes))
+}
+
+/// Seconds of a day.
+const DAY_S: usize = 86_400;
 
 /// Loads the routes into the DUT and says how that went.
 ///
@@ -94,7 +127,39 @@ pub fn load(
         grouped(destinations.distinct),
         destinations.draw
     ));
+    if let Some(changes) = &prepared.changes {
+        changes.begin(bed, table)?;
+        let replayed = &changes.changes;
+        recorder.step(&format!(
+            "route changes: {} of {} prefixes of {}, at {} during each trial; {} changes left out; frames go to the {} prefixes of the table that none withdraws",
+            grouped(replayed.list.len() as u64),
+            grouped(replayed.prefixes.len() as u64),
+            changes.from,
+            changes.speed,
+            grouped(replayed.changes_left_out),
+            grouped(destinations.prefixes as u64),
+        ));
+    }
     Ok(entry)
+}
+
+/// Compares the DUT's routes with the table and the changes that were made, where there were any.
+///
+/// # Errors
+/// They differ.
+pub fn count_back(prepared: Option<&Prepared>, bed: &Bed, recorder: &Recorder) -> Result<()> {
+    let replayed = prepared.and_then(|prepared| Some((prepared, prepared.changes.as_ref()?)));
+    let Some((prepared, changes)) = replayed else {
+        return Ok(());
+    };
+    if let Some(counted) = changes.count_back(bed, &prepared.routes.table)? {
+        recorder.step(&format!(
+            "routes after the changes: {}, counted back as the changes left them; the file was begun {} times",
+            grouped(counted.routes),
+            counted.rounds
+        ));
+    }
+    Ok(())
 }
 
 /// Clears a bed that stays; one of our own goes with all that is in it.

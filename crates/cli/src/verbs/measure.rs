@@ -64,6 +64,8 @@ fn on_bed(
     let routes = prepared.map(load).transpose()?;
     let line = run_line(stage.begun, &job.job(), bed, &facts::gather(), routes);
     let ended = run(job, Place::Bed(bed), line, recorder);
+    let counted = destinations::count_back(prepared, bed, recorder);
+    let ended = first_of(ended, counted);
     let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
     finish(asked, recorder, ended.err().as_ref())
 }
@@ -103,6 +105,7 @@ pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>)
         error: error.map(|error| format!("{error:#}")),
         trials: recorder.trials(),
         queries: recorder.queries(),
+        route_changes: recorder.route_changes(),
         other: Other::new(),
     });
     recorder.end_progress();

@@ -20,6 +20,7 @@ pub fn work_doubts(trials: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt>
         busy_uncounted(trials).filter(|_| !cpus_shared),
         work_elsewhere(trials),
         softirq_elsewhere(trials),
+        routes_too_slow(trials),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -47,6 +48,28 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
         ),
         why: "Frames wait while it runs. It is part of the router, so the loss counts.",
         next: "Run again without that task. The difference is its cost.",
+    })
+}
+
+/// Fewer route changes than this share of those that were due.
+const CHANGES_ENOUGH: f64 = 0.95;
+
+/// Over all trials, because one that lasts some ms has few changes.
+fn routes_too_slow(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
+    let changes = trials.iter().filter_map(|(trial, _)| trial.route_changes);
+    let all = changes.reduce(|sum, more| sum.plus(&more))?;
+    let applied = all.applied();
+    ((applied as f64) < CHANGES_ENOUGH * all.due as f64).then(|| Doubt {
+        name: "few-route-changes",
+        weight: Weight::Another(15),
+        seen: format!(
+            "{applied} of {} route changes that were due were made, {:.0} a second; the kernel refused {}",
+            all.due,
+            all.per_second(applied),
+            all.refused
+        ),
+        why: "The router had fewer changes than were asked for. The rate belongs to the lower speed.",
+        next: "Use a lower speed in --route-changes, or give the tester another CPU (--tester-cpus).",
     })
 }
 

@@ -124,7 +124,7 @@ pub fn router(bed: &Bed) -> Result<&NetNs, FibError> {
 
 /// This many next hops of each family behind the DUT's outgoing port: the address of the tester's receiving port, and
 /// those that follow it.
-fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
+pub(super) fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
     let [_, end] = bed.tester();
     let gateway = |address: IpAddr| Gateway {
         address,
@@ -139,7 +139,7 @@ fn next_hops(bed: &Bed, count: u16) -> Vec<Gateway> {
     (0..count.max(1)).flat_map(each).collect()
 }
 
-fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
+pub(super) fn add_neighbours(bed: &Bed, gateways: &[Gateway]) -> Result<(), FibError> {
     for gateway in gateways {
         let behind = interface_of(gateway)?;
         let links = bed.dut().ports().into_iter().flatten().zip(bed.tester());

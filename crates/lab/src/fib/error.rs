@@ -67,6 +67,11 @@ pub enum FibError {
         "{0} routes are left after clearing: another program adds routes of protocol {PROTOCOL}, which mpps uses; stop it and clear again"
     )]
     Left(usize),
+    /// The FIB is not what table and changes make of it: prefixes, the first of them, what the kernel refused.
+    #[error(
+        "after the route changes the router's FIB differs from table and changes in {0} prefixes, the first is {1}; {2}: measure on a bed whose routes no other program changes"
+    )]
+    Changed(usize, ipnet::IpNet, String),
     /// Another program loads or clears here now.
     #[error("another mpps loads or clears routes in this namespace: wait for it")]
     InUse,

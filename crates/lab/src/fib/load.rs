@@ -154,6 +154,14 @@ pub fn load(
     loaded.map(|loaded| Loaded { objects, ..loaded })
 }
 
+/// How routes of a family are marked and where they point by this plan; nexthop objects are made where they are missing.
+pub(super) fn pointing(family: Family, plan: &LoadPlan) -> Result<(Stamp, Vec<Via>), FibError> {
+    let mut jobs = [Job::new(family, 0, plan)?];
+    nexthop::point(&mut jobs, nexthops::supported())?;
+    let [job] = jobs;
+    Ok((job.stamp, job.via))
+}
+
 /// Whether nothing of ours is there.
 fn is_empty() -> Result<bool, FibError> {
     Ok(super::clear::objects()?.is_empty()

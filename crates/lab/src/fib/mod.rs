@@ -8,6 +8,7 @@
 //! All of it acts in the network namespace of the calling thread: `router(bed)?.run(...)`.
 
 mod bed;
+mod changes;
 mod clear;
 mod contents;
 mod error;
@@ -19,6 +20,7 @@ mod room;
 mod stats;
 
 pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, held, load_by, load_into, router};
+pub use changes::{CountedBack, Replay, RouteChanges};
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;

@@ -4,6 +4,7 @@ pub mod destinations;
 
 pub use mpps_record::known::ReceiverPlace;
 
+use crate::fib::RouteChanges;
 use destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Traffic {
     pub flow_length: Option<u32>,
     /// Destinations that take turns; `None`: the tester's own address alone.
     pub destinations: Option<Destinations>,
+    /// Changes of the DUT's routes during each trial.
+    pub route_changes: Option<Arc<RouteChanges>>,
     /// What the frames look like behind their IP header.
     pub transport: Transport,
     /// IPv6 instead of IPv4.
@@ -70,6 +73,7 @@ impl Default for Traffic {
             flows: 1,
             flow_length: None,
             destinations: None,
+            route_changes: None,
             transport: Transport::Udp,
             ipv6: false,
             bidirectional: false,

@@ -102,6 +102,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         per_size: per_size(tester, &parts)?,
         per_queue: per_queue(&parts),
         stack: stack(&parts),
+        route_changes: None,
     };
     trial.windows = forwarded_in_windows(tester, &parts, &trial)?;
     Ok(trial)

@@ -4,7 +4,7 @@
 //! 2. Time a fixed piece of work on each CPU of the bed.
 //! 3. Arm the receivers and read all counters.
 //! 4. Send the opening canaries.
-//! 5. Send the load.
+//! 5. Send the load. Where route changes were asked for, the DUT's routes change meanwhile.
 //! 6. Drain: wait until every frame is accounted for, or nothing has moved for a while.
 //! 7. Send the closing canaries. They prove that the receiver still worked.
 //! 8. Read all counters again, and time the work again.
@@ -23,6 +23,7 @@ mod stations;
 mod windows;
 
 use crate::clock::wait_for;
+use crate::fib::Replay;
 use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
@@ -251,6 +252,7 @@ struct Begun {
     exchange: Option<Span>,
     /// How long a fixed piece of work took on each CPU. A burst times none.
     speeds: Option<Vec<(usize, Span)>>,
+    route_changes: Option<Replay>,
 }
 
 impl Begun {
@@ -278,7 +280,10 @@ impl Begun {
         let opening = send_canaries(tester, canary_id, &vec![0; tester.receivers.len()])?;
         tester.watch.clear()?;
         tester.other_tasks.clear()?;
+        let changes = tester.traffic.route_changes.as_ref();
+        let route_changes = changes.map(|changes| changes.start()).transpose()?;
         Ok(Self {
+            route_changes: route_changes.flatten(),
             offer,
             order: tester.continued(Order { id, ..order }),
             length,
@@ -296,6 +301,7 @@ impl Begun {
         tester: &mut Tester<'_>,
         (sent, queries): (Outcome, Option<Queries>),
     ) -> Result<Trial, TesterError> {
+        let route_changes = self.route_changes.map(Replay::stop).transpose()?;
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
@@ -331,6 +337,7 @@ impl Begun {
             cpu_use,
         };
         let mut trial = assemble::trial(tester, parts)?;
+        trial.route_changes = route_changes;
         let exchange = self.exchange.zip(exchange::read(tester.bed)?);
         trial.exchange = exchange.map(|(before, after)| CpuExchange { before, after });
         if let Some(before) = self.speeds {

@@ -134,7 +134,11 @@ impl Bulk {
         Ok(self.refusals)
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Sends what waits: then all requests so far have been handled.
+    ///
+    /// # Errors
+    /// As [`Bulk::push`].
+    pub fn flush(&mut self) -> Result<()> {
         let Some((start, last)) = self.last.take() else {
             return Ok(());
         };

@@ -49,7 +49,17 @@ impl Request {
     /// To add a route that must not be there yet (same prefix, table and metric).
     #[must_use]
     pub fn add(family: Family, stamp: &Stamp, via: Via) -> Self {
-        let create = flag(libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        Self::pointing(family, libc::NLM_F_EXCL, stamp, via)
+    }
+
+    /// To add a route, or to replace the one that is there (same prefix, table and metric).
+    #[must_use]
+    pub fn replace(family: Family, stamp: &Stamp, via: Via) -> Self {
+        Self::pointing(family, libc::NLM_F_REPLACE, stamp, via)
+    }
+
+    fn pointing(family: Family, if_there: libc::c_int, stamp: &Stamp, via: Via) -> Self {
+        let create = flag(libc::NLM_F_CREATE | if_there);
         let mut request = Self::new(family, libc::RTM_NEWROUTE, create, stamp, Scope::Universe);
         match via {
             Via::Gateway(address, interface) => {

@@ -6,7 +6,7 @@ use crate::stream::Stream;
 use crate::text::{self, Line};
 
 /// Longest line that is read. One of `bgpdump -m` with a long path and many communities has 10 000 octets.
-const LINE_OCTETS_MAX: usize = 1 << 20;
+pub(crate) const LINE_OCTETS_MAX: usize = 1 << 20;
 
 /// Lines between two reports.
 const REPORT_EVERY: u64 = 1 << 16;
@@ -78,7 +78,7 @@ fn name_of(bgpdump: bool) -> &'static str {
 
 /// Octets before the next end of line, or before the end of the stream; more than the maximum where
 /// there is none for so long. `None` at the end.
-fn length_of_line(stream: &mut Stream<'_>) -> std::io::Result<Option<usize>> {
+pub(crate) fn length_of_line(stream: &mut Stream<'_>) -> std::io::Result<Option<usize>> {
     let mut searched = 0;
     loop {
         let window = stream.window(searched + 1)?;

@@ -20,7 +20,7 @@ const DUMP_SECONDS_MAX: u32 = 86_400;
 const REPORT_EVERY: u64 = 1 << 13;
 
 /// Whether this may be the beginning of an MRT file.
-pub(super) fn looks_like_mrt(octets: &[u8]) -> bool {
+pub(crate) fn looks_like_mrt(octets: &[u8]) -> bool {
     Header::parse(octets).is_ok_and(|(header, _)| is_plausible(&header))
 }
 

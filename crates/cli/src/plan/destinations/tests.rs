@@ -25,9 +25,24 @@ fn a_million_destinations_unless_asked_otherwise() {
 }
 
 #[test]
+fn route_changes_have_a_file_and_a_speed() {
+    let asked = |words: &str| {
+        let plan = plan(&format!("--table t --route-changes {words}")).expect("a plan");
+        let asked = plan.destinations.and_then(|plan| plan.route_changes);
+        let asked = asked.expect("route changes");
+        (asked.file.display().to_string(), asked.speed.to_string())
+    };
+    let wanted = |file: &str, speed: &str| (file.to_owned(), speed.to_owned());
+    assert_eq!(asked("day.xz"), wanted("day.xz", "1000/s"));
+    assert_eq!(asked("a,b.xz,speed=12.5k/s"), wanted("a,b.xz", "12500/s"));
+    assert_eq!(asked("u,speed=max"), wanted("u", "max"));
+}
+
+#[test]
 fn nonsense_is_refused_with_a_remedy() {
     for (words, remedy) in [
         ("--destinations 5", "--table FILE"),
+        ("--route-changes u", "--table FILE"),
         ("--draw sequential", "--table FILE"),
         ("--dst-prefix 20.0.0.0/8 -6", "-4"),
         ("--dst-prefix 2a00::/32", "-6"),
@@ -38,6 +53,10 @@ fn nonsense_is_refused_with_a_remedy() {
         ),
         ("--table t --draw zipf:1 --flows 5000000", "give fewer"),
         ("--table t --bidirectional --flows 70000", "64512"),
+        (
+            "--table t --draw missing --route-changes u",
+            "leave out one",
+        ),
     ] {
         let line = format!("{:#}", plan(words).expect_err(words));
         assert!(

@@ -1,0 +1,246 @@
+//! A file of route changes, in the order in which a router met them: which prefixes, announced or withdrawn, and when.
+
+use super::error::Place;
+use super::read::{LINE_OCTETS_MAX, length_of_line, looks_like_mrt};
+use super::stream::Stream;
+use super::unpack::unpack;
+use super::{ChooseOptions, Families, LeftOut, Source, Table, choose, text};
+use ipnet::IpNet;
+use std::collections::HashSet;
+use std::io::{self, Read};
+use thiserror::Error;
+
+/// Changes of a file at most: two months of a busy router, 2 GiB of memory while reading.
+const CHANGES_MAX: usize = 64 << 20;
+/// Octets that tell MRT from text.
+const HEAD_OCTETS: usize = 512;
+
+/// One change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The prefix: its place in [`Changes::prefixes`], by [`Table::iter`].
+    pub prefix: u32,
+    /// Announced; else withdrawn.
+    pub announced: bool,
+    /// Time since the first change of the file, ns; 0 in a file without times.
+    pub after_ns: u64,
+}
+
+/// The changes of a file that are to be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Different prefixes of them.
+    pub prefixes: Table,
+    /// In the order of the file.
+    pub list: Vec<Change>,
+    /// Whether the file has times.
+    pub timed: bool,
+    /// Prefixes left out.
+    pub left_out: LeftOut,
+    /// Changes of these prefixes.
+    pub changes_left_out: u64,
+}
+
+/// A file of changes could not be read. The message holds the whole cause, so there is no `source()`.
+#[derive(Debug, Error)]
+pub enum ChangesError {
+    /// The file cannot be opened.
+    #[error("open {0}: {1}")]
+    Open(Source, io::Error),
+    /// It cannot be read on, or does not unpack.
+    #[error("read {0}: {1}: {2}")]
+    Read(Source, Place, io::Error),
+    /// A line is not what it should be.
+    #[error("read {0}: {1}: {2}")]
+    Damaged(Source, Place, String),
+    /// It is whole, and no change of it can be used.
+    #[error("read {0}: no route change in it can be used ({1})")]
+    Nothing(Source, String),
+}
+
+/// Reads the changes of a file and chooses from their prefixes.
+///
+/// # Errors
+/// Names file, line and octet. No change is left.
+pub fn read_changes(source: Source, choosing: &ChooseOptions) -> Result<Changes, ChangesError> {
+    let (file, _) = source
+        .open()
+        .map_err(|error| ChangesError::Open(source.clone(), error))?;
+    read_changes_from(source, file, choosing)
+}
+
+/// The same from octets that are there already; `source` is what errors call them.
+///
+/// # Errors
+/// As [`read_changes`].
+pub fn read_changes_from<'a>(
+    source: Source,
+    octets: Box<dyn Read + Send + 'a>,
+    choosing: &ChooseOptions,
+) -> Result<Changes, ChangesError> {
+    let (_, unpacked) = unpack(octets, Default::default())
+        .map_err(|error| ChangesError::Open(source.clone(), error))?;
+    let lines = read_lines(&source, &mut Stream::new(unpacked))?;
+    let all = Table::from_prefixes(lines.iter().map(|line| line.prefix));
+    let chosen = choose(all, choosing);
+    let place = |prefix: IpNet| match prefix {
+        IpNet::V4(v4) => chosen.table.v4.binary_search(&v4),
+        IpNet::V6(v6) => {
+            let place = chosen.table.v6.binary_search(&v6);
+            place.map(|place| chosen.table.v4.len() + place)
+        }
+    };
+    let begun_ns = lines.first().and_then(|line| line.ns).unwrap_or(0);
+    let change = |line: &Line| {
+        Some(Change {
+            prefix: u32::try_from(place(line.prefix).ok()?).ok()?,
+            announced: line.announced,
+            after_ns: line.ns.map_or(0, |ns| ns - begun_ns),
+        })
+    };
+    let list: Vec<Change> = lines.iter().filter_map(change).collect();
+    if list.is_empty() {
+        return Err(ChangesError::Nothing(source, why_none(&chosen.left_out)));
+    }
+    Ok(Changes {
+        changes_left_out: (lines.len() - list.len()) as u64,
+        list,
+        timed: lines.iter().any(|line| line.ns.is_some()),
+        prefixes: chosen.table,
+        left_out: chosen.left_out,
+    })
+}
+
+impl Changes {
+    /// The prefixes of a table that no change withdraws: the router has a route to them all the time.
+    #[must_use]
+    pub fn lasting(&self, table: &Table) -> Table {
+        let all: Vec<IpNet> = self.prefixes.iter().collect();
+        let withdrawn = self.list.iter().filter(|change| !change.announced);
+        let withdrawn: HashSet<IpNet> = withdrawn
+            .filter_map(|change| all.get(change.prefix as usize).copied())
+            .collect();
+        let (mut v4, mut v6) = (table.v4.clone(), table.v6.clone());
+        v4.retain(|&prefix| !withdrawn.contains(&prefix.into()));
+        v6.retain(|&prefix| !withdrawn.contains(&prefix.into()));
+        Table { v4, v6 }
+    }
+}
+
+fn why_none(left_out: &LeftOut) -> String {
+    let classes = left_out.iter();
+    let classes = classes.map(|(class, count): (_, Families)| {
+        format!("prefixes left out: {} {}", count.total(), class.name())
+    });
+    let said: Vec<String> = classes.collect();
+    match said.is_empty() {
+        true => "it is empty, or holds comments alone".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+/// A line that holds a change.
+struct Line {
+    prefix: IpNet,
+    announced: bool,
+    /// Unix time, ns.
+    ns: Option<u64>,
+}
+
+fn read_lines(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, ChangesError> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut number = 0;
+    loop {
+        number += 1;
+        let place = Place {
+            unit: "line",
+            number,
+            octet: stream.offset(),
+        };
+        let failed = |error| ChangesError::Read(source.clone(), place, error);
+        let damaged = |what: String| ChangesError::Damaged(source.clone(), place, what);
+        if number == 1 && looks_like_mrt(stream.window(HEAD_OCTETS).map_err(failed)?) {
+            let what = "MRT updates are not read: give the output of `bgpdump -m`";
+            return Err(damaged(what.to_owned()));
+        }
+        let Some(length) = length_of_line(stream).map_err(failed)? else {
+            return Ok(lines);
+        };
+        if length > LINE_OCTETS_MAX || lines.len() == CHANGES_MAX {
+            return Err(damaged("more than a file of route changes has".to_owned()));
+        }
+        let window = stream.window(length + 1).map_err(failed)?;
+        if window.len() == length {
+            let what = "the last line has no end: the file was cut off, or end it with a newline";
+            return Err(damaged(what.to_owned()));
+        }
+        let octets = window.get(..length).unwrap_or(window);
+        if let Some(line) = line(octets).map_err(damaged)? {
+            in_order(lines.last(), &line).map_err(damaged)?;
+            lines.push(line);
+        }
+        stream.consume(length + 1);
+    }
+}
+
+/// Whether a line may follow the one before it.
+fn in_order(before: Option<&Line>, line: &Line) -> Result<(), String> {
+    match before.map(|before| (before.ns, line.ns)) {
+        Some((Some(before), Some(ns))) if ns < before => Err(format!(
+            "it is {:.3} s before the line above: sort the file by time",
+            (before - ns) as f64 / 1e9
+        )),
+        Some((Some(_), None) | (None, Some(_))) => {
+            Err("some lines have a time and some have none: give all of them one".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads `[TIME] A|W PREFIX`, or a line of `bgpdump -m` of updates. `None`: blank, a comment, or no change of a route.
+fn line(octets: &[u8]) -> Result<Option<Line>, String> {
+    let unknown = || {
+        format!(
+            "not a route change: `{}` (give `A PREFIX` or `W PREFIX`, with a Unix time before it or none, or the output of \
+             `bgpdump -m`)",
+            text::excerpt(octets)
+        )
+    };
+    let words = std::str::from_utf8(octets).map_err(|_| unknown())?.trim();
+    if words.is_empty() || words.starts_with('#') {
+        return Ok(None);
+    }
+    let (time, kind, prefix) = if text::looks_like_bgpdump(octets) {
+        let fields: Vec<&str> = words.split('|').collect();
+        match fields[..] {
+            [dump, _, "STATE", ..] if dump.starts_with("BGP4MP") => return Ok(None),
+            [dump, time, kind, _, _, prefix, ..] if dump.starts_with("BGP4MP") => {
+                (Some(time), kind, prefix)
+            }
+            _ => return Err(unknown()),
+        }
+    } else {
+        let fields: Vec<&str> = words.split_ascii_whitespace().take(3).collect();
+        match fields[..] {
+            [kind @ ("A" | "W"), prefix, ..] => (None, kind, prefix),
+            [time, kind, prefix] => (Some(time), kind, prefix),
+            _ => return Err(unknown()),
+        }
+    };
+    let seconds = time.map(str::parse::<f64>).transpose();
+    let seconds = seconds.ok().filter(|time| {
+        // Until the year 2554; as ns it fits 64 bits.
+        time.is_none_or(|seconds| (0.0..1.8e10).contains(&seconds))
+    });
+    let (Some(seconds), Some(prefix), "A" | "W") = (seconds, text::prefix(prefix), kind) else {
+        return Err(unknown());
+    };
+    Ok(Some(Line {
+        prefix: prefix.trunc(),
+        announced: kind == "A",
+        ns: seconds.map(|seconds| (seconds * 1e6).round() as u64 * 1_000),
+    }))
+}
+
+#[cfg(test)]
+mod tests;
