@@ -11,7 +11,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    OverloadLine, PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -195,6 +195,7 @@ doubted!(
     LatencyLine,
     BurstLine,
     RecoveryLine,
+    OverloadLine,
     ComparisonLine
 );
 

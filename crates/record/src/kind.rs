@@ -2,7 +2,7 @@
 
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    OverloadLine, PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,6 +25,8 @@ pub enum Line {
     Point(Box<PointLine>),
     /// `mpps loss`: after each frame size.
     Curve(Box<CurveLine>),
+    /// `mpps loss --overload`: after each frame size.
+    Overload(Box<OverloadLine>),
     /// `mpps latency`: after each frame size.
     Latency(Box<LatencyLine>),
     /// `mpps back-to-back`: after each frame size.
@@ -43,12 +45,13 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 12] = [
+    pub const KINDS: [&str; 13] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
+        OverloadLine::KIND,
         LatencyLine::KIND,
         BurstLine::KIND,
         RecoveryLine::KIND,
@@ -86,6 +89,7 @@ kinds! {
     ResultLine Result "result",
     PointLine Point "point",
     CurveLine Curve "curve",
+    OverloadLine Overload "overload",
     LatencyLine Latency "latency",
     BurstLine Burst "burst",
     RecoveryLine Recovery "recovery",

@@ -1,10 +1,12 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
 mod lines;
+mod overload;
 mod timed;
 
 pub use crate::headline::is_bound;
 pub use lines::{comparison, load};
+pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery};
 
 use crate::headline::median;
@@ -153,6 +155,7 @@ pub fn answers_without_results(run: &Run) -> Vec<String> {
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
     let told = (run.curves.iter().map(curve))
+        .chain(run.overloads.iter().map(overload))
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
@@ -173,6 +176,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.points.len(),
         run.calibrations.len(),
         run.curves.len(),
+        run.overloads.len(),
         run.latencies.len(),
         run.bursts.len(),
         run.recoveries.len(),

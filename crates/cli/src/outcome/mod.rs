@@ -34,7 +34,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 10] = [
     Kind {
         job: "throughput",
         is_in: |run| !run.results.is_empty(),
@@ -69,6 +69,13 @@ const KINDS: [Kind; 9] = [
         show: loss::show,
         exit: exit::curves,
         plot: loss::plot,
+    },
+    Kind {
+        job: "loss",
+        is_in: |run| !run.overloads.is_empty(),
+        show: |run, view| lines::show(run, view, &run.overloads, terminal::lasting),
+        exit: exit::overloads,
+        plot: loss::overload_plot,
     },
     Kind {
         job: "latency",

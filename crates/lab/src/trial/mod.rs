@@ -109,6 +109,15 @@ pub struct Stepped {
     pub last_lost: Option<Span>,
 }
 
+/// How far a sender is.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    /// When its first slot was due, monotonic ns; 0: not yet.
+    pub started_ns: u64,
+    /// Slots that passed without a frame.
+    pub unsent: u64,
+}
+
 /// Runs one trial at a load and then at a lower one, in one direction.
 ///
 /// # Errors
@@ -117,6 +126,16 @@ pub fn run_stepped(
     tester: &mut Tester<'_>,
     high: &Offer,
     low: &Offer,
+) -> Result<Stepped, TesterError> {
+    run_stepped_watched(tester, high, low, &|_, _| Ok(Span::from_millis(1_000)))
+}
+
+/// The same, with looks at the tester while it sends. `look` tells when it wants to look again at the latest.
+pub fn run_stepped_watched(
+    tester: &mut Tester<'_>,
+    high: &Offer,
+    low: &Offer,
+    look: &dyn Fn(&Tester<'_>, &Passed) -> Result<Span, TesterError>,
 ) -> Result<Stepped, TesterError> {
     let (first, then) = (high.duration, low.duration);
     let mut begun = Begun::paced(
@@ -129,7 +148,13 @@ pub fn run_stepped(
         after_ns: first.as_nanos(),
         gap_fp: gap_fp(low.rate.fps()),
     });
-    let sent = send(tester, begun.order)?;
+    let minding = WhileSending {
+        go_on: &|started_ns, [unsent, _]| {
+            let passed = Passed { started_ns, unsent };
+            Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
+        },
+    };
+    let sent = (tester.sender).send(begun.order, sending_netns(tester), &minding)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let mut marks = tester.sender.marks()?;
     marks.push(Mark {
