@@ -5,8 +5,8 @@ use crate::result::Doubt;
 use crate::words::{ReceiverPlace, Recovered, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// A second is disturbed where the hypervisor took more than this share of it from a CPU of the bed.
-const STEAL_MAX: f64 = 0.02;
+/// A second is disturbed where the machine took more than this share of it from the bed.
+const DISTURBED_MAX: f64 = 0.02;
 
 /// One frame size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ pub struct OverloadLine {
 }
 
 impl OverloadLine {
-    /// The seconds that the hypervisor left alone.
+    /// The seconds that the machine left alone.
     pub fn undisturbed(&self) -> impl Iterator<Item = &OverloadSecond> {
         self.seconds.iter().filter(|second| !second.is_disturbed())
     }
@@ -70,8 +70,9 @@ pub struct OverloadSecond {
     pub offered_fps: u64,
     /// What the DUT forwarded.
     pub forwarding_fps: u64,
-    /// Largest share of it that the hypervisor took from a CPU of the bed, 0 to 1.
-    pub steal_share: f64,
+    /// Largest share of it that the machine took from the bed, 0 to 1: stolen from a CPU, or in pauses and other
+    /// programs. These are not known where the trial was cut short.
+    pub disturbed_share: f64,
     /// Questions to the management path; null where there is none.
     pub asked: Option<u64>,
     /// Of these, those answered within a second.
@@ -79,10 +80,10 @@ pub struct OverloadSecond {
 }
 
 impl OverloadSecond {
-    /// Whether its rate is the hypervisor's doing.
+    /// Whether its rate may be the machine's doing.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
-        self.steal_share > STEAL_MAX
+        self.disturbed_share > DISTURBED_MAX
     }
 }
 

@@ -63,10 +63,10 @@ fn a_burst_is_read_back() {
 
 #[test]
 fn an_overload_is_read_back() {
-    let second = |steal_share| OverloadSecond {
+    let second = |disturbed_share| OverloadSecond {
         length_ns: 1_000_000_000,
         forwarding_fps: 1_400_000,
-        steal_share,
+        disturbed_share,
         ..OverloadSecond::default()
     };
     let line = OverloadLine {
@@ -90,7 +90,7 @@ fn an_overload_is_read_back() {
         doubts: Vec::new(),
         other: Other::new(),
     };
-    assert_eq!(line.undisturbed().count(), 2, "what the hypervisor took");
+    assert_eq!(line.undisturbed().count(), 2, "what the machine took");
     assert_eq!(read_back(&line).overloads, [line]);
 }
 

@@ -50,7 +50,7 @@ fn second(second: &Second, answers: Option<&Answers>) -> OverloadSecond {
         length_ns,
         offered_fps: fps(second.sent),
         forwarding_fps: fps(second.forwarded),
-        steal_share: (second.steal * 1e4).round() / 1e4,
+        disturbed_share: (second.disturbed * 1e4).round() / 1e4,
         asked: answers.map(|answers| answers.asked),
         answered: answers.map(|answers| answers.answered),
     }

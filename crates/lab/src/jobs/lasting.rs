@@ -17,7 +17,7 @@ use crate::traffic::Traffic;
 use crate::trial::{self, Passed, rules};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::procstat;
-use mpps_method::{FrameSpec, Offer, Rate, Span};
+use mpps_method::{Disturbance, FrameSpec, Offer, Rate, Span};
 use std::cell::RefCell;
 use std::fmt;
 
@@ -89,8 +89,8 @@ pub struct Second {
     pub sent: u64,
     /// Frames that the DUT forwarded.
     pub forwarded: u64,
-    /// Largest share of it that the hypervisor took from a CPU of the bed.
-    pub steal: f64,
+    /// Largest share of it that the machine took from the bed: stolen from a CPU, or in pauses and other programs.
+    pub disturbed: f64,
 }
 
 /// How the management path answered in some time.
@@ -181,7 +181,7 @@ fn measure_size(
 ) -> Result<(), JobError> {
     let nothing = |_: &mut Tester<'_>| Ok(());
     let (tester, saturated) = saturate(bed, &plan.measurement, &size.frames, nothing, trials)?;
-    let (receiver, forwards_at_most) = (tester.traffic.receiver, tester.forwards_at_most);
+    let receiver = tester.traffic.receiver;
     drop(tester);
     let maximum = saturated.maximum().map(|most| most.forwarding.middle);
     let maximum = maximum.ok_or(JobError::MostVoid { overloads: 1 })?;
@@ -206,7 +206,8 @@ fn measure_size(
     };
     let (mut tester, ()) =
         throughput::raise(bed, &traffic, frames_max, Some(receiver), |_| Ok(()))?;
-    tester.forwards_at_most = forwards_at_most;
+    // The rings are full all the time, so a pause has no effect after its end, as with a DUT that has time to spare.
+    tester.forwards_at_most = Some(Rate::from_fps(high.rate.fps() * 2.0));
     overload(&mut tester, size, [&high, &low], path, trials)?;
     size.doubts = recovery::doubts(&tester, size.judged.iter());
     Ok(())
@@ -260,6 +261,12 @@ pub fn overload(
     let judged = trials.judged(Phase::Recovery, frames, *high, &rules, stepped.trial)?;
     if counts(&judged) {
         size.recovery = Recovery::new(dropped, last_lost, length);
+    }
+    let (trial, seconds) = (&judged.trial, &mut size.seconds);
+    let times: Vec<_> = trial.stalls.iter().chain(&trial.others).copied().collect();
+    if let Some(begun) = trial.begun {
+        let each = seconds.iter_mut();
+        each.for_each(|second| disturb(second, begun.as_nanos(), &times));
     }
     size.judged = Some(judged);
     Ok(())
@@ -322,8 +329,21 @@ fn second(readings: &[Reading]) -> Second {
         between_ns: (from.ns, to.ns),
         sent: to.sent.saturating_sub(from.sent),
         forwarded: to.received - from.received,
-        steal: stolen.max().unwrap_or(0) as f64 / time_ns as f64,
+        disturbed: stolen.max().unwrap_or(0) as f64 / time_ns as f64,
     }
+}
+
+/// Adds the pauses and other programs of a trial that began then. What two CPUs had at once counts twice.
+fn disturb(second: &mut Second, begun_ns: u64, times: &[Disturbance]) {
+    let (from_ns, to_ns) = second.between_ns;
+    let part = |time: &Disturbance| {
+        let from = (begun_ns + time.from.as_nanos()).max(from_ns);
+        (begun_ns + time.to.as_nanos())
+            .min(to_ns)
+            .saturating_sub(from)
+    };
+    let share = times.iter().map(part).sum::<u64>() as f64 / (to_ns - from_ns).max(1) as f64;
+    second.disturbed = second.disturbed.max(share.min(1.0));
 }
 
 /// The path before the overload, during it by second, and after it.
@@ -432,13 +452,20 @@ mod tests {
             reading(1_000 * MS, 5_000, 1_000, [7 * MS, 0]),
             reading(3_000 * MS, 15_000, 3_000, [7 * MS, 40 * MS]),
         ];
+        let mut found = second(&two);
         let Second {
-            sent,
-            forwarded,
-            steal,
-            ..
-        } = second(&two);
+            sent, forwarded, ..
+        } = found;
         assert_eq!((sent, forwarded), (10_000, 2_000));
-        assert!((steal - 0.02).abs() < 1e-9, "{steal}");
+        assert!((found.disturbed - 0.02).abs() < 1e-9, "{found:?}");
+        let pause = |from, to| Disturbance {
+            cpu: 1,
+            from: Span::from_millis(from),
+            to: Span::from_millis(to),
+        };
+        let pauses = [pause(0, 600), pause(2_400, 9_000), pause(4_000, 5_000)];
+        // The overload began half a second before the first reading.
+        disturb(&mut found, 500 * MS, &pauses);
+        assert!((found.disturbed - 0.35).abs() < 1e-9, "{found:?}");
     }
 }

@@ -39,7 +39,7 @@ pub fn overloads(lines: &[OverloadLine]) -> [Option<Chart>; 2] {
     };
     let drawn = |title: &str, y, series| {
         let x = rate_axis("seconds of overload", ZERO);
-        let note = "Hollow: the hypervisor disturbed this second.";
+        let note = "Hollow: the machine disturbed this second.";
         Chart::new(title.to_owned(), note, x, y, series)
     };
     [
@@ -87,10 +87,10 @@ fn words(line: &OverloadLine, second: &OverloadSecond) -> String {
         format!(", management {answered} of {asked} answered")
     });
     format!(
-        "{}: {} frames/s forwarded of {} offered{answers}, {} stolen",
+        "{}: {} frames/s forwarded of {} offered{answers}, {} of it disturbed",
         number::frame(&line.frame),
         number::grouped(second.forwarding_fps),
         number::grouped(second.offered_fps),
-        number::percent(second.steal_share)
+        number::percent(second.disturbed_share)
     )
 }

@@ -79,9 +79,9 @@ fn disturbed(size: &OverloadLine) -> Option<String> {
     let disturbed = all - size.undisturbed().count();
     match disturbed {
         0 => None,
-        _ if disturbed == all => Some("the hypervisor disturbed every second".to_owned()),
+        _ if disturbed == all => Some("the machine disturbed every second".to_owned()),
         _ => Some(format!(
-            "{disturbed} of {all} seconds, disturbed by the hypervisor, do not count"
+            "{disturbed} of {all} seconds, disturbed by the machine, do not count"
         )),
     }
 }
@@ -129,11 +129,11 @@ mod tests {
     use mpps_record::Other;
 
     fn line(seconds: &[(u64, f64)], path: ManagementPath) -> OverloadLine {
-        let second = |&(forwarding_fps, steal_share): &(u64, f64)| OverloadSecond {
+        let second = |&(forwarding_fps, disturbed_share): &(u64, f64)| OverloadSecond {
             length_ns: 1_000_000_000,
             offered_fps: 5_300_000,
             forwarding_fps,
-            steal_share,
+            disturbed_share,
             ..OverloadSecond::default()
         };
         OverloadLine {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(
             overload(&size),
             "64 B: holds 1.41M frames/s (seconds of 1.40M to 1.42M, over 3.00 s) at 5.30M offered, 3.76 times its \
-             maximum; 1 of 3 seconds, disturbed by the hypervisor, do not count; management: 29 of 30 answered, \
+             maximum; 1 of 3 seconds, disturbed by the machine, do not count; management: 29 of 30 answered, \
              210 ms longest without answer; as before 12.0 ms after"
         );
         let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
