@@ -24,6 +24,12 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ("throughput", _) => {
             "The maximum forwarding rate, and the highest load without loss.".to_owned()
         }
+        // A series of steps has ten loads or more.
+        ("loss", Some(fixed)) if fixed.loads.len() == 1 => format!(
+            "Whether the router holds its rate under a lasting overload ({} of {}), and its management path answers.",
+            number::time(fixed.time_ns as f64),
+            fixed.loads.join("")
+        ),
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {

@@ -68,7 +68,7 @@ fn rate(size: &OverloadLine) -> Option<String> {
             .map(|second| second.length_ns as f64)
             .sum(),
     );
-    let times = number::three_digits(offered / maximum.max(1.0));
+    let times = Known::three(offered / maximum.max(1.0)).plain();
     Some(format!(
         "{holds} (seconds of {low} to {high}, over {time}) at {offer} offered, {times} times its maximum"
     ))
@@ -81,7 +81,7 @@ fn disturbed(size: &OverloadLine) -> Option<String> {
         0 => None,
         _ if disturbed == all => Some("the machine disturbed every second".to_owned()),
         _ => Some(format!(
-            "{disturbed} of {all} seconds, disturbed by the machine, do not count"
+            "without {disturbed} of {all} seconds, which the machine disturbed"
         )),
     }
 }
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(
             overload(&size),
             "64 B: holds 1.41M frames/s (seconds of 1.40M to 1.42M, over 3.00 s) at 5.30M offered, 3.76 times its \
-             maximum; 1 of 3 seconds, disturbed by the machine, do not count; management: 29 of 30 answered, \
+             maximum; without 1 of 3 seconds, which the machine disturbed; management: 29 of 30 answered, \
              210 ms longest without answer; as before 12.0 ms after"
         );
         let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
