@@ -112,7 +112,7 @@ fn lines_of_every_job_have_their_plots() {
         ),
         (
             lines::overloads(),
-            2,
+            1,
             &[
                 "Forwarding rate under overload",
                 "Management path under overload",

@@ -53,11 +53,16 @@ pub fn lasting(sizes: &[OverloadLine], machine: &str, verbose: bool) -> String {
 #[must_use]
 pub fn overload_title(size: &OverloadLine) -> String {
     let [lasts, after] = [size.asked_ns, size.after_ns].map(|ns| number::time(ns as f64));
-    let load = match size.load.strip_suffix('x') {
+    let load = match times(size) {
         Some(times) => format!("{times} times the maximum forwarding rate"),
         None => "all that the tester can offer".to_owned(),
     };
     format!("Lasting overload: {lasts} of {load}, then {after} of half of its maximum")
+}
+
+/// How many times the maximum forwarding rate was asked for; `None`: all that the tester can.
+fn times(size: &OverloadLine) -> Option<f64> {
+    size.load.strip_suffix('x')?.parse().ok()
 }
 
 fn row(first: usize, seconds: &[OverloadSecond]) -> Option<[String; HEAD.len()]> {
@@ -107,12 +112,8 @@ fn remarks(size: &OverloadLine) -> String {
             "readings and questions took {watching} of the tester's CPU{answers}"
         ));
     }
-    let asked = size
-        .load
-        .strip_suffix('x')
-        .and_then(|times| times.parse::<f64>().ok());
     let rates = size.max_forwarding_fps.zip(size.overload_fps);
-    if let (Some(times), Some((maximum, overload))) = (asked, rates)
+    if let (Some(times), Some((maximum, overload))) = (times(size), rates)
         && (overload as f64) < maximum as f64 * times * 0.99
     {
         let all = grouped(overload);
@@ -120,4 +121,61 @@ fn remarks(size: &OverloadLine) -> String {
     }
     lines.extend(size.why.as_ref().map(|why| format!("not all of it: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Other, Recovered};
+
+    #[test]
+    fn many_seconds_share_a_row() {
+        let second = |at: u64| OverloadSecond {
+            length_ns: 1_000_000_000,
+            offered_fps: 5_000_000,
+            forwarding_fps: 1_400_000 + at * 10_000,
+            asked: Some(10),
+            answered: Some(10 - at % 2),
+            ..OverloadSecond::default()
+        };
+        let mut size = OverloadLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            load: "5x".to_owned(),
+            asked_ns: 24_000_000_000,
+            after_ns: 24_000_000_000,
+            max_forwarding_fps: Some(1_500_000),
+            overload_fps: Some(5_000_000),
+            after_fps: Some(750_000),
+            seconds: (0..24).map(second).collect(),
+            management: None,
+            trial: Some(17),
+            verdict: None,
+            verdict_text: Some("lossy".to_owned()),
+            recovered: Recovered::Recovered,
+            recovery_ns: Some(0),
+            watching_ns: 24_000_000,
+            why: None,
+            doubts: Vec::new(),
+            other: Other::new(),
+        };
+        let text = lasting(&[size.clone()], "a machine", false);
+        for wanted in [
+            "Lasting overload: 24.0 s of 5 times the maximum forwarding rate, then 24.0 s of",
+            "23-24    5.00M      1.62M   1.62M    1.63M  19 of 20\n",
+            "the tester can offer at most 5 000 000 frames/s\n",
+            "took 0.1 % of the tester's CPU\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+        let each = lasting(&[size.clone()], "a machine", true);
+        assert!(each.lines().count() == text.lines().count() + 12, "{each}");
+        size.load = "max".to_owned();
+        let title = "Lasting overload: 24.0 s of all that the tester can offer, then";
+        let text = lasting(&[size], "a machine", false);
+        assert!(
+            text.starts_with(title) && !text.contains("at most"),
+            "{text}"
+        );
+    }
 }

@@ -78,8 +78,8 @@ fn overload(gauges: &mut Gauges, labels: &Labels<'_>, line: &OverloadLine) {
             seconds(path.map(|path| path.longest_silence_ns)),
         ),
         (
-            "mpps_recovery_seconds",
-            "Time for which frames were lost after an overload, on average (RFC 2544 section 26.5).",
+            "mpps_overload_return_seconds",
+            "Time for which frames were lost after a lasting overload.",
             seconds(line.recovery_ns),
         ),
     ] {

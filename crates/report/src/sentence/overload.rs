@@ -5,6 +5,8 @@ use mpps_record::{ManagementPath, OverloadLine, OverloadSecond, Recovered};
 
 /// The router holds its rate where it forwards at least this share of its maximum.
 const HOLDS: f64 = 0.95;
+/// Less than this share of the maximum is no overload, because the tester could send no more.
+const OVERLOADED: f64 = 1.05;
 
 /// `64 B: holds 1.41M frames/s (seconds of 1.22M to 1.45M, over 600 s) at 5.30M offered, 3.76 times its maximum;
 /// management: 598 of 600 answered, 2.10 s longest without answer; as before 12.0 ms after.`
@@ -55,12 +57,15 @@ fn rate(size: &OverloadLine) -> Option<String> {
     let share = forwarded / maximum.max(1.0);
     let [all, low, high, offer] =
         [forwarded, low, high, offered].map(|fps| Known::three(fps).short());
-    let holds = match share >= HOLDS {
-        true => format!("holds {all} frames/s"),
-        false => format!(
-            "falls to {all} frames/s, {} of its maximum",
-            number::percent(share)
-        ),
+    let holds = match () {
+        () if offered < maximum * OVERLOADED => {
+            format!("not overloaded: forwards {all} frames/s")
+        }
+        () if share >= HOLDS => format!("holds {all} frames/s"),
+        () => {
+            let share = number::percent(share);
+            format!("falls to {all} frames/s, {share} of its maximum")
+        }
     };
     let time = number::time(
         size.seconds
@@ -180,6 +185,9 @@ mod tests {
              maximum; without 1 of 3 seconds, which the machine disturbed; management: 29 of 30 answered, \
              210 ms longest without answer; as before 12.0 ms after"
         );
+        let mut short = line(&[(1_400_000, 0.0)], alive());
+        short.max_forwarding_fps = Some(5_200_000);
+        assert!(overload(&short).starts_with("64 B: not overloaded: forwards 1.40M frames/s ("));
         let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
         assert!(stolen.contains("(seconds of 1.40M to 1.40M") && stolen.contains("every second"));
     }
