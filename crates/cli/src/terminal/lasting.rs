@@ -133,7 +133,7 @@ mod tests {
         let second = |at: u64| OverloadSecond {
             length_ns: 1_000_000_000,
             offered_fps: 5_000_000,
-            forwarding_fps: 1_400_000 + at * 10_000,
+            forwarding_fps: 1_400_000 + at * 20_000,
             asked: Some(10),
             answered: Some(10 - at % 2),
             ..OverloadSecond::default()
@@ -162,7 +162,7 @@ mod tests {
         let text = lasting(&[size.clone()], "a machine", false);
         for wanted in [
             "Lasting overload: 24.0 s of 5 times the maximum forwarding rate, then 24.0 s of",
-            "23-24    5.00M      1.62M   1.62M    1.63M  19 of 20\n",
+            "23-24    5.00M      1.85M   1.84M    1.86M  19 of 20\n",
             "the tester can offer at most 5 000 000 frames/s\n",
             "took 0.1 % of the tester's CPU\n",
         ] {
