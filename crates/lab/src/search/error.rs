@@ -64,7 +64,7 @@ pub enum JobError {
     /// More frames than there is memory for.
     #[error(
         "an overload of {frames} frames needs {} MiB for a bit each, more than a quarter of the free memory: give --for {} at most",
-        frames / 8 >> 20,
+        frames.div_ceil(8 << 20),
         longest
     )]
     OverloadTooLong {
