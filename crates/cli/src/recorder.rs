@@ -11,8 +11,8 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, Queries, RecoveryLine, ResetLine, ResultLine, RouteChanges, Run, RunLine, StandsOn,
-    TrialLine,
+    OverloadLine, PointLine, Queries, RecoveryLine, ResetLine, ResultLine, RouteChanges, Run,
+    RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -227,6 +227,7 @@ doubted!(
     BurstLine,
     RecoveryLine,
     ResetLine,
+    OverloadLine,
     ComparisonLine
 );
 

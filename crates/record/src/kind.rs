@@ -2,7 +2,7 @@
 
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    OverloadLine, PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,6 +25,8 @@ pub enum Line {
     Point(Box<PointLine>),
     /// `mpps loss`: after each frame size.
     Curve(Box<CurveLine>),
+    /// `mpps loss --overload`: after each frame size.
+    Overload(Box<OverloadLine>),
     /// `mpps latency`: after each frame size.
     Latency(Box<LatencyLine>),
     /// `mpps back-to-back`: after each frame size.
@@ -45,12 +47,13 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 13] = [
+    pub const KINDS: [&str; 14] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
         PointLine::KIND,
         CurveLine::KIND,
+        OverloadLine::KIND,
         LatencyLine::KIND,
         BurstLine::KIND,
         RecoveryLine::KIND,
@@ -89,6 +92,7 @@ kinds! {
     ResultLine Result "result",
     PointLine Point "point",
     CurveLine Curve "curve",
+    OverloadLine Overload "overload",
     LatencyLine Latency "latency",
     BurstLine Burst "burst",
     RecoveryLine Recovery "recovery",

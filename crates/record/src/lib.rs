@@ -44,6 +44,7 @@ pub mod doubts;
 pub mod facts;
 mod histogram;
 mod kind;
+mod lasting;
 mod latency;
 mod load;
 mod loss;
@@ -73,6 +74,7 @@ pub use compared::{RUNS_ALIKE, Refusal, Terms, compare_points, compare_results};
 pub use comparison::{ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
+pub use lasting::{ManagementPath, OverloadLine, OverloadSecond};
 pub use latency::{
     FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile,
 };

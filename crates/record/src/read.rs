@@ -4,7 +4,7 @@ use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    OverloadLine, PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -47,6 +47,8 @@ pub struct Run {
     pub results: Vec<ResultLine>,
     /// Curves of `mpps loss`.
     pub curves: Vec<CurveLine>,
+    /// Lasting overloads of `mpps loss --overload`.
+    pub overloads: Vec<OverloadLine>,
     /// Latencies of `mpps latency`.
     pub latencies: Vec<LatencyLine>,
     /// Bursts of `mpps back-to-back`.
@@ -86,6 +88,7 @@ impl Run {
             Line::Result(line) => self.results.push(*line),
             Line::Point(line) => self.points.push(*line),
             Line::Curve(line) => self.curves.push(*line),
+            Line::Overload(line) => self.overloads.push(*line),
             Line::Latency(line) => self.latencies.push(*line),
             Line::Burst(line) => self.bursts.push(*line),
             Line::Recovery(line) => self.recoveries.push(*line),

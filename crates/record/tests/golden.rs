@@ -134,6 +134,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Result(body) => text(run, &**body),
         Line::Point(body) => text(run, &**body),
         Line::Curve(body) => text(run, &**body),
+        Line::Overload(body) => text(run, &**body),
         Line::Latency(body) => text(run, &**body),
         Line::Burst(body) => text(run, &**body),
         Line::Recovery(body) => text(run, &**body),

@@ -2,7 +2,8 @@
 
 use mpps_record::{
     Body, BurstLine, BurstSearch, BurstSum, Histogram, LatencyLine, LatencyLoad, LatencyTimes,
-    Other, PathLatency, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict, read, to_line,
+    ManagementPath, Other, OverloadLine, OverloadSecond, PathLatency, Recovered, RecoveryLine,
+    RecoveryTrial, Run, Verdict, read, to_line,
 };
 
 fn read_back<T: Body>(line: &T) -> Run {
@@ -58,6 +59,39 @@ fn a_burst_is_read_back() {
         other: Other::new(),
     };
     assert_eq!(read_back(&line).bursts, [line]);
+}
+
+#[test]
+fn an_overload_is_read_back() {
+    let second = |disturbed_share| OverloadSecond {
+        length_ns: 1_000_000_000,
+        forwarding_fps: 1_400_000,
+        disturbed_share,
+        ..OverloadSecond::default()
+    };
+    let line = OverloadLine {
+        frame: "64".to_owned(),
+        receiver: Some("exit".into()),
+        load: "5x".to_owned(),
+        asked_ns: 600_000_000_000,
+        after_ns: 30_000_000_000,
+        max_forwarding_fps: Some(1_410_000),
+        overload_fps: Some(5_300_000),
+        after_fps: Some(705_000),
+        seconds: vec![second(0.0), second(0.02), second(0.03)],
+        management: Some(ManagementPath::default()),
+        trial: Some(7),
+        verdict: Some(Verdict::Lossy),
+        verdict_text: Some("lossy".to_owned()),
+        recovered: Recovered::Recovered,
+        recovery_ns: Some(0),
+        watching_ns: 40_000_000,
+        why: None,
+        doubts: Vec::new(),
+        other: Other::new(),
+    };
+    assert_eq!(line.undisturbed().count(), 2, "what the machine took");
+    assert_eq!(read_back(&line).overloads, [line]);
 }
 
 #[test]

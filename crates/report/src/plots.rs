@@ -5,6 +5,7 @@ mod comparisons;
 mod curves;
 mod frames;
 mod latency;
+mod overloads;
 mod points;
 mod trials;
 
@@ -13,16 +14,23 @@ pub use comparisons::comparisons;
 pub use curves::curves;
 pub use frames::{cost, rates};
 pub use latency::{latencies, latency, latency_histogram};
+pub use overloads::overloads;
 pub use points::{destinations, routes, scale_cost, scale_rate};
 pub use trials::{forwarding, loss, search};
 
 use crate::chart::picture;
-use mpps_record::{CurveLine, PointLine};
+use mpps_record::{CurveLine, OverloadLine, PointLine};
 
 /// Curves of `mpps loss` as an SVG that needs nothing beside it. The first line of `heading` is its title.
 #[must_use]
 pub fn loss_picture(curves: &[CurveLine], heading: &[&str]) -> String {
     picture(heading, self::curves(curves))
+}
+
+/// Lasting overloads of `mpps loss --overload` as such an SVG.
+#[must_use]
+pub fn overload_picture(lines: &[OverloadLine], heading: &[&str]) -> String {
+    picture(heading, overloads(lines))
 }
 
 /// Points of `mpps fib-scale` as such an SVG.

@@ -165,6 +165,9 @@ fn plots(run: &Run) -> Markup {
     draw(plots::scale_cost(&run.points));
     draw(plots::scale_rate(&run.points));
     plots::curves(&run.curves).into_iter().for_each(&mut draw);
+    plots::overloads(&run.overloads)
+        .into_iter()
+        .for_each(&mut draw);
     plots::latencies(&run.latencies)
         .into_iter()
         .for_each(|chart| draw(Some(chart)));

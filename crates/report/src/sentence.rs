@@ -1,10 +1,12 @@
 //! Sentences of a page's first screen: what was asked, what was found, what limits it.
 
 mod lines;
+mod overload;
 mod timed;
 
 pub use crate::headline::is_bound;
 pub use lines::{comparison, load};
+pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 
 use crate::headline::median;
@@ -22,6 +24,12 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ("throughput", _) => {
             "The maximum forwarding rate, and the highest load without loss.".to_owned()
         }
+        // A series of steps has ten loads or more.
+        ("loss", Some(fixed)) if fixed.loads.len() == 1 => format!(
+            "Whether the router holds its rate under a lasting overload ({} of {}), and its management path answers.",
+            number::time(fixed.time_ns as f64),
+            fixed.loads.join("")
+        ),
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
@@ -173,6 +181,7 @@ pub fn other_answers(run: &Run) -> Vec<String> {
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
     let told = (run.curves.iter().map(curve))
+        .chain(run.overloads.iter().map(overload))
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
@@ -194,6 +203,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.points.len(),
         run.calibrations.len(),
         run.curves.len(),
+        run.overloads.len(),
         run.latencies.len(),
         run.bursts.len(),
         run.recoveries.len(),

@@ -97,6 +97,7 @@ fn drop_repeated(run: &mut Run) -> usize {
     let others = unique(&mut run.results)
         + unique(&mut run.points)
         + unique(&mut run.curves)
+        + unique(&mut run.overloads)
         + unique(&mut run.latencies)
         + unique(&mut run.bursts)
         + unique(&mut run.recoveries)

@@ -26,6 +26,7 @@ fn all(hostile: bool) -> Gathered {
         lines::latencies(),
         lines::bursts(),
         lines::recoveries(),
+        lines::overloads(),
         lines::comparisons(),
     ];
     let source = |text: &String| {

@@ -143,6 +143,14 @@ fn lines_of_every_job_have_their_plots() {
             2,
             &["Longest burst without loss", "Buffer time by frame size"],
         ),
+        (
+            lines::overloads(),
+            1,
+            &[
+                "Forwarding rate under overload",
+                "Management path under overload",
+            ],
+        ),
         (lines::recoveries(), 1, &["Recovery time by trial"]),
         (
             lines::comparisons(),

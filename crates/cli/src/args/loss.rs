@@ -1,9 +1,9 @@
 //! `mpps loss`.
 
-use super::quantity::percent;
-use super::quantity::{budget, rate, trial_length, warm_up};
+use super::quantity::{budget, percent, rate, trial_length, warm_up};
 use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
+use mpps_lab::jobs::lasting::Overload;
 use mpps_method::{Rate, Span};
 use std::path::PathBuf;
 
@@ -26,6 +26,15 @@ pub struct LossArgs {
     /// [default: as long as it takes]
     #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Load")]
     pub budget: Option<Span>,
+    /// Offer one lasting overload instead, so many times the maximum forwarding rate (5x), or all that the tester can
+    /// (max): does the router hold its rate, does its management path answer, and when is it as before?
+    #[arg(long, value_name = "FACTOR", value_parser = overload, help_heading = "Load",
+          conflicts_with_all = ["step", "time", "max_rate", "warm_up", "budget", "simulate"])]
+    pub overload: Option<Overload>,
+    /// It lasts so long (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
+    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = budget, requires = "overload",
+          help_heading = "Load")]
+    pub lasts: Span,
     /// What is sent.
     #[command(flatten)]
     pub sent: SentArgs,
@@ -41,6 +50,18 @@ pub struct LossArgs {
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+fn overload(text: &str) -> Result<Overload, String> {
+    if text == "max" {
+        return Ok(Overload::Max);
+    }
+    let factor = text
+        .strip_suffix('x')
+        .and_then(|factor| factor.parse().ok());
+    let factor = factor.filter(|factor: &f64| (1.1..=1000.0).contains(factor));
+    let overload = factor.map(Overload::Times);
+    overload.ok_or_else(|| "give 1.1x to 1000x of the maximum forwarding rate, or max".to_owned())
 }
 
 fn step(text: &str) -> Result<f64, String> {

@@ -5,8 +5,8 @@ use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
-    LatencyLoad, LoadLine, LoadTrial, Recovered, RecoveryLine, RecoveryTrial, ResetLine,
-    ResetTrial, Run, Verdict,
+    LatencyLoad, LoadLine, LoadTrial, OverloadLine, Recovered, RecoveryLine, RecoveryTrial,
+    ResetLine, ResetTrial, Run, Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -52,6 +52,16 @@ pub fn curves(run: &Run) -> Exit {
         _ => worst(curve.loads.iter().map(exit)),
     };
     worst(run.curves.iter().map(curve))
+}
+
+/// What was forwarded in one undisturbed second is something.
+pub fn overloads(run: &Run) -> Exit {
+    let exit = |size: &OverloadLine| match (&size.verdict, size.undisturbed().next()) {
+        (Some(Verdict::Invalid), _) => Exit::Failed,
+        (_, None) => Exit::Disturbed,
+        _ => Exit::Measured,
+    };
+    worst(run.overloads.iter().map(exit))
 }
 
 /// A load that the tester cannot offer is shown as such, unless it is all that there is.

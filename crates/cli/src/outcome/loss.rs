@@ -38,6 +38,16 @@ pub fn plot(run: &Run) -> Option<String> {
     Some(mpps_report::loss_picture(&run.curves, &[&title, &machine]))
 }
 
+/// Forwarding and answers by second of a lasting overload.
+pub fn overload_plot(run: &Run) -> Option<String> {
+    let machine = machine(run.begin.as_ref()?);
+    let title = terminal::overload_title(run.overloads.first()?);
+    Some(mpps_report::overload_picture(
+        &run.overloads,
+        &[&title, &machine],
+    ))
+}
+
 fn is_simulated(run: &RunLine) -> bool {
     matches!(run.bed, Place::Simulated { .. })
 }

@@ -35,7 +35,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind, or of several parts.
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     Kind {
         job: suite::JOB,
         is_in: suite::is_in,
@@ -77,6 +77,13 @@ const KINDS: [Kind; 11] = [
         show: loss::show,
         exit: exit::curves,
         plot: loss::plot,
+    },
+    Kind {
+        job: "loss",
+        is_in: |run| !run.overloads.is_empty(),
+        show: |run, view| lines::show(run, view, &run.overloads, terminal::lasting),
+        exit: exit::overloads,
+        plot: loss::overload_plot,
     },
     Kind {
         job: "latency",

@@ -4,8 +4,9 @@ use super::sending::Sending;
 use super::{BedChoice, DestinationPlan};
 use crate::args::LossArgs;
 use anyhow::{Result, ensure};
-use mpps_lab::jobs::loss;
+use mpps_lab::jobs::lasting::LastingPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
+use mpps_lab::jobs::{JobError, loss, recovery};
 use mpps_lab::search::link::Link;
 use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::{Accept, Rate, Resolution, SearchPlan, Span};
@@ -17,6 +18,8 @@ pub struct LossPlan {
     pub bed: BedChoice,
     /// What.
     pub offer: loss::LossPlan,
+    /// A lasting overload instead.
+    pub lasting: Option<LastingPlan>,
     /// Routes to load into the DUT, and destinations to draw from them.
     pub destinations: Option<DestinationPlan>,
 }
@@ -36,22 +39,31 @@ impl LossPlan {
             );
         }
         let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
+        let measurement = ThroughputPlan {
+            sizes: sending.sizes,
+            traffic: sending.traffic,
+            port: sending.port,
+            search: trials_of(args.time),
+            warm_up: args.warm_up.unwrap_or(Span::ZERO),
+            minimum: Rate::ZERO,
+            maximum: args.max_rate,
+            link: Link::NOTIONAL,
+            budget: args.budget,
+            receiver: sending.receiver,
+        };
+        let can_step = recovery::can_step(&measurement.traffic);
+        ensure!(args.overload.is_none() || can_step, JobError::NoStep);
+        let lasting = args.overload.map(|overload| LastingPlan {
+            measurement: measurement.clone(),
+            overload,
+            lasts: args.lasts,
+        });
         Ok(Self {
             bed: sending.bed,
             destinations: sending.destinations,
+            lasting,
             offer: loss::LossPlan {
-                measurement: ThroughputPlan {
-                    sizes: sending.sizes,
-                    traffic: sending.traffic,
-                    port: sending.port,
-                    search: trials_of(args.time),
-                    warm_up: args.warm_up.unwrap_or(Span::ZERO),
-                    minimum: Rate::ZERO,
-                    maximum: args.max_rate,
-                    link: Link::NOTIONAL,
-                    budget: args.budget,
-                    receiver: sending.receiver,
-                },
+                measurement,
                 step: args.step,
             },
         })

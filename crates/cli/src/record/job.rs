@@ -9,6 +9,7 @@ use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::compare::ComparePlan;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
+use mpps_lab::jobs::lasting::{LastingPlan, Overload};
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
@@ -87,6 +88,33 @@ impl<'a> Job<'a> {
                 fixed: Some(FixedLoads {
                     loads: plan.shares().map(percent).collect(),
                     time_ns: time.as_nanos(),
+                    trials: 1,
+                }),
+                ..sent(&measurement.sizes, &measurement.traffic)
+            },
+        }
+    }
+
+    /// `mpps loss --overload`.
+    #[must_use]
+    pub fn lasting(plan: &'a LastingPlan) -> Self {
+        let (measurement, lasts) = (&plan.measurement, plan.lasts);
+        let load = match plan.overload {
+            Overload::Times(factor) => format!("{factor} times the maximum forwarding rate"),
+            Overload::Max => "all that the tester can offer".to_owned(),
+        };
+        Self {
+            name: "loss",
+            traffic: &measurement.traffic,
+            receiver: measurement.receiver,
+            rule: format!(
+                "{lasts} of {load}, then {} of half of its maximum",
+                plan.after()
+            ),
+            plan: Plan {
+                fixed: Some(FixedLoads {
+                    loads: vec![load],
+                    time_ns: lasts.as_nanos(),
                     trials: 1,
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)

@@ -10,6 +10,7 @@ mod clock;
 mod comparability;
 mod comparison;
 mod job;
+mod lasting;
 mod latency;
 mod load;
 mod loss;
@@ -30,6 +31,7 @@ pub use clock::Clock;
 pub use comparability::sha256;
 pub use comparison::comparison_line;
 pub use job::Job;
+pub use lasting::overload_line;
 pub use latency::latency_line;
 pub use load::load_line;
 #[cfg(test)]

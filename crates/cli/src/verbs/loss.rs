@@ -5,11 +5,12 @@ use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
 use crate::plan;
-use crate::record::{Job, curve_line};
+use crate::record::{Job, curve_line, overload_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::lasting::{self, Lasting, LastingPlan};
 use mpps_lab::jobs::loss::{self, Curve, LossPlan};
 use mpps_lab::traffic::Traffic;
 
@@ -23,7 +24,10 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
         plot: args.plot.as_deref(),
         ..Asked::new(&args.output, plan.bed, plan.destinations)
     };
-    measure(&asked, Loss(plan.offer))
+    match plan.lasting {
+        Some(lasting) => measure(&asked, Overload(lasting)),
+        None => measure(&asked, Loss(plan.offer)),
+    }
 }
 
 /// What to offer.
@@ -57,6 +61,36 @@ impl Measure for Loss {
             Place::Bed(bed) => loss::measure(bed, &self.0, &mut results),
             Place::Simulated(pair) => loss::simulate(pair, &self.0, &mut results),
         };
+        error.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// A lasting overload.
+struct Overload(LastingPlan);
+
+impl Measure for Overload {
+    fn job(&self) -> Job<'_> {
+        Job::lasting(&self.0)
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        words::sent(&self.0.measurement)
+            + &words::destinations(asked.destinations.as_ref())
+            + &format!("loads        {}\n", self.job().rule)
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.0.measurement.traffic
+    }
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        self.0.measurement = self.0.measurement.on_bed(bed)?;
+        Ok(())
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, &self.0)]);
+        let error = lasting::measure(place.bed()?, &self.0, &mut results);
         error.map_or(Ok(()), |error| Err(error.into()))
     }
 }

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod compare;
 pub mod fib_scale;
 pub mod fixed_load;
+pub mod lasting;
 pub mod latency;
 pub mod loss;
 pub mod recovery;

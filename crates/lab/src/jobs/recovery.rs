@@ -96,7 +96,7 @@ impl Recovery {
     }
 
     /// From when the load dropped and when the last lost frame left, in a trial of this length.
-    fn new(dropped: Option<Span>, last_lost: Option<Span>, length: Span) -> Self {
+    pub(super) fn new(dropped: Option<Span>, last_lost: Option<Span>, length: Span) -> Self {
         let Some(dropped) = dropped else {
             return Self::NotMeasured;
         };
@@ -205,7 +205,8 @@ fn measure_size(
         size.trials
             .push(one_trial(&mut tester, &high, &low, trials)?);
     }
-    size.doubts = doubts(&tester, &size.trials);
+    let tried = size.trials.iter().map(|trial| &trial.judged);
+    size.doubts = doubts(&tester, tried);
     Ok(())
 }
 
@@ -243,10 +244,12 @@ pub fn one_trial(
     })
 }
 
-fn doubts(tester: &Tester<'_>, trials: &[RecoveryTrial]) -> Vec<Doubt> {
+pub(super) fn doubts<'a>(
+    tester: &Tester<'_>,
+    trials: impl Iterator<Item = &'a Judged>,
+) -> Vec<Doubt> {
     let around = tester.surroundings();
-    let tried = trials.iter().map(|trial| &trial.judged);
-    let tried: Vec<_> = tried
+    let tried: Vec<_> = trials
         .map(|judged| (judged.trial.clone(), judged.verdict))
         .collect();
     let mut doubts = doubt::of_overload(&around);

@@ -53,10 +53,20 @@ pub enum JobError {
         "every load of the search lost frames, so there is no throughput: give loads in frames/s"
     )]
     NoThroughput,
-    /// A load that drops within a trial is more than this traffic's sender can do.
+    /// More frames than there is memory for.
     #[error(
-        "recovery: needs one direction and --port xdp, whose sender can change its pace within a trial"
+        "an overload of {frames} frames needs {} MiB for a bit each, more than a quarter of the free memory: give --for {} at most",
+        frames.div_ceil(8 << 20),
+        longest
     )]
+    OverloadTooLong {
+        /// Frames of both loads.
+        frames: u64,
+        /// The longest overload that has room.
+        longest: mpps_method::Span,
+    },
+    /// A load that drops within a trial is more than this traffic's sender can do.
+    #[error("needs one direction and --port xdp, whose sender can change its pace within a trial")]
     NoStep,
     /// A reset can be seen only by a receiver that times frames.
     #[error("reset: needs one direction and --port xdp, whose receiver times frames")]

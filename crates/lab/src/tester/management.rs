@@ -1,167 +1,200 @@
-//! Management traffic (RFC 2544 section 11.2): queries to the router itself while it forwards, and its answers.
+//! The router's management path: ten times a second a question to an address of the router's own, which a program in its
+//! namespace answers on the router's CPUs.
 //!
-//! A query is an ICMP echo request from the tester's first port to the router's address there, so it takes a place in the
-//! receive ring as the frames of a trial do. It is no frame of the trial: `trial` leaves it out of the counters.
+//! The path has a port of its own (`mM` to `mN`), so the load fills no ring on it. Question and answer pass the IP and UDP of
+//! the router's namespace. The answering thread has to get time on the router's CPUs, as a routing daemon has to.
 
-use crate::bed::{Bed, Front};
-use crate::tester::TesterError;
-use mpps_linux::clock::monotonic_ns;
-use mpps_linux::packet::Instruction::{Keep, LoadHalf, LoadOctet, SkipIfEqual};
-use mpps_linux::packet::{Filter, PacketSocket};
-use mpps_linux::{cpu, task};
-use mpps_method::Queries;
-use mpps_wire::checksum;
-use mpps_wire::ether::{self, Ether, MacAddr};
-use mpps_wire::ipv4::{self, Ipv4};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use super::error::TesterError;
+use crate::bed::Bed;
+use crate::clock::monotonic_ns;
+use mpps_linux::clock::thread_ns;
+use mpps_linux::cpu::{self, CpuSet};
+use mpps_linux::links::{self, VethSpec};
+use mpps_linux::netns::NetNs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-/// Queries each second at most: each wakes a thread on the tester's CPU.
-pub const QUERIES_MAX: u16 = 100;
-/// An answer that comes later than this after the trial's last frame is none, ns.
-const ANSWER_LIMIT_NS: u64 = 200_000_000;
-/// How often to look whether the sender has ended, ms.
-const LOOK_MS: u64 = 20;
-/// The asking thread runs while the sender has the CPU.
-const PRIORITY: u8 = 1;
-/// Octets of a query without FCS: the smallest frame.
-const LENGTH: usize = 60;
-/// What all queries have in their ICMP identifier.
-const IDENTIFIER: u16 = 0x6d70;
-/// Protocol number of ICMP.
-const ICMP: u8 = 1;
-/// ICMP's type of a query (RFC 792); that of an answer is 0.
-const ECHO: u8 = 8;
-/// Where ICMP begins.
-const AT: usize = ether::HEADER_LEN + ipv4::HEADER_LEN;
+/// From one question to the next, ns.
+const EVERY_NS: u64 = 100_000_000;
+/// Port and address of the router, then of the tester.
+const ENDS: [(&str, Ipv4Addr, [u8; 6]); 2] = [
+    ("mM", Ipv4Addr::new(169, 254, 77, 1), [2, 0, 0, 0, 77, 1]),
+    ("mN", Ipv4Addr::new(169, 254, 77, 2), [2, 0, 0, 0, 77, 2]),
+];
+const PREFIX: u8 = 30;
+/// The port of the echo protocol (RFC 862).
+const ECHO: u16 = 7;
 
-/// Asks the router while it forwards.
-pub struct Manager {
-    socket: PacketSocket,
-    per_s: u16,
-    /// A query whose number is 0.
-    query: [u8; LENGTH],
-    /// The number of the next query.
-    next: AtomicU16,
+/// One question, times by the monotonic clock, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// When it was sent.
+    pub asked_ns: u64,
+    /// When its answer came; `None`: not yet, or never.
+    pub answered_ns: Option<u64>,
 }
 
-impl Manager {
-    /// Prepares so many queries a second to the router of this bed.
+/// The path while it stands. It goes when this is dropped.
+pub struct Management {
+    router: Arc<NetNs>,
+    ending: Arc<AtomicBool>,
+    questions: Arc<Mutex<Vec<Question>>>,
+    threads: Vec<JoinHandle<u64>>,
+}
+
+impl Management {
+    /// Puts the path up and begins to ask. `None`: only its owner reaches this DUT.
     ///
     /// # Errors
-    /// Queries cannot be told from frames there, or the socket could not be opened.
-    pub(super) fn open(bed: &Bed, per_s: u16) -> Result<Self, TesterError> {
-        let [from, _] = bed.tester();
-        let ports = bed.dut().ports();
-        let Some([to, _]) = ports.filter(|_| bed.plan().nic == Front::Cpumap) else {
-            return Err(TesterError::NoQueries);
+    /// The kernel refused the ports or the sockets.
+    pub fn raise(bed: &Bed) -> Result<Option<Self>, TesterError> {
+        let Some([port, _]) = bed.dut().ports() else {
+            return Ok(None);
         };
-        let filter = Filter::new(vec![
-            LoadHalf(12),
-            SkipIfEqual(u32::from(ether::TYPE_IPV4), 0, 4),
-            LoadOctet(23),
-            SkipIfEqual(u32::from(ICMP), 0, 2),
-            LoadHalf(38),
-            SkipIfEqual(u32::from(IDENTIFIER), 1, 0),
-            Keep(0),
-            Keep(LENGTH as u32),
-        ]);
-        let open = || PacketSocket::open(&from.name, &filter, &[]);
-        let mut query = [0; LENGTH];
-        let ether = Ether {
-            destination: MacAddr(to.mac),
-            source: MacAddr(from.mac),
-            ethertype: ether::TYPE_IPV4,
+        let mut path = Self {
+            router: Arc::clone(&port.netns),
+            ending: Arc::default(),
+            questions: Arc::default(),
+            threads: Vec::new(),
         };
-        let ip = Ipv4 {
-            dscp: 0,
-            total_length: (LENGTH - ether::HEADER_LEN) as u16,
-            dont_fragment: true,
-            ttl: 64,
-            protocol: ICMP,
-            source: from.v4,
-            destination: to.v4,
-        };
-        let rest = ether.emit(&mut query).and_then(|rest| ip.emit(rest));
-        if rest.is_err() {
-            return Err(TesterError::NoQueries);
+        let tester = &bed.tester()[0].netns;
+        let [answering, asking] = connect(&path.router, tester)?;
+        let (ending, cpus) = (Arc::clone(&path.ending), bed.plan().cpus.dut_set());
+        path.threads.push(std::thread::spawn(move || {
+            answer(&answering, &ending, &cpus);
+            thread_ns()
+        }));
+        let (ending, questions) = (Arc::clone(&path.ending), Arc::clone(&path.questions));
+        path.threads.push(std::thread::spawn(move || {
+            ask(&asking, &ending, &questions);
+            thread_ns()
+        }));
+        Ok(Some(path))
+    }
+
+    /// The questions so far.
+    #[must_use]
+    pub fn questions(&self) -> Vec<Question> {
+        let questions = self.questions.lock();
+        questions.map_or_else(|_| Vec::new(), |questions| questions.clone())
+    }
+
+    /// Takes the path down. Returns the questions, and the CPU time that answering and asking took, ns.
+    #[must_use]
+    pub fn end(mut self) -> (Vec<Question>, [u64; 2]) {
+        let mut took = self.stop().into_iter();
+        let mut next = || took.next().unwrap_or(0);
+        (self.questions(), [next(), next()])
+    }
+
+    fn stop(&mut self) -> Vec<u64> {
+        self.ending.store(true, Ordering::Release);
+        let threads = self.threads.drain(..);
+        threads.map(|thread| thread.join().unwrap_or(0)).collect()
+    }
+}
+
+impl Drop for Management {
+    fn drop(&mut self) {
+        self.stop();
+        // Where the namespace is gone already, the ports are too.
+        let _gone = self.router.run(|| links::delete(ENDS[0].0));
+    }
+}
+
+/// Both ports with their addresses, and a socket at each: the answering one, then the asking one.
+fn connect(router: &NetNs, tester: &NetNs) -> Result<[UdpSocket; 2], TesterError> {
+    let [(name, _, mac), (peer_name, _, peer_mac)] = ENDS;
+    let spec = VethSpec {
+        name,
+        mac,
+        peer_name,
+        peer_mac,
+        peer_netns: tester,
+        rx_queues: 1,
+        tx_queues: 1,
+    };
+    router.run(|| {
+        // A kept bed still has the ports of a run that was killed.
+        if links::exists(name)? {
+            links::delete(name)?;
         }
-        query[AT] = ECHO;
-        query[AT + 4..AT + 6].copy_from_slice(&IDENTIFIER.to_be_bytes());
-        Ok(Self {
-            socket: from.netns.run(open)??,
-            per_s,
-            query,
-            next: AtomicU16::new(0),
-        })
+        links::create_veth(&spec)
+    })??;
+    for (netns, (name, address, _)) in [(router, ENDS[0]), (tester, ENDS[1])] {
+        netns.run(|| {
+            links::set_multicast(name, false)?;
+            links::set_addr_gen_mode_none(name)?;
+            links::add_address(name, IpAddr::V4(address), PREFIX)?;
+            links::set_up(name)
+        })??;
     }
+    let bind = |netns: &NetNs, address, port| {
+        let socket = netns.run(|| UdpSocket::bind(SocketAddrV4::new(address, port)))?;
+        socket.map_err(|error| refused("bind", &error))
+    };
+    let (answering, asking) = (bind(router, ENDS[0].1, ECHO)?, bind(tester, ENDS[1].1, 0)?);
+    let connected = asking.connect((ENDS[0].1, ECHO));
+    connected.map_err(|error| refused("connect", &error))?;
+    Ok([answering, asking])
+}
 
-    /// Sends, and asks meanwhile: once as it begins, and then each period.
-    ///
-    /// # Errors
-    /// Those of sending, and what the kernel said to a query.
-    pub fn beside<T>(
-        &self,
-        send: impl FnOnce() -> Result<T, TesterError>,
-    ) -> Result<(T, Queries), TesterError> {
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            let asking = scope.spawn(|| self.ask_until(&stop));
-            let sent = send();
-            stop.store(true, Ordering::Release);
-            let asked = asking.join();
-            let asked = asked.map_err(|_| TesterError::Panicked("the asking thread"))?;
-            Ok((sent?, asked?))
-        })
+fn refused(operation: &str, error: &io::Error) -> TesterError {
+    mpps_linux::Error::from_io(operation, "the management path's socket", error).into()
+}
+
+fn answer(socket: &UdpSocket, ending: &AtomicBool, cpus: &CpuSet) {
+    // A thread that cannot be moved answers from where it is: then the answers say less, and still are some.
+    let _moved = cpu::pin_current_thread(cpus);
+    let mut text = [0; 8];
+    while !ending.load(Ordering::Acquire) {
+        if let Ok(from) = received(socket, EVERY_NS, || socket.recv_from(&mut text)) {
+            // A question that cannot be answered stays without an answer.
+            let _lost = socket.send_to(&text, from.1);
+        }
     }
+}
 
-    fn ask_until(&self, stop: &AtomicBool) -> Result<Queries, TesterError> {
-        // Where that is not allowed, some queries are late.
-        let _late = cpu::set_fifo(task::current_tid(), PRIORITY);
-        let first = self.next.load(Ordering::Relaxed);
-        let begun_ns = monotonic_ns();
-        let mut queries = Queries::default();
-        let mut end_ns = None;
-        let mut room = [0; LENGTH];
-        loop {
-            let now_ns = monotonic_ns();
-            if end_ns.is_none() && stop.load(Ordering::Acquire) {
-                end_ns = Some(now_ns + ANSWER_LIMIT_NS);
+fn ask(socket: &UdpSocket, ending: &AtomicBool, questions: &Mutex<Vec<Question>>) {
+    let mut text = [0; 8];
+    let mut next = monotonic_ns();
+    for number in 0_u64.. {
+        if ending.load(Ordering::Acquire) {
+            return;
+        }
+        if let Ok(mut questions) = questions.lock() {
+            questions.push(Question {
+                asked_ns: monotonic_ns(),
+                answered_ns: None,
+            });
+        }
+        // A question that cannot be sent has no answer.
+        let _lost = socket.send(&number.to_ne_bytes());
+        next = (next + EVERY_NS).max(monotonic_ns());
+        while let left @ 1.. = next.saturating_sub(monotonic_ns()) {
+            if received(socket, left, || socket.recv(&mut text)).is_err() {
+                continue;
             }
-            let due_ns = begun_ns + queries.asked * 1_000_000_000 / u64::from(self.per_s);
-            let wait_ns = match end_ns {
-                Some(end_ns) if queries.answered >= queries.asked || now_ns >= end_ns => {
-                    return Ok(queries);
-                }
-                Some(end_ns) => end_ns - now_ns,
-                None if now_ns >= due_ns => {
-                    self.ask()?;
-                    queries.asked += 1;
-                    continue;
-                }
-                None => due_ns - now_ns,
-            };
-            let wait_ms = (wait_ns / 1_000_000 + 1).min(LOOK_MS);
-            let heard = self.socket.receive(&mut room, wait_ms as i32)?;
-            let is_new = heard
-                .is_some_and(|frame| u64::from(number(frame).wrapping_sub(first)) < queries.asked);
-            queries.answered += u64::from(is_new);
+            let number = usize::try_from(u64::from_ne_bytes(text)).unwrap_or(usize::MAX);
+            if let Ok(mut questions) = questions.lock()
+                && let Some(question) = questions.get_mut(number)
+            {
+                question.answered_ns.get_or_insert(monotonic_ns());
+            }
         }
-    }
-
-    fn ask(&self) -> Result<(), TesterError> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut query = self.query;
-        query[AT + 6..AT + 8].copy_from_slice(&number.to_be_bytes());
-        let checksum = checksum::of(&query[AT..]);
-        query[AT + 2..AT + 4].copy_from_slice(&checksum.to_be_bytes());
-        Ok(self.socket.send(&query)?)
     }
 }
 
-/// The number of a query in its answer.
-fn number(answer: &[u8]) -> u16 {
-    match answer.get(AT + 6..AT + 8) {
-        Some(&[high, low]) => u16::from_be_bytes([high, low]),
-        _ => 0,
-    }
+/// What a socket receives within so many ns.
+fn received<T>(
+    socket: &UdpSocket,
+    within_ns: u64,
+    receive: impl FnOnce() -> io::Result<T>,
+) -> io::Result<T> {
+    socket.set_read_timeout(Some(Duration::from_nanos(within_ns)))?;
+    receive()
 }

@@ -13,6 +13,7 @@ mod nic;
 mod planted;
 mod ports;
 mod programs;
+mod queries;
 mod ways;
 mod wire;
 
@@ -22,7 +23,7 @@ pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};
 pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
 pub(crate) use machine::{real_time, watch};
-pub use management::{Manager, QUERIES_MAX};
+pub use management::{Management, Question};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan};
@@ -39,6 +40,7 @@ pub use ports::receiver::{Receiver, ReceiverPlan};
 pub use ports::sender::{Sender, SenderPlan};
 pub use ports::template::{Template, Varied};
 pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
+pub use queries::{Manager, QUERIES_MAX};
 pub use ways::{DutPorts, Way, way_id, ways};
 pub use wire::Wire;
 

@@ -155,6 +155,15 @@ pub struct Stepped {
     pub last_lost: Option<Span>,
 }
 
+/// How far a sender is.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    /// When its first slot was due, monotonic ns; 0: not yet.
+    pub started_ns: u64,
+    /// Slots that passed without a frame.
+    pub unsent: u64,
+}
+
 /// Runs one trial at a load and then at a lower one, in one direction.
 ///
 /// # Errors
@@ -163,6 +172,16 @@ pub fn run_stepped(
     tester: &mut Tester<'_>,
     high: &Offer,
     low: &Offer,
+) -> Result<Stepped, TesterError> {
+    run_stepped_watched(tester, high, low, &|_, _| Ok(Span::from_millis(1_000)))
+}
+
+/// The same, with looks at the tester while it sends. `look` tells when it wants to look again at the latest.
+pub fn run_stepped_watched(
+    tester: &mut Tester<'_>,
+    high: &Offer,
+    low: &Offer,
+    look: &dyn Fn(&Tester<'_>, &Passed) -> Result<Span, TesterError>,
 ) -> Result<Stepped, TesterError> {
     let (first, then) = (high.duration, low.duration);
     let mut begun = Begun::paced(
@@ -175,7 +194,13 @@ pub fn run_stepped(
         after_ns: first.as_nanos(),
         gap_fp: gap_fp(low.rate.fps()),
     });
-    let sent = send_load(tester, begun.order, &WhileSending::NOBODY)?;
+    let minding = WhileSending {
+        go_on: &|started_ns, [unsent, _]| {
+            let passed = Passed { started_ns, unsent };
+            Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
+        },
+    };
+    let sent = send_load(tester, begun.order, &minding)?;
     let (started_ns, slowed_ns) = (sent.0.started_ns, sent.0.slowed_ns);
     let mut marks = tester.sender.marks()?;
     marks.push(Mark {

@@ -1,7 +1,10 @@
-//! Gauges of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+//! Gauges of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
 
 use super::{Gauges, LATENCY, Labels, MAXIMUM, NS, with};
-use mpps_record::{BurstLine, ComparisonLine, Interval, LatencyLine, RecoveryLine, ResetLine, Run};
+use crate::sentence;
+use mpps_record::{
+    BurstLine, ComparisonLine, Interval, LatencyLine, OverloadLine, RecoveryLine, ResetLine, Run,
+};
 
 const BUFFER: (&str, &str) = (
     "mpps_buffer_seconds",
@@ -10,6 +13,9 @@ const BUFFER: (&str, &str) = (
 
 /// Those of the run.
 pub fn add(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
+    for line in &run.overloads {
+        overload(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
     for line in &run.latencies {
         latency(gauges, labels, line);
     }
@@ -48,6 +54,40 @@ fn latency(gauges: &mut Gauges, labels: &Labels<'_>, line: &LatencyLine) {
                 gauges.add(LATENCY.0, LATENCY.1, &labels, seconds(ns));
             }
         }
+    }
+}
+
+fn overload(gauges: &mut Gauges, labels: &Labels<'_>, line: &OverloadLine) {
+    let forwarded = sentence::spread(&line.seconds, |second| second.forwarding_fps);
+    let path = line.management.as_ref();
+    for (name, help, value) in [
+        (
+            "mpps_overload_forwarding_fps",
+            "What the DUT forwarded under a lasting overload, frames/s.",
+            forwarded.map(|[mean, ..]| mean),
+        ),
+        (
+            "mpps_overload_forwarding_lowest_fps",
+            "What the DUT forwarded in the worst second of it, frames/s.",
+            forwarded.map(|[_, lowest, _]| lowest),
+        ),
+        (
+            "mpps_management_answered_ratio",
+            "Questions to the router's own address that were answered under overload.",
+            path.map(|path| path.answered as f64 / path.asked.max(1) as f64),
+        ),
+        (
+            "mpps_management_silence_seconds",
+            "The longest time of the overload without an answer.",
+            seconds(path.map(|path| path.longest_silence_ns)),
+        ),
+        (
+            "mpps_overload_return_seconds",
+            "Time for which frames were lost after a lasting overload.",
+            seconds(line.recovery_ns),
+        ),
+    ] {
+        gauges.add(name, help, labels, value);
     }
 }
 

@@ -1,11 +1,11 @@
-//! Tables of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+//! Tables of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
 
 use super::{INTERVAL, dash, whole};
 use crate::number;
 use crate::sentence;
 use mpps_record::{
-    BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, PathLatency, RecoveryLine,
-    ResetLine, Run, Variant,
+    BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, OverloadLine, PathLatency,
+    RecoveryLine, ResetLine, Run, Variant,
 };
 
 const LATENCIES: &[&str] = &[
@@ -48,6 +48,18 @@ const RESETS: &[&str] = &[
     "void before it",
     "verdict",
 ];
+const OVERLOADS: &[&str] = &[
+    "frame",
+    "load",
+    "seconds",
+    "offered, frames/s",
+    "forwarded",
+    "lowest",
+    "highest",
+    "answered",
+    "longest without answer",
+    "frames lost for",
+];
 const COMPARISONS: &[&str] = &[
     "frame",
     "variant",
@@ -65,7 +77,8 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 /// Those of the run's job. `None` where it is another one.
 pub fn rows(run: &Run) -> Option<Rows> {
-    let all: [Rows; 5] = [
+    let all: [Rows; 6] = [
+        (OVERLOADS, run.overloads.iter().map(overload).collect()),
         (LATENCIES, run.latencies.iter().flat_map(latency).collect()),
         (BURSTS, run.bursts.iter().flat_map(burst).collect()),
         (
@@ -183,6 +196,25 @@ fn reset(line: &ResetLine) -> Vec<Vec<String>> {
         ]
     });
     trials.collect()
+}
+
+fn overload(line: &OverloadLine) -> Vec<String> {
+    let spread = |rate| sentence::spread(&line.seconds, rate);
+    let offered = spread(|second| second.offered_fps).map(|[mean, ..]| mean);
+    let forwarded = spread(|second| second.forwarding_fps);
+    let path = line.management.as_ref();
+    vec![
+        number::frame(&line.frame),
+        line.load.clone(),
+        line.seconds.len().to_string(),
+        whole(offered),
+        whole(forwarded.map(|[mean, ..]| mean)),
+        whole(forwarded.map(|[_, lowest, _]| lowest)),
+        whole(forwarded.map(|[.., highest]| highest)),
+        path.map_or_else(dash, |path| format!("{} of {}", path.answered, path.asked)),
+        time(path.map(|path| path.longest_silence_ns)),
+        time(line.recovery_ns),
+    ]
 }
 
 fn comparison(line: &ComparisonLine) -> Vec<Vec<String>> {

@@ -1,4 +1,4 @@
-//! Records of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`, each with its first line and its
+//! Records of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`, each with its first line and its
 //! last.
 
 use super::{append, golden};
@@ -144,6 +144,50 @@ pub fn recoveries() -> String {
             other: Other::new(),
         };
         append(text, "recovery", &line);
+    })
+}
+
+/// Twenty seconds, of which one was disturbed and two had no answer.
+pub fn overloads() -> String {
+    run_of("loss", |text| {
+        let second = |at: u64| OverloadSecond {
+            length_ns: 1_000_000_000,
+            offered_fps: 5_300_000,
+            forwarding_fps: 1_400_000 + at * 1_000,
+            disturbed_share: if at == 7 { 0.4 } else { 0.0 },
+            asked: Some(10),
+            answered: Some(if at / 2 == 5 { 0 } else { 10 }),
+        };
+        let line = OverloadLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            load: "5x".to_owned(),
+            asked_ns: 20_000_000_000,
+            after_ns: 20_000_000_000,
+            max_forwarding_fps: Some(1_410_000),
+            overload_fps: Some(5_300_000),
+            after_fps: Some(705_000),
+            seconds: (0..20).map(second).collect(),
+            management: Some(ManagementPath {
+                before_asked: 9,
+                before_answered: 9,
+                asked: 200,
+                answered: 180,
+                longest_silence_ns: 2_100_000_000,
+                back_ns: Some(0),
+                answering_ns: 9_000_000,
+            }),
+            trial: Some(17),
+            verdict: Some(Verdict::Lossy),
+            verdict_text: Some("lossy: 9 000 frames lost".to_owned()),
+            recovered: Recovered::Recovered,
+            recovery_ns: Some(12_000_000),
+            watching_ns: 9_000_000,
+            why: None,
+            doubts: planted(),
+            other: Other::new(),
+        };
+        append(text, "loss", &line);
     })
 }
 

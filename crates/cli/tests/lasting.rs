@@ -1,0 +1,130 @@
+//! `mpps loss --overload` end to end: seconds, answers of the management path, and the return; and a path that is dead.
+
+mod door;
+
+use door::{Scratch, assert_gone, mpps, privileged, run};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+
+/// Three seconds of overload. Returns the text and the line.
+fn overloaded(scratch: &Scratch, set_up: &[&str]) -> Option<(String, Value)> {
+    let record = scratch.path("record.jsonl");
+    let mut command = mpps(&["loss", "--overload", "5x", "--for", "3s", "--frame", "64"]);
+    let ended = run(command.args(set_up).arg("--record").arg(&record));
+    assert_gone(ended.bed());
+    println!("{}{}", ended.stdout, ended.stderr);
+    let shown = run(mpps(&["show"]).arg(&record));
+    // Only the run itself tells where its plot is.
+    assert!(ended.stdout.starts_with(&shown.stdout), "{ended:?}");
+    let shown = run(mpps(&["show", "--json"]).arg(&record));
+    let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
+    let line = document["results"][0].clone();
+    if line["seconds"].as_array().is_none_or(Vec::is_empty) {
+        println!("SKIP: too disturbed");
+        return None;
+    }
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
+    Some((ended.stdout, line))
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name}: {value}"))
+}
+
+#[test]
+fn an_overload_is_told_by_second() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("lasting");
+    let Some((text, line)) = overloaded(&scratch, &[]) else {
+        return;
+    };
+    let seconds = line["seconds"].as_array().expect("seconds");
+    let lengths = seconds.iter().map(|second| number(second, "length_ns"));
+    let lasted: u64 = lengths.sum();
+    assert!((2_000_000_000..3_500_000_000).contains(&lasted), "{line}");
+    assert!(seconds.len() <= 4, "{line}");
+    for second in seconds {
+        assert!(number(second, "forwarding_fps") > 0, "{second}");
+        // A reading comes a moment after the frames that it counts.
+        let offered = number(second, "offered_fps") as f64;
+        assert!(
+            number(second, "forwarding_fps") as f64 <= offered * 1.1,
+            "{second}"
+        );
+    }
+    let path = &line["management"];
+    assert!(number(path, "asked") >= 15, "{path}");
+    assert!(
+        number(path, "answered") * 2 > number(path, "asked"),
+        "{path}"
+    );
+    assert!(number(path, "before_answered") > 0, "{path}");
+    assert!(number(path, "answering_ns") > 0, "{path}");
+    assert!(path["back_ns"].is_u64(), "{path}");
+    let sums = seconds.iter().map(|second| number(second, "asked"));
+    assert_eq!(sums.sum::<u64>(), number(path, "asked"), "{line}");
+    assert!(text.contains("longest without answer"), "{text}");
+    let plot = std::fs::read_to_string(scratch.path("record.svg")).expect("a plot");
+    assert!(plot.contains("Management path under overload"), "{plot}");
+}
+
+#[test]
+fn a_dead_management_path_is_told() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("dead-path");
+    let script = scratch.path("kill");
+    // The answers find no way back to the tester.
+    std::fs::write(
+        &script,
+        "#!/bin/sh\nip route add blackhole 169.254.77.2/32\n",
+    )
+    .expect("write");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let set_up = ["--dut-setup", script.to_str().expect("UTF-8")];
+    let Some((text, line)) = overloaded(&scratch, &set_up) else {
+        return;
+    };
+    let path = &line["management"];
+    assert!(
+        number(path, "before_asked") > 0 && number(path, "asked") >= 15,
+        "{path}"
+    );
+    assert_eq!(
+        number(path, "answered") + number(path, "before_answered"),
+        0,
+        "{path}"
+    );
+    assert!(path["back_ns"].is_null(), "{path}");
+    assert!(number(path, "longest_silence_ns") > 2_000_000_000, "{path}");
+    assert!(
+        text.contains("answered, and none before the overload"),
+        "{text}"
+    );
+    // What is forwarded has nothing to do with it.
+    assert!(number(&line["seconds"][0], "forwarding_fps") > 0, "{line}");
+}
+
+#[test]
+fn overloads_that_cannot_be_are_refused() {
+    for (words, wanted) in [
+        ("loss --overload 0.5x", "1.1x to 1000x"),
+        ("loss --overload 5", "1.1x to 1000x"),
+        ("loss --overload 5x --step 5%", "cannot be used with"),
+        ("loss --for 10s", "--overload"),
+        (
+            "loss --overload max --bidirectional",
+            "needs one direction and --port xdp",
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let ended = run(&mut mpps(&words));
+        assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
+        assert!(ended.stderr.contains(wanted), "{words:?}: {ended:?}");
+    }
+}

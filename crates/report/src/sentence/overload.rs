@@ -1,0 +1,232 @@
+//! What a lasting overload came to, a sentence for each frame size.
+
+use crate::number::{self, Known};
+use mpps_record::{ManagementPath, OverloadLine, OverloadSecond, Recovered};
+
+/// The router holds its rate where it forwards at least this share of its maximum.
+const HOLDS: f64 = 0.95;
+/// Less than this share of the maximum is no overload, because the tester could send no more.
+const OVERLOADED: f64 = 1.05;
+
+/// `64 B: holds 1.41M frames/s (seconds of 1.22M to 1.45M, over 600 s) at 5.30M offered, 3.76 times its maximum;
+/// management: 598 of 600 answered, 2.10 s longest without answer; as before 12.0 ms after.`
+#[must_use]
+pub fn overload(size: &OverloadLine) -> String {
+    let frame = number::frame(&size.frame);
+    let Some(rate) = rate(size) else {
+        return format!("{frame}: overload not measured");
+    };
+    let path = size.management.as_ref();
+    let told = [
+        Some(rate),
+        disturbed(size),
+        path.map(management),
+        Some(afterwards(size, path)),
+    ];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    format!("{frame}: {}", told.join("; "))
+}
+
+/// Mean, lowest and highest of a rate over the seconds that count: the undisturbed ones, where there are any.
+#[must_use]
+pub fn spread(seconds: &[OverloadSecond], rate: fn(&OverloadSecond) -> u64) -> Option<[f64; 3]> {
+    let any = seconds.iter().any(|second| !second.is_disturbed());
+    let counts = seconds
+        .iter()
+        .filter(|second| !any || !second.is_disturbed());
+    let time: f64 = counts.clone().map(|second| second.length_ns as f64).sum();
+    let frames = counts
+        .clone()
+        .map(|second| rate(second) as f64 * second.length_ns as f64);
+    let (lowest, highest) = counts
+        .clone()
+        .map(rate)
+        .min()
+        .zip(counts.clone().map(rate).max())?;
+    Some([
+        frames.sum::<f64>() / time.max(1.0),
+        lowest as f64,
+        highest as f64,
+    ])
+}
+
+fn rate(size: &OverloadLine) -> Option<String> {
+    let [forwarded, low, high] = spread(&size.seconds, |second| second.forwarding_fps)?;
+    let [offered, ..] = spread(&size.seconds, |second| second.offered_fps)?;
+    let maximum = size.max_forwarding_fps? as f64;
+    let share = forwarded / maximum.max(1.0);
+    let [all, low, high, offer] =
+        [forwarded, low, high, offered].map(|fps| Known::three(fps).short());
+    let holds = match () {
+        () if offered < maximum * OVERLOADED => {
+            format!("not overloaded: forwards {all} frames/s")
+        }
+        () if share >= HOLDS => format!("holds {all} frames/s"),
+        () => {
+            let share = number::percent(share);
+            format!("falls to {all} frames/s, {share} of its maximum")
+        }
+    };
+    let time = number::time(
+        size.seconds
+            .iter()
+            .map(|second| second.length_ns as f64)
+            .sum(),
+    );
+    let times = Known::three(offered / maximum.max(1.0)).plain();
+    Some(format!(
+        "{holds} (seconds of {low} to {high}, over {time}) at {offer} offered, {times} times its maximum"
+    ))
+}
+
+fn disturbed(size: &OverloadLine) -> Option<String> {
+    let all = size.seconds.len();
+    let disturbed = all - size.undisturbed().count();
+    match disturbed {
+        0 => None,
+        _ if disturbed == all => Some("the machine disturbed every second".to_owned()),
+        _ => Some(format!(
+            "without {disturbed} of {all} seconds, which the machine disturbed"
+        )),
+    }
+}
+
+fn management(path: &ManagementPath) -> String {
+    let (asked, silence) = (path.asked, number::time(path.longest_silence_ns as f64));
+    match path.answered {
+        0 if path.before_asked > 0 && path.before_answered == 0 => {
+            format!("management: none of {asked} answered, and none before the overload")
+        }
+        0 => format!("management: none of {asked} answered"),
+        answered => {
+            format!("management: {answered} of {asked} answered, {silence} longest without answer")
+        }
+    }
+}
+
+fn afterwards(size: &OverloadLine, path: Option<&ManagementPath>) -> String {
+    let dead = path.is_some_and(|path| path.back_ns.is_none());
+    let not_back = if dead { ", management not back" } else { "" };
+    let lost_ns = match (&size.recovered, size.trial) {
+        (_, None) => return "cut short".to_owned(),
+        (Recovered::Recovered, _) => size.recovery_ns.unwrap_or(0),
+        (Recovered::NotOverloaded, _) => 0,
+        (Recovered::NotRecovered, _) => {
+            let half = "frames lost afterwards to the end, at half of its maximum";
+            return format!("{half}{not_back}");
+        }
+        _ => return format!("return not measured{not_back}"),
+    };
+    let whole = if dead {
+        "forwards as before"
+    } else {
+        "as before"
+    };
+    match lost_ns.max(path.and_then(|path| path.back_ns).unwrap_or(0)) {
+        0 => format!("{whole} at once{not_back}"),
+        ns => format!("{whole} {} after{not_back}", number::time(ns as f64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::Other;
+
+    fn line(seconds: &[(u64, f64)], path: ManagementPath) -> OverloadLine {
+        let second = |&(forwarding_fps, disturbed_share): &(u64, f64)| OverloadSecond {
+            length_ns: 1_000_000_000,
+            offered_fps: 5_300_000,
+            forwarding_fps,
+            disturbed_share,
+            ..OverloadSecond::default()
+        };
+        OverloadLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            load: "5x".to_owned(),
+            asked_ns: 3_000_000_000,
+            after_ns: 3_000_000_000,
+            max_forwarding_fps: Some(1_410_000),
+            overload_fps: Some(5_300_000),
+            after_fps: Some(705_000),
+            seconds: seconds.iter().map(second).collect(),
+            management: Some(path),
+            trial: Some(9),
+            verdict: None,
+            verdict_text: None,
+            recovered: Recovered::Recovered,
+            recovery_ns: Some(12_000_000),
+            watching_ns: 0,
+            why: None,
+            doubts: Vec::new(),
+            other: Other::new(),
+        }
+    }
+
+    fn alive() -> ManagementPath {
+        ManagementPath {
+            before_asked: 9,
+            before_answered: 9,
+            asked: 30,
+            answered: 29,
+            longest_silence_ns: 210_000_000,
+            back_ns: Some(0),
+            answering_ns: 1,
+        }
+    }
+
+    #[test]
+    fn a_router_that_holds_says_so() {
+        let size = line(&[(1_400_000, 0.0), (1_420_000, 0.0), (9_000, 0.5)], alive());
+        assert_eq!(
+            overload(&size),
+            "64 B: holds 1.41M frames/s (seconds of 1.40M to 1.42M, over 3.00 s) at 5.30M offered, 3.76 times its \
+             maximum; without 1 of 3 seconds, which the machine disturbed; management: 29 of 30 answered, \
+             210 ms longest without answer; as before 12.0 ms after"
+        );
+        let mut short = line(&[(1_400_000, 0.0)], alive());
+        short.max_forwarding_fps = Some(5_200_000);
+        assert!(overload(&short).starts_with("64 B: not overloaded: forwards 1.40M frames/s ("));
+        let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
+        assert!(stolen.contains("(seconds of 1.40M to 1.40M") && stolen.contains("every second"));
+    }
+
+    #[test]
+    fn a_router_that_falls_and_a_dead_path_are_told() {
+        let dead = ManagementPath {
+            before_answered: 0,
+            answered: 0,
+            back_ns: None,
+            ..alive()
+        };
+        let mut size = line(&[(282_000, 0.0)], dead);
+        let told = overload(&size);
+        for wanted in [
+            "falls to 282k frames/s, 20 % of its maximum (",
+            "management: none of 30 answered, and none before the overload; ",
+            "; forwards as before 12.0 ms after, management not back",
+        ] {
+            assert!(told.contains(wanted), "{wanted}: {told}");
+        }
+        size.recovered = Recovered::NotRecovered;
+        assert!(overload(&size).contains("; frames lost afterwards to the end"));
+        (size.trial, size.recovered) = (None, Recovered::NotMeasured);
+        assert!(overload(&size).ends_with("; cut short"));
+        size.seconds.clear();
+        assert_eq!(overload(&size), "64 B: overload not measured");
+    }
+
+    #[test]
+    fn a_return_takes_as_long_as_the_slower_of_both() {
+        let path = ManagementPath {
+            back_ns: Some(90_000_000),
+            ..alive()
+        };
+        let mut size = line(&[(1_400_000, 0.0)], path);
+        assert!(overload(&size).ends_with("; as before 90.0 ms after"));
+        size.management = None;
+        size.recovery_ns = Some(0);
+        assert!(overload(&size).ends_with(" its maximum; as before at once"));
+    }
+}
