@@ -27,6 +27,7 @@ fn all(hostile: bool) -> Gathered {
         lines::bursts(),
         lines::recoveries(),
         lines::overloads(),
+        lines::resets(),
         lines::comparisons(),
     ];
     let source = |text: &String| {
@@ -122,6 +123,8 @@ fn csv_has_rows_for_each_kind_of_line() {
         ("burst", "64", "searches[1].longest_frames", "4037"),
         ("burst", "1518", "all_passed_frames", "100000"),
         ("recovery", "64", "trials[2].recovered", "not-recovered"),
+        ("overload", "64", "seconds[7].forwarding_fps", "1407000"),
+        ("reset", "64", "trials[0].time_stamp_ns", "2100000"),
         ("comparison", "64", "variants[1].name", "100 rules"),
         (
             "comparison",

@@ -1,5 +1,5 @@
-//! Records of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`, each with its first line and its
-//! last.
+//! Records of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery`, `mpps reset` and `mpps compare`, each
+//! with its first line and its last.
 
 use super::{append, golden};
 use mpps_record::*;
@@ -144,6 +144,43 @@ pub fn recoveries() -> String {
             other: Other::new(),
         };
         append(text, "recovery", &line);
+    })
+}
+
+/// A reset of the link with a trial.
+pub fn resets() -> String {
+    run_of("reset", |text| {
+        let trial = ResetTrial {
+            tried: RecoveryTrial {
+                trial: 7,
+                void_trials: 0,
+                verdict: Verdict::Lossy,
+                verdict_text: "lossy: 2 000 frames lost".to_owned(),
+                recovered: Recovered::Recovered,
+                recovery_ns: Some(2_000_000),
+                lost_frames: 2_000,
+            },
+            time_stamp_ns: Some(2_100_000),
+            resolution_ns: 20_000,
+            took_ns: 1_500_000,
+            rest_ns: 1_500_000_000,
+            before_fps: Some(1_000_000),
+            after_fps: Some(999_000),
+        };
+        let line = ResetLine {
+            frame: "64".to_owned(),
+            receiver: None,
+            reset: "link".to_owned(),
+            hold_ns: 0,
+            load_fps: Some(1_000_000),
+            trials: vec![trial],
+            frame_loss_ns: Some(2_000_000),
+            time_stamp_ns: Some(2_100_000),
+            why: None,
+            doubts: planted(),
+            other: Other::new(),
+        };
+        append(text, "reset", &line);
     })
 }
 
