@@ -66,6 +66,10 @@ mod tests {
     use mpps_record::{Other, Recovered, RecoveryTrial, Verdict};
 
     fn told(recovered: Recovered, frame_loss_ns: Option<u64>) -> String {
+        resets(&[line(recovered, frame_loss_ns)], "a machine", false)
+    }
+
+    fn line(recovered: Recovered, frame_loss_ns: Option<u64>) -> ResetLine {
         let trial = ResetTrial {
             tried: RecoveryTrial {
                 trial: 7,
@@ -83,7 +87,7 @@ mod tests {
             before_fps: frame_loss_ns.map(|_| 1_000_000),
             after_fps: frame_loss_ns.map(|_| 999_000),
         };
-        let line = ResetLine {
+        ResetLine {
             frame: "64".to_owned(),
             receiver: None,
             reset: "link".to_owned(),
@@ -95,8 +99,7 @@ mod tests {
             why: None,
             doubts: Vec::new(),
             other: Other::new(),
-        };
-        resets(&[line], "a machine", false)
+        }
     }
 
     #[test]
@@ -111,7 +114,30 @@ mod tests {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let unnoticed = told(Recovered::Recovered, Some(0));
-        assert!(unnoticed.contains("64 B, link: no frame was lost by the reset (1 trial), at"));
+        let wanted = "64 B, link: no frame was lost by the reset (1 trial); by time stamps nothing arrived for 100 µs, at";
+        assert!(unnoticed.contains(wanted), "{unnoticed}");
+    }
+
+    #[test]
+    fn a_part_held_away_and_a_median_of_nothing_are_told() {
+        let mut line = line(Recovered::Recovered, Some(108_000_000));
+        line.hold_ns = 100_000_000;
+        let told = sentence::reset(&line);
+        let wanted = "by frame loss), of which it was held away for 100 ms, at";
+        assert!(told.contains(wanted), "{told}");
+        line = self::line(Recovered::Recovered, Some(60_700_000));
+        for _ in 0..2 {
+            line.trials.push(line.trials[0].clone());
+        }
+        for trial in &mut line.trials[1..] {
+            trial.tried.recovery_ns = Some(0);
+        }
+        (line.frame_loss_ns, line.time_stamp_ns) = (Some(0), None);
+        assert_eq!(
+            sentence::reset(&line),
+            "64 B, link: no frame was lost in 2 of 3 trials; in the others nothing was forwarded for up to 60.7 ms by frame \
+             loss, at 1.00M frames/s"
+        );
     }
 
     #[test]

@@ -89,6 +89,8 @@ pub struct ResetTrial {
 pub struct Told {
     /// Frames that the DUT lost.
     pub lost: u64,
+    /// Of these, frames lost while the machine was disturbed.
+    pub lost_disturbed: u64,
     /// Lost frames by the offered rate.
     pub frame_loss: Span,
     /// The longest time without a received frame, if it is around the reset.
@@ -127,6 +129,7 @@ impl Told {
         let silent = between(received.last_ns, last_ns);
         Self {
             lost,
+            lost_disturbed: trial.lost_disturbed(),
             frame_loss: frames(lost),
             time_stamp: gap.map(|gap| between(gap.from_ns, gap.to_ns)),
             resolution: frames(2 + counts.unsent).plus(late.unwrap_or_default()),
@@ -147,7 +150,9 @@ impl Told {
     /// What it says by the frame-loss method.
     const fn recovery(&self, counts: bool) -> Recovery {
         let was_loaded = self.rest.as_nanos() > 0;
-        match (self.is_back, counts && was_loaded) {
+        // A pause of the machine elsewhere was the longest outage, and lost frames too: nobody knows which are the reset's.
+        let is_mixed = self.lost_disturbed > 0 && self.time_stamp.is_none();
+        match (self.is_back, counts && was_loaded && !is_mixed) {
             (false, _) if was_loaded => Recovery::NotRecovered,
             (true, true) => Recovery::After(self.frame_loss),
             _ => Recovery::NotMeasured,
@@ -437,6 +442,18 @@ mod tests {
             assert_eq!(told.time_stamp, None);
             assert!(told.disagreement().is_some());
         }
+    }
+
+    #[test]
+    fn a_pause_of_the_machine_is_no_reset_time() {
+        let paused = |gap_ms| {
+            let mut beside = beside(600, gap_ms);
+            beside.trial.disturbed.lost = Some(600);
+            told(&beside).recovery(true)
+        };
+        assert_eq!(paused([700, 760]), Recovery::NotMeasured);
+        let around = Recovery::After(Span::from_millis(60));
+        assert_eq!(paused([250, 310]), around);
     }
 
     #[test]

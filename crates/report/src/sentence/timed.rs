@@ -135,15 +135,33 @@ pub fn reset(line: &ResetLine) -> String {
     let Some((loss, (least, most))) = line.frame_loss_ns.zip(range) else {
         return format!("{name}: reset time not measured");
     };
-    let all = number::plural(times.count(), "trial");
-    let stamp = line.time_stamp_ns.map_or(String::new(), |ns| {
-        format!(", {} by time stamps", number::time(ns as f64))
-    });
-    if most == 0 {
-        return format!("{name}: no frame was lost by the reset ({all}){rate}");
+    let count = times.clone().count();
+    let (all, lossless) = (
+        number::plural(count, "trial"),
+        times.filter(|ns| *ns == 0).count(),
+    );
+    let time = |ns: u64| number::time(ns as f64);
+    let stamp = line.time_stamp_ns.map(time);
+    let held = match line.hold_ns {
+        0 => String::new(),
+        ns => format!(", of which it was held away for {}", time(ns)),
+    };
+    if loss == 0 {
+        let stamp = stamp.map_or(String::new(), |stamp| {
+            format!("; by time stamps nothing arrived for {stamp}")
+        });
+        let others = match most {
+            0 => format!("by the reset ({all})"),
+            _ => format!(
+                "in {lossless} of {all}; in the others nothing was forwarded for up to {} by frame loss",
+                time(most)
+            ),
+        };
+        return format!("{name}: no frame was lost {others}{stamp}{held}{rate}");
     }
-    let [loss, least, most] = [loss, least, most].map(|ns| number::time(ns as f64));
+    let stamp = stamp.map_or(String::new(), |stamp| format!(", {stamp} by time stamps"));
+    let [loss, least, most] = [loss, least, most].map(time);
     format!(
-        "{name}: nothing was forwarded for {loss} by frame loss{stamp} (medians of {all}; {least} to {most} by frame loss){rate}"
+        "{name}: nothing was forwarded for {loss} by frame loss{stamp} (medians of {all}; {least} to {most} by frame loss){held}{rate}"
     )
 }
