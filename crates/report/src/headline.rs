@@ -23,6 +23,7 @@ pub fn answer(row: &Row<'_>) -> String {
     let clauses: Vec<String> = forwarding(row)
         .into_iter()
         .chain(without_loss(row))
+        .chain(fell(row))
         .collect();
     clauses.join("; ") + "."
 }
@@ -43,14 +44,27 @@ pub fn forwarding_range(rates: Interval<u64>) -> (Known, String, String) {
     (known, low, high)
 }
 
-/// Whether a load above all that was forwarded at overload passed. The maximum forwarding rate is the highest at any load
-/// (RFC 2285 3.6.3), so it is at least that load: the machine was slower at overload than in the search.
+/// What was forwarded of a load that passed, if it is above all that was forwarded at overload. The maximum forwarding rate
+/// is the highest at any load (RFC 2285 3.6.3), so it is at least this: the machine was slower at overload, or overload slows
+/// the router down.
 fn surpassed(row: &ResultLine) -> Option<u64> {
     let maximum = row.overload.max_forwarding_fps?;
     let passed = !matches!(row.rate_is, None | Some(RateIs::Below));
     let rate = row.rate_fps.filter(|_| passed)?;
-    let lost = row.loss_ratio.unwrap_or(0.0);
-    (rate as f64 * (1.0 - lost) > maximum.high as f64).then_some(rate)
+    let forwarded = (rate as f64 * (1.0 - row.loss_ratio.unwrap_or(0.0))) as u64;
+    (forwarded > maximum.high).then_some(forwarded)
+}
+
+/// What the router forwarded at overload, where that is clearly less than a load that passed.
+fn fell(row: &Row<'_>) -> Option<String> {
+    let (passed, overload) = (surpassed(row)?, row.overload.max_forwarding_fps?);
+    let is_routers = matches!(
+        row.overload.max_forwarding_limited_by,
+        Some(ForwardingLimit::RouterCpu | ForwardingLimit::SharedCpu | ForwardingLimit::Router)
+    ) && row.overload.max_forwarding_only_disturbed != Some(true);
+    let is_less = (overload.high as f64) < SAME * passed as f64;
+    let (known, ..) = forwarding_range(overload);
+    (is_routers && is_less).then(|| format!("only {} at overload", known.in_words()))
 }
 
 /// The least that the maximum forwarding rate can be, where that is a bound.

@@ -91,7 +91,7 @@ fn summary(runs: &[(String, Run)]) -> Markup {
         "run",
         "begun",
         "frame",
-        "at overload, frames/s",
+        "maximum forwarding, frames/s",
         "without loss, frames/s",
         "limited by",
         "gravest doubt",

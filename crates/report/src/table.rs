@@ -25,7 +25,7 @@ const INTERVAL: &str = "interval";
 
 const RESULTS: &[&str] = &[
     "frame",
-    "at overload, frames/s",
+    "maximum forwarding, frames/s",
     "without loss, frames/s",
     "limited by",
     "DUT busy",

@@ -292,7 +292,7 @@ fn markdown_is_a_summary_for_an_issue() {
         "## mpps throughput, ",
         "**64 B: Simulated, not measured: forwards 1.20 million frames/s",
         "| a policer | 1 | - | 0 | frames | not compared: steal |",
-        "| frame | at overload, frames/s | without loss, frames/s | limited by | DUT busy |\n| --- |",
+        "| frame | maximum forwarding, frames/s | without loss, frames/s | limited by | DUT busy |\n| --- |",
         "- **simulated**: ",
         "    mpps throughput --frame 64 --simulate",
         "| series | frame | routes | destinations | router ns | 95 % interval, or range of 5 |",

@@ -286,3 +286,31 @@ fn a_maximum_is_not_below_what_passed() {
     };
     assert!(!is_bound(&with_loss));
 }
+
+/// The maximum is what came back of the load that passed, not what was offered.
+#[test]
+fn an_allowed_loss_is_no_part_of_the_maximum() {
+    let lossy = ResultLine {
+        rate_fps: Some(1_700_000),
+        loss_ratio: Some(0.05),
+        ..line()
+    };
+    assert_eq!(at_least_forwarded(&lossy), Some(1_615_000));
+}
+
+#[test]
+fn a_router_that_overload_slows_down_says_so() {
+    let mut slowed = ResultLine {
+        rate_fps: Some(2_000_000),
+        lossy_fps: None,
+        ..line()
+    };
+    let text = headline(&slowed);
+    assert!(
+        text.contains(" without loss; only 1.52 million at overload. "),
+        "{text}"
+    );
+    // Where the tester was the limit, overload was none.
+    slowed.overload.max_forwarding_limited_by = Some(ForwardingLimit::Tester);
+    assert!(!headline(&slowed).contains("overload"));
+}
