@@ -7,7 +7,7 @@ use mpps_record::{
     BurstLine, Claim, CurveLine, Doubt, LatencyLine, Plan, Recovered, RecoveryLine, Run,
 };
 use mpps_report::number::{self, Known};
-use mpps_report::{Reading, sentence};
+use mpps_report::sentence;
 
 /// What no part measured.
 const NONE: &str = "-";
@@ -119,7 +119,8 @@ fn summary(run: &Run, rows: &[Row<'_>]) -> String {
         let [p50, p99] = [50.0, 99.0].map(|percent| cell(latency, |line| time_of(line, percent)));
         table.push([
             frame.to_owned(),
-            cell(rows.iter().find(|row| row.frame == frame), rate_of),
+            (rows.iter().find(|row| row.frame == frame))
+                .map_or_else(|| NONE.to_owned(), |row| table::without_loss(row)),
             p50,
             p99,
             cell(run.curves.iter().find(|line| line.frame == frame), loss_of),
@@ -140,15 +141,6 @@ fn cell<T>(line: Option<T>, words: impl Fn(T) -> Option<String>) -> String {
 
 fn short(fps: u64) -> String {
     Known::three(fps as f64).short()
-}
-
-fn rate_of(row: &Row<'_>) -> Option<String> {
-    match row.reading() {
-        Reading::Is(fps) => Some(short(fps)),
-        Reading::AtLeast(fps) => Some(format!("≥ {}", short(fps))),
-        Reading::Below(fps) => Some(format!("< {}", short(fps))),
-        Reading::Nothing => None,
-    }
 }
 
 fn time_of(line: &LatencyLine, percent: f64) -> Option<String> {

@@ -3,7 +3,7 @@ use crate::terminal::fixture;
 use crate::terminal::report::tests::run as begun;
 use mpps_record::{
     BurstSum, CurvePoint, Histogram, LatencyLoad, LatencyTimes, Measured, Other, Part, PathLatency,
-    ResultLine, SeriesEnd, Verdict,
+    RateIs, ResultLine, SeriesEnd, Verdict,
 };
 
 fn latency(why: Option<&str>) -> LatencyLine {
@@ -170,4 +170,23 @@ fn verbose_shows_each_parts_own_table() {
         assert_eq!(text.matches(wanted).count(), 1, "{wanted}: {text}");
     }
     assert!(!text.contains("26.5"), "{text}");
+}
+
+#[test]
+fn a_rate_is_rounded_as_the_throughputs_own_table_does() {
+    for (rate_is, cell) in [
+        (RateIs::Equal, " 1.60M "),
+        (RateIs::AtLeast, " >= 1.60M "),
+        (RateIs::Below, " < 1.61M "),
+    ] {
+        let mut run = run();
+        run.results = vec![ResultLine {
+            rate_is: Some(rate_is),
+            rate_fps: Some(1_606_000),
+            lossy_fps: Some(1_640_000),
+            ..fixture::line()
+        }];
+        let text = suite(&run, "a machine", false);
+        assert!(text.contains(cell), "{cell}: {text}");
+    }
 }
