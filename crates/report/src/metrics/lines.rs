@@ -59,7 +59,7 @@ fn latency(gauges: &mut Gauges, labels: &Labels<'_>, line: &LatencyLine) {
 
 fn overload(gauges: &mut Gauges, labels: &Labels<'_>, line: &OverloadLine) {
     let forwarded = sentence::spread(&line.seconds, |second| second.forwarding_fps);
-    let path = line.management.as_ref();
+    let path = line.management.as_ref().filter(|path| path.asked > 0);
     for (name, help, value) in [
         (
             "mpps_overload_forwarding_fps",
@@ -74,7 +74,7 @@ fn overload(gauges: &mut Gauges, labels: &Labels<'_>, line: &OverloadLine) {
         (
             "mpps_management_answered_ratio",
             "Questions to the router's own address that were answered under overload.",
-            path.map(|path| path.answered as f64 / path.asked.max(1) as f64),
+            path.map(|path| path.answered as f64 / path.asked as f64),
         ),
         (
             "mpps_management_silence_seconds",

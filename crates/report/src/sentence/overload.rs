@@ -27,7 +27,8 @@ pub fn overload(size: &OverloadLine) -> String {
     format!("{frame}: {}", told.join("; "))
 }
 
-/// Mean, lowest and highest of a rate over the seconds that count: the undisturbed ones, where there are any.
+/// Mean, lowest and highest of a rate over the seconds that count: the undisturbed ones, where there are any. A last second
+/// that is a mere part of one has a place in the mean alone.
 #[must_use]
 pub fn spread(seconds: &[OverloadSecond], rate: fn(&OverloadSecond) -> u64) -> Option<[f64; 3]> {
     let any = seconds.iter().any(|second| !second.is_disturbed());
@@ -38,11 +39,9 @@ pub fn spread(seconds: &[OverloadSecond], rate: fn(&OverloadSecond) -> u64) -> O
     let frames = counts
         .clone()
         .map(|second| rate(second) as f64 * second.length_ns as f64);
-    let (lowest, highest) = counts
-        .clone()
-        .map(rate)
-        .min()
-        .zip(counts.clone().map(rate).max())?;
+    let longest = counts.clone().map(|second| second.length_ns).max()?;
+    let whole = counts.filter(|second| second.length_ns * 2 > longest);
+    let (lowest, highest) = whole.clone().map(rate).min().zip(whole.map(rate).max())?;
     Some([
         frames.sum::<f64>() / time.max(1.0),
         lowest as f64,
@@ -94,6 +93,7 @@ fn disturbed(size: &OverloadLine) -> Option<String> {
 fn management(path: &ManagementPath) -> String {
     let (asked, silence) = (path.asked, number::time(path.longest_silence_ns as f64));
     match path.answered {
+        0 if asked == 0 => "management: not asked".to_owned(),
         0 if path.before_asked > 0 && path.before_answered == 0 => {
             format!("management: none of {asked} answered, and none before the overload")
         }
@@ -112,7 +112,7 @@ fn afterwards(size: &OverloadLine, path: Option<&ManagementPath>) -> String {
         (Recovered::Recovered, _) => size.recovery_ns.unwrap_or(0),
         (Recovered::NotOverloaded, _) => 0,
         (Recovered::NotRecovered, _) => {
-            let half = "frames lost afterwards to the end, at half of its maximum";
+            let half = "at half of its maximum afterwards, frames were lost in the last tenth of the time too";
             return format!("{half}{not_back}");
         }
         _ => return format!("return not measured{not_back}"),
@@ -209,12 +209,29 @@ mod tests {
         ] {
             assert!(told.contains(wanted), "{wanted}: {told}");
         }
+        let unasked = line(&[(1_400_000, 0.0)], ManagementPath::default());
+        assert!(overload(&unasked).contains("; management: not asked; "));
         size.recovered = Recovered::NotRecovered;
-        assert!(overload(&size).contains("; frames lost afterwards to the end"));
+        assert!(
+            overload(&size).contains("; at half of its maximum afterwards, frames were lost in")
+        );
         (size.trial, size.recovered) = (None, Recovered::NotMeasured);
         assert!(overload(&size).ends_with("; cut short"));
         size.seconds.clear();
         assert_eq!(overload(&size), "64 B: overload not measured");
+    }
+
+    #[test]
+    fn a_part_of_a_second_is_no_extreme() {
+        let mut size = line(
+            &[(1_400_000, 0.0), (1_420_000, 0.0), (1_810_000, 0.0)],
+            alive(),
+        );
+        size.seconds[2].length_ns = 200_000_000;
+        let [mean, low, high] =
+            spread(&size.seconds, |second| second.forwarding_fps).expect("seconds");
+        assert_eq!((low, high), (1_400_000.0, 1_420_000.0));
+        assert!((mean - 3_182_000.0 / 2.2).abs() < 1.0, "{mean}");
     }
 
     #[test]
