@@ -30,11 +30,16 @@ const fn rounds(overload_trials: &[u32], has_wire: bool) -> usize {
     overload_trials.len().div_ceil(if has_wire { 4 } else { 2 })
 }
 
-/// As [`rounds`], for each result of a run.
+/// As [`rounds`], for each result of a run, without those in which the CPUs were elsewhere.
 pub fn rounds_of(run: &Run) -> impl Iterator<Item = usize> {
     let has_wire = run.trials.iter().any(|trial| trial.phase == Phase::Wire);
     let results = run.results.iter();
-    results.map(move |result| rounds(&result.stands_on.overload_trials, has_wire))
+    results.map(move |result| {
+        // A record may lack its trials. A cost stands on trials through a wire.
+        let has_wire = has_wire || result.overload.cost.is_some();
+        let all = rounds(&result.stands_on.overload_trials, has_wire);
+        all.saturating_sub(result.overload.elsewhere_trials.unwrap_or(0) as usize)
+    })
 }
 
 /// As [`rounds`], for each point of `mpps fib-scale`, whose bed always has a wire.
@@ -61,6 +66,19 @@ mod tests {
         ] {
             assert_eq!(interval_name(samples.iter().copied()), name);
         }
+    }
+
+    #[test]
+    fn rounds_elsewhere_are_no_samples() {
+        let line = include_str!("../../record/tests/golden/result.json");
+        let mut line: mpps_record::ResultLine = serde_json::from_str(line).expect("a result");
+        line.stands_on.overload_trials = (1..=24).collect();
+        let mut run = Run::new("without its trials");
+        run.add(line.clone());
+        assert!(line.overload.cost.is_some());
+        line.overload.elsewhere_trials = Some(2);
+        run.add(line);
+        assert_eq!(rounds_of(&run).collect::<Vec<_>>(), [6, 4]);
     }
 
     #[test]
