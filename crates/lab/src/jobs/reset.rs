@@ -150,13 +150,17 @@ impl Told {
     /// What it says by the frame-loss method.
     const fn recovery(&self, counts: bool) -> Recovery {
         let was_loaded = self.rest.as_nanos() > 0;
-        // A pause of the machine elsewhere was the longest outage, and lost frames too: nobody knows which are the reset's.
-        let is_mixed = self.lost_disturbed > 0 && self.time_stamp.is_none();
-        match (self.is_back, counts && was_loaded && !is_mixed) {
+        match (self.is_back, counts && was_loaded && !self.is_hidden()) {
             (false, _) if was_loaded => Recovery::NotRecovered,
             (true, true) => Recovery::After(self.frame_loss),
             _ => Recovery::NotMeasured,
         }
+    }
+
+    /// Whether the longest outage was elsewhere while the machine's disturbances lost frames too: then nobody knows which
+    /// frames the reset lost.
+    const fn is_hidden(&self) -> bool {
+        self.lost_disturbed > 0 && self.time_stamp.is_none()
     }
 
     /// By how much the two methods differ, where that is more than they can.
@@ -211,12 +215,21 @@ impl PartResets {
             why: "The router forwards again, but not all frames. The reset time does not count those.",
             next: "Compare the trials' rates before and after in the record, with a longer --time.",
         });
+        let hidden = self.trials.iter().filter(|trial| trial.told.is_hidden());
+        let hidden = hidden.count();
+        let hidden = (hidden > 0).then(|| Doubt {
+            name: "reset-hidden",
+            weight: Weight::Unsure(1),
+            seen: format!("reset {}: in {hidden} trials the machine's disturbances lost frames, and another outage was longer", self.part.name()),
+            why: "Which frames the reset lost is not known, so these trials have no time.",
+            next: "Run again when the machine is quieter, or with a longer --hold.",
+        });
         let tried = self.trials.iter().map(|trial| &trial.tried.judged);
         let tried: Vec<_> = tried
             .map(|judged| (judged.trial.clone(), judged.verdict))
             .collect();
         let around = tester.surroundings();
-        let mut doubts: Vec<Doubt> = apart.into_iter().chain(slower).collect();
+        let mut doubts: Vec<Doubt> = apart.into_iter().chain(slower).chain(hidden).collect();
         doubts.extend(doubt::of_overload(&around));
         doubts.extend(doubt::frame_doubts(&tried));
         doubts
