@@ -4,7 +4,8 @@
 use super::doubts::Doubted;
 use super::{Row, columns, details, grouped, percent, report, table};
 use mpps_record::{
-    BurstLine, Claim, CurveLine, Doubt, LatencyLine, Plan, Recovered, RecoveryLine, Run,
+    BurstLine, Claim, CurveLine, Doubt, LatencyLine, LimitedBy, Plan, Recovered, RecoveryLine,
+    ResultLine, Run,
 };
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
@@ -71,7 +72,10 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
         )*]};
     }
     let all = lines! {
-        results "throughput" |_| None,
+        results "throughput" |line: &ResultLine| {
+            let is_early = matches!(line.limited_by, Some(LimitedBy::Trials | LimitedBy::Disturbed));
+            is_early.then(|| "the search ended early (-v: why)".to_owned())
+        },
         latencies "latency" |line: &LatencyLine| {
             left_out(&line.loads, "loads", |load| load.router.trials.is_empty())
         },

@@ -52,7 +52,8 @@ pub fn spread(seconds: &[OverloadSecond], rate: fn(&OverloadSecond) -> u64) -> O
 fn rate(size: &OverloadLine) -> Option<String> {
     let [forwarded, low, high] = spread(&size.seconds, |second| second.forwarding_fps)?;
     let [offered, ..] = spread(&size.seconds, |second| second.offered_fps)?;
-    let maximum = size.max_forwarding_fps? as f64;
+    // Before, the machine may have been slower: the maximum is the highest at any load.
+    let maximum = (size.max_forwarding_fps? as f64).max(forwarded);
     let share = forwarded / maximum.max(1.0);
     let [all, low, high, offer] =
         [forwarded, low, high, offered].map(|fps| Known::three(fps).short());
@@ -188,6 +189,10 @@ mod tests {
         let mut short = line(&[(1_400_000, 0.0)], alive());
         short.max_forwarding_fps = Some(5_200_000);
         assert!(overload(&short).starts_with("64 B: not overloaded: forwards 1.40M frames/s ("));
+        short.max_forwarding_fps = Some(900_000);
+        assert!(overload(&short).contains(" offered, 3.79 times its maximum;"));
+        short.seconds[0].offered_fps = 1_400_000;
+        assert!(overload(&short).starts_with("64 B: not overloaded: "));
         let stolen = overload(&line(&[(1_400_000, 0.5)], alive()));
         assert!(stolen.contains("(seconds of 1.40M to 1.40M") && stolen.contains("every second"));
     }

@@ -190,3 +190,15 @@ fn a_rate_is_rounded_as_the_throughputs_own_table_does() {
         assert!(text.contains(cell), "{cell}: {text}");
     }
 }
+
+#[test]
+fn a_search_that_ended_early_is_not_measured_in_full() {
+    let mut run = run();
+    run.results[0].limited_by = Some(LimitedBy::Trials);
+    let text = suite(&run, "a machine", false);
+    assert!(text.contains(": 2 of 8 parts measured in full\n"), "{text}");
+    assert!(
+        text.contains("- 64 B throughput: the search ended early"),
+        "{text}"
+    );
+}
