@@ -62,7 +62,12 @@ fn fell(row: &Row<'_>) -> Option<String> {
         row.overload.max_forwarding_limited_by,
         Some(ForwardingLimit::RouterCpu | ForwardingLimit::SharedCpu | ForwardingLimit::Router)
     ) && row.overload.max_forwarding_only_disturbed != Some(true);
-    let is_less = (overload.high as f64) < SAME * passed as f64;
+    // Else the CPUs were elsewhere at overload, and that may be why.
+    let moved = row
+        .doubts
+        .iter()
+        .any(|doubt| doubt.name == "distance-changed");
+    let is_less = (overload.high as f64) < SAME * passed as f64 && !moved;
     let (known, ..) = forwarding_range(overload);
     (is_routers && is_less).then(|| format!("only {} at overload", known.in_words()))
 }

@@ -310,6 +310,12 @@ fn a_router_that_overload_slows_down_says_so() {
         text.contains(" without loss; only 1.52 million at overload. "),
         "{text}"
     );
+    let moved = serde_json::json!({
+        "name": "distance-changed", "seen": "", "why": "", "next": "", "weight": 1
+    });
+    slowed.doubts = vec![serde_json::from_value(moved).expect("a doubt")];
+    assert!(!headline(&slowed).contains("overload"));
+    slowed.doubts.clear();
     // Where the tester was the limit, overload was none.
     slowed.overload.max_forwarding_limited_by = Some(ForwardingLimit::Tester);
     assert!(!headline(&slowed).contains("overload"));
