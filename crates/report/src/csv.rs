@@ -81,9 +81,11 @@ pub fn csv(all: &Gathered) -> String {
         rows.add_members(&of_run, &run.results);
         rows.add_members(&of_run, &run.points);
         rows.add_members(&of_run, &run.curves);
+        rows.add_members(&of_run, &run.overloads);
         rows.add_members(&of_run, &run.latencies);
         rows.add_members(&of_run, &run.bursts);
         rows.add_members(&of_run, &run.recoveries);
+        rows.add_members(&of_run, &run.resets);
         rows.add_members(&of_run, &run.loads);
         rows.add_members(&of_run, &run.comparisons);
         rows.add_members(&of_run, &run.calibrations);
