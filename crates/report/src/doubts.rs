@@ -49,7 +49,9 @@ impl<'a> Raised<'a> {
         }
         let points = run.points.iter();
         let named = |point: &'a PointLine| point.frame.as_deref().unwrap_or("");
-        let of_points = points.clone().map(|point| (named(point), &point.doubts[..]));
+        let of_points = points
+            .clone()
+            .map(|point| (named(point), &point.doubts[..]));
         Self::each(
             doubts!(run.results.iter())
                 .chain(doubts!(points.flat_map(|point| &point.results)))
