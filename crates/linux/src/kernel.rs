@@ -1,4 +1,4 @@
-//! Which kernel this is and who we are in its eyes.
+//! Which kernel this is, and which rights and user it sees in this process.
 
 use crate::error::{Error, Result};
 

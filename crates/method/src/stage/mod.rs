@@ -21,7 +21,6 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{WrongRow, check};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};
