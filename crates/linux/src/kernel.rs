@@ -1,4 +1,4 @@
-//! Which kernel this is, and which rights and user it sees in this process.
+//! The running kernel: its release and its boot; and the users it knows: the one of this process, and their homes.
 
 use crate::error::{Error, Result};
 
