@@ -1,6 +1,5 @@
-//! The few calls of bpf(2) that a loader does not cover: live frames, links and map entries that must be
-//! made inside another network namespace (so by file descriptor, from a thread that is there), and how long
-//! programs run.
+//! The few calls of bpf(2) that a loader does not cover. One sends live frames, one tells how long programs run. Others
+//! make links and map entries inside another network namespace: by file descriptor, from a thread that is there.
 
 use crate::error::{Error, Result};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

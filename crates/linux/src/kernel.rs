@@ -1,4 +1,4 @@
-//! Which kernel this is and who we are in its eyes.
+//! The running kernel: its release and its boot; and the users it knows: the one of this process, and their homes.
 
 use crate::error::{Error, Result};
 

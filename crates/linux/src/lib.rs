@@ -1,12 +1,11 @@
 //! What mpps asks of the Linux kernel, as a safe API without policy and without defaults.
 //!
-//! Every function does one thing to one object and says in its error which operation failed on
-//! which object and what the reader can do about it. Which namespaces, addresses, CPUs or
-//! priorities are right is for the caller to know.
+//! Every function does one thing to one object. Its error names the operation, the object, and what the reader can do
+//! about it. The caller knows which namespaces, addresses, CPUs or priorities are right.
 //!
-//! The thread rule: a network namespace belongs to a *thread*. [`links`], [`routes`], [`napi`],
-//! [`packet`], [`setting`] and [`ethtool`] act in the namespace of the calling thread; use [`netns::NetNs::run`] (one closure
-//! in a thread of its own) or [`netns::NetNs::enter_thread`] (for good) to choose it.
+//! The thread rule: a network namespace belongs to a *thread*. [`links`], [`routes`], [`napi`], [`packet`], [`setting`]
+//! and [`ethtool`] act in the namespace of the calling thread. [`netns::NetNs::run`] chooses it for one closure, in a
+//! thread of its own; [`netns::NetNs::enter_thread`] chooses it for good.
 //!
 //! This crate holds all hand-written `unsafe` of the workspace beside the generated eBPF bindings.
 #![allow(unsafe_code)]

@@ -213,9 +213,9 @@ impl NetNs {
     /// Runs the closure in a thread inside this namespace, with the path of a sysfs that shows this
     /// namespace's devices: `<path>/class/net/mB/...`.
     ///
-    /// The sysfs is mounted nowhere: it is a detached mount reached through its file descriptor
-    /// (`fsmount(2)`), so no mount point is changed, /sys/fs/bpf stays visible to the closure and
-    /// nothing is left behind. The path is valid in every thread of this process, during the call.
+    /// The sysfs is a detached mount, reached through its file descriptor (`fsmount(2)`). So no mount point changes,
+    /// /sys/fs/bpf stays visible to the closure, and nothing is left behind. The path is valid in every thread of this
+    /// process, during the call.
     ///
     /// # Errors
     /// The namespace could not be entered or the sysfs not be made (EPERM); the closure has then

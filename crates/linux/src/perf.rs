@@ -57,17 +57,12 @@ impl CpuClock {
     pub fn open(cpu: usize, period_ns: u64) -> Result<Self> {
         let attributes = Attributes {
             kind: PERF_TYPE_SOFTWARE,
-            size: size_of::<Attributes>() as u32,
             config: PERF_COUNT_SW_CPU_CLOCK,
             sample_period: period_ns,
-            flags: DISABLED,
             ..Attributes::default()
         };
         let object = format!("clock of {period_ns} ns on CPU {cpu}");
-        let number = libc::c_int::try_from(cpu)
-            .map_err(|_| Error::from_errno("open perf event", &*object, libc::ENODEV))?;
-        const EVERY_TASK: libc::pid_t = -1;
-        let fd = open(&attributes, EVERY_TASK, number, &object)?;
+        let fd = open(attributes, cpu, &object)?;
         Ok(Self { fd })
     }
 
@@ -118,21 +113,21 @@ fn switch(event: &OwnedFd, request: Switch, object: &str) -> Result<()> {
     Err(Error::last(operation, object))
 }
 
-/// Opens an event; no group.
-fn open(
-    attributes: &Attributes,
-    task: libc::pid_t,
-    cpu: libc::c_int,
-    object: &str,
-) -> Result<OwnedFd> {
+/// Opens an event of every task on this CPU, which counts nothing before it is enabled.
+fn open(mut attributes: Attributes, cpu: usize, object: &str) -> Result<OwnedFd> {
+    const EVERY_TASK: libc::pid_t = -1;
     const NO_GROUP: libc::c_int = -1;
+    let number = libc::c_int::try_from(cpu)
+        .map_err(|_| Error::from_errno("open perf event", object, libc::ENODEV))?;
+    attributes.size = size_of::<Attributes>() as u32;
+    attributes.flags |= DISABLED;
     // SAFETY: `attributes` is a valid perf_event_attr of the size it states, and only read.
     let fd = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
-            std::ptr::from_ref(attributes),
-            task,
-            cpu,
+            &raw const attributes,
+            EVERY_TASK,
+            number,
             NO_GROUP,
             PERF_FLAG_FD_CLOEXEC,
         )

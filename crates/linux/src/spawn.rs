@@ -1,9 +1,9 @@
 //! Programs run inside a network namespace: the user's set-up script, a routing daemon, a data
 //! plane of our own.
 //!
-//! The program gets a private mount namespace in which /sys shows the devices of its network
-//! namespace, while everything that was mounted below /sys (/sys/fs/bpf with its pinned objects,
-//! cgroups, tracing) stays where it was. `ip netns exec` loses those.
+//! The program gets a private mount namespace. In it /sys shows the devices of its network namespace. Everything that
+//! was mounted below /sys stays where it was: /sys/fs/bpf with its pinned objects, cgroups, tracing. `ip netns exec`
+//! loses those.
 
 use std::ffi::CString;
 use std::io;

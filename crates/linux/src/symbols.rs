@@ -2,10 +2,9 @@
 //! (`/proc/kallsyms`).
 
 use crate::error::{Error, Result};
-use std::ops::Range;
 
 const PATH: &str = "/proc/kallsyms";
-/// Nobody says where the last function of a module or an eBPF program ends: not beyond so many octets.
+/// The file does not say where the last function of a module or an eBPF program ends. It has at most so many octets.
 const LAST_OCTETS_MAX: u64 = 16 << 10;
 /// Where the kernel's code ends.
 const ENDS: [&str; 2] = ["_etext", "_einittext"];
@@ -18,15 +17,11 @@ pub struct Symbols {
     entries: Vec<Entry>,
 }
 
-/// Where name and module stand in the text.
-#[derive(Clone, Debug)]
+/// An address, and where its line begins in the text.
+#[derive(Debug)]
 struct Entry {
     address: u64,
-    /// Among names of one address the lowest is taken.
-    rank: (bool, bool, u8),
-    /// Empty: here code ends.
-    name: Range<u32>,
-    module: Range<u32>,
+    line: u32,
 }
 
 /// One function.
@@ -53,31 +48,33 @@ impl Symbols {
 
     fn parse(text: String) -> Result<Self> {
         let refuse = |cause: &str| Error::from_text("read names of functions", PATH, cause);
-        let base = text.as_ptr() as usize;
         let mut entries = Vec::with_capacity(text.len() / 40);
-        for line in text.lines() {
-            // Positions fit: the file has some 10 million octets.
-            let place = |part: &str| {
-                let start = (part.as_ptr() as usize - base) as u32;
-                start..start + part.len() as u32
-            };
-            entries.extend(entry(line, place).ok_or_else(|| {
-                refuse(&format!("`{line}` is not an address, a kind and a name"))
-            })?);
+        let mut begin = 0;
+        for line in text.split_inclusive('\n') {
+            let read = Line::read(line).ok_or_else(|| {
+                refuse(&format!(
+                    "`{}` is not an address, a kind and a name",
+                    line.trim_end()
+                ))
+            })?;
+            if read.is_code() {
+                entries.push((read.address, read.rank(), begin));
+            }
+            // It fits: the file has some 10 million octets.
+            begin += line.len() as u32;
         }
-        if entries.iter().all(|entry: &Entry| entry.address == 0) {
+        if entries.iter().all(|&(address, ..)| address == 0) {
             let hidden = refuse("the kernel hides the addresses");
             return Err(hidden.with_remedy("run as root with kernel.kptr_restrict at 0 or 1"));
         }
-        entries.sort_unstable_by_key(|entry| (entry.address, entry.rank, entry.name.start));
-        entries.dedup_by_key(|entry| entry.address);
-        Ok(Self { text, entries })
-    }
-
-    /// How many addresses have a name.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.entries.len()
+        entries.sort_unstable();
+        entries.dedup_by_key(|&mut (address, ..)| address);
+        let entries = entries.into_iter();
+        let entries = entries.map(|(address, _, line)| Entry { address, line });
+        Ok(Self {
+            entries: entries.collect(),
+            text,
+        })
     }
 
     /// The function that this address lies in. `None`: no function of the kernel, or none that was there at the time of
@@ -87,51 +84,63 @@ impl Symbols {
         let after = self
             .entries
             .partition_point(|entry| entry.address <= address);
-        let entry = self.entries.get(after.checked_sub(1)?)?;
-        let module = self.part(&entry.module);
-        let next = self.entries.get(after);
-        let is_last = next.is_none_or(|next| self.part(&next.module) != module);
-        if entry.name.is_empty() || (is_last && address - entry.address >= LAST_OCTETS_MAX) {
+        let line = self.line(after.checked_sub(1)?)?;
+        let next = self.line(after);
+        let is_last = next.is_none_or(|next| next.module != line.module);
+        if line.is_end() || (is_last && address - line.address >= LAST_OCTETS_MAX) {
             return None;
         }
         Some(Symbol {
-            name: self.part(&entry.name),
-            module: Some(module).filter(|module| !module.is_empty()),
+            name: line.name,
+            module: line.module,
         })
     }
 
-    fn part(&self, place: &Range<u32>) -> &str {
-        &self.text[place.start as usize..place.end as usize]
+    fn line(&self, entry: usize) -> Option<Line<'_>> {
+        let begin = self.entries.get(entry)?.line as usize;
+        Line::read(self.text.get(begin..)?.lines().next()?)
     }
 }
 
-/// A line `ffffffff81000000 T name`, behind it a tab and `[module]`. Nothing of what is not code.
-fn entry(line: &str, place: impl Fn(&str) -> Range<u32>) -> Option<Option<Entry>> {
-    let (address, rest) = line.split_once(' ')?;
-    let (kind, rest) = rest.split_once(' ')?;
-    if !matches!(kind, "t" | "T" | "w" | "W") {
-        return Some(None);
+/// A line `ffffffff81000000 T name`, behind it a tab and `[module]`.
+struct Line<'a> {
+    address: u64,
+    kind: &'a str,
+    name: &'a str,
+    module: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        let (address, rest) = line.trim_end().split_once(' ')?;
+        let (kind, rest) = rest.split_once(' ')?;
+        let (name, module) = match rest.split_once('\t') {
+            Some((name, module)) => (name, Some(module.trim_matches(['[', ']']))),
+            None => (rest, None),
+        };
+        Some(Self {
+            address: u64::from_str_radix(address, 16).ok()?,
+            kind,
+            name,
+            module,
+        })
     }
-    // Not "": both parts have a place in the text.
-    let (name, module) = rest.split_once('\t').unwrap_or(rest.split_at(rest.len()));
-    let is_end = ENDS.contains(&name);
-    let underscores = name.bytes().take_while(|&octet| octet == b'_').count();
-    // As perf chooses: no weak name, then a global one, then the one with fewer underscores.
-    let rank = match is_end {
-        true => (false, false, 0),
-        false => (
-            kind.eq_ignore_ascii_case("w"),
-            kind != "T",
-            1 + underscores.min(100) as u8,
-        ),
-    };
-    let module = module.trim_start_matches('[').trim_end_matches(']');
-    Some(Some(Entry {
-        address: u64::from_str_radix(address, 16).ok()?,
-        rank,
-        name: place(if is_end { &name[..0] } else { name }),
-        module: place(module),
-    }))
+
+    fn is_code(&self) -> bool {
+        matches!(self.kind, "t" | "T" | "w" | "W")
+    }
+
+    fn is_end(&self) -> bool {
+        ENDS.contains(&self.name)
+    }
+
+    /// Among names of one address the lowest is taken. As perf chooses: an end, no weak name, a global one, fewer
+    /// underscores.
+    fn rank(&self) -> (bool, bool, bool, usize) {
+        let underscores = self.name.bytes().take_while(|&octet| octet == b'_').count();
+        let is_weak = self.kind.eq_ignore_ascii_case("w");
+        (!self.is_end(), is_weak, self.kind != "T", underscores)
+    }
 }
 
 #[cfg(test)]

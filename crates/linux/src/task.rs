@@ -23,8 +23,8 @@ pub struct SchedStat {
 
 /// Reads a task's run and wait time.
 ///
-/// The run time of a task that runs right now is brought up to date by the kernel only at its
-/// scheduler ticks and switches: expect it up to one tick (1-10 ms) behind.
+/// The kernel updates the run time of a running task only at scheduler ticks and switches. So it may be one tick (1 to
+/// 10 ms) behind.
 ///
 /// # Errors
 /// No such task (ENOENT or ESRCH), or a kernel without CONFIG_SCHED_INFO.

@@ -111,10 +111,8 @@ impl CostModel {
         }
         let sound = |number: f64| number.is_finite() && number >= 0.0;
         let is_sound = |point: &Point| {
-            sound(point.batching.wakes)
-                && sound(point.batching.polls)
-                && sound(point.cost_ns)
-                && point.cost_ns > 0.0
+            let Batching { wakes, polls } = point.batching;
+            [wakes, polls, point.cost_ns].into_iter().all(sound) && point.cost_ns > 0.0
         };
         if !points.iter().all(is_sound) {
             return Err(CannotFit::NotANumber);
@@ -127,15 +125,9 @@ impl CostModel {
             return Err(CannotFit::Alike);
         }
         // The best fit with no term below 0 is the best of those that leave some terms out and have none below 0.
-        let present = [true, has_wakes, has_polls];
-        let fits = (1..1_u32 << TERMS).filter_map(|chosen| {
-            let used = |term: usize| chosen >> term & 1 == 1;
-            let possible = present
-                .iter()
-                .enumerate()
-                .all(|(term, &is)| is || !used(term));
-            possible.then(|| solved(points, used)).flatten()
-        });
+        let present = 1 | u32::from(has_wakes) << 1 | u32::from(has_polls) << 2;
+        let fits = (1..1 << TERMS).filter(|used| used & !present == 0);
+        let fits = fits.filter_map(|used| solved(points, used));
         let sound_fits = fits.filter(|terms| terms.iter().all(|&term| term >= 0.0));
         let models = sound_fits.map(|terms| Self::from_terms(terms, points));
         models
@@ -201,55 +193,45 @@ fn correlation_squared(one: &[f64], other: &[f64]) -> f64 {
     sum(|x, y| x * y).powi(2) / (sum(|x, _| x * x) * sum(|_, y| y * y))
 }
 
-/// Least squares with the terms that are used, the others 0: the normal equations, by elimination.
-fn solved(points: &[Point], used: impl Fn(usize) -> bool) -> Option<[f64; TERMS]> {
-    let row = |point: &Point| [1.0, point.batching.wakes, point.batching.polls];
-    let terms: Vec<usize> = (0..TERMS).filter(|&term| used(term)).collect();
-    let at = |row: &[f64; TERMS], term: usize| row.get(term).copied().unwrap_or_default();
+/// Least squares with the terms that are used (a bit each), the others 0: the normal equations, by elimination.
+fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
+    let is_used = |term: usize| used >> term & 1 == 1;
     // Each equation: its coefficients, then its right side.
-    let mut equations: Vec<Vec<f64>> = terms
-        .iter()
-        .map(|&one| {
-            let product = |other: usize| {
-                points
-                    .iter()
-                    .map(|point| at(&row(point), one) * at(&row(point), other))
-                    .sum()
-            };
-            let right = points
-                .iter()
-                .map(|point| at(&row(point), one) * point.cost_ns)
-                .sum();
-            terms
-                .iter()
-                .map(|&other| product(other))
-                .chain([right])
-                .collect()
-        })
-        .collect();
-    let size = equations.len();
-    for column in 0..size {
-        let pivot = equations.get(column)?.clone();
+    let mut equations = [[0.0; TERMS + 1]; TERMS];
+    for point in points {
+        let Batching { wakes, polls } = point.batching;
+        let mut row = [1.0, wakes, polls, point.cost_ns];
+        let terms = row.iter_mut().take(TERMS).enumerate();
+        terms
+            .filter(|&(term, _)| !is_used(term))
+            .for_each(|(_, number)| *number = 0.0);
+        for (equation, own) in equations.iter_mut().zip(row) {
+            let cells = equation.iter_mut().zip(row);
+            cells.for_each(|(cell, other)| *cell += own * other);
+        }
+    }
+    for (term, equation) in equations.iter_mut().enumerate() {
+        if !is_used(term) {
+            *equation.get_mut(term)? = 1.0;
+        }
+    }
+    for column in 0..TERMS {
+        let pivot = *equations.get(column)?;
         let head = *pivot.get(column)?;
         if head.abs() < f64::MIN_POSITIVE {
             return None;
         }
-        for (_, equation) in equations
-            .iter_mut()
-            .enumerate()
-            .filter(|&(at, _)| at != column)
-        {
-            let times = equation.get(column)? / head;
-            equation
-                .iter_mut()
-                .zip(&pivot)
-                .for_each(|(cell, own)| *cell -= times * own);
+        for (at, equation) in equations.iter_mut().enumerate() {
+            if at != column {
+                let times = equation.get(column)? / head;
+                let cells = equation.iter_mut().zip(pivot);
+                cells.for_each(|(cell, own)| *cell -= times * own);
+            }
         }
     }
     let mut found = [0.0; TERMS];
-    for (at, term) in terms.into_iter().enumerate() {
-        let equation = equations.get(at)?;
-        *found.get_mut(term)? = equation.get(size)? / equation.get(at)?;
+    for (term, (cost, equation)) in found.iter_mut().zip(&equations).enumerate() {
+        *cost = equation.get(TERMS)? / equation.get(term)?;
     }
     Some(found)
 }

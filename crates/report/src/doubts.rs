@@ -1,6 +1,6 @@
 //! The doubts of several results, points or curves, each once.
 
-use mpps_record::{Doubt, Run};
+use mpps_record::{Doubt, PointLine, Run};
 
 /// Things seen that are told of one doubt, and subjects that are named for one of them. More are counted.
 const TOLD_MAX: usize = 3;
@@ -39,32 +39,30 @@ impl<'a> Raised<'a> {
         raised
     }
 
-    /// Each doubt of a run's results, points and curves.
+    /// Each doubt of a run's lines.
     #[must_use]
     pub fn of_run(run: &'a Run) -> Vec<Self> {
-        let of_points = run.points.iter().flat_map(|point| &point.results);
-        let results = run.results.iter().chain(of_points);
-        let all = (results.map(|line| (&line.frame, &line.doubts)))
-            .chain(run.curves.iter().map(|line| (&line.frame, &line.doubts)))
-            .chain(run.latencies.iter().map(|line| (&line.frame, &line.doubts)))
-            .chain(run.bursts.iter().map(|line| (&line.frame, &line.doubts)))
-            .chain(
-                run.recoveries
-                    .iter()
-                    .map(|line| (&line.frame, &line.doubts)),
-            )
-            .chain(run.resets.iter().map(|line| (&line.frame, &line.doubts)))
-            .chain(
-                run.comparisons
-                    .iter()
-                    .map(|line| (&line.frame, &line.doubts)),
-            )
-            .map(|(frame, doubts)| (frame.as_str(), doubts));
+        macro_rules! doubts {
+            ($lines:expr) => {
+                $lines.map(|line| (line.frame.as_str(), line.doubts.as_slice()))
+            };
+        }
         let points = run.points.iter();
-        let points = points.map(|line| (line.frame.as_deref().unwrap_or(""), &line.doubts));
+        let named = |point: &'a PointLine| point.frame.as_deref().unwrap_or("");
+        let of_points = points
+            .clone()
+            .map(|point| (named(point), &point.doubts[..]));
         Self::each(
-            all.chain(points)
-                .map(|(frame, doubts)| (frame, doubts.as_slice())),
+            doubts!(run.results.iter())
+                .chain(doubts!(points.flat_map(|point| &point.results)))
+                .chain(doubts!(run.curves.iter()))
+                .chain(doubts!(run.overloads.iter()))
+                .chain(doubts!(run.latencies.iter()))
+                .chain(doubts!(run.bursts.iter()))
+                .chain(doubts!(run.recoveries.iter()))
+                .chain(doubts!(run.resets.iter()))
+                .chain(doubts!(run.comparisons.iter()))
+                .chain(of_points),
         )
     }
 

@@ -1,11 +1,11 @@
-//! What an interval is called: from few samples it is their range, which holds less often.
+//! What an interval is called. An interval of few samples is their range, which holds less often.
 
 use mpps_record::{Phase, PointLine, Run};
 
-/// From so many samples on a median has a 95 % interval. Of fewer the interval is their range (docs/method.md).
+/// Fewer samples give a median no 95 % interval, but their range (docs/method.md).
 const SAMPLES_MIN: usize = 6;
 
-/// `95 % interval`, `range of 4`, or both where the intervals differ in it. 0: nobody knows how many samples there were.
+/// `95 % interval`, `range of 4`, or both where the intervals differ in it. 0: the number of samples is not known.
 #[must_use]
 pub fn interval_name(samples: impl IntoIterator<Item = usize>) -> String {
     let mut known: Vec<usize> = samples.into_iter().filter(|count| *count > 0).collect();

@@ -1,4 +1,4 @@
-//! A run of `mpps rfc2544` taken apart: each part as a run of its own verb, so that it is shown as that is.
+//! A run of `mpps rfc2544` taken apart. Each part becomes a run of its own verb, so that it is shown like one.
 
 use crate::sentence;
 use mpps_record::{Run, TrialLine};
@@ -21,7 +21,7 @@ pub fn parts(run: &Run) -> Vec<(Option<String>, Cow<'_, Run>)> {
         .collect()
 }
 
-/// What of the run belongs to one verb. Overloads and searches belong to the throughput.
+/// The lines and trials of one verb. Trials at overload and of a search belong to the throughput.
 fn part(run: &Run, verb: &str) -> Run {
     let phases: &[&str] = match verb {
         "throughput" => &["wire", "overload", "gate", "search"],

@@ -118,6 +118,12 @@ fn csv_has_rows_for_each_kind_of_line() {
             "void: the machine was restless",
         ),
         ("curve", "64", "loads[0].measured.loss_ratio", "0.25"),
+        (
+            "overload",
+            "64",
+            "management.longest_silence_ns",
+            "2100000000",
+        ),
         ("latency", "64", "loads[1].load_share", "0.5"),
         ("latency", "1518", "loads[2].router.trials", "1, 2"),
         ("burst", "64", "searches[1].longest_frames", "4037"),

@@ -47,10 +47,7 @@ pub enum ChangesError {
     /// The file cannot be opened.
     #[error("open {0}: {1}")]
     Open(Source, io::Error),
-    /// It cannot be read on, or does not unpack.
-    #[error("read {0}: {1}: {2}")]
-    Read(Source, Place, io::Error),
-    /// A line is not what it should be.
+    /// It cannot be read on, does not unpack, or a line is not what it should be.
     #[error("read {0}: {1}: {2}")]
     Damaged(Source, Place, String),
     /// It is whole, and no change of it can be used.
@@ -120,10 +117,7 @@ impl Changes {
         let withdrawn: HashSet<IpNet> = withdrawn
             .filter_map(|change| all.get(change.prefix as usize).copied())
             .collect();
-        let (mut v4, mut v6) = (table.v4.clone(), table.v6.clone());
-        v4.retain(|&prefix| !withdrawn.contains(&prefix.into()));
-        v6.retain(|&prefix| !withdrawn.contains(&prefix.into()));
-        Table { v4, v6 }
+        Table::from_prefixes(table.iter().filter(|prefix| !withdrawn.contains(prefix)))
     }
 }
 
@@ -157,8 +151,8 @@ fn read_lines(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, Cha
             number,
             octet: stream.offset(),
         };
-        let failed = |error| ChangesError::Read(source.clone(), place, error);
         let damaged = |what: String| ChangesError::Damaged(source.clone(), place, what);
+        let failed = |error: io::Error| damaged(error.to_string());
         if number == 1 && looks_like_mrt(stream.window(HEAD_OCTETS).map_err(failed)?) {
             let what = "MRT updates are not read: give the output of `bgpdump -m`";
             return Err(damaged(what.to_owned()));

@@ -43,7 +43,7 @@ pub struct Outlook {
     pub job: &'static Job,
     /// Whether it can run.
     pub state: JobState,
-    /// What it must have and has not, or nobody knows.
+    /// What it needs, and what is missing or not known.
     pub lacks: Vec<Subject>,
     /// What it would like to have and has not.
     pub costs: Vec<Subject>,

@@ -1,8 +1,8 @@
-//! What this machine has and lacks for each job: looked at where looking is enough, tried where it is not.
+//! What this machine has and lacks for each job. Some of it is read; the rest is tried.
 //!
-//! What is tried is the tester itself: the very programs that measure are loaded, attached and run on beds
-//! of their own, journalled and lowered as every bed. So a check cannot say yes where a job says no.
-//! Without root only what can be read is checked, and the rest says that it was not tried.
+//! Trying means that the programs that measure are loaded, attached and run. They run on beds of their own, which are
+//! journalled and lowered as every bed. So a check cannot pass where a job fails. Without root only what can be read is
+//! checked, and the other checks say that they were not tried.
 
 mod job;
 mod look;

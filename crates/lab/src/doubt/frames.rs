@@ -1,5 +1,5 @@
-//! Doubts about frames that came otherwise than a router sends them on: more than once, out of order, late, not routed,
-//! merged, or not the tester's.
+//! Doubts about frames that did not come as a router sends them on. They came more than once, out of order, late, not
+//! routed or merged, or they were not the tester's.
 
 use super::{Doubt, Weighed, Weight};
 use mpps_method::{Counts, OVERDUE_MAX, Trial, Verdict};
@@ -108,8 +108,9 @@ fn not_routed(frames: u64, looked_at: u64) -> Option<Doubt> {
     })
 }
 
-/// By the DUT's own count, whatever was sent: GRO merges UDP too where that was switched on. (A data plane that goes
-/// past the IP layer counts none, or a few that opened its way: no more than so many frames become one packet.)
+/// By the DUT's own count, whatever was sent, because GRO merges UDP too if that is switched on. A data plane that
+/// bypasses the IP layer makes the DUT count no packet, or a few. That is no merging: GRO puts only so many frames into
+/// a packet.
 fn merged(trial: Option<&Trial>) -> Option<Doubt> {
     let trial = trial?;
     let (frames, packets) = (trial.counts().received, trial.stack?.forwarded);

@@ -135,8 +135,8 @@ fn spoilt_at(trials: &[(Trial, Verdict)], load: Rate) -> Option<(Disturbed, Span
     spoilt.then_some((disturbed, length))
 }
 
-/// Whether the rate at overload and the one without loss are of two CPU distances: the round trip of a cache line at
-/// overload against that in the trial that the result stands on.
+/// Whether the rate at overload and the one without loss were measured at two CPU distances. The round trips of a cache
+/// line are compared: at overload, and in the trial that the result stands on.
 fn distance_changed(overload_ns: Option<f64>, trial: Option<&Trial>) -> Option<Doubt> {
     let (overload_ns, distance) = overload_ns.zip(trial.map(Distance::from_trial))?;
     let Distance::Steady(trial_ns) = distance else {

@@ -25,7 +25,7 @@ pub(super) fn doubts(weighed: &Weighed<'_>) -> Vec<Doubt> {
 pub(super) fn not_offered(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
     let is_short = |(_, verdict): &&(Trial, Verdict)| matches!(verdict, Verdict::NotOffered(_));
     let short = trials.iter().filter(is_short).count();
-    // So many at one load are how a tester's limit is found; the last confirms it.
+    // A search needs this number at one load to find the tester's limit; the last one confirms it.
     let usual = usize::try_from(NOT_OFFERED_AT_MOST + 1).unwrap_or(usize::MAX);
     (short > usual).then(|| Doubt {
         name: "not-offered",

@@ -1,5 +1,5 @@
-//! Why frames were lost at the load that failed, or at the lowest that lost any where none did: the pattern of that
-//! loss, its place and how busy the DUT was, in one line.
+//! Why frames were lost, in one line: the pattern of the loss, its place, and how busy the DUT was. It is the loss at
+//! the load that failed. If no load failed, it is that at the lowest load that lost any.
 
 use crate::trial::rules::DEVICE_RING;
 use mpps_method::limit;
@@ -42,9 +42,9 @@ pub struct CatchUp {
 }
 
 impl WhyLost {
-    /// From the trials of a search and the load that failed, if one did: of that load's trials the one that came closest
-    /// to passing, for any other would have failed it too. Else the lowest load that lost any. `None` when none was lossy,
-    /// or the receiver does not know which frames came.
+    /// From the trials of a search and the load that failed. Of that load's trials the one that came closest to passing
+    /// is taken, because each of them made the load fail. If no load failed, it is the lowest load that lost any.
+    /// `None`: no trial was lossy, or the receiver does not know which frames came.
     #[must_use]
     pub fn from_trials(
         trials: &[(Trial, Verdict)],
@@ -93,8 +93,8 @@ impl WhyLost {
         !limit::was_too_slow(self.busy, std::slice::from_ref(&self.losses))
     }
 
-    /// What the sender made up for at once, where the loss may be of its making: no more was lost than that for each
-    /// episode, and it is a share of the ring that a router under load may well not have free.
+    /// Frames that the sender sent back to back because it was late, if they may have caused the loss. Two things have
+    /// to hold. No episode lost more frames than that. And they take a share of the ring that a loaded router may lack.
     #[must_use]
     pub fn catch_up(&self) -> Option<CatchUp> {
         let frames = self.catch_up_frames?;
@@ -112,8 +112,8 @@ impl WhyLost {
         })
     }
 
-    /// How long the DUT stood still at the longest run: at least so long, and at most so long, for its ring may have
-    /// been anything from full to empty before.
+    /// How long the DUT stood still at the longest run, at least and at most. Both ends are needed, because its ring
+    /// may have been full before, or empty.
     fn stood(&self) -> (Span, Span) {
         let losses = &self.losses;
         let least = losses.lasting(losses.longest.frames);

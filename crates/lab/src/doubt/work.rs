@@ -1,4 +1,4 @@
-//! Doubts about who worked: tasks beside the forwarding, and work on frames that no busy time counts.
+//! Doubts about other work: tasks that ran beside the forwarding, and work on frames that no busy time counts.
 
 use super::{Doubt, Weight};
 use mpps_method::{CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};

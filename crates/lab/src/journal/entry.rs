@@ -54,8 +54,8 @@ fn marks<C>(entries: &[Entry<C>]) -> impl DoubleEndedIterator<Item = &Mark> {
     })
 }
 
-/// Whether the bed was raised to stay, nobody has begun to lower it, and the machine runs since: no
-/// namespace outlives a reboot, but a journal does where /run is on a disk.
+/// Whether the bed was raised to stay, has not begun to be lowered, and the machine has not been rebooted since. No
+/// namespace outlives a reboot, but a journal does if /run is on a disk.
 #[must_use]
 pub fn is_kept<C>(entries: &[Entry<C>]) -> bool {
     let mut states = marks(entries).rev();

@@ -1,13 +1,13 @@
 //! The journal: what is about to be changed on the host, on disk before it is changed.
 //!
-//! One folder a bed, `/run/mpps/<bed>/`, with `journal.jsonl` in it: one entry a line, synced before
-//! the change it announces is made. The owner holds an exclusive lock on the file for as long as it
-//! lives; the kernel drops the lock with the process, however that ends. So "is the owner alive?" is
-//! "can the file be locked?", with no process id that could be another's by now.
+//! Each bed has a folder `/run/mpps/<bed>/` with a file `journal.jsonl`. An entry is a line. It is synced before the
+//! change that it announces is made. The owner holds an exclusive lock on the file as long as it lives. The kernel
+//! drops the lock when the process ends, in whatever way. So a file that can be locked has no living owner. A process
+//! id would not show that, because another process may have it by now.
 //!
-//! Only what outlives our processes is journalled: namespaces (their interfaces, routes, sysctls and
-//! attached programs go with them), folders, ports of the host that we adopt, settings of the host, and routes in
-//! namespaces that mpps did not make. eBPF objects are held by file descriptors alone.
+//! Only what outlives our processes is journalled: namespaces, folders, ports of the host that we adopt, settings of
+//! the host, and routes in namespaces that mpps did not make. Interfaces, routes, sysctls and attached programs of a
+//! namespace of ours go with it. eBPF objects are held by file descriptors alone.
 //!
 //! A line is a mark of the run, or a change. The journal knows no kind of change: each is a [`Change`], implemented by
 //! whoever makes it.
@@ -62,8 +62,8 @@ pub enum Claim {
 impl Journal {
     /// Begins a journal under this name; `None` when the name is taken.
     ///
-    /// The folder is made under another name, with the locked file and its first entry in it, and then
-    /// renamed: no other process sees a folder whose owner seems dead or is not known.
+    /// The folder is made under another name. It is renamed when the locked file and its first entry are in it. So no
+    /// other process sees a folder whose owner seems dead or is not known.
     ///
     /// # Errors
     /// The folder could not be made or synced.

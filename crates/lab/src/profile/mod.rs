@@ -108,12 +108,6 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Time that was sampled, ns.
-    #[must_use]
-    pub fn wall_ns(&self) -> u64 {
-        self.to_ns - self.from_ns
-    }
-
     /// A function's name.
     ///
     /// # Panics

@@ -69,7 +69,10 @@ struct Observed {
     event: CpuSampler,
     octets: Vec<u8>,
     segments: Vec<Segment>,
-    counted: u64,
+    /// The current one.
+    period: u64,
+    /// What the clock had counted when the current segment began. `None`: the clock is the timer.
+    counted: Option<u64>,
 }
 
 impl Sampler {
@@ -81,7 +84,7 @@ impl Sampler {
         let mut draws = Draws::new(plan);
         let (clock, mut cpus) = open(&mut draws)?;
         for observed in &mut cpus {
-            observed.begin()?;
+            observed.begin(CpuSampler::enable)?;
         }
         let from_ns = monotonic_ns();
         let (end, ended) = channel();
@@ -193,28 +196,28 @@ fn mind(
 
 impl Observed {
     fn open(cpu: usize, clock: SamplingClock, period: u64) -> Result<Self> {
-        let counted = (clock == SamplingClock::Cycles).then_some(0);
-        let first = Segment {
-            asked_ns: 0,
-            set_ns: 0,
-            to_ns: 0,
-            period,
-            counted,
-        };
         Ok(Self {
             cpu,
             event: CpuSampler::open(cpu, clock, period, RING_PAGES)?,
             octets: Vec::new(),
-            segments: vec![first],
-            counted: 0,
+            segments: Vec::new(),
+            period,
+            counted: (clock == SamplingClock::Cycles).then_some(0),
         })
     }
 
-    fn begin(&mut self) -> Result<()> {
+    /// Begins a segment with the current period, which this sets.
+    fn begin(&mut self, set: impl FnOnce(&CpuSampler) -> Result<()>) -> Result<()> {
         let asked_ns = monotonic_ns();
-        self.event.enable()?;
-        let first = &mut self.segments[0];
-        (first.asked_ns, first.set_ns) = (asked_ns, monotonic_ns());
+        set(&self.event)?;
+        let set_ns = monotonic_ns();
+        self.segments.push(Segment {
+            asked_ns,
+            set_ns,
+            to_ns: set_ns,
+            period: self.period,
+            counted: self.counted.map(|_| 0),
+        });
         Ok(())
     }
 
@@ -224,30 +227,18 @@ impl Observed {
             return Ok(());
         };
         current.to_ns = to_ns;
-        if let Some(counted) = &mut current.counted {
+        if let Some(counted) = &mut self.counted {
             let now = self.event.counted()?;
-            (*counted, self.counted) = (now - self.counted, now);
+            current.counted = Some(now - *counted);
+            *counted = now;
         }
         Ok(())
     }
 
     fn change(&mut self, period: u64) -> Result<()> {
         self.close(monotonic_ns())?;
-        let asked_ns = monotonic_ns();
-        self.event.set_period(period)?;
-        let set_ns = monotonic_ns();
-        let is_counted = self
-            .segments
-            .last()
-            .is_some_and(|last| last.counted.is_some());
-        self.segments.push(Segment {
-            asked_ns,
-            set_ns,
-            to_ns: set_ns,
-            period,
-            counted: is_counted.then_some(0),
-        });
-        Ok(())
+        self.period = period;
+        self.begin(|event| event.set_period(period))
     }
 
     fn read(&mut self, at_most: usize) -> Result<()> {

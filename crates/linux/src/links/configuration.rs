@@ -1,8 +1,8 @@
 //! What a link loses when it moves to another namespace, and can put on again: addresses, routes, settings.
 //!
-//! Addresses and routes are kept as the kernel told them, message body by message body, so that nothing is
-//! lost that we have no name for (labels, lifetimes, metrics). Not kept, for the kernel forgets it and nobody
-//! can read it back whole: queueing disciplines, neighbours, multicast groups.
+//! Addresses and routes are kept as the kernel told them, message body by message body. So labels, lifetimes and
+//! metrics are kept too, although we have no names for them. Queueing disciplines, neighbours and multicast groups are
+//! not kept, because the kernel forgets them and they cannot be read back whole.
 
 use std::path::Path;
 

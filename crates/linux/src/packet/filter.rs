@@ -20,13 +20,13 @@ pub enum Instruction {
     LoadHalf(u32),
     /// Loads one octet of the frame at this offset.
     LoadOctet(u32),
-    /// Skips so many instructions if the loaded value is this, else so many.
+    /// If the loaded value is the first number, skips as many instructions as the second says; else as the third says.
     SkipIfEqual(u32, u8, u8),
-    /// Ends: keeps so many octets of the frame; 0 refuses it.
+    /// Ends, and keeps this number of octets of the frame; 0 refuses the frame.
     Keep(u32),
 }
 
-/// A program that says of each frame how much of it a socket gets.
+/// A program that decides for each frame how many octets of it a socket gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter(Vec<Instruction>);
 

@@ -1,5 +1,5 @@
-//! A ring of received frames (`PACKET_RX_RING`, TPACKET_V3): the kernel fills blocks with frames, one after
-//! the other, and hands over whole blocks: when they are full, or after a time.
+//! A ring of received frames (`PACKET_RX_RING`, TPACKET_V3). The kernel fills one block after the other with frames. It
+//! hands a block over when it is full, or after a time.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

@@ -1,11 +1,11 @@
 //! A ring of frames to send (`PACKET_TX_RING`), past the queueing discipline.
 //!
-//! TPACKET_V2: version 3 sends from the same fixed slots behind a longer header, so nothing would be
-//! gained. A slot is ours while AVAILABLE; SEND_REQUEST hands it over with the next `send(2)`; the kernel
-//! makes it AVAILABLE again when the frame's buffer is freed (`net/packet/af_packet.c`, `tpacket_snd`).
+//! It is TPACKET_V2, because version 3 sends from the same fixed slots behind a longer header. A slot is ours while it
+//! is AVAILABLE. SEND_REQUEST hands it over with the next `send(2)`. The kernel makes it AVAILABLE again when the
+//! frame's buffer is freed (`net/packet/af_packet.c`, `tpacket_snd`).
 //!
-//! PACKET_QDISC_BYPASS: a frame goes straight to the driver. One that the driver refuses stays in its slot
-//! as SEND_REQUEST, and `send(2)` says ENOBUFS: so what was taken is read off the slots, never assumed.
+//! With PACKET_QDISC_BYPASS a frame goes straight to the driver. A frame that the driver refuses stays in its slot as
+//! SEND_REQUEST, and `send(2)` fails with ENOBUFS. So the slots are read to learn what was taken.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -15,9 +15,9 @@ use crate::links;
 use crate::mapping::Mapping;
 use crate::socket_option;
 
-/// Frames begin so many octets into their slot: the header's length, aligned (`tpacket_snd`).
+/// Where a frame begins in its slot, in octets: behind the header, aligned (`tpacket_snd`).
 const DATA_OFFSET: usize = size_of::<libc::tpacket2_hdr>();
-/// Slots lie in blocks of so many octets, none across two: whole pages, and room for the longest frame.
+/// Octets of a block. Slots lie in blocks, none across two. A block has whole pages, and room for the longest frame.
 const BLOCK: usize = 1 << 16;
 /// A frame's share of the socket's send buffer beside its octets: what the kernel keeps of it, rounded up.
 const OVERHEAD: usize = 4096;

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::record::SAMPLE_TYPE;
 use super::ring::unread;
-use super::{Attributes, DISABLED, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, Switch};
+use super::{Attributes, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, Switch};
 use crate::error::{Error, Result};
 use crate::mapping::Mapping;
 
@@ -47,8 +47,6 @@ impl CpuSampler {
     /// memory (ENOMEM).
     pub fn open(cpu: usize, clock: SamplingClock, period: u64, pages: usize) -> Result<Self> {
         let object = format!("sampler of CPU {cpu}");
-        let number = libc::c_int::try_from(cpu)
-            .map_err(|_| Error::from_errno("open perf event", &*object, libc::ENODEV))?;
         let (kind, config) = match clock {
             SamplingClock::Cycles => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
             SamplingClock::Timer => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK),
@@ -56,16 +54,14 @@ impl CpuSampler {
         // Not `exclude_idle`: with it, soft interrupts on top of the idle task would be left out too.
         let attributes = Attributes {
             kind,
-            size: size_of::<Attributes>() as u32,
             config,
             sample_period: period,
             sample_type: SAMPLE_TYPE,
-            flags: DISABLED | EXCLUDE_CALLCHAIN_USER | USE_CLOCKID,
+            flags: EXCLUDE_CALLCHAIN_USER | USE_CLOCKID,
             clock: libc::CLOCK_MONOTONIC,
             ..Attributes::default()
         };
-        const EVERY_TASK: libc::pid_t = -1;
-        let event = super::open(&attributes, EVERY_TASK, number, &object)?;
+        let event = super::open(attributes, cpu, &object)?;
         let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
             .map_err(|e| Error::from_errno("ask for", "the size of a page", e as i32))?
             .and_then(|size| usize::try_from(size).ok())

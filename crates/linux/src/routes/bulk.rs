@@ -1,8 +1,7 @@
 //! Many requests a system call, refusals kept apart.
 //!
-//! The kernel handles a batch message by message, inside `send(2)`. A message without NLM_F_ACK is
-//! answered only when it is refused; the last one of a batch is always answered, so that nothing
-//! stays unsaid: a batch whose last answer has come was read to its end.
+//! The kernel handles a batch message by message, inside `send(2)`. A message without NLM_F_ACK is answered only when
+//! it is refused. The last one of a batch is always answered. So when that answer has come, the whole batch was read.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,8 +13,8 @@ use super::socket::{Message, RouteSocket};
 use crate::error::{Error, Result};
 use crate::netlink::explanation;
 
-/// Octets of requests handed over at once: about 190. From 100 on more make nothing faster, and the
-/// answers to so many, all refused, still fit the socket (each is counted as about 1 KiB).
+/// Octets of requests handed over at once: about 190 requests. More than 100 make nothing faster. If all 190 are
+/// refused, their answers still fit the socket (each is counted as about 1 KiB).
 const BATCH: usize = 8 << 10;
 /// Answer to a message: an error number, 0 for none, before the quoted request.
 const NLMSG_ERROR: u16 = libc::NLMSG_ERROR as u16;

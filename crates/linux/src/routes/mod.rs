@@ -1,9 +1,9 @@
-//! Routes by the million: our own encoder for many requests a system call, dumps without an
-//! allocation a route, nexthop objects, and what the kernel tells about its tables.
+//! Routes by the million. An encoder of our own puts many requests into a system call, and dumps need no allocation for
+//! each route. Nexthop objects and the kernel's statistics of its tables are here too.
 //!
-//! [`crate::links`] sets up a bed with some dozens of requests, each awaited. A full BGP table is a
-//! million of them: here a batch of messages goes to the kernel in one `send(2)`, which handles
-//! them before it returns. Only refusals and the last message of a batch are answered.
+//! [`crate::links`] sets up a bed with some dozens of requests, and awaits each. A full BGP table needs a million. Here
+//! a batch of messages goes to the kernel in one `send(2)`, which handles them before it returns. Only refusals and the
+//! last message of a batch are answered.
 //!
 //! All of it acts in the network namespace of the calling thread.
 

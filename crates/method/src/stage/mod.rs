@@ -21,53 +21,63 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use catalogue::{WrongRow, check};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};
 
 use std::fmt;
 
-/// Stage of a frame's way, in the order in which a frame meets them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// The bed's own: rings, CPUMAP thread and programs in place of a NIC.
-    VirtualNic,
-    /// Reception: driver, NAPI, GRO, protocol demultiplexing.
-    Rx,
-    /// Allocation of buffers.
-    Alloc,
-    /// Checks, firewall and NAT before the routing decision.
-    Prerouting,
-    /// The routing decision.
-    Routing,
-    /// Everything after the decision and before transmission.
-    Postrouting,
-    /// Transmission: queueing discipline, driver.
-    Tx,
-    /// Release of buffers.
-    Free,
-    /// The bed's own: the program at the router's outgoing port, in place of a NIC.
-    Exit,
-    /// Interrupts, scheduler, timers, and what no rule places.
-    Other,
+/// A list of words: the enum, every variant in its order, and how each is shown.
+macro_rules! words {
+    ($(#[$doc:meta])* $kind:ident { $($(#[$of:meta])* $variant:ident $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $kind {
+            $($(#[$of])* $variant,)*
+        }
+
+        impl $kind {
+            /// Every one.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
+        }
+
+        impl fmt::Display for $kind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self {
+                    $(Self::$variant => $word,)*
+                })
+            }
+        }
+    };
+}
+
+words! {
+    /// Stage of a frame's way, in the order in which a frame meets them.
+    Stage {
+        /// The bed's own: rings, CPUMAP thread and programs in place of a NIC.
+        VirtualNic "virtual NIC",
+        /// Reception: driver, NAPI, GRO, protocol demultiplexing.
+        Rx "RX",
+        /// Allocation of buffers.
+        Alloc "allocation",
+        /// Checks, firewall and NAT before the routing decision.
+        Prerouting "prerouting",
+        /// The routing decision.
+        Routing "routing",
+        /// Everything after the decision and before transmission.
+        Postrouting "postrouting",
+        /// Transmission: queueing discipline, driver.
+        Tx "TX",
+        /// Release of buffers.
+        Free "free",
+        /// The bed's own: the program at the router's outgoing port, in place of a NIC.
+        Exit "exit",
+        /// Interrupts, scheduler, timers, and what no rule places.
+        Other "other",
+    }
 }
 
 impl Stage {
-    /// Every stage.
-    pub const ALL: [Self; 10] = [
-        Self::VirtualNic,
-        Self::Rx,
-        Self::Alloc,
-        Self::Prerouting,
-        Self::Routing,
-        Self::Postrouting,
-        Self::Tx,
-        Self::Free,
-        Self::Exit,
-        Self::Other,
-    ];
-
     /// Whether the time is the router's, not the bed's.
     #[must_use]
     pub fn is_routers(self) -> bool {
@@ -75,60 +85,31 @@ impl Stage {
     }
 }
 
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::VirtualNic => "virtual NIC",
-            Self::Rx => "RX",
-            Self::Alloc => "allocation",
-            Self::Prerouting => "prerouting",
-            Self::Routing => "routing",
-            Self::Postrouting => "postrouting",
-            Self::Tx => "TX",
-            Self::Free => "free",
-            Self::Exit => "exit",
-            Self::Other => "other",
-        })
+words! {
+    /// What a piece of time was spent on, across the stages.
+    Cause {
+        /// Taking, holding up and releasing locks.
+        Locks "locks",
+        /// Connection tracking.
+        ConnTrack "connection tracking",
+        /// Address translation.
+        Nat "NAT",
+        /// Rules of a firewall, and the hooks that call them.
+        Rules "rules",
+        /// Look-up of routes.
+        LookUp "route look-up",
+        /// Copies and fills of memory.
+        MemoryCopies "memory copies",
+        /// Thunks against speculative execution.
+        Mitigations "mitigations",
+        /// The scheduler.
+        Scheduler "scheduler",
+        /// None of these.
+        None "none of these",
     }
 }
 
-/// What a piece of time was spent on, across the stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cause {
-    /// Taking, holding up and releasing locks.
-    Locks,
-    /// Connection tracking.
-    ConnTrack,
-    /// Address translation.
-    Nat,
-    /// Rules of a firewall, and the hooks that call them.
-    Rules,
-    /// Look-up of routes.
-    LookUp,
-    /// Copies and fills of memory.
-    MemoryCopies,
-    /// Thunks against speculative execution.
-    Mitigations,
-    /// The scheduler.
-    Scheduler,
-    /// None of these.
-    None,
-}
-
 impl Cause {
-    /// Every cause.
-    pub const ALL: [Self; 9] = [
-        Self::Locks,
-        Self::ConnTrack,
-        Self::Nat,
-        Self::Rules,
-        Self::LookUp,
-        Self::MemoryCopies,
-        Self::Mitigations,
-        Self::Scheduler,
-        Self::None,
-    ];
-
     /// The cause that a substage of the catalogue stands for.
     fn from_substage(substage: &str) -> Self {
         match substage {
@@ -142,21 +123,5 @@ impl Cause {
             "other.sched" => Self::Scheduler,
             _ => Self::None,
         }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Locks => "locks",
-            Self::ConnTrack => "connection tracking",
-            Self::Nat => "NAT",
-            Self::Rules => "rules",
-            Self::LookUp => "route look-up",
-            Self::MemoryCopies => "memory copies",
-            Self::Mitigations => "mitigations",
-            Self::Scheduler => "scheduler",
-            Self::None => "none of these",
-        })
     }
 }

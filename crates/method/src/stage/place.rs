@@ -146,11 +146,9 @@ fn own(above: &[&str], stage: Stage, placed: &mut Placed<'_>) {
     }
     if placed.cause == Cause::None {
         let rows = owners.iter().filter_map(|name| CATALOGUE.function(name));
-        let causes = rows.map(|row| Cause::from_substage(row.substage));
-        placed.cause = causes
-            .into_iter()
-            .find(|&cause| cause != Cause::None)
-            .unwrap_or(Cause::None);
+        let mut causes = rows.map(|row| Cause::from_substage(row.substage));
+        let first = causes.find(|&cause| cause != Cause::None);
+        placed.cause = first.unwrap_or(Cause::None);
     }
 }
 

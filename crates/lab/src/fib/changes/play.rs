@@ -131,7 +131,7 @@ impl Player {
         }
         self.bulk.flush()?;
         let end_ns = monotonic_ns() - begun_ns;
-        made.due = pace.made + self.overdue(list, &pace, end_ns);
+        made.due = self.due(list, &pace, end_ns);
         made.refused = (self.bulk.refusals().len() - refused_before) as u64;
         made.time = Span::from_nanos(end_ns);
         made.cpu_time = Span::from_nanos(thread_ns() - cpu_ns);
@@ -189,19 +189,17 @@ impl Player {
         u64::from(self.rounds - 1) * length_ns
     }
 
-    /// Changes that were due before the end and have not been made.
-    fn overdue(&self, list: &[Change], pace: &Pace, end_ns: u64) -> u64 {
+    /// Changes that were due until the end, made or not.
+    fn due(&self, list: &[Change], pace: &Pace, end_ns: u64) -> u64 {
         match pace.speed {
-            ChangeSpeed::Max => 0,
+            ChangeSpeed::Max => pace.made,
             ChangeSpeed::PerSecond(changes) => {
-                let due = (end_ns as f64 * changes / 1e9) as u64;
-                due.saturating_sub(pace.made)
+                pace.made.max((end_ns as f64 * changes / 1e9) as u64)
             }
             ChangeSpeed::Times(_) => {
-                let rest = list.iter().skip(self.next);
                 let round_ns = self.round_ns(list);
-                let due = |change: &&Change| pace.due_ns(round_ns, change.after_ns) <= end_ns;
-                rest.take_while(due).count() as u64
+                let is_due = |change: &&Change| pace.due_ns(round_ns, change.after_ns) <= end_ns;
+                pace.made + list.iter().skip(self.next).take_while(is_due).count() as u64
             }
         }
     }
