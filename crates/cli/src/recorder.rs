@@ -26,8 +26,8 @@ pub struct Recorder {
     begun_ns: u64,
     trials: u32,
     stands: StandsOn,
-    /// Management queries in trials in which the receive ring lost frames, and in all others.
-    queries: Option<[Queries; 2]>,
+    /// Management queries of all trials.
+    queries: Option<Queries>,
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
     route_changes: Option<RouteChanges>,
@@ -141,18 +141,13 @@ impl Recorder {
         std::mem::take(&mut self.stands)
     }
 
-    /// Management queries in trials in which the receive ring lost frames, and in all others.
-    pub const fn queries(&self) -> Option<[Queries; 2]> {
+    /// Management queries of all trials so far.
+    #[must_use]
+    pub const fn queries(&self) -> Option<Queries> {
         self.queries
     }
 
     fn remember(&mut self, report: &Report<'_>) {
-        if let Some(queries) = report.trial.queries {
-            let place = usize::from(report.trial.ledger().lost_nic_ring == 0);
-            let sums = self.queries.get_or_insert_default();
-            sums[place].asked += queries.asked;
-            sums[place].answered += queries.answered;
-        }
         match report.phase {
             Phase::Wire | Phase::Overload => self.stands.overload_trials.push(report.number),
             Phase::Gate => self.stands.gate_trials.push(report.number),
@@ -178,6 +173,11 @@ impl Observer for Recorder {
         };
         if let Some(made) = &line.route_changes {
             self.route_changes.get_or_insert_default().add(made);
+        }
+        if let Some(queries) = line.queries {
+            let sum = self.queries.get_or_insert_default();
+            sum.asked += queries.asked;
+            sum.answered += queries.answered;
         }
         let written = self.record.append(&line);
         if self.shows_trials() {

@@ -57,11 +57,6 @@ fn what_no_plan_can_be_is_refused_without_rights() {
         ("throughput --management-traffic 0", "not in 1..=100"),
         ("latency --management-traffic 101", "not in 1..=100"),
         (
-            "throughput --management-traffic --bidirectional",
-            "cannot be used with",
-        ),
-        ("throughput --management-traffic --nic napi", "--nic cpumap"),
-        (
             "throughput --simulate capacity=1M --filters 25",
             "cannot be used with",
         ),

@@ -3,7 +3,7 @@
 mod support;
 
 use ipnet::IpNet;
-use mpps_lab::bed::{Bed, BedPlan, Side};
+use mpps_lab::bed::{Bed, BedPlan, Front, Side};
 use mpps_lab::destinations::DrawPlan;
 use mpps_lab::fib;
 use mpps_lab::routes::{self, Origin};
@@ -78,32 +78,57 @@ fn the_last_filter_counts_what_is_forwarded() {
     }
 }
 
+/// Runs `ip` there.
+fn ip(netns: &NetNs, words: &str) {
+    let mut ip = Command::new("ip");
+    ip.args(words.split(' '));
+    let output = spawn::output(ip, netns, Terms::default()).expect("ip");
+    assert!(output.status.success(), "{output:?}");
+}
+
 #[test]
 fn queries_are_answered_and_are_no_frames() {
     if !support::can_run() {
         return;
     }
-    let bed = support::bed();
-    let traffic = Traffic {
-        queries_per_s: Some(20),
-        ..support::traffic()
-    };
-    let mut tester = tester(&bed, &traffic, 200_000);
-    let trial = run_whole(&mut tester, 50_000.0, 1_000);
-    assert_closed(&trial, "queries");
-    let queries = trial.queries.expect("queries");
-    assert!((10..=21).contains(&queries.asked), "{queries:?}");
-    assert_eq!(queries.answered, queries.asked);
-    assert_eq!(trial.counts().received, trial.counts().sent);
-    // A router that answers nothing: the trial tells it, and its frames pass all the same.
-    let silent = mpps_linux::setting::Setting::sysctl("net.ipv4.icmp_echo_ignore_all");
-    let dut = bed.netns(Side::B);
-    let written = dut.run(|| silent.write("1")).expect("the namespace");
-    written.expect("sysctl");
-    let trial = support::trials::run(&mut tester, 50_000.0, 500);
-    let queries = trial.queries.expect("queries");
-    assert!(queries.asked > 0 && queries.answered == 0, "{queries:?}");
-    assert_closed(&trial, "silent");
+    for (nic, ipv6, bidirectional) in [
+        (Front::Cpumap, false, false),
+        (Front::Napi, false, true),
+        (Front::Softirq, true, false),
+    ] {
+        let plan = BedPlan {
+            nic,
+            ..support::plan()
+        };
+        let bed = Bed::raise(&plan).unwrap_or_else(|error| panic!("raise: {error}"));
+        let dut = bed.netns(Side::B);
+        // What a killed run left.
+        ip(dut, "link add mM type veth peer name mN");
+        let traffic = Traffic {
+            ipv6,
+            bidirectional,
+            frames: support::trials::frames("128"),
+            queries_per_s: Some(20),
+            ..support::traffic()
+        };
+        let mut tester = tester(&bed, &traffic, 200_000);
+        let trial = run_whole(&mut tester, 50_000.0, 1_000);
+        assert_closed(&trial, "queries");
+        let queries = trial.queries.expect("queries");
+        assert!((10..=23).contains(&queries.asked), "{nic:?}: {queries:?}");
+        assert_eq!(queries.answered, queries.asked, "{nic:?}");
+        assert_eq!(trial.counts().received, trial.counts().sent);
+        // Its answers find no way back: the trial tells it, and its frames pass all the same.
+        ip(dut, "route add blackhole 169.254.77.2/32");
+        let trial = support::trials::run(&mut tester, 50_000.0, 500);
+        let queries = trial.queries.expect("queries");
+        assert!(queries.asked > 0 && queries.answered == 0, "{queries:?}");
+        assert!(trial.counts().received > 0);
+        assert_closed(&trial, "silent");
+        drop(tester);
+        let left = dut.run(|| mpps_linux::links::exists("mM"));
+        assert!(!left.expect("the namespace").expect("links"));
+    }
 }
 
 #[test]

@@ -85,9 +85,9 @@ pub struct EndLine {
     pub error: Option<String>,
     /// Trials run.
     pub trials: u32,
-    /// Management queries in trials in which the receive ring lost frames, and in all others; missing where none were sent.
+    /// Management queries of all trials together; missing where none were sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queries: Option<[Queries; 2]>,
+    pub queries: Option<Queries>,
     /// Route changes of all trials together; missing where none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_changes: Option<RouteChanges>,

@@ -3,7 +3,6 @@
 use super::{BedChoice, DestinationPlan, port, port_kind, receiver, traffic};
 use crate::args::{PlaceArgs, PortArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
-use mpps_lab::bed::Front;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
@@ -40,13 +39,6 @@ impl Sending {
             None => BedChoice::new(&place.bed, Some((ports, &sent.traffic)))?,
         };
         let (sizes, traffic) = frames(&sent.traffic, port(ports, &bed))?;
-        let front = match &bed {
-            BedChoice::Own(wish) => wish.nic,
-            BedChoice::Kept(_) | BedChoice::Simulated(_) => Front::Cpumap,
-        };
-        if traffic.queries_per_s.is_some() && front != Front::Cpumap {
-            return Err(TesterError::NoQueries.into());
-        }
         let receiver = receiver_for(ports, &bed, &traffic)?;
         let destinations = DestinationPlan::from_args(&sent.destinations, &traffic)?;
         ensure!(

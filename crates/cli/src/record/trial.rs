@@ -4,8 +4,8 @@ use super::losses::losses;
 use super::words;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, Queries,
-    RouteChanges, Span, Trial, histogram,
+    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, RouteChanges,
+    Span, Trial, histogram,
 };
 use mpps_record as record;
 use mpps_record::{Other, Quantiles, TrialLine};
@@ -61,7 +61,10 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
             before_ns: speed.before.as_nanos(),
             after_ns: speed.after.as_nanos(),
         }),
-        queries: raw.queries.map(queries),
+        queries: raw.queries.map(|queries| record::Queries {
+            asked: queries.asked,
+            answered: queries.answered,
+        }),
         lateness: quantiles(&raw.lateness),
         latency: quantiles(&raw.latency),
         largest_burst_frames: raw.largest_burst,
@@ -75,14 +78,6 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         dut_no_route_packets: raw.stack.map(|stack| stack.no_route),
         route_changes: raw.route_changes.map(route_changes),
         other: Other::new(),
-    }
-}
-
-/// Management queries and their answers.
-pub const fn queries(queries: Queries) -> record::Queries {
-    record::Queries {
-        asked: queries.asked,
-        answered: queries.answered,
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::Command;
 /// Filters at most: the rules of a family are one argument of `nft`.
 pub const FILTERS_MAX: u16 = 1_000;
 /// The table's name in each family.
-pub const TABLE: &str = "mpps_filters";
+const TABLE: &str = "mpps_filters";
 /// Hosts of a network from which rules take their addresses.
 const HOSTS: u16 = 250;
 /// Folders of administrators' programs, which not every user has in PATH.
@@ -72,8 +72,7 @@ pub(super) fn set(bed: &Bed) -> Result<(), BedError> {
     };
     let nft = program()?;
     for family in &FAMILIES {
-        let is_there = family.name == "ip" || netns.run(has_ipv6)?;
-        if is_there {
+        if family.name == "ip" || netns.run(has_ipv6)? {
             apply(&nft, netns, &rules(family, count))?;
         }
     }

@@ -155,12 +155,9 @@ fn offer(
     let trials = (0..plan.trials).map(|_| repeat(tester, Phase::Fixed));
     let trials = trials.collect::<Result<_, _>>()?;
     let wire = Wire::lay(bed, &tester.ways())?;
-    // A wire answers nothing.
-    let manager = tester.manager.take();
     let through_wire = wire.as_ref().map(|_| repeat(tester, Phase::Wire));
     let through_wire = through_wire.transpose()?;
     drop(wire);
-    tester.manager = manager;
     Ok(Offered {
         frames: tester.traffic.frames.clone(),
         load,

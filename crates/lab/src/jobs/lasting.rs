@@ -2,7 +2,7 @@
 //! until it is as before.
 //!
 //! One trial has both loads: many times the maximum forwarding rate, then half of that rate, without a break. Once a second
-//! the receiver's count is read. [`Management`] asks the router's own address all the time.
+//! the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
 
 use super::recovery::{self, Recovery};
 use super::sizes::{self, counts};
@@ -12,7 +12,7 @@ use crate::bed::Bed;
 use crate::clock::monotonic_ns;
 use crate::doubt::Doubt;
 use crate::facts::{self, Root};
-use crate::tester::{Management, Question, ReceiverPlace, Tester, TesterError};
+use crate::tester::{Question, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial::{self, Passed, rules};
 use mpps_linux::clock::thread_ns;
@@ -21,6 +21,8 @@ use mpps_method::{Disturbance, FrameSpec, Offer, Rate, Span};
 use std::cell::RefCell;
 use std::fmt;
 
+/// Questions to the management path each second, where nobody says how many.
+const QUERIES_PER_S: u16 = 10;
 /// From one reading to the next, ns.
 const READING_NS: u64 = 1_000_000_000;
 /// An answer later than this counts as none, ns.
@@ -200,16 +202,21 @@ fn measure_size(
     (size.maximum, size.loads) = (Some(Rate::from_fps(maximum)), Some([high.rate, low.rate]));
     let frames_max = high.rate.frames_in(high.duration) + low.rate.frames_in(low.duration);
     fits(frames_max, &high)?;
-    let path = Management::raise(bed)?;
+    let default = bed.dut().ports().map(|_| QUERIES_PER_S);
     let traffic = Traffic {
         frames: size.frames.clone(),
+        queries_per_s: plan.measurement.traffic.queries_per_s.or(default),
         ..plan.measurement.traffic.clone()
     };
     let (mut tester, ()) =
         throughput::raise(bed, &traffic, frames_max, Some(receiver), |_| Ok(()))?;
     // The rings are full all the time, so a pause has no effect after its end, as with a DUT that has time to spare.
     tester.forwards_at_most = Some(Rate::from_fps(high.rate.fps() * 2.0));
-    overload(&mut tester, size, [&high, &low], path, trials)?;
+    // What is asked before the load tells a path that was dead all along.
+    if let Some(path) = &tester.management {
+        let _first = path.begin();
+    }
+    overload(&mut tester, size, [&high, &low], trials)?;
     size.doubts = recovery::doubts(&tester, size.judged.iter());
     Ok(())
 }
@@ -229,11 +236,10 @@ fn fits(frames: u64, high: &Offer) -> Result<(), JobError> {
 }
 
 /// The trial. What was seen of it is kept, whatever ends it.
-pub fn overload(
+fn overload(
     tester: &mut Tester<'_>,
     size: &mut Lasting,
     [high, low]: [&Offer; 2],
-    path: Option<Management>,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let seen = RefCell::new((Vec::<Reading>::new(), 0));
@@ -247,7 +253,7 @@ pub fn overload(
     let (readings, mut watching_ns) = seen.into_inner();
     size.seconds = readings.windows(2).map(second).collect();
     let dropped = stepped.as_ref().ok().and_then(|stepped| stepped.dropped);
-    if let Some(path) = path {
+    if let Some(path) = tester.management.take() {
         let (questions, [answering_ns, asking_ns]) = path.end();
         watching_ns += asking_ns;
         size.managed = Some(Managed {
@@ -287,15 +293,11 @@ fn read(
         started_ns + (passed + 1) * READING_NS
     });
     let due_ns = due_ns.min(end_ns);
-    let now_ns = monotonic_ns();
-    let is_over = readings.last().is_some_and(|last| last.ns >= end_ns);
-    if started_ns == 0 || is_over || now_ns < due_ns {
-        let left = due_ns.saturating_sub(now_ns);
-        return Ok(Span::from_nanos(if is_over || left == 0 {
-            READING_NS
-        } else {
-            left
-        }));
+    if let left @ 1.. = due_ns.saturating_sub(monotonic_ns()) {
+        return Ok(Span::from_nanos(left));
+    }
+    if started_ns == 0 || readings.last().is_some_and(|last| last.ns >= end_ns) {
+        return Ok(Span::from_nanos(READING_NS));
     }
     let mut received = 0;
     for receiver in &tester.receivers {
@@ -370,11 +372,10 @@ fn is_in_time(question: &Question) -> bool {
 }
 
 fn answers(questions: &[Question], from_ns: u64, to_ns: u64) -> Answers {
-    let asked = questions
-        .iter()
-        .filter(|question| (from_ns..to_ns).contains(&question.asked_ns));
-    let mut arrived: Vec<u64> = questions.iter().filter_map(|one| one.answered_ns).collect();
-    arrived.retain(|at_ns| (from_ns..to_ns).contains(at_ns));
+    let is_within = |at_ns: &u64| (from_ns..to_ns).contains(at_ns);
+    let asked = questions.iter().filter(|one| is_within(&one.asked_ns));
+    let arrived = questions.iter().filter_map(|one| one.answered_ns);
+    let mut arrived: Vec<u64> = arrived.filter(is_within).collect();
     arrived.extend([from_ns, to_ns]);
     arrived.sort_unstable();
     let longest = arrived.windows(2).map(|two| two[1] - two[0]).max();
@@ -389,12 +390,9 @@ fn answers(questions: &[Question], from_ns: u64, to_ns: u64) -> Answers {
 /// last second do not count: they had no time for an answer.
 fn back(questions: &[Question], ended_ns: u64) -> Option<Span> {
     let last_ns = questions.last()?.asked_ns;
-    let late =
-        |question: &&Question| !is_in_time(question) && question.asked_ns + IN_TIME_NS <= last_ns;
-    let lost_ns = questions
-        .iter()
-        .rfind(late)
-        .map_or(0, |question| question.asked_ns);
+    let is_late = |one: &&Question| !is_in_time(one) && one.asked_ns + IN_TIME_NS <= last_ns;
+    let late = questions.iter().rfind(is_late);
+    let lost_ns = late.map_or(0, |question| question.asked_ns);
     let arrived = questions.iter().filter_map(|question| question.answered_ns);
     let first_ns = arrived.filter(|&at_ns| at_ns > lost_ns).min()?;
     Some(Span::from_nanos(first_ns.saturating_sub(ended_ns)))

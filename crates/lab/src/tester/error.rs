@@ -66,7 +66,7 @@ pub enum TesterError {
     TooManyFrames,
     /// The router cannot be asked there.
     #[error(
-        "--management-traffic: only the router of a bed with --nic cpumap can be asked; leave it out"
+        "--management-traffic: only its owner knows the management port of an external device; leave it out"
     )]
     NoQueries,
     /// Ctrl-C or SIGTERM.

@@ -1,25 +1,33 @@
-//! The router's management path: ten times a second a question to an address of the router's own, which a program in its
+//! The router's management path (RFC 2544 section 11.2): questions to an address of the router's own, which a program in its
 //! namespace answers on the router's CPUs.
 //!
-//! The path has a port of its own (`mM` to `mN`), so the load fills no ring on it. Question and answer pass the IP and UDP of
-//! the router's namespace. The answering thread has to get time on the router's CPUs, as a routing daemon has to.
+//! The path has a port of its own (`mM` to `mN`), so no frame of a trial meets it, whichever front, family and direction a
+//! trial has. Question and answer pass the IP and UDP of the router's namespace. The answering thread has to get time on the
+//! router's CPUs, as a routing daemon has to.
 
 use super::error::TesterError;
 use crate::bed::Bed;
-use crate::clock::monotonic_ns;
+use crate::clock::{monotonic_ns, wait_for};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::cpu::{self, CpuSet};
 use mpps_linux::links::{self, VethSpec};
 use mpps_linux::netns::NetNs;
+use mpps_method::Queries;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// From one question to the next, ns.
-const EVERY_NS: u64 = 100_000_000;
+/// Questions each second at most: each wakes a thread on the tester's CPU.
+pub const QUERIES_MAX: u16 = 100;
+/// How long to wait for the last answers of a trial, ns.
+const ANSWER_LIMIT_NS: u64 = 200_000_000;
+/// How often to look for them, ns.
+const ANSWER_LOOK_NS: u64 = 1_000_000;
+/// A thread that waits for a datagram looks so often whether the path goes, ns.
+const LOOK_NS: u64 = 100_000_000;
 /// Port and address of the router, then of the tester.
 const ENDS: [(&str, Ipv4Addr, [u8; 6]); 2] = [
     ("mM", Ipv4Addr::new(169, 254, 77, 1), [2, 0, 0, 0, 77, 1]),
@@ -41,46 +49,70 @@ pub struct Question {
 /// The path while it stands. It goes when this is dropped.
 pub struct Management {
     router: Arc<NetNs>,
-    ending: Arc<AtomicBool>,
-    questions: Arc<Mutex<Vec<Question>>>,
+    asker: Arc<Asker>,
     threads: Vec<JoinHandle<u64>>,
 }
 
 impl Management {
-    /// Puts the path up and begins to ask. `None`: only its owner reaches this DUT.
+    /// Puts the path up. Nobody asks yet.
     ///
     /// # Errors
-    /// The kernel refused the ports or the sockets.
-    pub fn raise(bed: &Bed) -> Result<Option<Self>, TesterError> {
-        let Some([port, _]) = bed.dut().ports() else {
-            return Ok(None);
-        };
-        let mut path = Self {
-            router: Arc::clone(&port.netns),
-            ending: Arc::default(),
-            questions: Arc::default(),
-            threads: Vec::new(),
-        };
-        let tester = &bed.tester()[0].netns;
-        let [answering, asking] = connect(&path.router, tester)?;
-        let (ending, cpus) = (Arc::clone(&path.ending), bed.plan().cpus.dut_set());
-        path.threads.push(std::thread::spawn(move || {
-            answer(&answering, &ending, &cpus);
-            thread_ns()
-        }));
-        let (ending, questions) = (Arc::clone(&path.ending), Arc::clone(&path.questions));
-        path.threads.push(std::thread::spawn(move || {
-            ask(&asking, &ending, &questions);
-            thread_ns()
-        }));
-        Ok(Some(path))
+    /// Only its owner reaches this DUT, or the kernel refused the ports or the sockets.
+    pub(super) fn raise(bed: &Bed, per_s: u16) -> Result<Self, TesterError> {
+        let [port, _] = bed.dut().ports().ok_or(TesterError::NoQueries)?;
+        let router = Arc::clone(&port.netns);
+        let connected = connect(&router, &bed.tester()[0].netns);
+        let (answering, socket) = connected.inspect_err(|_| delete(&router))?;
+        let asker = Arc::new(Asker {
+            socket,
+            every_ns: 1_000_000_000 / u64::from(per_s.max(1)),
+            ending: AtomicBool::new(false),
+            asked: Mutex::default(),
+        });
+        let (answerer, cpus) = (Arc::clone(&asker), bed.plan().cpus.dut_set());
+        let asking = Arc::clone(&asker);
+        let threads = vec![
+            std::thread::spawn(move || {
+                answer(&answering, &answerer.ending, &cpus);
+                thread_ns()
+            }),
+            std::thread::spawn(move || {
+                asking.run();
+                thread_ns()
+            }),
+        ];
+        Ok(Self {
+            router,
+            asker,
+            threads,
+        })
     }
 
-    /// The questions so far.
+    /// Asks at once, and from now on so often a second. Returns the number of the question.
     #[must_use]
-    pub fn questions(&self) -> Vec<Question> {
-        let questions = self.questions.lock();
-        questions.map_or_else(|_| Vec::new(), |questions| questions.clone())
+    pub fn begin(&self) -> usize {
+        let mut asked = self.asker.asked();
+        self.asker.ask(&mut asked, monotonic_ns())
+    }
+
+    /// Asks no more, and waits a moment for answers. Counts the questions from this number on.
+    ///
+    /// # Errors
+    /// Ctrl-C.
+    pub fn pause(&self, first: usize) -> Result<Queries, TesterError> {
+        self.asker.asked().next_ns = None;
+        let mut queries = Queries::default();
+        wait_for(ANSWER_LIMIT_NS, ANSWER_LOOK_NS, || {
+            let asked = self.asker.asked();
+            let these = asked.questions.get(first..).unwrap_or_default();
+            let answered = these.iter().filter(|one| one.answered_ns.is_some());
+            queries = Queries {
+                asked: these.len() as u64,
+                answered: answered.count() as u64,
+            };
+            Ok::<_, TesterError>(queries.answered == queries.asked)
+        })?;
+        Ok(queries)
     }
 
     /// Takes the path down. Returns the questions, and the CPU time that answering and asking took, ns.
@@ -88,11 +120,12 @@ impl Management {
     pub fn end(mut self) -> (Vec<Question>, [u64; 2]) {
         let mut took = self.stop().into_iter();
         let mut next = || took.next().unwrap_or(0);
-        (self.questions(), [next(), next()])
+        let questions = std::mem::take(&mut self.asker.asked().questions);
+        (questions, [next(), next()])
     }
 
     fn stop(&mut self) -> Vec<u64> {
-        self.ending.store(true, Ordering::Release);
+        self.asker.ending.store(true, Ordering::Release);
         let threads = self.threads.drain(..);
         threads.map(|thread| thread.join().unwrap_or(0)).collect()
     }
@@ -101,13 +134,29 @@ impl Management {
 impl Drop for Management {
     fn drop(&mut self) {
         self.stop();
-        // Where the namespace is gone already, the ports are too.
-        let _gone = self.router.run(|| links::delete(ENDS[0].0));
+        delete(&self.router);
     }
 }
 
+fn delete(router: &NetNs) {
+    // Where the namespace is gone already, the ports are too.
+    let _gone = router.run(|| links::delete(ENDS[0].0));
+}
+
+/// Takes away the ports that a killed process left in a kept bed.
+pub(super) fn sweep(bed: &Bed) -> Result<(), TesterError> {
+    let Some([port, _]) = bed.dut().ports() else {
+        return Ok(());
+    };
+    let name = ENDS[0].0;
+    Ok(port.netns.run(|| match links::exists(name)? {
+        true => links::delete(name),
+        false => Ok(()),
+    })??)
+}
+
 /// Both ports with their addresses, and a socket at each: the answering one, then the asking one.
-fn connect(router: &NetNs, tester: &NetNs) -> Result<[UdpSocket; 2], TesterError> {
+fn connect(router: &NetNs, tester: &NetNs) -> Result<(UdpSocket, UdpSocket), TesterError> {
     let [(name, _, mac), (peer_name, _, peer_mac)] = ENDS;
     let spec = VethSpec {
         name,
@@ -118,13 +167,7 @@ fn connect(router: &NetNs, tester: &NetNs) -> Result<[UdpSocket; 2], TesterError
         rx_queues: 1,
         tx_queues: 1,
     };
-    router.run(|| {
-        // A kept bed still has the ports of a run that was killed.
-        if links::exists(name)? {
-            links::delete(name)?;
-        }
-        links::create_veth(&spec)
-    })??;
+    router.run(|| links::create_veth(&spec))??;
     for (netns, (name, address, _)) in [(router, ENDS[0]), (tester, ENDS[1])] {
         netns.run(|| {
             links::set_multicast(name, false)?;
@@ -140,7 +183,7 @@ fn connect(router: &NetNs, tester: &NetNs) -> Result<[UdpSocket; 2], TesterError
     let (answering, asking) = (bind(router, ENDS[0].1, ECHO)?, bind(tester, ENDS[1].1, 0)?);
     let connected = asking.connect((ENDS[0].1, ECHO));
     connected.map_err(|error| refused("connect", &error))?;
-    Ok([answering, asking])
+    Ok((answering, asking))
 }
 
 fn refused(operation: &str, error: &io::Error) -> TesterError {
@@ -152,37 +195,69 @@ fn answer(socket: &UdpSocket, ending: &AtomicBool, cpus: &CpuSet) {
     let _moved = cpu::pin_current_thread(cpus);
     let mut text = [0; 8];
     while !ending.load(Ordering::Acquire) {
-        if let Ok(from) = received(socket, EVERY_NS, || socket.recv_from(&mut text)) {
+        if let Ok(from) = received(socket, LOOK_NS, || socket.recv_from(&mut text)) {
             // A question that cannot be answered stays without an answer.
             let _lost = socket.send_to(&text, from.1);
         }
     }
 }
 
-fn ask(socket: &UdpSocket, ending: &AtomicBool, questions: &Mutex<Vec<Question>>) {
-    let mut text = [0; 8];
-    let mut next = monotonic_ns();
-    for number in 0_u64.. {
-        if ending.load(Ordering::Acquire) {
-            return;
-        }
-        if let Ok(mut questions) = questions.lock() {
-            questions.push(Question {
-                asked_ns: monotonic_ns(),
-                answered_ns: None,
-            });
-        }
+/// The tester's end of the path.
+struct Asker {
+    socket: UdpSocket,
+    every_ns: u64,
+    ending: AtomicBool,
+    asked: Mutex<Asked>,
+}
+
+#[derive(Default)]
+struct Asked {
+    /// By their numbers.
+    questions: Vec<Question>,
+    /// When the next one is due; `None`: nobody asks now.
+    next_ns: Option<u64>,
+}
+
+impl Asker {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the question that was due then.
+    fn ask(&self, asked: &mut Asked, due_ns: u64) -> usize {
+        let number = asked.questions.len();
+        let asked_ns = monotonic_ns();
+        asked.questions.push(Question {
+            asked_ns,
+            answered_ns: None,
+        });
+        asked.next_ns = Some((due_ns + self.every_ns).max(asked_ns));
         // A question that cannot be sent has no answer.
-        let _lost = socket.send(&number.to_ne_bytes());
-        next = (next + EVERY_NS).max(monotonic_ns());
-        while let left @ 1.. = next.saturating_sub(monotonic_ns()) {
-            if received(socket, left, || socket.recv(&mut text)).is_err() {
+        let _lost = self.socket.send(&(number as u64).to_ne_bytes());
+        number
+    }
+
+    /// Asks when a question is due, and hears the answers. The answer to the first question of a trial wakes this thread, so
+    /// that the second is in time.
+    fn run(&self) {
+        let mut text = [0; 8];
+        while !self.ending.load(Ordering::Acquire) {
+            let mut asked = self.asked();
+            let now_ns = monotonic_ns();
+            let wait_ns = match asked.next_ns {
+                Some(due_ns) if due_ns <= now_ns => {
+                    self.ask(&mut asked, due_ns);
+                    continue;
+                }
+                Some(due_ns) => LOOK_NS.min(due_ns - now_ns),
+                None => LOOK_NS,
+            };
+            drop(asked);
+            if received(&self.socket, wait_ns, || self.socket.recv(&mut text)).is_err() {
                 continue;
             }
             let number = usize::try_from(u64::from_ne_bytes(text)).unwrap_or(usize::MAX);
-            if let Ok(mut questions) = questions.lock()
-                && let Some(question) = questions.get_mut(number)
-            {
+            if let Some(question) = self.asked().questions.get_mut(number) {
                 question.answered_ns.get_or_insert(monotonic_ns());
             }
         }

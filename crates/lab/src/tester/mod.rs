@@ -13,7 +13,6 @@ mod nic;
 mod planted;
 mod ports;
 mod programs;
-mod queries;
 mod ways;
 mod wire;
 
@@ -23,7 +22,7 @@ pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};
 pub use machine::watch::{PERIOD_NS as WATCH_PERIOD_NS, StallWatch, Watch};
 pub(crate) use machine::{real_time, watch};
-pub use management::{Management, Question};
+pub use management::{Management, QUERIES_MAX, Question};
 pub use nic::napi_threads::threads as napi_threads;
 pub use nic::polling::ReceiverMode;
 pub use nic::virtual_nic::{Nic, NicPlan};
@@ -40,7 +39,6 @@ pub use ports::receiver::{Receiver, ReceiverPlan};
 pub use ports::sender::{Sender, SenderPlan};
 pub use ports::template::{Template, Varied};
 pub use ports::{GoOn, RingCount, TrafficReceiver, TrafficSender, WhileSending};
-pub use queries::{Manager, QUERIES_MAX};
 pub use ways::{DutPorts, Way, way_id, ways};
 pub use wire::Wire;
 
@@ -68,8 +66,8 @@ pub struct Tester<'bed> {
     pub nics: Vec<Nic>,
     /// Receivers, by direction.
     pub receivers: Vec<Box<dyn TrafficReceiver>>,
-    /// Asks the router while it forwards; `None`: nobody does.
-    pub manager: Option<Manager>,
+    /// Asks the router in each trial; `None`: nobody does.
+    pub management: Option<Management>,
     /// What ports and rings took.
     pub ledger: LedgerProbe,
     /// How long CPUs stood still.
@@ -103,6 +101,7 @@ impl<'bed> Tester<'bed> {
         libbpf_rs::set_print(None);
         let interfaces = KernelInterfaces::find(bed.plan().interfaces)?;
         dut_path::sweep(bed)?;
+        management::sweep(bed)?;
         let ways = ways(bed, traffic.bidirectional);
         exit_place::check(bed, traffic, &ways)?;
         mtu::fit(bed, traffic.frames.max())?;
@@ -131,7 +130,7 @@ impl<'bed> Tester<'bed> {
         polling.extend(polling::serve_nics(bed, &ways, traffic.port, mode)?);
         let threads = front::set_up(bed, &ways, &nics)?;
         let queries = traffic.queries_per_s;
-        let manager = queries.map(|per_s| Manager::open(bed, per_s));
+        let management = queries.map(|per_s| Management::raise(bed, per_s));
         let cpus: Vec<usize> = bed.plan().cpus.all();
         let working = threads.iter().map(|(tid, _)| *tid);
         let kernel_threads: Vec<i32> = polling.into_iter().chain(working).collect();
@@ -141,7 +140,7 @@ impl<'bed> Tester<'bed> {
             sender,
             nics,
             receivers,
-            manager: manager.transpose()?,
+            management: management.transpose()?,
             ledger,
             watch: Watch::start(&cpus, interfaces.stall_watch)?,
             other_tasks: OtherTasks::watch(&cpus, &kernel_threads, &router_tasks(bed))?,

@@ -16,7 +16,7 @@ use mpps_method::disturbed::{self, Guard};
 use mpps_method::saturation::Window;
 use mpps_method::{
     Canaries, Counts, CpuBusy, CpuGap, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
-    FrameLen, Histogram, Offer, Queries, SizeCount, Span, StackCounts, TaskName, Trial,
+    FrameLen, Histogram, Offer, SizeCount, Span, StackCounts, TaskName, Trial,
 };
 
 /// All readings of a trial.
@@ -28,7 +28,6 @@ pub struct Parts<'a> {
     pub guard: Guard,
     pub order: Order,
     pub sent: Outcome,
-    pub queries: Option<Queries>,
     pub sizes_sent: Vec<(u16, u64)>,
     pub marks: Vec<Mark>,
     pub overdue: u64,
@@ -95,7 +94,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         dut_tasks: had(&parts.cpu_use, |cpu_use| &cpu_use.router),
         speeds: Vec::new(),
         exchange: None,
-        queries: parts.queries,
+        queries: None,
         lateness,
         latency,
         largest_burst: parts.sent.burst_largest,
@@ -248,12 +247,7 @@ fn direction(path: Path, parts: &Parts<'_>, way: usize, unrouted: u64) -> Direct
         met: unique + opening.received + closing.received,
     };
     let before = &parts.before.ways[way];
-    let mut after = parts.after.ways[way].clone();
-    // Queries go the first way.
-    if let Some(queries) = parts.queries.filter(|_| way == 0) {
-        after.leave_out(queries, before, path.port);
-    }
-    let after = &after;
+    let after = &parts.after.ways[way];
     let mut ledger = match path.counted {
         Counted::Inside(front) => {
             let path = (front, path.port, path.receiver);

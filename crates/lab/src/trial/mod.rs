@@ -24,13 +24,13 @@ mod windows;
 
 use crate::clock::wait_for;
 use crate::fib::Replay;
-use crate::tester::{GoOn, Tester, TesterError, WhileSending, way_id};
+use crate::tester::{GoOn, Management, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Slow, Stopped};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
-use mpps_method::{Canaries, CpuExchange, Losses, Offer, Queries, Rate, Rules, Span, Trial};
+use mpps_method::{Canaries, CpuExchange, Losses, Offer, Rate, Rules, Span, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -132,7 +132,7 @@ pub fn run_beside<T: Send>(
         )
     });
     let sent = sent?;
-    let sent_ns = [sent.0.first_ns, sent.0.last_ns];
+    let sent_ns = [sent.first_ns, sent.last_ns];
     Ok(Beside {
         trial: begun.end(tester, sent)?,
         sent_ns,
@@ -201,11 +201,11 @@ pub fn run_stepped_watched(
         },
     };
     let sent = send_load(tester, begun.order, &minding)?;
-    let (started_ns, slowed_ns) = (sent.0.started_ns, sent.0.slowed_ns);
+    let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let mut marks = tester.sender.marks()?;
     marks.push(Mark {
-        ns: sent.0.last_ns,
-        sequence: sent.0.sent,
+        ns: sent.last_ns,
+        sequence: sent.sent,
     });
     let trial = begun.end(tester, sent)?;
     let left = |losses: &Losses| {
@@ -278,6 +278,8 @@ struct Begun {
     /// How long a fixed piece of work took on each CPU. A burst times none.
     speeds: Option<Vec<(usize, Span)>>,
     route_changes: Option<Replay>,
+    /// The management path's first in this trial.
+    first_question: Option<usize>,
 }
 
 impl Begun {
@@ -309,6 +311,8 @@ impl Begun {
         let route_changes = changes.map(|changes| changes.start()).transpose()?;
         Ok(Self {
             route_changes: route_changes.flatten(),
+            // The load follows at once.
+            first_question: tester.management.as_ref().map(Management::begin),
             offer,
             order: tester.continued(Order { id, ..order }),
             length,
@@ -321,11 +325,7 @@ impl Begun {
     }
 
     /// Waits for the frames under way and reads the counters.
-    fn end(
-        self,
-        tester: &mut Tester<'_>,
-        (sent, queries): (Outcome, Option<Queries>),
-    ) -> Result<Trial, TesterError> {
+    fn end(self, tester: &mut Tester<'_>, sent: Outcome) -> Result<Trial, TesterError> {
         let route_changes = self.route_changes.map(Replay::stop).transpose()?;
         let offer = &self.offer;
         tester.pass(sent.sent.iter().copied().max().unwrap_or(0));
@@ -337,6 +337,8 @@ impl Begun {
         let watched = tester.watch.read()?;
         let stalls = tester.watch.stalls()?;
         let stretches = tester.other_tasks.stretches()?;
+        let asked = tester.management.as_ref().zip(self.first_question);
+        let queries = asked.map(|(path, first)| path.pause(first)).transpose()?;
         let met: Vec<u64> = self.opening.iter().map(|c| c.received).collect();
         let closing = send_canaries(tester, self.canary_id, &met)?;
         let after = Stations::read(tester)?;
@@ -347,7 +349,6 @@ impl Begun {
             guard: rules::choose(tester, offer).guard,
             order: self.order,
             sent,
-            queries,
             sizes_sent,
             marks,
             overdue,
@@ -362,7 +363,7 @@ impl Begun {
             cpu_use,
         };
         let mut trial = assemble::trial(tester, parts)?;
-        trial.route_changes = route_changes;
+        (trial.route_changes, trial.queries) = (route_changes, queries);
         let exchange = self.exchange.zip(exchange::read(tester.bed)?);
         trial.exchange = exchange.map(|(before, after)| CpuExchange { before, after });
         if let Some(before) = self.speeds {
@@ -496,25 +497,18 @@ fn read_receivers(tester: &Tester<'_>) -> Result<Vec<Received>, TesterError> {
         .collect()
 }
 
-/// Sends the load of a trial. The router is asked meanwhile, where somebody does.
+/// Sends the load of a trial.
 fn send_load(
     tester: &Tester<'_>,
     order: Order,
     minding: &WhileSending<'_>,
-) -> Result<(Outcome, Option<Queries>), TesterError> {
-    let send = || (tester.sender).send(order, sending_netns(tester), minding);
-    match &tester.manager {
-        None => Ok((send()?, None)),
-        Some(manager) => {
-            let (sent, queries) = manager.beside(send)?;
-            Ok((sent, Some(queries)))
-        }
-    }
+) -> Result<Outcome, TesterError> {
+    (tester.sender).send(order, sending_netns(tester), minding)
 }
 
 /// Sends all frames of an order.
 fn send(tester: &Tester<'_>, order: Order) -> Result<Outcome, TesterError> {
-    (tester.sender).send(order, sending_netns(tester), &WhileSending::NOBODY)
+    send_load(tester, order, &WhileSending::NOBODY)
 }
 
 fn sending_netns<'a>(tester: &Tester<'a>) -> &'a mpps_linux::netns::NetNs {

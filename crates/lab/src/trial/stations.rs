@@ -7,7 +7,6 @@ use mpps_linux::ipstat::IpCounts;
 use mpps_linux::links::{self, LinkStats};
 use mpps_linux::procstat::{self, CpuTimes};
 use mpps_linux::task::{self, SchedStat};
-use mpps_method::Queries;
 
 /// One direction's counters.
 #[derive(Clone, Debug)]
@@ -24,26 +23,6 @@ pub struct WayStations {
     pub dut_out: LinkStats,
     /// Frames that a real receiving port had no room for. For a veth its peer counts them.
     pub missed: u64,
-}
-
-impl WayStations {
-    /// Leaves out management queries, which the NIC's program and its rings counted as well. Queries without an
-    /// answer are taken for frames that a ring refused since `before`, as far as it refused any. If the router lost one
-    /// instead, the sums stay right: its ring's loss is one too low, and its own loss one too high.
-    pub fn leave_out(&mut self, queries: Queries, before: &Self, port: PortKind) {
-        let unanswered = queries.asked - queries.answered.min(queries.asked);
-        let refused = unanswered.min(self.taken.ring_refused - before.taken.ring_refused);
-        let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
-        if port == PortKind::AfPacket {
-            less(&mut self.taken.port_taken, queries.asked);
-        }
-        // Only the sum over the queues counts.
-        if let Some(fullest) = self.nic.iter_mut().max() {
-            less(fullest, queries.asked);
-        }
-        less(&mut self.taken.ring_taken, queries.asked - refused);
-        less(&mut self.taken.ring_refused, refused);
-    }
 }
 
 /// All counters at one moment.
