@@ -86,7 +86,8 @@ pub const fn queries(queries: Queries) -> record::Queries {
     }
 }
 
-fn route_changes(made: RouteChanges) -> record::RouteChanges {
+/// What was made of a file of route changes.
+pub(super) const fn route_changes(made: RouteChanges) -> record::RouteChanges {
     record::RouteChanges {
         added: made.added,
         replaced: made.replaced,
