@@ -221,28 +221,30 @@ impl<'a> Build<'a> {
 /// `None` where the record lacks a trial of the load.
 fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
     let line = |found: &LoadTrial| trials.iter().find(|line| line.trial == found.trial);
-    let lines: Vec<&TrialLine> = load.trials.iter().map(line).collect::<Option<_>>()?;
-    let windows = load.trials.iter().zip(&lines).map(|(found, line)| Window {
+    let lines: Option<Vec<&TrialLine>> = load.trials.iter().map(line).collect();
+    let mut tried: Vec<(&LoadTrial, &TrialLine)> = load.trials.iter().zip(lines?).collect();
+    let distance = of_one_distance(&mut tried);
+    let windows = tried.iter().map(|(found, line)| Window {
         duration: Span::from_nanos(line.duration_ns),
         forwarded: found.forwarded_frames,
         disturbed: line.verdict == Verdict::Void,
     });
-    let sent = load.trials.iter().zip(&lines).filter_map(|(found, line)| {
+    let sent = tried.iter().filter_map(|(found, line)| {
         let unsent = found.lost_before_nic_frames as f64 * 1e9 / line.duration_ns.max(1) as f64;
         Some(found.sent_fps? - unsent)
     });
     let samples = |of: fn(&LoadTrial) -> Option<f64>| {
-        let samples: Vec<f64> = load.trials.iter().filter_map(of).collect();
+        let samples: Vec<f64> = tried.iter().filter_map(|(found, _)| of(found)).collect();
         median(&samples)
     };
     let lost = |found: &LoadTrial| found.lost_nic_ring_frames + found.lost_inside_frames;
     Some(Found {
-        trial: load.trials.last()?.trial,
+        trial: tried.last()?.0.trial,
         block: Block {
             sent: Rate::from_fps(median(&sent.collect::<Vec<f64>>())?),
             busiest: samples(|found| found.busiest_share).map(|busy| busy.min(1.0)),
             ns_per_frame: samples(|found| found.ns_per_frame),
-            distance: distance(&lines),
+            distance,
             windows: windows.collect(),
         },
         forwarding_fps: samples(|found| found.forwarding_fps)?,
@@ -250,21 +252,25 @@ fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
     })
 }
 
-/// How far apart the CPUs were in all of these trials.
-fn distance(lines: &[&TrialLine]) -> Distance {
-    let round_trips = lines
-        .iter()
-        .flat_map(|line| [line.exchange_before_ns, line.exchange_after_ns]);
-    let Some(all) = round_trips
-        .map(|ns| ns.map(|ns| ns as f64))
-        .collect::<Option<Vec<f64>>>()
-    else {
-        return Distance::Unknown;
+/// Keeps the trials with the CPUs as far apart as in any of them, because few pairs of turns would have all six alike.
+/// What a trial forwarded is not asked.
+fn of_one_distance(tried: &mut Vec<(&LoadTrial, &TrialLine)>) -> Distance {
+    let distance = |line: &TrialLine| {
+        let (before, after) = line.exchange_before_ns.zip(line.exchange_after_ns)?;
+        let (before, after) = (before as f64, after as f64);
+        is_same_distance(before, after).then(|| before.midpoint(after))
     };
-    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = all.iter().copied().fold(0.0, f64::max);
-    match is_same_distance(least, most) {
-        true => Distance::Steady(least.midpoint(most)),
-        false => Distance::Changed,
-    }
+    let steady = tried.iter().filter_map(|(_, line)| distance(line));
+    let Some(most) = steady.max_by(f64::total_cmp) else {
+        let is_timed = tried
+            .iter()
+            .any(|(_, line)| line.exchange_before_ns.is_some());
+        return if is_timed {
+            Distance::Changed
+        } else {
+            Distance::Unknown
+        };
+    };
+    tried.retain(|(_, line)| distance(line).is_some_and(|ns| is_same_distance(ns, most)));
+    Distance::Steady(most)
 }
