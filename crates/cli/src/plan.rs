@@ -20,7 +20,7 @@ mod traffic;
 
 pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
-pub use compare::{ComparePlan, VariantPlan};
+pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]

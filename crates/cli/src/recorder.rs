@@ -101,6 +101,26 @@ impl Recorder {
         written.with_context(|| self.record.not_written())
     }
 
+    /// Writes a trial that another build made for this variant, with the next number, which is returned.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn write_trial_of(&mut self, variant: &str, line: TrialLine) -> Result<u32> {
+        self.trials += 1;
+        let line = TrialLine {
+            trial: self.trials,
+            variant: Some(variant.to_owned()),
+            // Since the first line of another record.
+            begun_after_ns: None,
+            ..line
+        };
+        if let Some(made) = &line.route_changes {
+            self.route_changes.get_or_insert_default().add(made);
+        }
+        self.write(line)?;
+        Ok(self.trials)
+    }
+
     /// The observer of a job whose results become these lines.
     pub const fn with<F>(&mut self, lines: F) -> Results<'_, F> {
         Results {

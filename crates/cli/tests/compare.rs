@@ -311,3 +311,109 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("write");
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("executable");
 }
+
+#[test]
+fn a_build_that_cannot_take_turns_is_refused() {
+    let scratch = Scratch::new("compare-builds");
+    let program = |name: &str, text: &str| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).expect("write");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("chmod");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let other = program("other", "#!/bin/sh\necho '{\"tool\": 1}'\n");
+    let newer = program(
+        "newer",
+        "#!/bin/sh\necho '{\"job\": \"trial\", \"schema\": 99}'\n",
+    );
+    let refuses = program("refuses", "#!/bin/sh\necho 'no such flag' >&2\nexit 2\n");
+    for (binary, wanted) in [
+        (
+            "/nowhere/mpps",
+            "--a-binary /nowhere/mpps: run it: No such file",
+        ),
+        (DOCUMENT, "Permission denied"),
+        (&other, "it is no mpps"),
+        (&newer, "of schema 99, and this mpps reads "),
+        (&refuses, "it refuses: no such flag"),
+    ] {
+        let words = ["compare", "--a-binary", binary, "--b-binary", door::MPPS];
+        let ended = run(&mut mpps(&words));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.error().contains(wanted), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+    let both = [
+        "compare",
+        "--a-binary",
+        door::MPPS,
+        "--b-binary",
+        door::MPPS,
+    ];
+    let planned = |more: &[&str]| run(&mut mpps(&[&both[..], more].concat()));
+    let ended = planned(&["--dry-run", "--flows", "3", "--b", "two=--queues 2"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("variant      two\n"), "{ended:?}");
+    let ended = planned(&["--c", "none"]);
+    assert!(ended.error().contains("cannot be used with"), "{ended:?}");
+    let alone = run(&mut mpps(&both[..3]));
+    assert!(alone.error().contains("--b-binary"), "{alone:?}");
+}
+
+/// What two builds found: the exit code, the variant's entry, and whether it counts.
+fn builds(b: &str, name: &str, budget: &str, within: &str) -> Option<Value> {
+    let scratch = Scratch::new(name);
+    let path = scratch.path("record.jsonl");
+    let words = [
+        "compare",
+        "--a-binary",
+        door::MPPS,
+        "--b-binary",
+        b,
+        "--budget",
+        budget,
+        "--within",
+        within,
+        "--json",
+        "--record",
+        path.to_str().expect("UTF-8"),
+    ];
+    let ended = run(&mut mpps(&words));
+    if ended.code == Some(4) {
+        println!("SKIP: too disturbed");
+        return None;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let read = mpps_record::read_file(&path).expect("a record");
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    let numbers = read.runs[0].trials.iter().map(|trial| trial.trial);
+    assert!(numbers.eq(1..=read.runs[0].trials.len() as u32));
+    let variant = json(&ended)["comparisons"][0]["variants"][1].clone();
+    let sha256 = variant["binary"]["sha256"].as_str();
+    assert_eq!(sha256.map(str::len), Some(64), "{variant}");
+    Some(variant["difference"].clone())
+}
+
+#[test]
+fn builds_differ_by_what_one_adds_to_its_bed() {
+    if !can_run() {
+        return;
+    }
+    if let Some(same) = builds(door::MPPS, "builds-same", "60s", "20%") {
+        assert_ne!(same["finding"], "different", "{same}");
+    }
+    let scratch = Scratch::new("builds-slower");
+    let slower = scratch.path("slower");
+    let text = format!(
+        "#!/bin/sh\nexec {} \"$@\" --dut-setup={RULES}\n",
+        door::MPPS
+    );
+    std::fs::write(&slower, text).expect("write");
+    std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
+    let slower = slower.to_str().expect("UTF-8");
+    if let Some(slower) = builds(slower, "builds-rules", "100s", "20%") {
+        assert_eq!(slower["finding"], "different", "{slower}");
+        let median = slower["rate_change"]["median"].as_f64().expect("a share");
+        assert!(median < -0.2, "{slower}");
+    }
+}

@@ -23,7 +23,7 @@ pub use latency::latency_doubts;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{LOST_DISTURBED, host_changed, other_run};
 pub use why_lost::{CatchUp, WhyLost};
-pub use work::work_doubts;
+pub use work::{few_route_changes, work_doubts};
 
 use crate::search::Searched;
 use crate::search::gate::Gated;

@@ -18,6 +18,7 @@ pub mod journal;
 pub mod memory;
 pub mod one_run;
 pub mod profile;
+pub mod program;
 pub mod recover;
 pub mod routes;
 pub mod search;

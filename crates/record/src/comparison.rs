@@ -3,6 +3,7 @@
 use crate::bed::SetUpScript;
 use crate::kind::Other;
 use crate::result::{Doubt, Interval};
+use crate::route_changes::{ReplayedFile, RouteChanges};
 use crate::words::{Finding, ReceiverPlace, ToldBy};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -48,6 +49,9 @@ pub struct Variant {
     pub flags: Vec<String>,
     /// Its set-up script.
     pub set_up: Option<SetUpScript>,
+    /// The build of mpps that measured it; missing where this one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<Binary>,
     /// What the tester offered it at overload in its last turn.
     pub overload_fps: u64,
     /// What it forwarded at overload; null where too few windows were undisturbed.
@@ -60,8 +64,26 @@ pub struct Variant {
     pub overload_trials: Vec<u32>,
     /// Numbers of its trials at the fixed load.
     pub fixed_trials: Vec<u32>,
+    /// The file of route changes that was replayed into it; missing where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayedFile>,
+    /// What was made of it in all its trials together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route_changes: Option<RouteChanges>,
     /// Against the first one; null for the first one.
     pub difference: Option<Difference>,
+}
+
+/// A build of mpps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Binary {
+    /// Where it lay.
+    pub path: String,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// Its version, as it says.
+    pub version: String,
 }
 
 /// By how much a variant differs from another. Where it has `pairs`, intervals hold in 19 of 20 comparisons. Between two

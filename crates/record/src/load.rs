@@ -1,6 +1,7 @@
 //! A load of `mpps trial`: what came of it through the router, and through a wire in its place.
 
 use crate::kind::Other;
+use crate::result::Doubt;
 use crate::words::ReceiverPlace;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,9 @@ pub struct LoadLine {
     pub trials: Vec<LoadTrial>,
     /// Through a wire in its place; null around an external device.
     pub wire: Option<LoadTrial>,
+    /// What to doubt.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<Doubt>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub other: Other,

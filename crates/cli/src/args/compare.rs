@@ -9,9 +9,10 @@ use {
     super::refusal::one_line,
     super::{Cli, OutputArgs, PlaceArgs, SentArgs, Verb},
     clap::error::{ContextKind, ErrorKind},
-    clap::{Command, CommandFactory, FromArgMatches},
+    clap::parser::ValueSource,
+    clap::{ArgMatches, Command, CommandFactory, FromArgMatches},
     mpps_method::Span,
-    std::ffi::OsString,
+    std::ffi::{OsStr, OsString},
 };
 
 /// The verb.
@@ -23,6 +24,7 @@ const EXAMPLES: &str = "Examples:\n  \
     mpps compare --a none --b ./conntrack.sh               what does connection tracking cost?\n  \
     mpps compare --a '--queues 1' --b '--queues 2' --flows 64\n  \
     mpps compare --a none --b ./before.sh --c ./after.sh --fail-if-slower 3%\n  \
+    mpps compare --a-binary ./mpps-before --b-binary ./mpps-after\n  \
     mpps compare monday.jsonl tuesday.jsonl --may-differ dut_setup\n\n\
     A SETUP is none, a program as for --dut-setup, or flags in quotes. NAME=SETUP gives it a name.";
 
@@ -93,7 +95,7 @@ pub struct CompareArgs {
     #[arg(
         long,
         value_name = "SETUP",
-        required_unless_present = "records",
+        required_unless_present_any = ["records", "a_binary"],
         allow_hyphen_values = true,
         help_heading = "Variants"
     )]
@@ -102,7 +104,7 @@ pub struct CompareArgs {
     #[arg(
         long,
         value_name = "SETUP",
-        required_unless_present = "records",
+        required_unless_present_any = ["records", "b_binary"],
         allow_hyphen_values = true,
         help_heading = "Variants"
     )]
@@ -115,6 +117,25 @@ pub struct CompareArgs {
         help_heading = "Variants"
     )]
     pub c: Vec<String>,
+    /// Two builds of mpps that take turns, each with its set-up (--a and --b; without them none). Each turn is a run of
+    /// `mpps trial` by its build, on a bed of its own
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "b_binary",
+        conflicts_with_all = ["records", "c"],
+        help_heading = "Variants"
+    )]
+    pub a_binary: Option<PathBuf>,
+    /// The build to compare with it
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "a_binary",
+        conflicts_with_all = ["records", "c"],
+        help_heading = "Variants"
+    )]
+    pub b_binary: Option<PathBuf>,
     /// Time for all turns (30s, 2m); it ends earlier when the answer is known
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = budget, help_heading = "Comparison")]
     pub budget: Span,
@@ -147,6 +168,42 @@ impl CompareArgs {
     /// # Errors
     /// One line that says what is wrong with these flags.
     pub fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
+        let matches = Self::matches(typed, flags)?;
+        let read = Cli::from_arg_matches(&matches).map(|cli| cli.verb);
+        match read.map_err(|error| one_line(&error, &[VERB.to_owned()]))? {
+            Verb::Compare(args) => Ok(*args),
+            _ => Err("these are no flags of a variant".to_owned()),
+        }
+    }
+
+    /// The flags of one variant as another build reads them: those of all and its own, in one list.
+    ///
+    /// # Errors
+    /// One line that says what is wrong with these flags.
+    pub fn flags_of_one(typed: &[OsString], flags: &[String]) -> Result<Vec<OsString>, String> {
+        let matches = Self::matches(typed, flags)?;
+        let matches = matches.subcommand_matches(VERB);
+        let own = VariantArgs::augment_args(Command::new(VERB));
+        let mut list = Vec::new();
+        for arg in own.get_arguments() {
+            let id = arg.get_id().as_str();
+            let given =
+                |matches: &&ArgMatches| matches.value_source(id) == Some(ValueSource::CommandLine);
+            let Some((flag, matches)) = arg.get_long().zip(matches.filter(given)) else {
+                continue;
+            };
+            let mut word = OsString::from(format!("--{flag}"));
+            if arg.get_action().takes_values() {
+                let values: Vec<_> = matches.get_raw(id).into_iter().flatten().collect();
+                word.push("=");
+                word.push(values.join(OsStr::new(",")));
+            }
+            list.push(word);
+        }
+        Ok(list)
+    }
+
+    fn matches(typed: &[OsString], flags: &[String]) -> Result<ArgMatches, String> {
         let verb = [VERB.to_owned()];
         let own = VariantArgs::augment_args(Command::new(VERB).no_binary_name(true));
         if let Err(error) = own.disable_help_flag(true).try_get_matches_from(flags) {
@@ -170,13 +227,7 @@ impl CompareArgs {
             .chain(own);
         let command = Cli::command().mut_subcommand(VERB, |verb| verb.args_override_self(true));
         let matches = command.try_get_matches_from(words);
-        match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-            Ok(Cli {
-                verb: Verb::Compare(args),
-            }) => Ok(*args),
-            Ok(_) => Err("these are no flags of a variant".to_owned()),
-            Err(error) => Err(one_line(&error, &verb)),
-        }
+        matches.map_err(|error| one_line(&error, &verb))
     }
 }
 

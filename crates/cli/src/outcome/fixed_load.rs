@@ -21,7 +21,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
             results: results.collect::<Result<_>>()?,
         })?);
     } else if !loads.is_empty() {
-        let text = terminal::fixed_load(loads, trials);
+        let text = terminal::fixed_load(loads, trials, view.verbose);
         let text = format!("{text}\nrecord: {}\n", view.head.record);
         terminal::out(&terminal::fitted(&text));
     }

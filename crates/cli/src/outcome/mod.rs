@@ -153,7 +153,12 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     if let Some((_, below)) = &modified {
         terminal::out(&terminal::fitted(below));
     }
-    if let Some(changes) = view.head.route_changes.filter(|_| !view.json) {
+    // A comparison says them of each variant.
+    let of_all = view
+        .head
+        .route_changes
+        .filter(|_| run.comparisons.is_empty());
+    if let Some(changes) = of_all.filter(|_| !view.json) {
         let asked = begin.and_then(|begin| begin.plan.traffic.route_changes.as_ref());
         terminal::out(&terminal::fitted(&terminal::route_changes(changes, asked)));
     }

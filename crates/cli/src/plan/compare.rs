@@ -9,7 +9,7 @@ use mpps_lab::jobs::compare;
 use mpps_lab::tester::ReceiverPlace;
 use mpps_lab::traffic::Traffic;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Variants at most: each has a bed that stands all the time.
 const VARIANTS_MAX: usize = 8;
@@ -42,8 +42,19 @@ pub struct VariantPlan {
     pub traffic: Traffic,
     /// Routes to load into it, and destinations to draw from them.
     pub destinations: Option<DestinationPlan>,
+    /// The build of mpps that measures it, where that is another one.
+    pub binary: Option<BinaryPlan>,
     /// Where frames are received, where the user named it.
     receiver: Option<ReceiverPlace>,
+}
+
+/// Another build of mpps.
+#[derive(Debug)]
+pub struct BinaryPlan {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// What it is to send, and on which bed, as flags.
+    pub flags: Vec<OsString>,
 }
 
 impl ComparePlan {
@@ -53,10 +64,18 @@ impl ComparePlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &CompareArgs, typed: &[OsString]) -> Result<Self> {
-        let set_ups = args.a.iter().chain(&args.b).chain(&args.c);
+        let none = NONE.to_owned();
+        let binaries = [&args.a_binary, &args.b_binary].map(Option::as_deref);
+        let [a, b] = [&args.a, &args.b].map(Option::as_ref);
+        let [a, b] = [(a, binaries[0]), (b, binaries[1])]
+            .map(|(set_up, binary)| set_up.or_else(|| binary.map(|_| &none)));
+        let set_ups = a.into_iter().chain(b).chain(&args.c);
         let flags = ["--a", "--b"].into_iter().chain(std::iter::repeat("--c"));
-        let variants = set_ups.zip(flags).map(|(set_up, flag)| {
-            VariantPlan::new(set_up, typed).with_context(|| format!("{flag} \"{set_up}\""))
+        let binaries = binaries.into_iter().chain(std::iter::repeat(None));
+        let variants = set_ups.zip(flags).zip(binaries);
+        let variants = variants.map(|((set_up, flag), binary)| {
+            let variant = VariantPlan::new(set_up, binary, typed);
+            variant.with_context(|| format!("{flag} \"{set_up}\""))
         });
         let mut variants: Vec<VariantPlan> = variants.collect::<Result<_>>()?;
         ensure!(
@@ -97,7 +116,7 @@ impl ComparePlan {
 }
 
 impl VariantPlan {
-    fn new(typed_set_up: &str, typed: &[OsString]) -> Result<Self> {
+    fn new(typed_set_up: &str, binary: Option<&Path>, typed: &[OsString]) -> Result<Self> {
         let (name, set_up) = match typed_set_up.split_once('=') {
             Some((name, set_up)) if is_name(name) && !Path::new(typed_set_up).exists() => {
                 (Some(name), set_up)
@@ -133,8 +152,19 @@ impl VariantPlan {
             !frame_typed || sending.sizes.len() == 1,
             "--frame: compare measures one frame size or one mix: give one"
         );
-        let name = name.unwrap_or(&named);
+        let file = binary.and_then(Path::file_name);
+        let file = file.map(|file| file.to_string_lossy().into_owned());
+        let name = name.unwrap_or(file.as_ref().unwrap_or(&named));
+        let binary = binary.map(|path| -> Result<BinaryPlan> {
+            let mut flags = CompareArgs::flags_of_one(typed, &flags).map_err(Error::msg)?;
+            if !frame_typed {
+                flags.push(format!("--frame={}", sending.traffic.frames).into());
+            }
+            let path = std::path::absolute(path).context("find the folder of a build")?;
+            Ok(BinaryPlan { path, flags })
+        });
         Ok(Self {
+            binary: binary.transpose()?,
             name: name.chars().take(NAME_MAX).collect(),
             flags,
             bed,

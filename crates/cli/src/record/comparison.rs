@@ -2,19 +2,24 @@
 
 use super::bed::script;
 use super::overload::{rates, tenths};
-use super::result::whole_fps;
+use super::result::{doubt, whole_fps};
+use super::traffic::replayed_file;
+use super::trial::route_changes;
 use crate::plan::{ComparePlan, VariantPlan};
 use mpps_lab::bed::Bed;
+use mpps_lab::doubt::{Doubt, few_route_changes};
 use mpps_lab::jobs::compare::{ALIKE, Measured, Outcome};
 use mpps_method::compare::{Compared, Finding, Measure, Turn, rate};
 use mpps_method::saturation::Interval;
 use mpps_record::{self as record, ComparisonLine, Difference, Other, Pairs, ToldBy, Variant};
 
-/// The line of what came of all variants, each on its bed.
+/// The line of what came of all variants, each on its bed; no beds where other builds raised them.
 #[must_use]
 pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> ComparisonLine {
+    // A build of its own raises beds of its own.
+    let beds = beds.iter().map(Some).chain(std::iter::repeat(None));
     let planned = plan.variants.iter().zip(beds);
-    let entry = |(found, (variant, bed)): (&Measured, (&VariantPlan, &Bed))| {
+    let entry = |(found, (variant, bed)): (&Measured, (&VariantPlan, Option<&Bed>))| {
         entry(found, variant, bed, outcome.measure)
     };
     let frames = plan.variants.first().map(|first| &first.traffic.frames);
@@ -28,28 +33,39 @@ pub fn comparison_line(outcome: &Outcome, plan: &ComparePlan, beds: &[Bed]) -> C
         fixed_fps: whole_fps(outcome.fixed),
         variants: outcome.variants.iter().zip(planned).map(entry).collect(),
         why: outcome.error.as_ref().map(ToString::to_string),
-        doubts: Vec::new(),
+        doubts: outcome.variants.iter().filter_map(few_changes).collect(),
         other: Other::new(),
     }
 }
 
-fn entry(found: &Measured, plan: &VariantPlan, bed: &Bed, measure: Measure) -> Variant {
+/// Whether a variant had fewer route changes than were asked for.
+fn few_changes(found: &Measured) -> Option<record::Doubt> {
+    let few = few_route_changes(found.route_changes)?;
+    let seen = format!("{}: {}", found.name, few.seen);
+    Some(doubt(&Doubt { seen, ..few }))
+}
+
+fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measure) -> Variant {
     let interval = |of: &dyn Fn(&Turn) -> Option<f64>| {
         let samples: Vec<f64> = found.turns.iter().filter_map(of).collect();
         Interval::from_samples(&samples)
     };
     let trials = |place: usize| found.trials.iter().map(|pair| pair[place]).collect();
-    let set_up = plan.bed.dut_setup.as_deref();
+    let set_up = bed.zip(plan.bed.dut_setup.as_deref());
+    let replayed = plan.traffic.route_changes.as_deref();
     Variant {
         name: found.name.clone(),
         flags: plan.flags.clone(),
-        set_up: set_up.map(|path| script(bed, path)),
+        set_up: set_up.map(|(bed, path)| script(bed, path)),
+        binary: None,
         overload_fps: whole_fps(found.overload),
         forwarding_fps: interval(&|turn| rate(&turn.overload)).as_ref().map(rates),
         ns_per_frame: interval(&|turn| turn.overload.ns_per_frame).map(cost),
         fixed_ns_per_frame: interval(&|turn| turn.fixed.ns_per_frame).map(cost),
         overload_trials: trials(0),
         fixed_trials: trials(1),
+        replayed: replayed.map(replayed_file),
+        route_changes: found.route_changes.map(route_changes),
         difference: found
             .compared
             .as_ref()

@@ -1,5 +1,7 @@
 //! A load of `mpps trial` as its line has it.
 
+use super::result::doubt;
+use mpps_lab::doubt::few_route_changes;
 use mpps_lab::jobs::fixed_load::{Offered, Tried};
 use mpps_method::Rate;
 use mpps_record::{LoadLine, LoadTrial, Other};
@@ -7,12 +9,15 @@ use mpps_record::{LoadLine, LoadTrial, Other};
 /// The line of one load.
 #[must_use]
 pub fn load_line(offered: &Offered) -> LoadLine {
+    let trials = offered.trials.iter();
+    let changes = trials.filter_map(|tried| tried.trial.route_changes);
     LoadLine {
         frame: offered.frames.to_string(),
         load: offered.load.to_string(),
         receiver: offered.receiver.into(),
         trials: offered.trials.iter().map(tried).collect(),
         wire: offered.wire.as_ref().map(tried),
+        doubts: few_route_changes(changes).iter().map(doubt).collect(),
         other: Other::new(),
     }
 }

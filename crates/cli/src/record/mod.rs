@@ -42,7 +42,7 @@ pub use point::point_line;
 pub use recovery::recovery_line;
 pub use reset::reset_lines;
 pub use result::{doubt, result_lines, results_not_begun};
-pub use run::{run_line, simulated_run_line};
+pub use run::{run_line, run_line_by_others, simulated_run_line};
 pub use traffic::routes;
 pub use trial::trial_line;
 pub use words::verdict;

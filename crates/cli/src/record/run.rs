@@ -29,6 +29,15 @@ pub fn run_line(
     }
 }
 
+/// The line of a run whose trials other builds make, from that of the first of them.
+#[must_use]
+pub fn run_line_by_others(begun: Clock, job: &Job<'_>, first: RunLine) -> RunLine {
+    RunLine {
+        routes: first.routes,
+        ..line(begun, job, first.bed, &first.facts, first.comparability)
+    }
+}
+
 /// The line of a run that begins now on a simulated pair.
 #[must_use]
 pub fn simulated_run_line(

@@ -20,11 +20,12 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
         seed: traffic.seed,
         sender_batch_frames: traffic.batch,
         port: traffic.port.name().to_owned(),
-        route_changes: traffic.route_changes.as_deref().map(route_changes),
+        route_changes: traffic.route_changes.as_deref().map(replayed_file),
     }
 }
 
-fn route_changes(replayed: &RouteChanges) -> record::ReplayedFile {
+/// A file of route changes.
+pub(super) fn replayed_file(replayed: &RouteChanges) -> record::ReplayedFile {
     let changes = &replayed.changes;
     record::ReplayedFile {
         from: replayed.from.clone(),

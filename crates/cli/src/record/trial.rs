@@ -81,7 +81,8 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
     }
 }
 
-fn route_changes(made: RouteChanges) -> record::RouteChanges {
+/// What was made of a file of route changes.
+pub(super) const fn route_changes(made: RouteChanges) -> record::RouteChanges {
     record::RouteChanges {
         added: made.added,
         replaced: made.replaced,

@@ -1,7 +1,7 @@
 //! A comparison: a sentence for each variant against the first one, then what each forwards and costs.
 
 use super::doubts::Doubted;
-use super::{columns, percent};
+use super::{columns, percent, route_changes};
 use mpps_record::{ComparisonLine, Difference, Finding, Interval, ToldBy, Variant};
 use mpps_report::number::{self, Known};
 use std::fmt::Write;
@@ -55,6 +55,10 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
                 .map(|remark| format!("{}: {remark}\n", variant.name)),
         );
     }
+    text.extend(line.variants.iter().filter_map(|variant| {
+        let made = route_changes(variant.route_changes.as_ref()?, variant.replayed.as_ref());
+        Some(format!("{}: {made}", variant.name))
+    }));
     text.extend(line.why.as_ref().map(|why| format!("cut short: {why}\n")));
     let doubted = Doubted {
         subjects: vec![(line.frame.as_str(), line.doubts.as_slice())],

@@ -2,6 +2,7 @@
 
 mod table;
 
+use super::doubts::Doubted;
 use super::{grouped, percent};
 use mpps_method::Span;
 use mpps_record::{Direction, LoadLine, LoadTrial, TrialLine, Verdict};
@@ -29,9 +30,9 @@ impl<'a> Tried<'a> {
     }
 }
 
-/// One block for each trial of these loads.
+/// One block for each trial of these loads, and what to doubt.
 #[must_use]
-pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine]) -> String {
+pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> String {
     let mut text = String::new();
     for load in loads {
         let wire = load.wire.as_ref();
@@ -51,7 +52,16 @@ pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine]) -> String {
             let _ = write!(text, "\n{}", table(load, tried, wire));
         }
     }
-    text
+    let subjects = loads
+        .iter()
+        .map(|load| (load.load.as_str(), load.doubts.as_slice()));
+    let doubted = Doubted {
+        subjects: subjects.collect(),
+        noun: "loads",
+        named_max: 1,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
 }
 
 /// `64 B: 1.5 million frames/s offered for 2 s: 1.311 million forwarded, 12.6 % lost in the router's receive ring`.

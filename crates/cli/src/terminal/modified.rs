@@ -17,18 +17,42 @@ pub fn modified(run: &RunLine, end: Option<&EndLine>) -> Option<(String, String)
     };
     let with = listed(|modifier| &modifier.words, ", ");
     let flags = listed(|modifier| &modifier.flag, " ");
-    let ipv6 = if run.plan.traffic.family == "ipv6" {
-        " -6"
-    } else {
-        ""
-    };
     let answers = |Queries { asked, answered }| {
-        format!("management queries answered: {answered} of {asked}\n")
+        format!(
+            "management queries answered: {answered} of {asked}
+"
+        )
     };
     let queries = end.and_then(|end| end.queries);
     let below = queries.map_or(String::new(), answers)
-        + &format!("what this costs a frame: mpps compare --a none --b '{flags}'{ipv6}\n");
+        + &format!(
+            "what this costs a frame: mpps compare --a none --b '{flags}'{}
+",
+            of_all(run)
+        );
     Some((format!("Measured with {with}.\n"), below))
+}
+
+/// The flags of the run's traffic that `mpps compare` takes for all its variants. It measures one frame size.
+fn of_all(run: &RunLine) -> String {
+    let traffic = &run.plan.traffic;
+    let frame = match &run.plan.frames[..] {
+        [frame] => Some(format!("--frame {frame}")),
+        _ => None,
+    };
+    let length = traffic.flow_length_frames;
+    let is_given = |given: bool, flag: String| given.then_some(flag);
+    let flags = [
+        is_given(traffic.family == "ipv6", "-6".to_owned()),
+        frame,
+        is_given(traffic.flows != 1, format!("--flows {}", traffic.flows)),
+        length.map(|frames| format!("--flow-length {frames}")),
+        is_given(traffic.l4 != "udp", format!("--l4 {}", traffic.l4)),
+        is_given(traffic.bidirectional, "--bidirectional".to_owned()),
+        is_given(traffic.dscp != 0, format!("--dscp {}", traffic.dscp)),
+    ];
+    let flags = flags.into_iter().flatten();
+    flags.map(|flag| format!(" {flag}")).collect()
 }
 
 #[cfg(all(test, feature = "measure"))]
@@ -69,6 +93,13 @@ mod tests {
             "{below}"
         );
         let flags = "--b '--management-traffic 1 --networks 256'\n";
+        assert!(below.ends_with(flags), "{below}");
+        run.plan.frames = vec!["128".to_owned()];
+        run.plan.traffic.flows = 64;
+        run.plan.traffic.family = "ipv6".to_owned();
+        run.plan.traffic.bidirectional = true;
+        let (_, below) = modified(&run, None).expect("modifiers");
+        let flags = "--networks 256' -6 --frame 128 --flows 64 --bidirectional\n";
         assert!(below.ends_with(flags), "{below}");
         run.job = "compare".to_owned();
         assert_eq!(modified(&run, Some(&end)), None);

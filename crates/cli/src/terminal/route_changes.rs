@@ -6,8 +6,7 @@ use mpps_record::{ReplayedFile, RouteChanges};
 /// `routes changed 12 400 times a second during each trial (asked 12500/s) ...`.
 #[must_use]
 pub fn route_changes(made: &RouteChanges, asked: Option<&ReplayedFile>) -> String {
-    // A comparison has a file and a speed for each variant, as typed.
-    let (speed, from) = asked.map_or(("as each variant says", "its file"), |asked| {
+    let (speed, from) = asked.map_or(("unknown", "its file"), |asked| {
         (asked.speed.as_str(), asked.from.as_str())
     });
     let due = match speed {

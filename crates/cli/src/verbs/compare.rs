@@ -3,7 +3,7 @@
 use super::begin;
 use super::contract::Asked;
 use super::destinations::{self, Prepared};
-use super::{compare_records, measure};
+use super::{compare_builds, compare_records, measure};
 use crate::args::{CompareArgs, OutputArgs};
 use crate::exit::Exit;
 use crate::outcome;
@@ -32,11 +32,13 @@ pub fn run(args: &CompareArgs) -> Result<Exit> {
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let mut plan = ComparePlan::new(args, &typed)?;
     let output = &args.output;
-    let mut prepared = Vec::new();
-    for variant in &mut plan.variants {
-        let (routes, traffic) = (variant.destinations.as_ref(), &mut variant.traffic);
-        prepared.push(destinations::prepare(routes, traffic, output.quiet)?);
+    compare_builds::check(&plan)?;
+    if plan.variants[0].binary.is_some() && !output.dry_run {
+        return compare_builds::run(&plan, output);
     }
+    let set_ups = plan.variants.iter_mut();
+    let set_ups = set_ups.map(|variant| (variant.destinations.as_ref(), &mut variant.traffic));
+    let prepared = destinations::prepare_alike(set_ups, output.quiet)?;
     let beds = plan.variants.iter().map(|variant| {
         let bed = variant.bed.on_this_machine();
         bed.with_context(|| variant.name.clone())

@@ -15,6 +15,7 @@ use mpps_lab::fib::RouteChanges;
 use mpps_lab::routes::{self, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
+use mpps_tables::Table;
 use std::sync::Arc;
 
 /// Routes of one family, and what was drawn from them.
@@ -36,19 +37,62 @@ pub fn prepare(
     traffic: &mut Traffic,
     quiet: bool,
 ) -> Result<Option<Prepared>> {
-    let Some(plan) = plan else {
-        return Ok(None);
-    };
+    Ok(prepare_alike([(plan, traffic)], quiet)?.pop().flatten())
+}
+
+/// The same of set-ups that are compared. All of them draw from the prefixes that no changes of any of them withdraw,
+/// so that those with the same table and seed have the same destinations.
+///
+/// # Errors
+/// One line that names file and place, or how many destinations there are.
+pub fn prepare_alike<'a>(
+    set_ups: impl IntoIterator<Item = (Option<&'a DestinationPlan>, &'a mut Traffic)>,
+    quiet: bool,
+) -> Result<Vec<Option<Prepared>>> {
+    let mut all_read = Vec::new();
+    for (plan, traffic) in set_ups {
+        let routes = plan
+            .map(|plan| read(plan, traffic.ipv6, quiet))
+            .transpose()?;
+        traffic.route_changes = routes.as_ref().and_then(|(_, changes)| changes.clone());
+        all_read.push((plan.zip(routes), traffic));
+    }
+    let all_changes = all_read
+        .iter()
+        .filter_map(|(_, traffic)| traffic.route_changes.clone());
+    let all_changes: Vec<Arc<RouteChanges>> = all_changes.collect();
+    let drawn = all_read.into_iter().map(|(routes, traffic)| {
+        let draw = |(plan, routes)| draw(plan, routes, traffic, &all_changes);
+        routes.map(draw).transpose()
+    });
+    drawn.collect()
+}
+
+/// Routes of one family, and changes of them.
+type RoutesRead = (Routes, Option<Arc<RouteChanges>>);
+
+fn read(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<RoutesRead> {
     let mut progress = reading(&plan.origin, quiet);
-    let routes = (plan.origin).routes(traffic.ipv6, plan.keep_martians, &mut progress)?;
+    let routes = (plan.origin).routes(ipv6, plan.keep_martians, &mut progress)?;
     drop(progress);
     let changes = plan.route_changes.as_ref();
-    let changes = changes.map(|asked| read_changes(asked, traffic.ipv6, plan.keep_martians));
-    let changes = changes.transpose()?.map(Arc::new);
+    let changes = changes.map(|asked| read_changes(asked, ipv6, plan.keep_martians));
+    Ok((routes, changes.transpose()?.map(Arc::new)))
+}
+
+fn draw(
+    plan: &DestinationPlan,
+    (routes, changes): RoutesRead,
+    traffic: &mut Traffic,
+    all_changes: &[Arc<RouteChanges>],
+) -> Result<Prepared> {
     // A frame to a withdrawn prefix would be lost, however fast the router is.
-    let lasting = changes
-        .as_ref()
-        .map(|found| found.changes.lasting(&routes.table));
+    let lasting = all_changes
+        .iter()
+        .fold(None, |lasting: Option<Table>, other| {
+            let table = lasting.as_ref().unwrap_or(&routes.table);
+            Some(other.changes.lasting(table))
+        });
     let (table, from) = (lasting.as_ref().unwrap_or(&routes.table), &routes.from);
     let wish = DrawPlan {
         draw: plan.draw,
@@ -64,12 +108,11 @@ pub fn prepare(
     };
     let destinations = drawn.map_err(|few| anyhow::anyhow!("{from}: {few}"))?;
     traffic.destinations = Some(destinations.clone());
-    traffic.route_changes.clone_from(&changes);
-    Ok(Some(Prepared {
+    Ok(Prepared {
         routes,
         destinations,
         changes,
-    }))
+    })
 }
 
 /// Reads and hashes a file of route changes.
@@ -171,4 +214,73 @@ pub fn clear(prepared: Option<&Prepared>, bed: &Bed, choice: &BedChoice) -> Resu
         routes::clear(bed)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use crate::plan::ComparePlan;
+    use clap::Parser;
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    /// The destinations of the variants without changes and with them.
+    fn drawn(folder: &Path, more: &str) -> Vec<Destinations> {
+        let file = |name: &str| folder.join(name).display().to_string();
+        let b = format!("--route-changes {},speed=1000/s", file("changes"));
+        let table = file("table");
+        let words = ["compare", "--a", "none", "--b", &b, "--table", &table];
+        let words = words.into_iter().chain(more.split_whitespace());
+        let typed: Vec<OsString> = words.map(OsString::from).collect();
+        let all = std::iter::once(OsString::from("mpps")).chain(typed.clone());
+        let verb = Cli::try_parse_from(all).expect("flags").verb;
+        let Verb::Compare(args) = verb else {
+            panic!("not compare: {verb:?}");
+        };
+        let mut plan = ComparePlan::new(&args, &typed).expect("a plan");
+        let set_ups = plan.variants.iter_mut();
+        let set_ups = set_ups.map(|one| (one.destinations.as_ref(), &mut one.traffic));
+        let prepared = prepare_alike(set_ups, true).expect("destinations");
+        let changed = plan
+            .variants
+            .iter()
+            .map(|one| one.traffic.route_changes.is_some());
+        assert!(changed.eq([false, true]));
+        prepared
+            .into_iter()
+            .flatten()
+            .map(|one| one.destinations)
+            .collect()
+    }
+
+    #[test]
+    fn variants_draw_from_what_no_changes_withdraw() {
+        let folder = std::env::temp_dir().join(format!("mpps-alike-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let table = (0..64).map(|net| format!("20.{net}.0.0/16\n"));
+        std::fs::write(folder.join("table"), table.collect::<String>()).expect("a table");
+        let line = |net: u32, kind: &str, more: &str| {
+            format!(
+                "BGP4MP|{}|{kind}|10.0.0.1|1|20.{net}.0.0/16{more}\n",
+                1_700_000_000 + net
+            )
+        };
+        let changes = (0..16).map(|net| line(net, "W", "") + &line(net, "A", "|1 2|IGP"));
+        std::fs::write(folder.join("changes"), changes.collect::<String>()).expect("changes");
+        for more in ["", "--destinations 500 --draw sequential"] {
+            let [a, b] = &drawn(&folder, more)[..] else {
+                panic!("two variants");
+            };
+            assert_eq!((a.prefixes, b.prefixes), (48, 48), "{more}");
+            let addresses = |all: &Destinations| {
+                (0..all.places())
+                    .map(|place| all.at(place, 1))
+                    .collect::<Vec<u128>>()
+            };
+            assert!(!addresses(a).is_empty());
+            assert_eq!(addresses(a), addresses(b), "{more}");
+        }
+        std::fs::remove_dir_all(folder).expect("tidy up");
+    }
 }

@@ -1,7 +1,7 @@
 //! Doubts about other work: tasks that ran beside the forwarding, and work on frames that no busy time counts.
 
 use super::{Doubt, Weight};
-use mpps_method::{CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
+use mpps_method::{CpuBusy, CpuTasks, CpuWork, RouteChanges, Rules, Span, Trial, Verdict};
 use std::collections::BTreeMap;
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
@@ -20,7 +20,7 @@ pub fn work_doubts(trials: &[(Trial, Verdict)], cpus_shared: bool) -> Vec<Doubt>
         busy_uncounted(trials).filter(|_| !cpus_shared),
         work_elsewhere(trials),
         softirq_elsewhere(trials),
-        routes_too_slow(trials),
+        few_route_changes(trials.iter().filter_map(|(trial, _)| trial.route_changes)),
     ];
     doubts.into_iter().flatten().collect()
 }
@@ -54,10 +54,10 @@ fn router_tasks(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
 /// Fewer route changes than this share of those that were due.
 const CHANGES_ENOUGH: f64 = 0.95;
 
-/// Over all trials, because one that lasts some ms has few changes.
-fn routes_too_slow(trials: &[(Trial, Verdict)]) -> Option<Doubt> {
-    let changes = trials.iter().filter_map(|(trial, _)| trial.route_changes);
-    let all = changes.reduce(|sum, more| sum.plus(&more))?;
+/// Whether the router had fewer changes than were asked for. Over all trials, because one that lasts some ms has few.
+#[must_use]
+pub fn few_route_changes(changes: impl IntoIterator<Item = RouteChanges>) -> Option<Doubt> {
+    let all = changes.into_iter().reduce(|sum, more| sum.plus(&more))?;
     let applied = all.applied();
     ((applied as f64) < CHANGES_ENOUGH * all.due as f64).then(|| Doubt {
         name: "few-route-changes",

@@ -5,22 +5,23 @@ use super::{JobError, Observer, Phase, Trials, throughput};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{
-    FIRST_BURST, LITTLE_MORE, SENDER_MAX, TRIAL, block, burst, paced, sent,
-};
+pub use crate::search::saturation::LITTLE_MORE;
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, paced, sent};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, is_overloaded, rate};
-use mpps_method::{Offer, Rate, Span};
+use mpps_method::{Offer, Rate, RouteChanges, Span, Trial};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
 /// Variants whose rates are less than this factor apart are overloaded by the same load: it is no part of a difference.
-const ALIKE_RATES: f64 = 1.15;
+pub const ALIKE_RATES: f64 = 1.15;
+/// The next load of a variant that forwarded all of the last one, as a multiple of it.
+const MUCH_MORE: f64 = 2.0;
 /// The fixed load, of what the slowest forwards at most.
-const FIXED_SHARE: f64 = 0.7;
+pub const FIXED_SHARE: f64 = 0.7;
 
 /// One set-up: its bed stands.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub struct Measured {
     pub turns: Vec<Turn>,
     /// Numbers of its trials: at overload, and at the fixed load.
     pub trials: Vec<[u32; 2]>,
+    /// Route changes of all its trials, where any were asked for.
+    pub route_changes: Option<RouteChanges>,
     /// Against the first one; `None` for the first one.
     pub compared: Option<Compared>,
 }
@@ -87,16 +90,25 @@ struct Standing<'bed> {
     sends: Rate,
     /// The most that it was seen to forward, or one that has its load, frames/s.
     most: f64,
-    /// Whether that was seen in undisturbed windows, of a load that it could not take.
+    /// Whether the last undisturbed windows were of a load that it could not take.
     is_known: bool,
+    /// Whether it forwarded all of the last load that was undisturbed.
+    forwards_all: bool,
     turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
+    route_changes: Option<RouteChanges>,
     comparison: Option<Comparison>,
 }
 
 impl Standing<'_> {
     fn overload(&self) -> Rate {
         Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
+    }
+
+    /// Adds the route changes of a trial.
+    fn add_changes(&mut self, trial: &Trial) {
+        let both = self.route_changes.into_iter().chain(trial.route_changes);
+        self.route_changes = both.reduce(|sum, more| sum.plus(&more));
     }
 
     /// A trial at overload and one at the fixed load.
@@ -113,6 +125,8 @@ impl Standing<'_> {
         let trial = trial::run(&mut self.tester, &offer)?;
         let (frames, rules) = (&self.tester.traffic.frames, self.tester.rules(&offer));
         let judged = trials.judged(Phase::Fixed, frames, offer, &rules, trial)?;
+        self.add_changes(&overload);
+        self.add_changes(&judged.trial);
         self.turns.push(Turn {
             overload: block(overload),
             fixed: block(judged.trial),
@@ -158,6 +172,7 @@ pub fn measure(
         name: variant.name,
         turns: variant.turns,
         trials: variant.trials,
+        route_changes: variant.route_changes,
         compared: variant.comparison.map(Comparison::end),
     };
     Ok(Outcome {
@@ -190,8 +205,10 @@ fn raise<'bed>(
             sends,
             most: 0.0,
             is_known: false,
+            forwards_all: false,
             turns: Vec::new(),
             trials: Vec::new(),
+            route_changes: None,
             comparison: None,
         });
     }
@@ -214,12 +231,17 @@ fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<
         known = 0;
         for variant in standing.iter_mut() {
             trials.turn_of(&variant.name);
-            let load = variant.overload();
+            // Behind a full table the first frames are slow: one that forwards all may forward much more.
+            let load = match variant.forwards_all {
+                true => Rate::from_fps(variant.most * MUCH_MORE).min(SENDER_MAX),
+                false => variant.overload(),
+            };
             let trial = match round {
                 0 => burst(&mut variant.tester, variant.sends, Phase::Overload, trials)?,
                 _ => paced(&mut variant.tester, load, Phase::Overload, trials)?,
             };
             let trial = trial.unwrap_or_default();
+            variant.add_changes(&trial);
             let ledger = trial.ledger();
             ends_first |= round == 0 && ledger.lost_nic_ring + ledger.lost_in_dut == 0;
             let counts = trial.counts();
@@ -227,7 +249,10 @@ fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<
             let whole = Rate::from_frames(counts.received, trial.duration).unwrap_or_default();
             let block = block(trial);
             let found = rate(&block);
-            variant.is_known |= found.is_some_and(|rate| ends_first || is_overloaded(&block, rate));
+            if let Some(rate) = found {
+                variant.forwards_all = !ends_first && !is_overloaded(&block, rate);
+                variant.is_known = !variant.forwards_all;
+            }
             known += usize::from(variant.is_known);
             variant.most = variant.most.max(found.unwrap_or(whole.fps()));
         }
@@ -259,6 +284,12 @@ fn share_loads(standing: &mut [Standing<'_>]) {
     }
 }
 
+/// Whether the last variant comes first in this half of a round: A B, B A, B A, A B.
+#[must_use]
+pub const fn is_backwards(half_round: u64) -> bool {
+    matches!(half_round % 4, 1 | 2)
+}
+
 /// Turns until each comparison has ended or the time is spent: A B, B A, B A, A B.
 fn in_turns(
     standing: &mut [Standing<'_>],
@@ -278,7 +309,7 @@ fn in_turns(
             break;
         }
         let begun_ns = monotonic_ns();
-        let backwards = matches!(half_round % 4, 1 | 2);
+        let backwards = is_backwards(half_round);
         if backwards {
             wanted.reverse();
         }

@@ -28,7 +28,7 @@ const ROUNDS_MAX: u32 = 10;
 /// An interval is narrow when half of it is at most this share of its middle.
 const NARROW: f64 = 0.01;
 /// The lower of the two overloads, as a multiple of the forwarding rate. A DUT that overload slows down forwards most there.
-pub(crate) const LITTLE_MORE: f64 = 1.15;
+pub const LITTLE_MORE: f64 = 1.15;
 
 /// What trials at overload told.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,5 +1,5 @@
 use super::*;
-use mpps_record::{Doubt, Pairs};
+use mpps_record::{Doubt, Pairs, ReplayedFile, RouteChanges};
 
 fn around<T: Copy>(low: T, median: T, high: T) -> Option<Interval<T>> {
     Some(Interval { low, median, high })
@@ -88,4 +88,26 @@ fn a_failure_and_its_doubts_are_said() {
         ..line()
     };
     assert!(!comparison(&allowed, false).contains("FAILED"));
+}
+
+#[test]
+fn route_changes_are_said_of_each_variant() {
+    let made = |added| RouteChanges {
+        added,
+        due: 1_000,
+        time_ns: 1_000_000_000,
+        ..RouteChanges::default()
+    };
+    let mut line = line();
+    assert!(!comparison(&line, false).contains("routes changed"));
+    line.variants[1].replayed = Some(ReplayedFile {
+        from: "day.xz".to_owned(),
+        speed: "1000/s".to_owned(),
+        ..ReplayedFile::default()
+    });
+    line.variants[1].route_changes = Some(made(970));
+    let text = comparison(&line, false);
+    let wanted = "conntrack: routes changed 970 times a second during each trial (asked 1000/s, 1 000 due) by day.xz";
+    assert!(text.contains(wanted), "{text}");
+    assert!(!text.contains("none: routes changed"), "{text}");
 }

@@ -4,14 +4,14 @@ use crate::record::{load_line, trial_lines_for_tests};
 use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{
-    Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, Shortfall, Span, Trial,
-    Verdict, Void,
+    Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, RouteChanges, Shortfall, Span,
+    Trial, Verdict, Void,
 };
 
 fn fixed_load(found: &[Offered]) -> String {
     let loads: Vec<_> = found.iter().map(load_line).collect();
     let trials: Vec<_> = found.iter().flat_map(trial_lines_for_tests).collect();
-    super::fixed_load(&loads, &trials)
+    super::fixed_load(&loads, &trials, false)
 }
 
 #[test]
@@ -176,4 +176,22 @@ fn digits_are_no_more_than_known() {
         let most = histogram.quantile(1.0).map(Span::as_nanos);
         assert_eq!(span(most), text);
     }
+}
+
+#[test]
+fn few_route_changes_are_doubted() {
+    let mut one = tried(400e3, 0, 0, 430, Verdict::Lossless);
+    let made = |added| RouteChanges {
+        added,
+        due: 1_000,
+        time: Span::from_millis(2_000),
+        ..RouteChanges::default()
+    };
+    one.trial.route_changes = Some(made(990));
+    let text = fixed_load(&[offered(at(400e3), one.clone())]);
+    assert!(!text.contains("Doubts"), "{text}");
+    one.trial.route_changes = Some(made(500));
+    let text = fixed_load(&[offered(at(400e3), one)]);
+    let wanted = "Doubts\n- 500 of 1000 route changes that were due were made, 250 a second";
+    assert!(text.contains(wanted), "{text}");
 }
