@@ -28,10 +28,10 @@ pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
 pub use latency::LatencyPlan;
 pub use load::load_plan;
-pub use loss::{LossPlan, trials_of};
+pub use loss::{loss, trials_of};
 pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
-pub use rfc2544::SuitePlan;
+pub use rfc2544::suite;
 
 use crate::args::{
     BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
@@ -56,6 +56,17 @@ const RX_RING_RANGE: std::ops::RangeInclusive<u32> = 8..=16_384;
 const QUEUES_MAX: u16 = 64;
 /// Longest name of a bed: it is part of the names of its namespaces.
 const BED_NAME_MAX: usize = 24;
+
+/// A job, where it is done, and through which routes.
+#[derive(Debug)]
+pub struct Planned<J> {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: J,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
 
 /// What `mpps throughput` is to do.
 #[derive(Debug)]
@@ -125,14 +136,9 @@ impl Plan {
     /// One line that names the remedy.
     pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
-        let measurement = measurement(sending.sizes, sending.traffic, &args.search)?;
         Ok(Self {
+            measurement: sending.measurement(&args.search)?,
             bed: sending.bed,
-            measurement: ThroughputPlan {
-                port: sending.port,
-                receiver: sending.receiver,
-                ..measurement
-            },
             destinations: sending.destinations,
             expect_min: args.search.expect_min,
         })
@@ -325,12 +331,7 @@ fn searched(
         warm_up,
         ..SearchArgs::default()
     };
-    let (sizes, traffic) = (sending.sizes.clone(), sending.traffic.clone());
-    Ok(ThroughputPlan {
-        port: sending.port,
-        receiver: sending.receiver,
-        ..measurement(sizes, traffic, &search)?
-    })
+    sending.measurement(&search)
 }
 
 /// The usual lowest load, or a tenth of the highest where that is lower.

@@ -7,7 +7,7 @@ use crate::terminal::progress::Progress;
 use anyhow::{Context, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
-use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
+use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
@@ -31,6 +31,7 @@ pub struct Recorder {
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
     route_changes: Option<RouteChanges>,
+    searched: Option<SearchedRate>,
 }
 
 impl Recorder {
@@ -48,6 +49,7 @@ impl Recorder {
             variant: None,
             queries: None,
             route_changes: None,
+            searched: None,
         }
     }
 
@@ -134,6 +136,16 @@ impl Recorder {
     #[must_use]
     pub const fn route_changes(&self) -> Option<RouteChanges> {
         self.route_changes
+    }
+
+    /// Keeps what a search found, unless there is one already, because other parts of a suite go by it.
+    pub fn found(&mut self, searched: Option<SearchedRate>) {
+        self.searched = self.searched.or(searched);
+    }
+
+    /// What the first search found since this was asked last.
+    pub const fn take_found(&mut self) -> Option<SearchedRate> {
+        self.searched.take()
     }
 
     /// The trials of the frame size that has ended; the next one begins with none.

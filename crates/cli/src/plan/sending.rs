@@ -1,9 +1,10 @@
 //! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
 
-use super::{BedChoice, DestinationPlan, port, port_kind, receiver, traffic};
-use crate::args::{PlaceArgs, PortArgs, SentArgs, SimulateArgs, TrafficArgs};
+use super::{BedChoice, DestinationPlan, Planned, measurement, port, port_kind, receiver, traffic};
+use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Front;
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
@@ -61,6 +62,27 @@ impl Sending {
             receiver,
             destinations,
         })
+    }
+
+    /// A search with these frames.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn measurement(&self, search: &SearchArgs) -> Result<ThroughputPlan> {
+        Ok(ThroughputPlan {
+            port: self.port,
+            receiver: self.receiver,
+            ..measurement(self.sizes.clone(), self.traffic.clone(), search)?
+        })
+    }
+
+    /// With what is to be done there.
+    pub fn planned<J>(self, offer: J) -> Planned<J> {
+        Planned {
+            bed: self.bed,
+            offer,
+            destinations: self.destinations,
+        }
     }
 }
 
