@@ -33,15 +33,12 @@ pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
 
-use crate::args::{
-    BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
-    SetUpArgs, ThroughputArgs, TrafficArgs,
-};
+use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, CpuSplit, DutPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
-use mpps_lab::tester::{PortKind, ReceiverPlace};
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, Span};
@@ -168,11 +165,7 @@ impl BedWish {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
-        let nic = match args.nic {
-            NicArg::Cpumap => Front::Cpumap,
-            NicArg::Napi => Front::Napi,
-            NicArg::Softirq => Front::Softirq,
-        };
+        let nic = args.nic;
         if let Some(queues) = args.queues {
             ensure!(
                 (1..=QUEUES_MAX).contains(&queues),
@@ -195,11 +188,8 @@ impl BedWish {
             nic,
             queues: args.queues,
             rx_ring: args.rx_ring.unwrap_or(RX_RING),
-            rss: match args.rss {
-                RssArg::Default => RssKey::Default,
-                RssArg::Symmetric => RssKey::Symmetric,
-            },
-            interfaces: interfaces(args.kernel_interfaces),
+            rss: args.rss,
+            interfaces: args.kernel_interfaces,
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             filters: args.filters,
@@ -246,13 +236,6 @@ impl BedWish {
     }
 }
 
-fn interfaces(age: InterfacesArg) -> Interfaces {
-    match age {
-        InterfacesArg::Newest => Interfaces::Newest,
-        InterfacesArg::Oldest => Interfaces::Oldest,
-    }
-}
-
 /// A queue for each CPU, as drivers do, as far as there are queues.
 fn one_each(cpus: usize) -> u16 {
     u16::try_from(cpus)
@@ -280,21 +263,7 @@ fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
         None if bed.dut().planned().host_ports().is_some() => PortKind::AfPacket,
-        named => port_kind(named),
-    }
-}
-
-fn receiver(named: ReceiverArg) -> ReceiverPlace {
-    match named {
-        ReceiverArg::Port => ReceiverPlace::Port,
-        ReceiverArg::Exit => ReceiverPlace::Exit,
-    }
-}
-
-fn port_kind(named: Option<PortArg>) -> PortKind {
-    match named {
-        Some(PortArg::AfPacket) => PortKind::AfPacket,
-        Some(PortArg::Xdp) | None => PortKind::Xdp,
+        named => named.unwrap_or_default(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::Planned;
 use super::sending::Sending;
-use crate::args::{PresetArg, SearchArgs, SuiteArgs};
+use crate::args::{SearchArgs, SuiteArgs};
 use crate::suite::{FULL, PARTS, Part, QUICK, Suite};
 use anyhow::{Result, bail, ensure};
 use mpps_lab::jobs::recovery;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::FrameSpec;
+use mpps_method::{FrameSpec, Preset};
 
 /// Sizes for Ethernet behind the smallest one (RFC 2544 section 9.1, RFC 5180 section 5.1).
 const SIZES: &str = "128,256,512,1024,1280,1518";
@@ -22,8 +22,8 @@ pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
     let parts = parts(&args.only, &args.except)?;
     let mut sending = Sending::new(&args.sent, &args.place, None)?;
     let (preset, usual, sizes) = match args.quick {
-        true => (PresetArg::Quick, QUICK, QUICK_SIZES),
-        false => (PresetArg::Rfc2544, FULL, SIZES),
+        true => (Preset::Quick, QUICK, QUICK_SIZES),
+        false => (Preset::Rfc2544, FULL, SIZES),
     };
     if args.sent.traffic.frame.is_none() {
         // The first of the usual sizes is the smallest that the family allows.

@@ -1,6 +1,6 @@
 //! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
 
-use super::{BedChoice, DestinationPlan, Planned, measurement, port, port_kind, receiver, traffic};
+use super::{BedChoice, DestinationPlan, Planned, measurement, port, traffic};
 use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Front;
@@ -58,7 +58,7 @@ impl Sending {
             bed,
             sizes,
             traffic,
-            port: ports.port.map(|named| port_kind(Some(named))),
+            port: ports.port,
             receiver,
             destinations,
         })
@@ -105,7 +105,7 @@ fn receiver_for(
     bed: &BedChoice,
     traffic: &Traffic,
 ) -> Result<Option<ReceiverPlace>> {
-    let place = typed.receiver.map(receiver);
+    let place = typed.receiver;
     let refused = exit_refuses(traffic, bed.dut());
     match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
         Some(why) => Err(TesterError::NoExit(why).into()),
