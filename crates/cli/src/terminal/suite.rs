@@ -105,76 +105,55 @@ fn left_out<T>(
     ))
 }
 
-/// A column: its part, its head, its cell for a frame size, and what is said of it below the table.
-struct Column {
-    verb: &'static str,
-    head: &'static str,
-    cell: fn(&Run, &str) -> Option<String>,
-    note: &'static str,
-}
+/// A column: its part, its head, what is said of it below the table, its cell for a frame size.
+type Column = (&'static str, &'static str, &'static str, Cell);
+type Cell = fn(&Run, &str) -> Option<String>;
+/// What is said of both percentiles.
+const PERCENTILES: &str = "p50, p99: one-way latency at that rate";
 
 const COLUMNS: [Column; 6] = [
-    Column {
-        verb: "throughput",
-        head: "without loss",
-        cell: |run, frame| {
-            let rows = Row::each(&run.results);
-            rows.iter().find(|row| row.frame == frame).and_then(rate_of)
-        },
-        note: "frames/s",
-    },
-    Column {
-        verb: "latency",
-        head: "p50",
-        cell: |run, frame| time_of(run, frame, 50.0),
-        note: "",
-    },
-    Column {
-        verb: "latency",
-        head: "p99",
-        cell: |run, frame| time_of(run, frame, 99.0),
-        note: "p50, p99: one-way latency at that rate",
-    },
-    Column {
-        verb: "loss",
-        head: "loss at max",
-        cell: |run, frame| loss_of(run.curves.iter().find(|line| line.frame == frame)?),
-        note: "loss at the highest load",
-    },
-    Column {
-        verb: "back-to-back",
-        head: "longest burst",
-        cell: |run, frame| burst_of(run.bursts.iter().find(|line| line.frame == frame)?),
-        note: "",
-    },
-    Column {
-        verb: "recovery",
-        head: "recovery",
-        cell: |run, frame| recovery_of(run.recoveries.iter().find(|line| line.frame == frame)?),
-        note: "",
-    },
+    ("throughput", "without loss", "frames/s", |run, frame| {
+        let rows = Row::each(&run.results);
+        rate_of(rows.iter().find(|row| row.frame == frame)?)
+    }),
+    ("latency", "p50", PERCENTILES, |run, frame| {
+        time_of(run, frame, 50.0)
+    }),
+    ("latency", "p99", "", |run, frame| time_of(run, frame, 99.0)),
+    (
+        "loss",
+        "loss at max",
+        "loss at the highest load",
+        |run, frame| loss_of(run.curves.iter().find(|line| line.frame == frame)?),
+    ),
+    ("back-to-back", "longest burst", "", |run, frame| {
+        burst_of(run.bursts.iter().find(|line| line.frame == frame)?)
+    }),
+    ("recovery", "recovery", "", |run, frame| {
+        recovery_of(run.recoveries.iter().find(|line| line.frame == frame)?)
+    }),
 ];
 
 /// A row a frame size, with the columns of the parts that were asked for.
 fn summary(run: &Run, rows: &[Row<'_>]) -> String {
     let plan = run.begin.as_ref().map(|begin| &begin.plan);
-    let planned = |column: &&Column| {
-        plan.is_some_and(|plan| plan.parts.iter().any(|part| part.verb == column.verb))
+    let planned = |(verb, ..): &&Column| {
+        plan.is_some_and(|plan| plan.parts.iter().any(|part| part.verb == *verb))
     };
     let shown: Vec<&Column> = COLUMNS.iter().filter(planned).collect();
     let is_throughput = |row: &Row<'_>| row.claim == Some(Claim::Throughput);
     let is_claimed = !rows.is_empty() && rows.iter().all(is_throughput);
-    let head = |column: &&Column| match column.verb {
-        "throughput" if is_claimed => "throughput".to_owned(),
-        _ => column.head.to_owned(),
+    let head = |(verb, head, ..): &&Column| match *verb {
+        "throughput" if is_claimed => verb.to_string(),
+        _ => head.to_string(),
     };
     let first = |cell: &str| std::iter::once(cell.to_owned());
     let mut table: Vec<Vec<String>> = vec![first("frame").chain(shown.iter().map(head)).collect()];
     for frame in plan.iter().flat_map(|plan| &plan.frames) {
-        let cell = |column: &&Column| (column.cell)(run, frame).unwrap_or_else(|| NONE.to_owned());
+        let cell = |(.., cell): &&Column| cell(run, frame).unwrap_or_else(|| NONE.to_owned());
         table.push(first(frame).chain(shown.iter().map(cell)).collect());
     }
-    let notes = shown.iter().map(|column| column.note);
+    let notes = shown.iter().map(|(_, _, note, _)| *note);
     let notes: Vec<&str> = notes.filter(|note| !note.is_empty()).collect();
     let notes = match notes.is_empty() {
         true => String::new(),
@@ -287,25 +266,14 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
         text += &report::doubted(rows).lines(true);
     }
     let told = [
-        (
-            run.latencies.is_empty(),
-            super::latency(&run.latencies, machine, true),
-        ),
-        (
-            run.curves.is_empty(),
-            super::loss(&run.curves, machine, true),
-        ),
-        (
-            run.bursts.is_empty(),
-            super::back_to_back(&run.bursts, machine, true),
-        ),
-        (
-            run.recoveries.is_empty(),
-            super::overload_recovery(&run.recoveries, machine, true),
-        ),
+        (!run.latencies.is_empty()).then(|| super::latency(&run.latencies, machine, true)),
+        (!run.curves.is_empty()).then(|| super::loss(&run.curves, machine, true)),
+        (!run.bursts.is_empty()).then(|| super::back_to_back(&run.bursts, machine, true)),
+        (!run.recoveries.is_empty())
+            .then(|| super::overload_recovery(&run.recoveries, machine, true)),
     ];
-    let told = told.into_iter().filter(|(is_empty, _)| !is_empty);
-    text.extend(told.map(|(_, told)| format!("\n{told}")));
+    let told = told.into_iter().flatten();
+    text.extend(told.map(|told| format!("\n{told}")));
     text
 }
 
