@@ -311,6 +311,24 @@ mod tests {
     use super::*;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
 
+    #[test]
+    fn the_first_rate_found_is_kept() {
+        let record = Record::open("/dev/full".as_ref(), "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let found = |fps| SearchedRate {
+            rate: Rate::from_fps(fps),
+            receiver: None,
+            forwards_at_most: None,
+            ceiling: Rate::from_fps(9e6),
+        };
+        for searched in [None, Some(found(1e6)), None, Some(found(2e6))] {
+            recorder.found(searched);
+        }
+        let kept = recorder.take_found().map(|found| found.rate);
+        assert_eq!(kept, Some(Rate::from_fps(1e6)));
+        assert!(recorder.take_found().is_none());
+    }
+
     /// Every write to `/dev/full` fails with ENOSPC.
     #[test]
     fn a_full_disk_takes_no_result_away() {
