@@ -126,7 +126,7 @@ const COLUMNS: [Column; 6] = [
         "loss at the highest load",
         |run, frame| loss_of(run.curves.iter().find(|line| line.frame == frame)?),
     ),
-    ("back-to-back", "longest burst", "", |run, frame| {
+    ("back-to-back", "max burst", "", |run, frame| {
         burst_of(run.bursts.iter().find(|line| line.frame == frame)?)
     }),
     ("recovery", "recovery", "", |run, frame| {
@@ -167,7 +167,7 @@ fn meanings(run: &Run) -> String {
     let ring = run.bursts.iter().find_map(|line| line.own_ring_frames);
     let ring = ring.map(|frames| {
         let frames = grouped(frames.into());
-        format!("longest burst: the bed's own ring of {frames} frames took it, not the router's\n")
+        format!("max burst: the bed's own ring of {frames} frames took it, not the router's\n")
     });
     let is_idle = |line: &RecoveryLine| recovery_of(line).as_deref() == Some(NO_OVERLOAD);
     let idle = run.recoveries.iter().any(is_idle).then(|| {

@@ -113,9 +113,9 @@ fn a_partial_run_is_said_to_be_partial() {
     let wanted = "RFC 2544 section 26: 3 of 8 parts measured in full\n\
         PARTIAL: the run ended before 4 of 8 parts had a result\n\
         \na machine\n\
-        \nframe  without loss      p50      p99    loss at max  longest burst\n\
-        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M          8 200\n\
-        1518              -        -        -              -              -\n\
+        \nframe  without loss      p50      p99    loss at max  max burst\n\
+        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
+        1518              -        -        -              -          -\n\
         frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
@@ -177,9 +177,9 @@ fn what_may_be_misread_is_explained() {
     }];
     let text = suite(&run, "", false);
     for wanted in [
-        "longest burst     recovery\n",
-        "        8 200  no overload\n",
-        "longest burst: the bed's own ring of 4 096 frames took it, not the router's\n",
+        "max burst     recovery\n",
+        "    8 200  no overload\n",
+        "max burst: the bed's own ring of 4 096 frames took it, not the router's\n",
         "no overload: at 110 % of that rate no frame was lost",
         "- 64 B recovery: 1 of 2 trials not measured, the last: void: disturbed\n",
     ] {
