@@ -28,20 +28,17 @@ pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
 pub use fixed_load::TrialPlan;
 pub use latency::LatencyPlan;
 pub use load::load_plan;
-pub use loss::{LossPlan, trials_of};
+pub use loss::{loss, trials_of};
 pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
-pub use rfc2544::SuitePlan;
+pub use rfc2544::suite;
 
-use crate::args::{
-    BedChoiceArgs, InterfacesArg, NicArg, PortArg, PortArgs, ReceiverArg, RssArg, SearchArgs,
-    SetUpArgs, ThroughputArgs, TrafficArgs,
-};
+use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::{self, BedPlan, CpuSplit, DutPlan, Front, Interfaces, RX_RING, RssKey};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::search::link::Link;
-use mpps_lab::tester::{PortKind, ReceiverPlace};
+use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, Span};
@@ -56,6 +53,17 @@ const RX_RING_RANGE: std::ops::RangeInclusive<u32> = 8..=16_384;
 const QUEUES_MAX: u16 = 64;
 /// Longest name of a bed: it is part of the names of its namespaces.
 const BED_NAME_MAX: usize = 24;
+
+/// A job, where it is done, and through which routes.
+#[derive(Debug)]
+pub struct Planned<J> {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: J,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
 
 /// What `mpps throughput` is to do.
 #[derive(Debug)]
@@ -125,14 +133,9 @@ impl Plan {
     /// One line that names the remedy.
     pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
-        let measurement = measurement(sending.sizes, sending.traffic, &args.search)?;
         Ok(Self {
+            measurement: sending.measurement(&args.search)?,
             bed: sending.bed,
-            measurement: ThroughputPlan {
-                port: sending.port,
-                receiver: sending.receiver,
-                ..measurement
-            },
             destinations: sending.destinations,
             expect_min: args.search.expect_min,
         })
@@ -162,11 +165,7 @@ impl BedWish {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
-        let nic = match args.nic {
-            NicArg::Cpumap => Front::Cpumap,
-            NicArg::Napi => Front::Napi,
-            NicArg::Softirq => Front::Softirq,
-        };
+        let nic = args.nic;
         if let Some(queues) = args.queues {
             ensure!(
                 (1..=QUEUES_MAX).contains(&queues),
@@ -189,11 +188,8 @@ impl BedWish {
             nic,
             queues: args.queues,
             rx_ring: args.rx_ring.unwrap_or(RX_RING),
-            rss: match args.rss {
-                RssArg::Default => RssKey::Default,
-                RssArg::Symmetric => RssKey::Symmetric,
-            },
-            interfaces: interfaces(args.kernel_interfaces),
+            rss: args.rss,
+            interfaces: args.kernel_interfaces,
             dut_cpus: args.cpus.dut_cpus.clone(),
             tester_cpus: args.cpus.tester_cpus.clone(),
             filters: args.filters,
@@ -240,13 +236,6 @@ impl BedWish {
     }
 }
 
-fn interfaces(age: InterfacesArg) -> Interfaces {
-    match age {
-        InterfacesArg::Newest => Interfaces::Newest,
-        InterfacesArg::Oldest => Interfaces::Oldest,
-    }
-}
-
 /// A queue for each CPU, as drivers do, as far as there are queues.
 fn one_each(cpus: usize) -> u16 {
     u16::try_from(cpus)
@@ -274,21 +263,7 @@ fn port(typed: &PortArgs, bed: &BedChoice) -> PortKind {
     match typed.port {
         // Real ports carry what their drivers allow: which of the two, the ports say.
         None if bed.dut().planned().host_ports().is_some() => PortKind::AfPacket,
-        named => port_kind(named),
-    }
-}
-
-fn receiver(named: ReceiverArg) -> ReceiverPlace {
-    match named {
-        ReceiverArg::Port => ReceiverPlace::Port,
-        ReceiverArg::Exit => ReceiverPlace::Exit,
-    }
-}
-
-fn port_kind(named: Option<PortArg>) -> PortKind {
-    match named {
-        Some(PortArg::AfPacket) => PortKind::AfPacket,
-        Some(PortArg::Xdp) | None => PortKind::Xdp,
+        named => named.unwrap_or_default(),
     }
 }
 
@@ -325,12 +300,7 @@ fn searched(
         warm_up,
         ..SearchArgs::default()
     };
-    let (sizes, traffic) = (sending.sizes.clone(), sending.traffic.clone());
-    Ok(ThroughputPlan {
-        port: sending.port,
-        receiver: sending.receiver,
-        ..measurement(sizes, traffic, &search)?
-    })
+    sending.measurement(&search)
 }
 
 /// The usual lowest load, or a tenth of the highest where that is lower.

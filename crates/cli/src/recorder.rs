@@ -7,7 +7,7 @@ use crate::terminal::progress::Progress;
 use anyhow::{Context, Result};
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
-use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
+use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
@@ -31,6 +31,7 @@ pub struct Recorder {
     /// The variant of the router that the next trials are of.
     variant: Option<String>,
     route_changes: Option<RouteChanges>,
+    searched: Option<SearchedRate>,
 }
 
 impl Recorder {
@@ -48,6 +49,7 @@ impl Recorder {
             variant: None,
             queries: None,
             route_changes: None,
+            searched: None,
         }
     }
 
@@ -154,6 +156,16 @@ impl Recorder {
     #[must_use]
     pub const fn route_changes(&self) -> Option<RouteChanges> {
         self.route_changes
+    }
+
+    /// Keeps what a search found, unless there is one already, because other parts of a suite go by it.
+    pub fn found(&mut self, searched: Option<SearchedRate>) {
+        self.searched = self.searched.or(searched);
+    }
+
+    /// What the first search found since this was asked last.
+    pub const fn take_found(&mut self) -> Option<SearchedRate> {
+        self.searched.take()
     }
 
     /// The trials of the frame size that has ended; the next one begins with none.
@@ -318,6 +330,24 @@ where
 mod tests {
     use super::*;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
+
+    #[test]
+    fn the_first_rate_found_is_kept() {
+        let record = Record::open("/dev/full".as_ref(), "run").expect("open");
+        let mut recorder = Recorder::new(record, Progress::new(true, false));
+        let found = |fps| SearchedRate {
+            rate: Rate::from_fps(fps),
+            receiver: None,
+            forwards_at_most: None,
+            ceiling: Rate::from_fps(9e6),
+        };
+        for searched in [None, Some(found(1e6)), None, Some(found(2e6))] {
+            recorder.found(searched);
+        }
+        let kept = recorder.take_found().map(|found| found.rate);
+        assert_eq!(kept, Some(Rate::from_fps(1e6)));
+        assert!(recorder.take_found().is_none());
+    }
 
     /// Every write to `/dev/full` fails with ENOSPC.
     #[test]

@@ -2,16 +2,14 @@
 //! job of its own verb.
 
 use crate::plan::trials_of;
-use crate::record::{Job, burst_line, curve_line, latency_line, recovery_line, result_lines};
-use crate::recorder::Recorder;
-use crate::words::rule;
-use mpps_lab::bed::Bed;
-use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
-use mpps_lab::jobs::latency::{self, LatencyLoad, LatencyPlan, SizeLatency};
-use mpps_lab::jobs::loss::{self, Curve, LossPlan};
-use mpps_lab::jobs::recovery::{self, RecoveryPlan, SizeRecovery};
-use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
-use mpps_lab::jobs::{JobError, SearchedRate};
+use crate::verbs::contract::Measure;
+use crate::verbs::throughput::Throughput;
+use mpps_lab::jobs::SearchedRate;
+use mpps_lab::jobs::back_to_back::BurstPlan;
+use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
+use mpps_lab::jobs::loss::LossPlan;
+use mpps_lab::jobs::recovery::RecoveryPlan;
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_method::{FrameSpec, Rate, Span};
 
 /// Everything that was asked for.
@@ -98,14 +96,12 @@ pub struct Part {
     pub verb: &'static str,
     /// Its section of RFC 2544.
     pub section: &'static str,
-    /// What is done, in words.
-    rule: fn(&Suite) -> String,
     /// What RFC 2544 asks for, and whether less is done.
     asked: (&'static str, fn(&Lengths) -> bool),
     /// How long one frame size takes, about.
     about: fn(&Lengths) -> Span,
-    /// Does it.
-    pub run: fn(&Suite, &Bed, &mut Recorder, &mut Option<SearchedRate>) -> Option<JobError>,
+    /// What its verb does, of all sizes; by the rate that a part before it has found.
+    pub job: fn(&Suite, Option<SearchedRate>) -> Box<dyn Measure>,
 }
 
 /// All parts.
@@ -113,44 +109,68 @@ pub const PARTS: [Part; 5] = [
     Part {
         verb: "throughput",
         section: "26.1",
-        rule: |suite| rule(&suite.measurement.search),
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(SEARCH_TRIALS, lengths.trial),
-        run: throughput,
+        job: |suite, _| Box::new(Throughput(suite.measurement.clone(), None)),
     },
     Part {
         verb: "latency",
         section: "26.2",
-        rule: |suite| Job::latency(&suite.latency(None)).rule,
         asked: ("20 streams of 120 s", |at| at.latency < FULL.latency),
         about: |lengths| Span::from_nanos(lengths.latency.as_nanos() * 2).plus(AROUND),
-        run: latency,
+        job: |suite, searched| {
+            Box::new(LatencyPlan {
+                measurement: suite.measurement.clone(),
+                throughput: None,
+                searched,
+                loads: vec![LatencyLoad::Share(1.0)],
+                time: suite.lengths.latency,
+            })
+        },
     },
     Part {
         verb: "loss",
         section: "26.3",
-        rule: |suite| Job::loss(&suite.loss()).rule,
         asked: ("trials of 60 s", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(10, lengths.trial),
-        run: loss,
+        job: |suite, _| {
+            Box::new(LossPlan {
+                measurement: ThroughputPlan {
+                    minimum: Rate::ZERO,
+                    ..suite.trials_of(suite.lengths.trial)
+                },
+                step: STEP,
+            })
+        },
     },
     Part {
         verb: "back-to-back",
         section: "26.4",
-        rule: |suite| Job::burst(&suite.bursts()).rule,
         asked: ("50 repetitions, bursts of 2 s", |lengths| {
             (lengths.bursts, lengths.burst) < (FULL.bursts, FULL.burst)
         }),
         about: |lengths| lengths.about(lengths.bursts.into(), QUICK.trial),
-        run: back_to_back,
+        job: |suite, _| {
+            Box::new(BurstPlan {
+                measurement: suite.trials_of(suite.lengths.burst),
+                repeats: suite.lengths.bursts,
+            })
+        },
     },
     Part {
         verb: "recovery",
         section: "26.5",
-        rule: |suite| Job::recovery(&suite.recovery(None)).rule,
         asked: ("60 s of overload", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 2, lengths.trial),
-        run: recovery,
+        job: |suite, searched| {
+            Box::new(RecoveryPlan {
+                measurement: suite.measurement.clone(),
+                searched,
+                overload: suite.lengths.trial,
+                after: suite.lengths.trial,
+                trials: suite.lengths.recoveries,
+            })
+        },
     },
 ];
 
@@ -171,7 +191,7 @@ impl Suite {
             mpps_record::Part {
                 verb: part.verb.to_owned(),
                 section: part.section.to_owned(),
-                rule: (part.rule)(self),
+                rule: (part.job)(self, None).job().rule,
                 shortened_from: is_shortened(&self.lengths).then(|| asked.to_owned()),
             }
         };
@@ -186,103 +206,11 @@ impl Suite {
         each.skip(done).fold(Span::ZERO, Span::plus)
     }
 
-    fn latency(&self, searched: Option<SearchedRate>) -> LatencyPlan {
-        LatencyPlan {
-            measurement: self.measurement.clone(),
-            throughput: None,
-            searched,
-            loads: vec![LatencyLoad::Share(1.0)],
-            time: self.lengths.latency,
+    /// What is sent, in trials of this length without a search.
+    fn trials_of(&self, length: Span) -> ThroughputPlan {
+        ThroughputPlan {
+            search: trials_of(length),
+            ..self.measurement.clone()
         }
     }
-
-    fn loss(&self) -> LossPlan {
-        LossPlan {
-            measurement: ThroughputPlan {
-                search: trials_of(self.lengths.trial),
-                minimum: Rate::ZERO,
-                ..self.measurement.clone()
-            },
-            step: STEP,
-        }
-    }
-
-    fn bursts(&self) -> BurstPlan {
-        BurstPlan {
-            measurement: ThroughputPlan {
-                search: trials_of(self.lengths.burst),
-                ..self.measurement.clone()
-            },
-            repeats: self.lengths.bursts,
-        }
-    }
-
-    fn recovery(&self, searched: Option<SearchedRate>) -> RecoveryPlan {
-        RecoveryPlan {
-            measurement: self.measurement.clone(),
-            searched,
-            overload: self.lengths.trial,
-            after: self.lengths.trial,
-            trials: self.lengths.recoveries,
-        }
-    }
-}
-
-/// Finds the rate that latency and recovery go by.
-fn throughput(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    found: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let plan = &suite.measurement;
-    let mut results = recorder.with(|size: &SizeResult, stands| {
-        let findings = size.findings.as_ref().ok();
-        *found = findings.and_then(|findings| SearchedRate::from_findings(findings).ok());
-        result_lines(size, plan, &stands, false)
-    });
-    throughput::measure(bed, plan, &mut results)
-}
-
-fn latency(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    found: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let plan = suite.latency(*found);
-    let mut results = recorder.with(|size: &SizeLatency, _| vec![latency_line(size, &plan)]);
-    latency::measure(bed, &plan, &mut results)
-}
-
-fn loss(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    _: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let plan = suite.loss();
-    let line = |curve: &Curve, stands| vec![curve_line(curve, &plan, false, stands)];
-    loss::measure(bed, &plan, &mut recorder.with(line))
-}
-
-fn back_to_back(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    _: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let mut results = recorder.with(|size: &SizeBursts, _| vec![burst_line(size)]);
-    back_to_back::measure(bed, &suite.bursts(), &mut results)
-}
-
-fn recovery(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    found: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let plan = suite.recovery(*found);
-    let mut results = recorder.with(|size: &SizeRecovery, _| vec![recovery_line(size, &plan)]);
-    recovery::measure(bed, &plan, &mut results)
 }

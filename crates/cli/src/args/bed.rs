@@ -1,7 +1,8 @@
 //! `mpps bed`, and the bed's own flags, which `mpps throughput` takes too.
 
+use super::choice::{FRONTS, INTERFACES, RSS_KEYS, one_of};
 use clap::{Args, Subcommand, ValueEnum, value_parser};
-use mpps_lab::bed::FILTERS_MAX;
+use mpps_lab::bed::{FILTERS_MAX, Front, Interfaces, RssKey};
 use std::path::PathBuf;
 
 /// Arguments of `mpps bed`.
@@ -91,35 +92,6 @@ pub enum SideArg {
     In,
 }
 
-/// Which part of the kernel receives for the DUT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum NicArg {
-    /// A virtual NIC with rings of its own (XDP redirect to CPUMAP).
-    Cpumap,
-    /// veth's NAPI, in a thread.
-    Napi,
-    /// veth's backlog, in softirq.
-    Softirq,
-}
-
-/// Key of the virtual NIC's RSS hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RssArg {
-    /// The key most drivers begin with.
-    Default,
-    /// Both directions of a flow in one queue.
-    Symmetric,
-}
-
-/// Which of the kernel's interfaces the tester works with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum InterfacesArg {
-    /// The newer where there are two.
-    Newest,
-    /// Those of Linux 6.1.
-    Oldest,
-}
-
 /// Which CPUs a bed uses.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Bed")]
@@ -137,9 +109,9 @@ pub struct CpuArgs {
 #[command(next_help_heading = "Bed")]
 pub struct SetUpArgs {
     /// Which part of the kernel receives for the DUT
-    #[arg(long, value_name = "FRONT", value_enum, default_value_t = NicArg::Cpumap, hide_possible_values = true,
+    #[arg(long, value_name = "FRONT", value_parser = one_of(FRONTS), default_value = "cpumap", hide_possible_values = true,
           help = "Which part of the kernel receives for the DUT: cpumap (a virtual NIC), napi or softirq (plain veth)")]
-    pub nic: NicArg,
+    pub nic: Front,
     /// Receive queues of the virtual NIC, 1 to 64 [default: one for each of the DUT's CPUs]
     #[arg(long, value_name = "N")]
     pub queues: Option<u16>,
@@ -147,14 +119,14 @@ pub struct SetUpArgs {
     #[arg(long, value_name = "FRAMES")]
     pub rx_ring: Option<u32>,
     /// Key of the RSS hash that spreads flows over queues: default, or symmetric
-    #[arg(long, value_name = "KEY", value_enum, default_value_t = RssArg::Default, hide_possible_values = true)]
-    pub rss: RssArg,
+    #[arg(long, value_name = "KEY", value_parser = one_of(RSS_KEYS), default_value = "default", hide_possible_values = true)]
+    pub rss: RssKey,
     /// Which CPUs.
     #[command(flatten)]
     pub cpus: CpuArgs,
     /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1, to compare kernels with one tester)
-    #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true)]
-    pub kernel_interfaces: InterfacesArg,
+    #[arg(long, value_name = "AGE", value_parser = one_of(INTERFACES), default_value = "newest", hide_possible_values = true)]
+    pub kernel_interfaces: Interfaces,
     /// Filters that each frame passes, rules of nft (RFC 2544 11.4: 1, 25); the last one accepts
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=i64::from(FILTERS_MAX)))]
     pub filters: Option<u16>,

@@ -1,7 +1,10 @@
 //! `mpps calibrate`.
 
-use super::{CpuArgs, InterfacesArg, OutputArgs, ReceiverArg};
+use super::choice::{INTERFACES, RECEIVERS, one_of};
+use super::{CpuArgs, OutputArgs};
 use clap::Args;
+use mpps_lab::bed::Interfaces;
+use mpps_lab::tester::ReceiverPlace;
 
 /// Arguments of `mpps calibrate`.
 #[derive(Args, Debug)]
@@ -14,19 +17,19 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "FRAMES", help_heading = "Bed")]
     pub rx_ring: Option<u32>,
     /// Kernel interfaces that the tester uses: newest, or oldest (those of Linux 6.1)
-    #[arg(long, value_name = "AGE", value_enum, default_value_t = InterfacesArg::Newest, hide_possible_values = true,
+    #[arg(long, value_name = "AGE", value_parser = one_of(INTERFACES), default_value = "newest", hide_possible_values = true,
           help_heading = "Bed")]
-    pub kernel_interfaces: InterfacesArg,
+    pub kernel_interfaces: Interfaces,
     /// Where frames are received and counted: exit (at the egress of the router's outgoing port) or port (at the tester's
     /// own port) [default: exit where the tester has one CPU, else port]
     #[arg(
         long,
         value_name = "PLACE",
-        value_enum,
+        value_parser = one_of(RECEIVERS),
         hide_possible_values = true,
         help_heading = "Bed"
     )]
-    pub receiver: Option<ReceiverArg>,
+    pub receiver: Option<ReceiverPlace>,
     /// The CPUs of the bed it raises for itself.
     #[command(flatten)]
     pub cpus: CpuArgs,

@@ -1,9 +1,10 @@
 //! `mpps table load|show|stats|clear`: a table in the kernel's FIB.
 
+use super::choice::{NEXT_HOPS, SPREADS, one_of};
 use super::quantity::routing_table;
 use super::table::{ChooseArgs, RouteFileArgs};
-use clap::{Args, ValueEnum};
-use mpps_lab::fib::{Gateway, MAIN_TABLE};
+use clap::Args;
+use mpps_lab::fib::{Gateway, MAIN_TABLE, Pointing, Spread};
 
 /// Whose FIB.
 #[derive(Args, Debug)]
@@ -49,38 +50,18 @@ pub struct RouteArgs {
     pub via: Vec<Gateway>,
     /// How prefixes are spread over several next hops: round-robin (one after the other, in the order of the table) or
     /// hash (of the prefix: it keeps its next hop whatever else the table holds)
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = SpreadArg::RoundRobin, hide_possible_values = true)]
-    pub spread: SpreadArg,
+    #[arg(long, value_name = "HOW", value_parser = one_of(SPREADS), default_value = "round-robin", hide_possible_values = true)]
+    pub spread: Spread,
     /// Next hops as objects (nexthop objects, Linux 5.3), plain (a gateway for each route), or auto: objects
     /// where the kernel has them
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = PointingArg::Auto, hide_possible_values = true)]
-    pub next_hops: PointingArg,
+    #[arg(long, value_name = "WHAT", value_parser = one_of(NEXT_HOPS), default_value = "auto", hide_possible_values = true)]
+    pub next_hops: Pointing,
     /// Routing table of the kernel, by number; without a rule the kernel uses only main (254)
     #[arg(long, value_name = "NUMBER", value_parser = routing_table, default_value_t = MAIN_TABLE)]
     pub route_table: u32,
     /// Metric of each route [default: the kernel's, 0 for IPv4 and 1024 for IPv6]
     #[arg(long, value_name = "NUMBER")]
     pub metric: Option<u32>,
-}
-
-/// How prefixes are spread over next hops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SpreadArg {
-    /// One after the other.
-    RoundRobin,
-    /// By a hash of the prefix.
-    Hash,
-}
-
-/// What routes point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PointingArg {
-    /// Nexthop objects where the kernel has them.
-    Auto,
-    /// Nexthop objects.
-    Objects,
-    /// A gateway each.
-    Plain,
 }
 
 /// Arguments of `mpps table show`.

@@ -1,10 +1,12 @@
 //! `mpps fib-scale`.
 
+use super::choice::{PORTS, one_of};
 use super::quantity::{count, routes};
 use super::search::SearchArgs;
-use super::{BedChoiceArgs, OutputArgs, PortArg, TrafficArgs};
+use super::{BedChoiceArgs, OutputArgs, TrafficArgs};
 use clap::Args;
 use mpps_lab::fib::NEXT_HOPS_MAX;
+use mpps_lab::tester::PortKind;
 use mpps_method::destinations::Draw;
 use std::path::PathBuf;
 
@@ -28,11 +30,11 @@ pub struct FibScaleArgs {
     #[arg(
         long,
         value_name = "KIND",
-        value_enum,
+        value_parser = one_of(PORTS),
         hide_possible_values = true,
         help_heading = "Ports"
     )]
-    pub port: Option<PortArg>,
+    pub port: Option<PortKind>,
     /// Write the plot to this file, SVG [default: beside the record]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,

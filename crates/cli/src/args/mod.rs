@@ -6,6 +6,8 @@ mod back_to_back;
 mod bed;
 #[cfg(feature = "measure")]
 mod calibrate;
+#[cfg(feature = "measure")]
+mod choice;
 mod compare;
 #[cfg(feature = "measure")]
 mod doctor;
@@ -66,25 +68,22 @@ pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, 
 #[cfg(feature = "measure")]
 pub use {
     back_to_back::BurstArgs,
-    bed::{
-        BedArgs, BedVerb, CpuArgs, InterfacesArg, NicArg, RssArg, SetUpArgs, ShellArgs, SideArg,
-        UpArgs,
-    },
+    bed::{BedArgs, BedVerb, CpuArgs, SetUpArgs, ShellArgs, SideArg, UpArgs},
     calibrate::CalibrateArgs,
     doctor::DoctorArgs,
-    fib::{ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs},
+    fib::{ClearArgs, FibArgs, LoadArgs, RouteArgs, ShowArgs, StatsArgs},
     fib_scale::FibScaleArgs,
     latency::LatencyArgs,
     loss::LossArgs,
     measuring::{BedChoiceArgs, OutputArgs, PlaceArgs, SentArgs, SimulateArgs},
-    port::{PortArg, PortArgs, ReceiverArg},
+    port::PortArgs,
     recover::RecoverArgs,
     recovery::RecoveryArgs,
     reset::ResetArgs,
     rfc2544::SuiteArgs,
-    search::{AcceptArg, KindArg, PresetArg, SearchArgs},
+    search::{KindArg, SearchArgs},
     throughput::ThroughputArgs,
-    traffic::{DestinationArgs, RouteChangesArg, TrafficArgs, TransportArg},
+    traffic::{DestinationArgs, RouteChangesArg, TrafficArgs},
     trial::TrialArgs,
 };
 

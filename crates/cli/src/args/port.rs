@@ -1,24 +1,8 @@
 //! What carries the frames at the tester's ports, and which ports those are.
 
-use clap::{Args, ValueEnum};
-
-/// A kind of port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PortArg {
-    /// Live XDP frames out, an XDP program in.
-    Xdp,
-    /// Packet sockets with rings.
-    AfPacket,
-}
-
-/// Where the tester receives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReceiverArg {
-    /// At the tester's own port.
-    Port,
-    /// At the egress of the router's outgoing port.
-    Exit,
-}
+use super::choice::{PORTS, RECEIVERS, one_of};
+use clap::Args;
+use mpps_lab::tester::{PortKind, ReceiverPlace};
 
 /// The tester's ports.
 #[derive(Args, Debug)]
@@ -27,13 +11,13 @@ pub struct PortArgs {
     /// Port that sends and receives for the tester: xdp (fastest, frames up to 3400), or af-packet (packet
     /// sockets: slower, any Ethernet port, frames up to 9216)
     /// [default: xdp; with --external af-packet where a port has no XDP]
-    #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
-    pub port: Option<PortArg>,
+    #[arg(long, value_name = "KIND", value_parser = one_of(PORTS), hide_possible_values = true)]
+    pub port: Option<PortKind>,
     /// Where frames are received and counted: exit (at the egress of the router's outgoing port; the tester's CPU
     /// only sends) or port (behind the cable, at the tester's own port)
     /// [default: exit where the tester has one CPU and the router lets frames pass there, else port]
-    #[arg(long, value_name = "PLACE", value_enum, hide_possible_values = true)]
-    pub receiver: Option<ReceiverArg>,
+    #[arg(long, value_name = "PLACE", value_parser = one_of(RECEIVERS), hide_possible_values = true)]
+    pub receiver: Option<ReceiverPlace>,
     /// A real pair of ports of this box around any device, instead of a router of its own: the tester sends on
     /// OUT and receives on IN. They leave the host for as long as it takes, and come back as they were
     #[arg(long, value_name = "OUT,IN",

@@ -1,44 +1,13 @@
 //! What is searched for.
 
+use super::choice::{ACCEPTS, PRESETS, one_of};
 use super::goal::{GoalsArg, goals};
 use super::quantity::{
     LossVerification, budget, link_speed, loss_verification, rate, resolution, trial_length,
     warm_up,
 };
 use clap::{Args, ValueEnum};
-use mpps_method::{LinkSpeed, Preset, Rate, Resolution, Span};
-
-/// When a load has passed, of a bisection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AcceptArg {
-    /// One lossless trial at a load is enough.
-    Any,
-    /// Every trial at a load has to be lossless.
-    All,
-}
-
-/// Attributes of goals by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PresetArg {
-    /// 1 s trials, 15 at most.
-    Quick,
-    /// As FD.io CSIT measures.
-    Csit,
-    /// RFC 2544 section 24.
-    Rfc2544,
-}
-
-impl PresetArg {
-    /// The preset.
-    #[must_use]
-    pub const fn preset(self) -> Preset {
-        match self {
-            Self::Quick => Preset::Quick,
-            Self::Csit => Preset::Csit,
-            Self::Rfc2544 => Preset::Rfc2544,
-        }
-    }
-}
+use mpps_method::{Accept, LinkSpeed, Preset, Rate, Resolution, Span};
 
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,8 +68,8 @@ pub struct SearchArgs {
     /// Attributes of the goals: quick (1 s trials, up to 5 at a load, 25 in all; an estimate), csit (ndr and
     /// pdr:0.5%, 1 s trials, up to 21 at a load, half may exceed) or rfc2544 (60 s, nothing tolerated: a
     /// throughput) [default: quick; from --time 60 on rfc2544]
-    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
-    pub preset: Option<PresetArg>,
+    #[arg(long, value_name = "NAME", value_parser = one_of(PRESETS), hide_possible_values = true)]
+    pub preset: Option<Preset>,
     /// Search: mlr (MLRsearch, RFC 9971), or bisection (RFC 2544 section 26.1), which its own flags imply
     /// [default: mlr]
     #[arg(long, value_name = "HOW", value_enum, hide_possible_values = true)]
@@ -124,8 +93,8 @@ pub struct SearchArgs {
     pub trials_per_load: Option<u32>,
     /// Bisection: how many of the trials at a load must be lossless, any or all; RFC 2544 section 26.1 knows one
     /// trial only (--trials-per-load 1) [default: any]
-    #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
-    pub accept: Option<AcceptArg>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(ACCEPTS), hide_possible_values = true)]
+    pub accept: Option<Accept>,
     /// Bisection with loss verification (ETSI GS NFV-TST 009 12.3.3): a trial that lost up to Z frames is
     /// repeated, R trials at a load in all [without Z: whatever it lost]
     #[arg(long, value_name = "R[:Z]", value_parser = loss_verification, conflicts_with_all = ["trials_per_load", "accept"])]

@@ -1,12 +1,13 @@
 //! What is sent: the flags that describe frames, flows and addresses.
 
+use super::choice::{TRANSPORTS, one_of};
 use super::quantity::{count, prefix};
-use clap::{Args, ValueEnum, value_parser};
+use clap::{Args, value_parser};
 use ipnet::IpNet;
 use mpps_lab::routes::NETWORKS_MAX;
 use mpps_lab::tester::QUERIES_MAX;
-use mpps_method::ChangeSpeed;
 use mpps_method::destinations::Draw;
+use mpps_method::{ChangeSpeed, Transport};
 use std::path::PathBuf;
 
 /// What is sent.
@@ -28,8 +29,8 @@ pub struct TrafficArgs {
     pub flow_length: Option<u32>,
     /// Transport behind the IP header: udp, tcp (segments no offload can merge), tcp-stream (each
     /// continues the one before: GRO may merge them)
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransportArg::Udp, hide_possible_values = true)]
-    pub l4: TransportArg,
+    #[arg(long, value_name = "WHAT", value_parser = one_of(TRANSPORTS), default_value = "udp", hide_possible_values = true)]
+    pub l4: Transport,
     /// Send IPv4 (198.18.0.0/15, RFC 2544 C.2.2); the default
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
@@ -114,15 +115,4 @@ fn route_changes(text: &str) -> Result<RouteChangesArg, String> {
         file: file.into(),
         speed,
     })
-}
-
-/// What stands behind the IP header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TransportArg {
-    /// Datagrams.
-    Udp,
-    /// Segments each of which stands where the one before it did.
-    Tcp,
-    /// Segments each of which stands where the one before it ended.
-    TcpStream,
 }

@@ -1,10 +1,10 @@
 //! A calibration: a row for each planted fault.
 
-use super::{Head, View, json};
+use super::View;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{CalibrationLine, Run};
-use serde::Serialize;
+use mpps_record::Run;
+use serde_json::json;
 
 /// Puts a calibration on stdout.
 ///
@@ -14,11 +14,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let rows = &run.calibrations;
     let reason = rows.iter().find_map(|row| row.disturbed.as_ref());
     if view.json {
-        terminal::out(&json(&Document {
-            head: &view.head,
-            disturbed: reason.is_some(),
-            rows,
-        })?);
+        view.print_json(run, &json!({ "disturbed": reason.is_some(), "rows": rows }))?;
     } else if !rows.is_empty() {
         terminal::out(&terminal::fitted(&terminal::calibration(rows)));
         terminal::out(&format!("\nrecord: {}\n", view.head.record));
@@ -28,14 +24,4 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
         terminal::error(&format!("could not calibrate all of it: {why}"));
     }
     Ok(())
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    /// Whether the machine was too restless: the same command may well succeed later.
-    disturbed: bool,
-    rows: &'a [CalibrationLine],
 }

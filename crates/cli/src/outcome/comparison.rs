@@ -1,11 +1,10 @@
 //! Comparisons of `mpps compare`.
 
-use super::{Head, View, json};
+use super::View;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Comparability, ComparisonLine, Run, Traffic};
-use serde::Serialize;
-use serde_json::Value;
+use mpps_record::{ComparisonLine, Run};
+use serde_json::{Value, json};
 
 /// Puts comparisons on stdout.
 ///
@@ -16,13 +15,10 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let machine = begin.map(terminal::machine_line);
     if view.json {
         let comparisons = run.comparisons.iter().map(entry);
-        terminal::out(&json(&Document {
-            head: &view.head,
-            comparability: begin.map(|run| &run.comparability),
-            traffic: begin.map(|run| &run.plan.traffic),
-            machine,
-            comparisons: comparisons.collect::<Result<_>>()?,
-        })?);
+        view.print_json(
+            run,
+            &json!({ "comparisons": comparisons.collect::<Result<Vec<_>>>()? }),
+        )?;
         return Ok(());
     }
     for line in &run.comparisons {
@@ -54,17 +50,4 @@ fn entry(line: &ComparisonLine) -> Result<Value> {
         }
     }
     Ok(entry)
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    comparability: Option<&'a Comparability>,
-    /// What was sent to the first variant.
-    traffic: Option<&'a Traffic>,
-    /// CPU, hypervisor, kernel, date and version, in words.
-    machine: Option<String>,
-    comparisons: Vec<Value>,
 }

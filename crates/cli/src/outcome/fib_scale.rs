@@ -1,10 +1,10 @@
 //! The points of `mpps fib-scale`.
 
-use super::{Head, View, json};
+use super::View;
 use crate::terminal::{self, ScaleRow};
 use anyhow::Result;
-use mpps_record::{Comparability, PointLine, Run};
-use serde::Serialize;
+use mpps_record::Run;
+use serde_json::json;
 use std::path::Path;
 
 /// Puts points on stdout.
@@ -16,15 +16,15 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let scale = begin.and_then(|run| run.plan.scale.as_ref());
     let rows = ScaleRow::each(points);
     if view.json {
-        terminal::out(&json(&Document {
-            head: &view.head,
-            comparability: begin.map(|run| &run.comparability),
-            table: scale.map(|scale| scale.table.as_str()),
-            draw: scale.map(|scale| scale.draw.as_str()),
-            machine: begin.map(terminal::machine_line),
-            plot: view.plot,
-            points,
-        })?);
+        view.print_json(
+            run,
+            &json!({
+                "table": scale.map(|scale| &scale.table),
+                "draw": scale.map(|scale| &scale.draw),
+                "plot": view.plot,
+                "points": points,
+            }),
+        )?;
     } else if !rows.is_empty() {
         let text = terminal::fib_scale(&rows, begin) + &terminal::scale_doubts(&rows, view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
@@ -47,18 +47,4 @@ pub fn plot(run: &Run) -> Option<String> {
 fn file_name(from: &str) -> &str {
     let name = Path::new(from).file_name();
     name.and_then(|name| name.to_str()).unwrap_or(from)
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    comparability: Option<&'a Comparability>,
-    table: Option<&'a str>,
-    draw: Option<&'a str>,
-    /// CPU, hypervisor, kernel, date and version, in words.
-    machine: Option<String>,
-    plot: Option<&'a Path>,
-    points: &'a [PointLine],
 }

@@ -1,11 +1,10 @@
 //! Loads of `mpps trial`, each with its trials.
 
-use super::{Head, View, json};
+use super::View;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Comparability, LoadLine, LoadTrial, Run, TrialLine};
-use serde::Serialize;
-use serde_json::Value;
+use mpps_record::{LoadLine, LoadTrial, Run, TrialLine};
+use serde_json::{Value, json};
 
 /// Puts loads on stdout.
 ///
@@ -15,26 +14,16 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let (loads, trials) = (&run.loads, &run.trials);
     if view.json {
         let results = loads.iter().map(|load| result(load, trials));
-        terminal::out(&json(&Document {
-            head: &view.head,
-            comparability: run.begin.as_ref().map(|run| &run.comparability),
-            results: results.collect::<Result<_>>()?,
-        })?);
+        view.print_json(
+            run,
+            &json!({ "results": results.collect::<Result<Vec<_>>>()? }),
+        )?;
     } else if !loads.is_empty() {
         let text = terminal::fixed_load(loads, trials, view.verbose);
         let text = format!("{text}\nrecord: {}\n", view.head.record);
         terminal::out(&terminal::fitted(&text));
     }
     Ok(())
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    comparability: Option<&'a Comparability>,
-    results: Vec<Value>,
 }
 
 /// One load as its record has it, with the whole line of each trial in place of its number.

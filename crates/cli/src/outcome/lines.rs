@@ -1,10 +1,11 @@
 //! Results of one kind of line, a text or a JSON object with the run's facts.
 
-use super::{Head, View, json};
+use super::View;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Comparability, Run, Traffic};
+use mpps_record::Run;
 use serde::Serialize;
+use serde_json::json;
 
 /// Puts lines on stdout. The text is made of them, of the machine in words, and of whether all details are asked for.
 ///
@@ -19,13 +20,7 @@ pub fn show<L: Serialize>(
     let begin = run.begin.as_ref();
     let machine = begin.map(terminal::machine_line);
     if view.json {
-        terminal::out(&json(&Document {
-            head: &view.head,
-            comparability: begin.map(|run| &run.comparability),
-            traffic: begin.map(|run| &run.plan.traffic),
-            machine,
-            results,
-        })?);
+        view.print_json(run, &json!({ "results": results }))?;
     } else if !results.is_empty() {
         let text = text(
             results,
@@ -35,16 +30,4 @@ pub fn show<L: Serialize>(
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
     }
     Ok(())
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a, L> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    comparability: Option<&'a Comparability>,
-    traffic: Option<&'a Traffic>,
-    /// CPU, hypervisor, kernel, date and version, in words.
-    machine: Option<String>,
-    results: &'a [L],
 }

@@ -1,11 +1,10 @@
 //! The curves of `mpps loss`.
 
-use super::{Head, View, json};
+use super::{View, is_simulated, machine};
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Comparability, CurveLine, Place, Run, RunLine, Traffic};
-use serde::Serialize;
-use std::path::Path;
+use mpps_record::Run;
+use serde_json::json;
 
 /// Puts curves on stdout.
 ///
@@ -15,15 +14,14 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let (begin, curves) = (run.begin.as_ref(), &run.curves);
     let machine = begin.map(machine);
     if view.json {
-        terminal::out(&json(&Document {
-            head: &view.head,
-            simulated: begin.is_some_and(is_simulated),
-            comparability: begin.map(|run| &run.comparability),
-            traffic: begin.map(|run| &run.plan.traffic),
-            machine,
-            plot: view.plot,
-            curves,
-        })?);
+        view.print_json(
+            run,
+            &json!({
+                "simulated": begin.is_some_and(is_simulated),
+                "plot": view.plot,
+                "curves": curves,
+            }),
+        )?;
     } else if !curves.is_empty() {
         let text = terminal::loss(curves, machine.as_deref().unwrap_or_default(), view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
@@ -46,31 +44,4 @@ pub fn overload_plot(run: &Run) -> Option<String> {
         &run.overloads,
         &[&title, &machine],
     ))
-}
-
-fn is_simulated(run: &RunLine) -> bool {
-    matches!(run.bed, Place::Simulated { .. })
-}
-
-/// The machine in words, or the simulated pair.
-fn machine(run: &RunLine) -> String {
-    match &run.bed {
-        Place::Simulated { pair } => format!("simulated: {pair}"),
-        _ => terminal::machine_line(run),
-    }
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    /// Whether tester and router were simulated: nothing was measured.
-    simulated: bool,
-    comparability: Option<&'a Comparability>,
-    traffic: Option<&'a Traffic>,
-    /// CPU, hypervisor, kernel, date and version, in words.
-    machine: Option<String>,
-    plot: Option<&'a Path>,
-    curves: &'a [CurveLine],
 }

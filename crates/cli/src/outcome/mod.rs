@@ -16,8 +16,9 @@ pub use exit::difference as difference_exit;
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{RouteChanges, Run, RunLine};
+use mpps_record::{Comparability, Place, RouteChanges, Run, RunLine, Traffic};
 use serde::Serialize;
+use serde_json::Value;
 use std::path::Path;
 
 /// How results of one kind of line are shown.
@@ -193,6 +194,33 @@ pub struct Head<'a> {
     pub route_changes: Option<&'a RouteChanges>,
 }
 
+/// A result as one JSON object.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    head: &'a Head<'a>,
+    comparability: Option<&'a Comparability>,
+    /// What was sent, of several variants to the first.
+    traffic: Option<&'a Traffic>,
+    /// CPU, hypervisor, kernel, date and version, in words.
+    machine: Option<String>,
+    #[serde(flatten)]
+    own: &'a Value,
+}
+
+/// Whether tester and router were simulated: nothing was measured.
+fn is_simulated(run: &RunLine) -> bool {
+    matches!(run.bed, Place::Simulated { .. })
+}
+
+/// The machine in words, or the simulated pair.
+fn machine(run: &RunLine) -> String {
+    match &run.bed {
+        Place::Simulated { pair } => format!("simulated: {pair}"),
+        _ => terminal::machine_line(run),
+    }
+}
+
 /// How a result is put on stdout.
 pub struct View<'a> {
     /// What a result in JSON begins with.
@@ -223,6 +251,22 @@ impl<'a> View<'a> {
             verbose,
             plot: None,
         }
+    }
+
+    /// Puts a result in JSON on stdout: a verb's own behind what all results have.
+    ///
+    /// # Errors
+    /// None that can happen: all of it is text and numbers.
+    fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
+        let begin = run.begin.as_ref();
+        terminal::out(&json(&Document {
+            head: &self.head,
+            comparability: begin.map(|begin| &begin.comparability),
+            traffic: begin.map(|begin| &begin.plan.traffic),
+            machine: begin.map(machine),
+            own,
+        })?);
+        Ok(())
     }
 
     /// Whether the machine was too restless for some of it: the same command may well succeed later.

@@ -1,14 +1,12 @@
 //! The results of `mpps rfc2544`: those of its parts, together.
 
-use super::{Head, KINDS, View, json};
+use super::{KINDS, View};
 use crate::exit::Exit;
 use crate::terminal::Row;
 use crate::{expectation, terminal};
 use anyhow::Result;
-use mpps_record::{
-    BurstLine, Comparability, CurveLine, LatencyLine, Plan, RecoveryLine, ResultLine, Run,
-};
-use serde::Serialize;
+use mpps_record::Run;
+use serde_json::json;
 
 /// The job in records.
 pub const JOB: &str = "rfc2544";
@@ -36,40 +34,22 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
     let machine = begin.map(terminal::machine_line);
     let unmet = expectation::all_unmet(begin, &Row::each(&run.results));
     if view.json {
-        terminal::out(&json(&Document {
-            head: &view.head,
-            comparability: begin.map(|run| &run.comparability),
-            plan: begin.map(|run| &run.plan),
-            machine,
-            expectation_unmet: &unmet,
-            results: &run.results,
-            latencies: &run.latencies,
-            curves: &run.curves,
-            bursts: &run.bursts,
-            recoveries: &run.recoveries,
-        })?);
+        view.print_json(
+            run,
+            &json!({
+                "plan": begin.map(|begin| &begin.plan),
+                "expectation_unmet": unmet,
+                "results": run.results,
+                "latencies": run.latencies,
+                "curves": run.curves,
+                "bursts": run.bursts,
+                "recoveries": run.recoveries,
+            }),
+        )?;
     } else if is_in(run) {
         let text = terminal::suite(run, machine.as_deref().unwrap_or_default(), view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
     }
     unmet.iter().for_each(|line| terminal::error(line));
     Ok(())
-}
-
-/// The result as one JSON object.
-#[derive(Serialize)]
-struct Document<'a> {
-    #[serde(flatten)]
-    head: &'a Head<'a>,
-    comparability: Option<&'a Comparability>,
-    plan: Option<&'a Plan>,
-    /// CPU, hypervisor, kernel, date and version, in words.
-    machine: Option<String>,
-    /// A line for each rate without loss that is not the one expected.
-    expectation_unmet: &'a [String],
-    results: &'a [ResultLine],
-    latencies: &'a [LatencyLine],
-    curves: &'a [CurveLine],
-    bursts: &'a [BurstLine],
-    recoveries: &'a [RecoveryLine],
 }

@@ -46,7 +46,7 @@ impl CalibrationPlan {
                 flows: FLOWS,
                 ..Traffic::default()
             },
-            receiver: args.receiver.map(super::receiver),
+            receiver: args.receiver,
         })
     }
 
@@ -98,7 +98,7 @@ fn wish(args: &CalibrateArgs) -> Result<BedWish> {
         queues: Some(QUEUES),
         rx_ring,
         rss: RssKey::Default,
-        interfaces: super::interfaces(args.kernel_interfaces),
+        interfaces: args.kernel_interfaces,
         dut_cpus: args.cpus.dut_cpus.clone(),
         tester_cpus: args.cpus.tester_cpus.clone(),
         filters: None,

@@ -1,6 +1,6 @@
 //! What `mpps fib-scale` is to do: the table and the counts, as meant.
 
-use super::{BedChoice, measurement, port_kind, sending};
+use super::{BedChoice, measurement, sending};
 use crate::args::FibScaleArgs;
 use crate::args::quantity::FULL;
 use anyhow::{Result, ensure};
@@ -62,7 +62,7 @@ impl FibScalePlan {
             );
         }
         let bed = BedChoice::new(&args.bed, None)?;
-        let (sizes, traffic) = sending::frames(&args.traffic, port_kind(args.port))?;
+        let (sizes, traffic) = sending::frames(&args.traffic, args.port.unwrap_or_default())?;
         let mut measurement = measurement(sizes, traffic, &args.search)?;
         if args.traffic.frame.is_none() {
             // The smallest alone: many points, and what a look-up costs does not depend on the size.

@@ -1,22 +1,14 @@
 //! What `mpps trial` is to offer.
 
+use super::Planned;
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan};
 use crate::args::TrialArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::search::saturation::SENDER_MAX;
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct TrialPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: FixedLoadPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type TrialPlan = Planned<FixedLoadPlan>;
 
 impl TrialPlan {
     /// What the arguments mean.
@@ -32,19 +24,16 @@ impl TrialPlan {
             );
         }
         let sending = Sending::new(&args.sent, &args.place, None)?;
-        Ok(Self {
-            bed: sending.bed,
-            destinations: sending.destinations,
-            offer: FixedLoadPlan {
-                sizes: sending.sizes,
-                traffic: sending.traffic,
-                port: sending.port,
-                loads: args.rate.clone(),
-                time: args.time,
-                trials: args.trials,
-                receiver: sending.receiver,
-            },
-        })
+        let offer = FixedLoadPlan {
+            sizes: sending.sizes.clone(),
+            traffic: sending.traffic.clone(),
+            port: sending.port,
+            loads: args.rate.clone(),
+            time: args.time,
+            trials: args.trials,
+            receiver: sending.receiver,
+        };
+        Ok(sending.planned(offer))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What `mpps reset` is to do.
 
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan, searched};
+use super::{BedChoice, Planned, searched};
 use crate::args::ResetArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::JobError;
@@ -9,15 +9,7 @@ use mpps_lab::jobs::recovery::can_step;
 use mpps_lab::jobs::reset::{self, Part};
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct ResetPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: reset::ResetPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type ResetPlan = Planned<reset::ResetPlan>;
 
 impl ResetPlan {
     /// What the arguments mean. A kept bed tells later whether it has a set-up script.
@@ -42,18 +34,15 @@ impl ResetPlan {
             args.reset.clone()
         };
         let is_there = |part: &Part| scripted || *part != Part::SetUp;
-        Ok(Self {
-            offer: reset::ResetPlan {
-                measurement: searched(&sending, None, None)?,
-                parts: parts.into_iter().filter(is_there).collect(),
-                rate: args.rate,
-                time: args.time,
-                hold: args.hold,
-                trials: args.repeat,
-            },
-            bed: sending.bed,
-            destinations: sending.destinations,
-        })
+        let measurement = searched(&sending, None, None)?;
+        Ok(sending.planned(reset::ResetPlan {
+            measurement,
+            parts: parts.into_iter().filter(is_there).collect(),
+            rate: args.rate,
+            time: args.time,
+            hold: args.hold,
+            trials: args.repeat,
+        }))
     }
 }
 

@@ -1,77 +1,58 @@
 //! What `mpps rfc2544` is to do: frame sizes, parts, lengths.
 
+use super::Planned;
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan, measurement};
-use crate::args::{PresetArg, SearchArgs, SuiteArgs};
+use crate::args::{SearchArgs, SuiteArgs};
 use crate::suite::{FULL, PARTS, Part, QUICK, Suite};
 use anyhow::{Result, bail, ensure};
 use mpps_lab::jobs::recovery;
 use mpps_lab::jobs::throughput::ThroughputPlan;
-use mpps_method::FrameSpec;
+use mpps_method::{FrameSpec, Preset};
 
 /// Sizes for Ethernet behind the smallest one (RFC 2544 section 9.1, RFC 5180 section 5.1).
 const SIZES: &str = "128,256,512,1024,1280,1518";
 /// Those of `--quick`.
 const QUICK_SIZES: &str = "512,1518";
 
-/// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct SuitePlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub suite: Suite,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
-
-impl SuitePlan {
-    /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
-    pub fn new(args: &SuiteArgs) -> Result<Self> {
-        let parts = parts(&args.only, &args.except)?;
-        let mut sending = Sending::new(&args.sent, &args.place, None)?;
-        let (preset, usual, sizes) = match args.quick {
-            true => (PresetArg::Quick, QUICK, QUICK_SIZES),
-            false => (PresetArg::Rfc2544, FULL, SIZES),
-        };
-        if args.sent.traffic.frame.is_none() {
-            // The first of the usual sizes is the smallest that the family allows.
-            let least = &sending.traffic.frames;
-            sending.sizes = FrameSpec::parse_list(&format!("{least},{sizes}"))?;
-        }
-        let steps = parts.iter().any(|part| part.verb == "recovery");
-        ensure!(
-            !steps || recovery::can_step(&sending.traffic),
-            "recovery needs one direction and --port xdp: give --except recovery, or leave out what it lacks"
-        );
-        let lengths = usual.with(args.time, args.budget);
-        let search = SearchArgs {
-            preset: Some(preset),
-            time: args.time,
-            budget: lengths.budget,
-            expect_min: args.expect_min,
-            ..SearchArgs::default()
-        };
-        let measurement = measurement(sending.sizes, sending.traffic, &search)?;
-        Ok(Self {
-            bed: sending.bed,
-            destinations: sending.destinations,
-            suite: Suite {
-                measurement: ThroughputPlan {
-                    port: sending.port,
-                    receiver: sending.receiver,
-                    budget: lengths.budget,
-                    ..measurement
-                },
-                lengths,
-                parts,
-                expect_min: args.expect_min,
-            },
-        })
+/// What the arguments mean.
+///
+/// # Errors
+/// One line that names the remedy.
+pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
+    let parts = parts(&args.only, &args.except)?;
+    let mut sending = Sending::new(&args.sent, &args.place, None)?;
+    let (preset, usual, sizes) = match args.quick {
+        true => (Preset::Quick, QUICK, QUICK_SIZES),
+        false => (Preset::Rfc2544, FULL, SIZES),
+    };
+    if args.sent.traffic.frame.is_none() {
+        // The first of the usual sizes is the smallest that the family allows.
+        let least = &sending.traffic.frames;
+        sending.sizes = FrameSpec::parse_list(&format!("{least},{sizes}"))?;
     }
+    let steps = parts.iter().any(|part| part.verb == "recovery");
+    ensure!(
+        !steps || recovery::can_step(&sending.traffic),
+        "recovery needs one direction and --port xdp: give --except recovery, or leave out what it lacks"
+    );
+    let lengths = usual.with(args.time, args.budget);
+    let search = SearchArgs {
+        preset: Some(preset),
+        time: args.time,
+        budget: lengths.budget,
+        expect_min: args.expect_min,
+        ..SearchArgs::default()
+    };
+    let measurement = ThroughputPlan {
+        budget: lengths.budget,
+        ..sending.measurement(&search)?
+    };
+    Ok(sending.planned(Suite {
+        measurement,
+        lengths,
+        parts,
+        expect_min: args.expect_min,
+    }))
 }
 
 /// The parts that were asked for, in the order of the RFC.

@@ -1,7 +1,7 @@
 //! What the search flags mean: goals of MLRsearch, or a bisection.
 
 use crate::args::goal::GoalArg;
-use crate::args::{AcceptArg, KindArg, SearchArgs};
+use crate::args::{KindArg, SearchArgs};
 use anyhow::{Result, bail, ensure};
 use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::claim::FINAL_TRIAL;
@@ -78,7 +78,7 @@ fn preset(args: &SearchArgs) -> Preset {
     // Whoever asks for trials of a minute wants RFC 2544's throughput.
     let long = args.time.is_some_and(|time| time >= FINAL_TRIAL);
     let usual = if long { Preset::Rfc2544 } else { Preset::Quick };
-    args.preset.map_or(usual, |preset| preset.preset())
+    args.preset.unwrap_or(usual)
 }
 
 fn mlr(args: &SearchArgs) -> SearchPlan {
@@ -131,8 +131,7 @@ fn bisection(args: &SearchArgs) -> Result<SearchPlan> {
         (Some(verification), _) => Accept::Verified {
             lost_at_most: verification.lost_at_most,
         },
-        (None, Some(AcceptArg::All)) => Accept::All,
-        (None, Some(AcceptArg::Any) | None) => Accept::Any,
+        (None, accept) => accept.unwrap_or(Accept::Any),
     };
     let verified = args.verify_loss.map(|verification| verification.trials);
     let trials_per_load = verified.or(args.trials_per_load).unwrap_or(TRIALS_PER_LOAD);

@@ -1,8 +1,9 @@
 //! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
 
-use super::{BedChoice, DestinationPlan, port, port_kind, receiver, traffic};
-use crate::args::{PlaceArgs, PortArgs, SentArgs, SimulateArgs, TrafficArgs};
+use super::{BedChoice, DestinationPlan, Planned, measurement, port, traffic};
+use crate::args::{PlaceArgs, PortArgs, SearchArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{PortKind, ReceiverPlace, TesterError, exit_refuses};
 use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
@@ -49,10 +50,31 @@ impl Sending {
             bed,
             sizes,
             traffic,
-            port: ports.port.map(|named| port_kind(Some(named))),
+            port: ports.port,
             receiver,
             destinations,
         })
+    }
+
+    /// A search with these frames.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn measurement(&self, search: &SearchArgs) -> Result<ThroughputPlan> {
+        Ok(ThroughputPlan {
+            port: self.port,
+            receiver: self.receiver,
+            ..measurement(self.sizes.clone(), self.traffic.clone(), search)?
+        })
+    }
+
+    /// With what is to be done there.
+    pub fn planned<J>(self, offer: J) -> Planned<J> {
+        Planned {
+            bed: self.bed,
+            offer,
+            destinations: self.destinations,
+        }
     }
 }
 
@@ -75,7 +97,7 @@ fn receiver_for(
     bed: &BedChoice,
     traffic: &Traffic,
 ) -> Result<Option<ReceiverPlace>> {
-    let place = typed.receiver.map(receiver);
+    let place = typed.receiver;
     let refused = exit_refuses(traffic, bed.dut());
     match refused.filter(|_| place == Some(ReceiverPlace::Exit)) {
         Some(why) => Err(TesterError::NoExit(why).into()),

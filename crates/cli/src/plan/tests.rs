@@ -1,6 +1,7 @@
 use super::*;
 use crate::args::{BedVerb, Cli, SideArg, Verb};
 use clap::Parser;
+use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{Accept, FrameSpec, Preset, Resolution, SearchGoal, SearchPlan, Span};
 
 /// What `mpps throughput` with these words typed is asked.

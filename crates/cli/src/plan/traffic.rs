@@ -1,11 +1,11 @@
 //! What is sent, as meant: frame sizes that fit, flows that can be told apart.
 
-use crate::args::{TrafficArgs, TransportArg};
+use crate::args::TrafficArgs;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::tester::PortKind;
 use mpps_lab::traffic::Traffic;
 use mpps_method::mix::{SIMPLE_IMIX, SIMPLE_IMIX_IPV6};
-use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec, Transport};
+use mpps_method::{Family, FlowPlan, FrameLen, FrameSpec};
 
 /// The sizes of Simple IMIX above its smallest.
 const LARGER: [u16; 2] = [594, 1518];
@@ -17,7 +17,7 @@ const LIVE_FRAME_MAX: u16 = 3400;
 /// # Errors
 /// One line that names the remedy.
 pub fn sizes(typed: &TrafficArgs, port: PortKind) -> Result<Vec<FrameSpec>> {
-    let (family, transport) = (family(typed), transport(typed));
+    let (family, transport) = (family(typed), typed.l4);
     let least = family.frame_min(transport);
     let imix = simple_imix(least);
     // The smallest frame, Simple IMIX, the largest usual frame.
@@ -68,14 +68,6 @@ fn family(typed: &TrafficArgs) -> Family {
     if typed.ipv6 { Family::V6 } else { Family::V4 }
 }
 
-fn transport(typed: &TrafficArgs) -> Transport {
-    match typed.l4 {
-        TransportArg::Udp => Transport::Udp,
-        TransportArg::Tcp => Transport::Tcp,
-        TransportArg::TcpStream => Transport::TcpStream,
-    }
-}
-
 /// All that stays the same over the sizes.
 ///
 /// # Errors
@@ -98,7 +90,7 @@ pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
         frames: first.clone(),
         flows: flows.count(),
         flow_length: typed.flow_length,
-        transport: transport(typed),
+        transport: typed.l4,
         ipv6: typed.ipv6,
         bidirectional: typed.bidirectional,
         dscp: typed.dscp,

@@ -22,15 +22,8 @@ pub fn back_to_back(sizes: &[BurstLine], machine: &str, verbose: bool) -> String
         }
         text += &remarks(size);
     }
-    let doubted = Doubted {
-        subjects: (sizes.iter())
-            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
-            .collect(),
-        noun: "frame sizes",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+    let doubted = sizes.iter().map(|size| (&size.frame, &size.doubts));
+    text + &Doubted::new(doubted).lines(verbose)
 }
 
 fn row((number, found): (usize, &BurstSearch)) -> [String; HEAD.len()] {

@@ -20,7 +20,19 @@ pub struct Doubted<'a> {
     pub said: Vec<&'static str>,
 }
 
-impl Doubted<'_> {
+impl<'a> Doubted<'a> {
+    /// Of frame sizes, of which the text above says nothing yet.
+    pub fn new(subjects: impl Iterator<Item = (&'a String, &'a Vec<Doubt>)>) -> Self {
+        Self {
+            subjects: subjects
+                .map(|(frame, doubts)| (frame.as_str(), doubts.as_slice()))
+                .collect(),
+            noun: "frame sizes",
+            named_max: 5,
+            said: Vec::new(),
+        }
+    }
+
     /// The doubts as lines; empty without any.
     #[must_use]
     pub fn lines(&self, verbose: bool) -> String {

@@ -28,16 +28,9 @@ pub fn latency(sizes: &[LatencyLine], machine: &str, verbose: bool) -> String {
         }
         text += &remarks(size);
     }
-    let doubted = Doubted {
-        subjects: (sizes.iter())
-            .filter(|size| !size.loads.is_empty() || !size.doubts.is_empty())
-            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
-            .collect(),
-        noun: "frame sizes",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+    let known = |size: &&LatencyLine| !size.loads.is_empty() || !size.doubts.is_empty();
+    let doubted = sizes.iter().filter(known);
+    text + &Doubted::new(doubted.map(|size| (&size.frame, &size.doubts))).lines(verbose)
 }
 
 /// The router's, then the bed's own.

@@ -38,16 +38,13 @@ pub fn loss(curves: &[CurveLine], machine: &str, verbose: bool) -> String {
         }
         text += &remarks(curve, verbose);
     }
+    let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();
+    let known = curves.iter().filter(known);
     let doubted = Doubted {
-        subjects: curves
-            .iter()
-            .filter(|curve| !curve.loads.is_empty() || !curve.doubts.is_empty())
-            .map(|curve| (curve.frame.as_str(), curve.doubts.as_slice()))
-            .collect(),
         noun: "curves",
-        named_max: 5,
         // By the line of the machine, and by the remarks.
         said: vec![SIMULATED, LOST_DISTURBED],
+        ..Doubted::new(known.map(|curve| (&curve.frame, &curve.doubts)))
     };
     text + &doubted.lines(verbose)
 }

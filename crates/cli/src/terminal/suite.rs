@@ -4,14 +4,16 @@
 use super::doubts::Doubted;
 use super::{Row, columns, details, grouped, percent, report, table};
 use mpps_record::{
-    BurstLine, Claim, CurveLine, Doubt, LatencyLine, LimitedBy, Plan, Recovered, RecoveryLine,
-    ResultLine, Run,
+    BurstLine, Claim, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
+    RecoveryLine, RecoveryTrial, ResultLine, Run,
 };
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 
 /// What no part measured.
 const NONE: &str = "-";
+/// What a recovery says whose overload lost no frame.
+const NO_OVERLOAD: &str = "no overload";
 
 /// The summary, under the machine that it was measured on.
 #[must_use]
@@ -77,77 +79,114 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
             is_early.then(|| "the search ended early (-v: why)".to_owned())
         },
         latencies "latency" |line: &LatencyLine| {
-            left_out(&line.loads, "loads", |load| load.router.trials.is_empty())
+            let why = |load: &LatencyLoad| load.router.left_out_text.clone().unwrap_or_default();
+            left_out(&line.loads, "loads", |load| load.router.trials.is_empty(), why)
         },
-        curves "loss" |line: &CurveLine| left_out(&line.loads, "loads", |load| load.measured.is_none()),
+        curves "loss" |line: &CurveLine| {
+            left_out(&line.loads, "loads", |load| load.measured.is_none(), |load| load.verdict_text.clone())
+        },
         bursts "back-to-back" |_| None,
         recoveries "recovery" |line: &RecoveryLine| {
-            left_out(&line.trials, "trials", |trial| trial.recovered == Recovered::NotMeasured)
+            let is_left_out = |trial: &RecoveryTrial| trial.recovered == Recovered::NotMeasured;
+            left_out(&line.trials, "trials", is_left_out, |trial| trial.verdict_text.clone())
         },
     };
     all.into_iter().flatten().collect()
 }
 
-/// How many have no result, because their trials do not count.
-fn left_out<T>(all: &[T], noun: &str, is_left_out: fn(&T) -> bool) -> Option<String> {
-    let count = all.iter().filter(|one| is_left_out(one)).count();
-    (count > 0).then(|| format!("{count} of {} {noun} not measured (-v: why)", all.len()))
+/// How many have no result, because their trials do not count, and why the last does not.
+fn left_out<T>(
+    all: &[T],
+    noun: &str,
+    is_left_out: fn(&T) -> bool,
+    why: fn(&T) -> String,
+) -> Option<String> {
+    let left: Vec<&T> = all.iter().filter(|one| is_left_out(one)).collect();
+    let (count, of, why) = (left.len(), all.len(), why(left.last()?));
+    Some(format!(
+        "{count} of {of} {noun} not measured, the last: {why}"
+    ))
 }
 
-/// A row a frame size.
-fn summary(run: &Run, rows: &[Row<'_>]) -> String {
-    let is_throughput = |row: &Row<'_>| row.claim == Some(Claim::Throughput);
-    let rate = match !rows.is_empty() && rows.iter().all(is_throughput) {
-        true => "throughput",
-        false => "without loss",
-    };
-    let head = [
-        "frame",
-        rate,
-        "p50",
-        "p99",
+/// A column: its part, its head, what is said of it below the table, its cell for a frame size.
+type Column = (&'static str, &'static str, &'static str, Cell);
+type Cell = fn(&Run, &str) -> Option<String>;
+/// What is said of both percentiles.
+const PERCENTILES: &str = "p50, p99: one-way latency at that rate";
+
+const COLUMNS: [Column; 6] = [
+    ("throughput", "without loss", "frames/s", |run, frame| {
+        let rows = Row::each(&run.results);
+        Some(table::without_loss(
+            rows.iter().find(|row| row.frame == frame)?,
+        ))
+    }),
+    ("latency", "p50", PERCENTILES, |run, frame| {
+        time_of(run, frame, 50.0)
+    }),
+    ("latency", "p99", "", |run, frame| time_of(run, frame, 99.0)),
+    (
+        "loss",
         "loss at max",
-        "longest burst",
-        "recovery",
-    ];
-    let mut table = vec![head.map(str::to_owned)];
-    let mut frames: Vec<&str> = Vec::new();
-    let begin = run.begin.as_ref();
-    frames.extend(
-        begin
-            .iter()
-            .flat_map(|begin| begin.plan.frames.iter().map(String::as_str)),
-    );
-    for frame in frames {
-        let latency = run.latencies.iter().find(|line| line.frame == frame);
-        let [p50, p99] = [50.0, 99.0].map(|percent| cell(latency, |line| time_of(line, percent)));
-        table.push([
-            frame.to_owned(),
-            (rows.iter().find(|row| row.frame == frame))
-                .map_or_else(|| NONE.to_owned(), |row| table::without_loss(row)),
-            p50,
-            p99,
-            cell(run.curves.iter().find(|line| line.frame == frame), loss_of),
-            cell(run.bursts.iter().find(|line| line.frame == frame), burst_of),
-            cell(
-                run.recoveries.iter().find(|line| line.frame == frame),
-                recovery_of,
-            ),
-        ]);
+        "loss at the highest load",
+        |run, frame| loss_of(run.curves.iter().find(|line| line.frame == frame)?),
+    ),
+    ("back-to-back", "max burst", "", |run, frame| {
+        burst_of(run.bursts.iter().find(|line| line.frame == frame)?)
+    }),
+    ("recovery", "recovery", "", |run, frame| {
+        recovery_of(run.recoveries.iter().find(|line| line.frame == frame)?)
+    }),
+];
+
+/// A row a frame size, with the columns of the parts that were asked for.
+fn summary(run: &Run, rows: &[Row<'_>]) -> String {
+    let plan = run.begin.as_ref().map(|begin| &begin.plan);
+    let planned = |(verb, ..): &&Column| {
+        plan.is_some_and(|plan| plan.parts.iter().any(|part| part.verb == *verb))
+    };
+    let shown: Vec<&Column> = COLUMNS.iter().filter(planned).collect();
+    let is_throughput = |row: &Row<'_>| row.claim == Some(Claim::Throughput);
+    let is_claimed = !rows.is_empty() && rows.iter().all(is_throughput);
+    let head = |(verb, head, ..): &&Column| match *verb {
+        "throughput" if is_claimed => verb.to_string(),
+        _ => head.to_string(),
+    };
+    let first = |cell: &str| std::iter::once(cell.to_owned());
+    let mut table: Vec<Vec<String>> = vec![first("frame").chain(shown.iter().map(head)).collect()];
+    for frame in plan.iter().flat_map(|plan| &plan.frames) {
+        let cell = |(.., cell): &&Column| cell(run, frame).unwrap_or_else(|| NONE.to_owned());
+        table.push(first(frame).chain(shown.iter().map(cell)).collect());
     }
-    columns(&table, &[0])
-        + "frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n"
+    let notes = shown.iter().map(|(_, _, note, _)| *note);
+    let notes: Vec<&str> = notes.filter(|note| !note.is_empty()).collect();
+    let notes = match notes.is_empty() {
+        true => String::new(),
+        false => notes.join("; ") + "\n",
+    };
+    columns(&table, &[0]) + &notes + &meanings(run)
 }
 
-fn cell<T>(line: Option<T>, words: impl Fn(T) -> Option<String>) -> String {
-    line.and_then(words).unwrap_or_else(|| NONE.to_owned())
+/// What a cell means that may be misread.
+fn meanings(run: &Run) -> String {
+    let ring = run.bursts.iter().find_map(|line| line.own_ring_frames);
+    let ring = ring.map(|frames| {
+        let frames = grouped(frames.into());
+        format!("max burst: the bed's own ring of {frames} frames took it, not the router's\n")
+    });
+    let is_idle = |line: &RecoveryLine| recovery_of(line).as_deref() == Some(NO_OVERLOAD);
+    let idle = run.recoveries.iter().any(is_idle).then(|| {
+        format!("{NO_OVERLOAD}: at 110 % of that rate no frame was lost, so there was nothing to recover from\n")
+    });
+    ring.into_iter().chain(idle).collect()
 }
 
 fn short(fps: u64) -> String {
     Known::three(fps as f64).short()
 }
 
-fn time_of(line: &LatencyLine, percent: f64) -> Option<String> {
+fn time_of(run: &Run, frame: &str, percent: f64) -> Option<String> {
+    let line = run.latencies.iter().find(|line| line.frame == frame)?;
     let times = &line.loads.last()?.router.times;
     let at = times.percentiles.iter().find(|at| at.percent == percent)?;
     Some(number::time(at.ns as f64))
@@ -172,7 +211,7 @@ fn recovery_of(line: &RecoveryLine) -> Option<String> {
         Some(0) => Some("at once".to_owned()),
         Some(ns) => Some(number::time(ns as f64)),
         None if says(Recovered::NotRecovered) => Some("not recovered".to_owned()),
-        None if says(Recovered::NotOverloaded) => Some("no overload".to_owned()),
+        None if says(Recovered::NotOverloaded) => Some(NO_OVERLOAD.to_owned()),
         None => None,
     }
 }
@@ -222,27 +261,15 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
         text += &details::details(rows, run.begin.as_ref());
         text += &report::doubted(rows).lines(true);
     }
-    let mut add = |is_in: bool, told: String| {
-        if is_in {
-            text.extend(["\n".to_owned(), told]);
-        }
-    };
-    add(
-        !run.latencies.is_empty(),
-        super::latency(&run.latencies, machine, true),
-    );
-    add(
-        !run.curves.is_empty(),
-        super::loss(&run.curves, machine, true),
-    );
-    add(
-        !run.bursts.is_empty(),
-        super::back_to_back(&run.bursts, machine, true),
-    );
-    add(
-        !run.recoveries.is_empty(),
-        super::overload_recovery(&run.recoveries, machine, true),
-    );
+    let told = [
+        (!run.latencies.is_empty()).then(|| super::latency(&run.latencies, machine, true)),
+        (!run.curves.is_empty()).then(|| super::loss(&run.curves, machine, true)),
+        (!run.bursts.is_empty()).then(|| super::back_to_back(&run.bursts, machine, true)),
+        (!run.recoveries.is_empty())
+            .then(|| super::overload_recovery(&run.recoveries, machine, true)),
+    ];
+    let told = told.into_iter().flatten();
+    text.extend(told.map(|told| format!("\n{told}")));
     text
 }
 

@@ -4,9 +4,12 @@ use crate::args::OutputArgs;
 use crate::plan::{BedChoice, DestinationPlan};
 use crate::record::Job;
 use crate::recorder::Recorder;
+use crate::terminal::plan as words;
 use anyhow::{Result, bail};
 use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fib_scale::Point;
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_record::{ResultLine, Run};
@@ -103,4 +106,67 @@ pub trait Measure {
     fn points(&self) -> &[Point] {
         &[]
     }
+}
+
+/// What is a verb's own that measures one frame size after the other. The rest of [`Measure`] follows.
+pub trait MeasureSizes {
+    /// As [`Measure::job`].
+    fn job(&self) -> Job<'_>;
+
+    /// What is sent, and the search.
+    fn measurement(&self) -> &ThroughputPlan;
+
+    /// To complete it.
+    fn measurement_mut(&mut self) -> &mut ThroughputPlan;
+
+    /// Whether it searches for the throughput first.
+    fn searches(&self) -> bool {
+        false
+    }
+
+    /// What its rule is of: `loads` or `trials`.
+    fn noun(&self) -> &'static str;
+
+    /// Runs the job. Returns what ended it early, or a size.
+    ///
+    /// # Errors
+    /// It cannot be run in this place.
+    fn measure(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<Option<JobError>>;
+}
+
+impl<P: MeasureSizes> Measure for P {
+    fn job(&self) -> Job<'_> {
+        MeasureSizes::job(self)
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        let sent = match self.searches() {
+            true => words::measurement(self.measurement()),
+            false => words::sent(self.measurement()),
+        };
+        let destinations = words::destinations(asked.destinations.as_ref());
+        let rule = MeasureSizes::job(self).rule;
+        format!("{sent}{destinations}{:<13}{rule}\n", self.noun())
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.measurement_mut().traffic
+    }
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        *self.measurement_mut() = self.measurement().on_bed(bed)?;
+        Ok(())
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        ended(self.measure(place, recorder)?)
+    }
+}
+
+/// How a job ended.
+///
+/// # Errors
+/// What ended it early, or a part of it.
+pub fn ended(error: Option<JobError>) -> Result<()> {
+    error.map_or(Ok(()), |error| Err(error.into()))
 }

@@ -1,6 +1,6 @@
 //! `mpps fib-scale`: what routes and destinations cost, point by point.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
 use super::measure::{first_of, measure};
 use super::table::reading;
 use crate::args::FibScaleArgs;
@@ -11,7 +11,6 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fib_scale::{self, Point, PointResult, ScalePlan};
 use mpps_lab::traffic::Traffic;
 use mpps_tables::Table;
@@ -70,12 +69,11 @@ impl Measure for FibScale {
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let line = |point: &PointResult, stands| vec![point_line(point, stands)];
         let mut results = recorder.with(line);
-        let ended = fib_scale::measure(place.bed()?, &self.1, &self.2, &mut results);
-        let result = |error: Option<JobError>| error.map_or(Ok(()), |error| Err(error.into()));
+        let measured = fib_scale::measure(place.bed()?, &self.1, &self.2, &mut results);
         // A bed of its own goes with all that is in it.
         let is_kept = matches!(self.0.bed, BedChoice::Kept(_));
-        let not_cleared = ended.not_cleared.filter(|_| is_kept);
-        first_of(result(ended.error), result(not_cleared))
+        let not_cleared = measured.not_cleared.filter(|_| is_kept);
+        first_of(ended(measured.error), ended(not_cleared))
     }
 
     fn points(&self) -> &[Point] {

@@ -4,9 +4,10 @@
 use super::begin::{self, Stage};
 use super::contract::{Asked, Measure, Place};
 use super::destinations::{self, Prepared};
+use crate::args::OutputArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
-use crate::plan::BedChoice;
+use crate::plan::{BedChoice, Planned};
 use crate::record::{Clock, run_line, simulated_run_line};
 use crate::recorder::Recorder;
 use crate::terminal;
@@ -16,6 +17,15 @@ use mpps_lab::facts;
 use mpps_lab::jobs::JobError;
 use mpps_record::{EndLine, Other, Run, RunLine};
 use std::path::{Path, PathBuf};
+
+/// Measures what a verb has planned, without a plot.
+///
+/// # Errors
+/// As of [`measure`].
+pub fn measure_planned(output: &OutputArgs, plan: Planned<impl Measure>) -> Result<Exit> {
+    let asked = Asked::new(output, plan.bed, plan.destinations);
+    measure(&asked, plan.offer)
+}
 
 /// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before.
 ///

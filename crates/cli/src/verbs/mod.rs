@@ -13,7 +13,7 @@ pub mod compare;
 pub mod compare_builds;
 pub mod compare_records;
 #[cfg(feature = "measure")]
-mod contract;
+pub mod contract;
 #[cfg(feature = "measure")]
 mod destinations;
 #[cfg(feature = "measure")]

@@ -1,6 +1,6 @@
 //! `mpps reset`: for how long nothing is forwarded after a reset.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
 use crate::args::ResetArgs;
 use crate::exit::Exit;
@@ -63,7 +63,6 @@ impl Measure for Reset {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, &self.plan));
-        let error = reset::measure(place.bed()?, &self.plan, &mut results);
-        error.map_or(Ok(()), |error| Err(error.into()))
+        ended(reset::measure(place.bed()?, &self.plan, &mut results))
     }
 }

@@ -1,6 +1,6 @@
 //! `mpps throughput`: the highest load without loss, for each frame size.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
 use super::measure::measure;
 use crate::args::ThroughputArgs;
 use crate::exit::Exit;
@@ -10,6 +10,7 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::SearchedRate;
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::traffic::Traffic;
 use mpps_method::Rate;
@@ -26,7 +27,7 @@ pub fn run(args: &ThroughputArgs) -> Result<Exit> {
 }
 
 /// What to search for, and what every result is expected to reach.
-struct Throughput(ThroughputPlan, Option<Rate>);
+pub struct Throughput(pub ThroughputPlan, pub Option<Rate>);
 
 impl Measure for Throughput {
     fn job(&self) -> Job<'_> {
@@ -52,13 +53,18 @@ impl Measure for Throughput {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let simulated = matches!(place, Place::Simulated(_));
-        let mut results = recorder
-            .with(|size: &SizeResult, stands| result_lines(size, &self.0, &stands, simulated));
+        let mut found = None;
+        let mut results = recorder.with(|size: &SizeResult, stands| {
+            let findings = size.findings.as_ref().ok();
+            found = findings.and_then(|findings| SearchedRate::from_findings(findings).ok());
+            result_lines(size, &self.0, &stands, simulated)
+        });
         let error = match place {
             Place::Bed(bed) => throughput::measure(bed, &self.0, &mut results),
             Place::Simulated(pair) => throughput::simulate(pair, &self.0, &mut results),
         };
-        error.map_or(Ok(()), |error| Err(error.into()))
+        recorder.found(found);
+        ended(error)
     }
 
     fn not_begun(&self, run: &Run, why: &str) -> Vec<ResultLine> {

@@ -62,6 +62,8 @@ pub struct SizeLatency {
     pub frames: FrameSpec,
     /// What shares are of; `None` where no load is a share, or none was found.
     pub throughput: Option<Rate>,
+    /// What a search found, here or before.
+    pub searched: Option<SearchedRate>,
     /// Where the tester received; `None` where that is unknown.
     pub receiver: Option<ReceiverPlace>,
     /// As far as they were offered.
@@ -159,6 +161,7 @@ pub fn measure(
         let mut size = SizeLatency {
             frames: frames.clone(),
             throughput: plan.throughput,
+            searched: plan.searched,
             receiver: None,
             loads: Vec::new(),
             why: None,
@@ -177,16 +180,15 @@ fn measure_size(
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
-    let mut searched = plan.searched;
     if plan.searches() {
-        searched = Some(sizes::search_rate(
+        size.searched = Some(sizes::search_rate(
             bed,
             &plan.measurement,
             &size.frames,
             trials,
         )?);
     }
-    if let Some(found) = searched {
+    if let Some(found) = size.searched {
         size.throughput = Some(found.rate);
         (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
     }

@@ -8,7 +8,7 @@ fn planned(words: &str) -> Result<Suite> {
     let typed = ["mpps", "rfc2544"].into_iter();
     let typed = typed.chain(words.split_whitespace());
     match Cli::try_parse_from(typed).expect(words).verb {
-        Verb::Rfc2544(args) => Ok(SuitePlan::new(&args)?.suite),
+        Verb::Rfc2544(args) => Ok(super::suite(&args)?.offer),
         other => panic!("not rfc2544: {other:?}"),
     }
 }

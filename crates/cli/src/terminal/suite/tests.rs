@@ -113,9 +113,9 @@ fn a_partial_run_is_said_to_be_partial() {
     let wanted = "RFC 2544 section 26: 3 of 8 parts measured in full\n\
         PARTIAL: the run ended before 4 of 8 parts had a result\n\
         \na machine\n\
-        \nframe  without loss      p50      p99    loss at max  longest burst  recovery\n\
-        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M          8 200         -\n\
-        1518              -        -        -              -              -         -\n\
+        \nframe  without loss      p50      p99    loss at max  max burst\n\
+        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
+        1518              -        -        -              -          -\n\
         frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
@@ -136,6 +136,52 @@ fn a_latency_at_another_rate_says_so() {
     for wanted in [
         "- 64 B throughput: too disturbed\n",
         "- 64 B latency: at 1.38M frames/s, as a search of its own found it\n",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn what_may_be_misread_is_explained() {
+    let mut run = run();
+    run.bursts[0].own_ring_frames = Some(4_096);
+    let plan = &mut run.begin.as_mut().expect("begun").plan;
+    plan.parts.push(Part {
+        verb: "recovery".to_owned(),
+        ..Part::default()
+    });
+    let trial = |recovered, why: &str| RecoveryTrial {
+        trial: 1,
+        void_trials: 0,
+        verdict: Verdict::Lossless,
+        verdict_text: why.to_owned(),
+        recovered,
+        recovery_ns: None,
+        lost_frames: 0,
+    };
+    run.recoveries = vec![RecoveryLine {
+        frame: "64".to_owned(),
+        receiver: None,
+        throughput_fps: None,
+        overload_fps: None,
+        overload_ns: 0,
+        after_ns: 0,
+        trials: vec![
+            trial(Recovered::NotOverloaded, ""),
+            trial(Recovered::NotMeasured, "void: disturbed"),
+        ],
+        average_ns: None,
+        why: None,
+        doubts: Vec::new(),
+        other: Other::new(),
+    }];
+    let text = suite(&run, "", false);
+    for wanted in [
+        "max burst     recovery\n",
+        "    8 200  no overload\n",
+        "max burst: the bed's own ring of 4 096 frames took it, not the router's\n",
+        "no overload: at 110 % of that rate no frame was lost",
+        "- 64 B recovery: 1 of 2 trials not measured, the last: void: disturbed\n",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
