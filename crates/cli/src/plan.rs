@@ -30,7 +30,7 @@ pub use latency::LatencyPlan;
 pub use load::load_plan;
 pub use loss::{LossPlan, trials_of};
 pub use recovery::RecoveryPlan;
-pub use reset::{ResetPlan, check as check_parts};
+pub use reset::{ResetPlan, choose as choose_parts};
 pub use rfc2544::SuitePlan;
 
 use crate::args::{
@@ -47,6 +47,17 @@ use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Rate, Span};
 use sending::Sending;
 use std::path::PathBuf;
+
+/// Where, what, and through which routes.
+#[derive(Debug)]
+pub struct Planned<T> {
+    /// Where.
+    pub bed: BedChoice,
+    /// What.
+    pub offer: T,
+    /// Routes to load into the DUT, and destinations to draw from them.
+    pub destinations: Option<DestinationPlan>,
+}
 
 /// Lowest load when none is given, frames/s; below it a trial of a second holds few frames.
 const MIN_RATE_FPS: f64 = 10_000.0;

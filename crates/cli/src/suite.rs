@@ -2,14 +2,16 @@
 //! job of its own verb.
 
 use crate::plan::trials_of;
-use crate::record::{Job, burst_line, curve_line, latency_line, recovery_line, result_lines};
+use crate::record::{Job, curve_line, result_lines};
 use crate::recorder::Recorder;
+use crate::verbs::contract::BedJob;
 use crate::words::rule;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
-use mpps_lab::jobs::latency::{self, LatencyLoad, LatencyPlan, SizeLatency};
+use mpps_lab::jobs::back_to_back::BurstPlan;
+use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::{self, Curve, LossPlan};
-use mpps_lab::jobs::recovery::{self, RecoveryPlan, SizeRecovery};
+use mpps_lab::jobs::recovery::RecoveryPlan;
+use mpps_lab::jobs::reset::{self, ResetPlan};
 use mpps_lab::jobs::throughput::{self, SizeResult, ThroughputPlan};
 use mpps_lab::jobs::{JobError, SearchedRate};
 use mpps_method::{FrameSpec, Rate, Span};
@@ -38,7 +40,7 @@ pub struct Lengths {
     pub burst: Span,
     /// Searches for the longest burst.
     pub bursts: u32,
-    /// Trials with an overload.
+    /// Trials with an overload, and with each reset.
     pub recoveries: u32,
     /// Each part of each frame size.
     pub budget: Option<Span>,
@@ -64,6 +66,8 @@ pub const QUICK: Lengths = Lengths {
 };
 /// Loads of the loss series (RFC 2544 section 26.3: 10 % at most).
 const STEP: f64 = 0.1;
+/// A trial with a reset.
+const RESET: Span = Span::from_millis(2_000);
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: u64 = 12;
 /// Set-up, overload and drain of a part take so long, about.
@@ -109,7 +113,7 @@ pub struct Part {
 }
 
 /// All parts.
-pub const PARTS: [Part; 5] = [
+pub const PARTS: [Part; 6] = [
     Part {
         verb: "throughput",
         section: "26.1",
@@ -124,7 +128,7 @@ pub const PARTS: [Part; 5] = [
         rule: |suite| Job::latency(&suite.latency(None)).rule,
         asked: ("20 streams of 120 s", |at| at.latency < FULL.latency),
         about: |lengths| Span::from_nanos(lengths.latency.as_nanos() * 2).plus(AROUND),
-        run: latency,
+        run: |suite, bed, recorder, found| suite.latency(*found).measure(bed, recorder),
     },
     Part {
         verb: "loss",
@@ -142,7 +146,7 @@ pub const PARTS: [Part; 5] = [
             (lengths.bursts, lengths.burst) < (FULL.bursts, FULL.burst)
         }),
         about: |lengths| lengths.about(lengths.bursts.into(), QUICK.trial),
-        run: back_to_back,
+        run: |suite, bed, recorder, _| suite.bursts().measure(bed, recorder),
     },
     Part {
         verb: "recovery",
@@ -150,7 +154,16 @@ pub const PARTS: [Part; 5] = [
         rule: |suite| Job::recovery(&suite.recovery(None)).rule,
         asked: ("60 s of overload", |lengths| lengths.trial < FULL.trial),
         about: |lengths| lengths.about(u64::from(lengths.recoveries) * 2, lengths.trial),
-        run: recovery,
+        run: |suite, bed, recorder, found| suite.recovery(*found).measure(bed, recorder),
+    },
+    Part {
+        verb: "reset",
+        section: "26.6",
+        rule: |suite| Job::reset(&suite.reset(None)).rule,
+        // It leaves length and number open.
+        asked: ("", |_| false),
+        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
+        run: reset,
     },
 ];
 
@@ -226,6 +239,19 @@ impl Suite {
             trials: self.lengths.recoveries,
         }
     }
+
+    /// All that the bed has, at a share of the throughput; of the maximum forwarding rate where that was not found.
+    fn reset(&self, searched: Option<SearchedRate>) -> ResetPlan {
+        let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
+        ResetPlan {
+            measurement: self.measurement.clone(),
+            parts: Vec::new(),
+            rate: searched.map(share),
+            time: RESET,
+            hold: Span::ZERO,
+            trials: self.lengths.recoveries,
+        }
+    }
 }
 
 /// Finds the rate that latency and recovery go by.
@@ -244,17 +270,6 @@ fn throughput(
     throughput::measure(bed, plan, &mut results)
 }
 
-fn latency(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    found: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let plan = suite.latency(*found);
-    let mut results = recorder.with(|size: &SizeLatency, _| vec![latency_line(size, &plan)]);
-    latency::measure(bed, &plan, &mut results)
-}
-
 fn loss(
     suite: &Suite,
     bed: &Bed,
@@ -266,23 +281,13 @@ fn loss(
     loss::measure(bed, &plan, &mut recorder.with(line))
 }
 
-fn back_to_back(
-    suite: &Suite,
-    bed: &Bed,
-    recorder: &mut Recorder,
-    _: &mut Option<SearchedRate>,
-) -> Option<JobError> {
-    let mut results = recorder.with(|size: &SizeBursts, _| vec![burst_line(size)]);
-    back_to_back::measure(bed, &suite.bursts(), &mut results)
-}
-
-fn recovery(
+fn reset(
     suite: &Suite,
     bed: &Bed,
     recorder: &mut Recorder,
     found: &mut Option<SearchedRate>,
 ) -> Option<JobError> {
-    let plan = suite.recovery(*found);
-    let mut results = recorder.with(|size: &SizeRecovery, _| vec![recovery_line(size, &plan)]);
-    recovery::measure(bed, &plan, &mut results)
+    let mut plan = suite.reset(*found);
+    plan.parts = reset::Part::all_of(bed.plan().dut_setup.is_some());
+    plan.measure(bed, recorder)
 }

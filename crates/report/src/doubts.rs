@@ -1,6 +1,7 @@
 //! The doubts of several results, points or curves, each once.
 
 use mpps_record::{Doubt, Run};
+use std::borrow::Cow;
 
 /// Things seen that are told of one doubt, and subjects that are named for one of them. More are counted.
 const TOLD_MAX: usize = 3;
@@ -11,23 +12,26 @@ pub struct Raised<'a> {
     /// The doubt, as the first that raised it has it.
     pub doubt: &'a Doubt,
     /// What was seen, and which subjects saw it so.
-    pub seen: Vec<(&'a str, Vec<&'a str>)>,
+    pub seen: Vec<(&'a str, Vec<Cow<'a, str>>)>,
     /// Subjects in all, those without this doubt too.
     pub among: usize,
 }
 
 impl<'a> Raised<'a> {
     /// Each doubt of these subjects once, the gravest first.
-    pub fn each(subjects: impl IntoIterator<Item = (&'a str, &'a [Doubt])>) -> Vec<Self> {
+    pub fn each<S: Into<Cow<'a, str>>>(
+        subjects: impl IntoIterator<Item = (S, &'a [Doubt])>,
+    ) -> Vec<Self> {
         let (mut raised, mut among): (Vec<Self>, _) = (Vec::new(), 0);
         for (subject, doubts) in subjects {
             among += 1;
+            let subject = subject.into();
             for doubt in doubts {
                 match raised.iter_mut().find(|one| one.doubt.name == doubt.name) {
-                    Some(known) => known.note(subject, &doubt.seen),
+                    Some(known) => known.note(subject.clone(), &doubt.seen),
                     None => raised.push(Self {
                         doubt,
-                        seen: vec![(&doubt.seen, vec![subject])],
+                        seen: vec![(&doubt.seen, vec![subject.clone()])],
                         among,
                     }),
                 }
@@ -53,7 +57,6 @@ impl<'a> Raised<'a> {
                     .iter()
                     .map(|line| (&line.frame, &line.doubts)),
             )
-            .chain(run.resets.iter().map(|line| (&line.frame, &line.doubts)))
             .chain(
                 run.comparisons
                     .iter()
@@ -62,9 +65,13 @@ impl<'a> Raised<'a> {
             .map(|(frame, doubts)| (frame.as_str(), doubts));
         let points = run.points.iter();
         let points = points.map(|line| (line.frame.as_deref().unwrap_or(""), &line.doubts));
+        let all = all.chain(points);
+        let all = all.map(|(frame, doubts)| (Cow::Borrowed(frame), doubts));
+        let resets = run.resets.iter();
+        let resets = resets.map(|line| (Cow::Owned(line.subject()), &line.doubts));
         Self::each(
-            all.chain(points)
-                .map(|(frame, doubts)| (frame, doubts.as_slice())),
+            all.chain(resets)
+                .map(|(subject, doubts)| (subject, doubts.as_slice())),
         )
     }
 
@@ -90,7 +97,7 @@ impl<'a> Raised<'a> {
         told.join("; ")
     }
 
-    fn note(&mut self, subject: &'a str, seen: &'a str) {
+    fn note(&mut self, subject: Cow<'a, str>, seen: &'a str) {
         match self.seen.iter_mut().find(|(known, _)| *known == seen) {
             Some((_, subjects)) => subjects.push(subject),
             None => self.seen.push((seen, vec![subject])),

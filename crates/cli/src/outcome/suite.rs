@@ -6,7 +6,8 @@ use crate::terminal::Row;
 use crate::{expectation, terminal};
 use anyhow::Result;
 use mpps_record::{
-    BurstLine, Comparability, CurveLine, LatencyLine, Plan, RecoveryLine, ResultLine, Run,
+    BurstLine, Comparability, CurveLine, LatencyLine, Plan, RecoveryLine, ResetLine, ResultLine,
+    Run,
 };
 use serde::Serialize;
 
@@ -47,6 +48,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
             curves: &run.curves,
             bursts: &run.bursts,
             recoveries: &run.recoveries,
+            resets: &run.resets,
         })?);
     } else if is_in(run) {
         let text = terminal::suite(run, machine.as_deref().unwrap_or_default(), view.verbose);
@@ -72,4 +74,5 @@ struct Document<'a> {
     curves: &'a [CurveLine],
     bursts: &'a [BurstLine],
     recoveries: &'a [RecoveryLine],
+    resets: &'a [ResetLine],
 }

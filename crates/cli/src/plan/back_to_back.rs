@@ -2,22 +2,14 @@
 
 use super::loss::trials_of;
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan, searched};
+use super::{Planned, searched};
 use crate::args::BurstArgs;
 use anyhow::Result;
 use mpps_lab::jobs::back_to_back;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct BurstPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: back_to_back::BurstPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type BurstPlan = Planned<back_to_back::BurstPlan>;
 
 impl BurstPlan {
     /// What the arguments mean.
@@ -31,13 +23,10 @@ impl BurstPlan {
             budget: args.budget,
             ..searched(&sending, args.budget, None)?
         };
-        Ok(Self {
-            bed: sending.bed,
-            destinations: sending.destinations,
-            offer: back_to_back::BurstPlan {
-                measurement,
-                repeats: args.repeat,
-            },
-        })
+        let offer = back_to_back::BurstPlan {
+            measurement,
+            repeats: args.repeat,
+        };
+        Ok(sending.planned(offer))
     }
 }

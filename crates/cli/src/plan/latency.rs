@@ -1,7 +1,7 @@
 //! What `mpps latency` is to offer.
 
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan, searched};
+use super::{Planned, searched};
 use crate::args::LatencyArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::latency::{self, LatencyLoad};
@@ -9,15 +9,7 @@ use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::Rate;
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct LatencyPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: latency::LatencyPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type LatencyPlan = Planned<latency::LatencyPlan>;
 
 impl LatencyPlan {
     /// What the arguments mean.
@@ -40,16 +32,13 @@ impl LatencyPlan {
         }
         let sending = Sending::new(&args.sent, &args.place, None)?;
         let measurement = searched(&sending, Some(args.budget), args.warm_up)?;
-        Ok(Self {
-            bed: sending.bed,
-            destinations: sending.destinations,
-            offer: latency::LatencyPlan {
-                measurement,
-                throughput: args.throughput,
-                searched: None,
-                loads: args.load.clone(),
-                time: args.time,
-            },
-        })
+        let offer = latency::LatencyPlan {
+            measurement,
+            throughput: args.throughput,
+            searched: None,
+            loads: args.load.clone(),
+            time: args.time,
+        };
+        Ok(sending.planned(offer))
     }
 }

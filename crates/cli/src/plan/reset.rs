@@ -1,7 +1,7 @@
 //! What `mpps reset` is to do.
 
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan, searched};
+use super::{BedChoice, Planned, searched};
 use crate::args::ResetArgs;
 use anyhow::{Result, ensure};
 use mpps_lab::jobs::JobError;
@@ -9,18 +9,10 @@ use mpps_lab::jobs::recovery::can_step;
 use mpps_lab::jobs::reset::{self, Part};
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct ResetPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: reset::ResetPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type ResetPlan = Planned<reset::ResetPlan>;
 
 impl ResetPlan {
-    /// What the arguments mean. A kept bed tells later whether it has a set-up script.
+    /// What the arguments mean.
     ///
     /// # Errors
     /// One line that names the remedy.
@@ -31,37 +23,31 @@ impl ResetPlan {
             "--external: mpps resets only the router of its own bed; leave it out"
         );
         ensure!(can_step(&sending.traffic), JobError::NoGap);
-        let scripted = match &sending.bed {
-            BedChoice::Own(wish) => wish.dut_setup.is_some(),
-            _ => true,
+        let mut parts = args.reset.clone();
+        // A kept bed tells later whether it has a script.
+        if let BedChoice::Own(wish) = &sending.bed {
+            choose(&mut parts, wish.dut_setup.is_some())?;
+        }
+        let offer = reset::ResetPlan {
+            measurement: searched(&sending, None, None)?,
+            parts,
+            rate: args.rate,
+            time: args.time,
+            hold: args.hold,
+            trials: args.repeat,
         };
-        let parts = if args.reset.is_empty() {
-            Part::ALL.to_vec()
-        } else {
-            check(&args.reset, scripted)?;
-            args.reset.clone()
-        };
-        let is_there = |part: &Part| scripted || *part != Part::SetUp;
-        Ok(Self {
-            offer: reset::ResetPlan {
-                measurement: searched(&sending, None, None)?,
-                parts: parts.into_iter().filter(is_there).collect(),
-                rate: args.rate,
-                time: args.time,
-                hold: args.hold,
-                trials: args.repeat,
-            },
-            bed: sending.bed,
-            destinations: sending.destinations,
-        })
+        Ok(sending.planned(offer))
     }
 }
 
-/// Whether these can be reset on a bed with a set-up script, or without.
+/// Checks what is to be reset on a bed with a set-up script, or without. Where nothing was named, it is all that the bed has.
 ///
 /// # Errors
 /// One line that names the remedy.
-pub fn check(parts: &[Part], scripted: bool) -> Result<()> {
+pub fn choose(parts: &mut Vec<Part>, scripted: bool) -> Result<()> {
+    if parts.is_empty() {
+        *parts = Part::all_of(scripted);
+    }
     ensure!(
         scripted || !parts.contains(&Part::SetUp),
         "--reset set-up: the bed has no set-up script to run again: give one with --dut-setup"

@@ -31,8 +31,15 @@ impl SuitePlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &SuiteArgs) -> Result<Self> {
-        let parts = parts(&args.only, &args.except)?;
+        let mut parts = parts(&args.only, &args.except)?;
         let mut sending = Sending::new(&args.sent, &args.place, None)?;
+        let steps = recovery::can_step(&sending.traffic);
+        let resets = steps && sending.bed.dut().planned().takes_routes();
+        ensure!(
+            resets || !args.only.iter().any(|part| part == "reset"),
+            "--only reset: mpps resets only the router of its own bed, in one direction and with --port xdp"
+        );
+        parts.retain(|part| resets || part.verb != "reset");
         let (preset, usual, sizes) = match args.quick {
             true => (PresetArg::Quick, QUICK, QUICK_SIZES),
             false => (PresetArg::Rfc2544, FULL, SIZES),
@@ -42,9 +49,8 @@ impl SuitePlan {
             let least = &sending.traffic.frames;
             sending.sizes = FrameSpec::parse_list(&format!("{least},{sizes}"))?;
         }
-        let steps = parts.iter().any(|part| part.verb == "recovery");
         ensure!(
-            !steps || recovery::can_step(&sending.traffic),
+            steps || !parts.iter().any(|part| part.verb == "recovery"),
             "recovery needs one direction and --port xdp: give --except recovery, or leave out what it lacks"
         );
         let lengths = usual.with(args.time, args.budget);

@@ -1,6 +1,6 @@
 //! What most verbs ask for alike: what is sent on which bed, through which routes, and where it is received.
 
-use super::{BedChoice, DestinationPlan, port, port_kind, receiver, traffic};
+use super::{BedChoice, DestinationPlan, Planned, port, port_kind, receiver, traffic};
 use crate::args::{PlaceArgs, PortArgs, SentArgs, SimulateArgs, TrafficArgs};
 use anyhow::{Result, ensure};
 use mpps_lab::bed::Front;
@@ -26,6 +26,15 @@ pub struct Sending {
 }
 
 impl Sending {
+    /// A plan of this.
+    pub fn planned<T>(self, offer: T) -> Planned<T> {
+        Planned {
+            bed: self.bed,
+            offer,
+            destinations: self.destinations,
+        }
+    }
+
     /// What the arguments mean; `pair` where the verb can be simulated.
     ///
     /// # Errors

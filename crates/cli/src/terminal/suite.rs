@@ -4,7 +4,8 @@
 use super::doubts::Doubted;
 use super::{Row, columns, details, grouped, percent, report, table};
 use mpps_record::{
-    BurstLine, Claim, CurveLine, Doubt, LatencyLine, Plan, Recovered, RecoveryLine, Run,
+    BurstLine, Claim, CurveLine, Doubt, LatencyLine, Plan, Recovered, RecoveryLine, ResetLine,
+    ResetTrial, Run,
 };
 use mpps_report::number::{self, Known};
 use mpps_report::{Reading, sentence};
@@ -40,8 +41,11 @@ pub fn suite(run: &Run, machine: &str, verbose: bool) -> String {
 /// How many parts have ended well, and what a run that ended early lacks. A size of a part is a part here.
 fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
     let all = plan.frames.len() * plan.parts.len();
-    let whole = lines.iter().filter(|line| line.why.is_none()).count();
-    let missing = all.saturating_sub(lines.len());
+    // A part of a size has several lines where more than one thing was reset.
+    let begun = lines.chunk_by(|one, next| one.part == next.part);
+    let is_whole = |lines: &&[Line<'_>]| lines.iter().all(|line| line.why.is_none());
+    let whole = begun.clone().filter(is_whole).count();
+    let missing = all.saturating_sub(begun.count());
     let partial = match missing {
         0 => String::new(),
         _ => format!("PARTIAL: the run ended before {missing} of {all} parts had a result\n"),
@@ -53,6 +57,8 @@ fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
 struct Line<'a> {
     /// `64 B latency`.
     name: String,
+    /// Frame and verb.
+    part: (&'a str, &'static str),
     why: Option<String>,
     doubts: &'a [Doubt],
 }
@@ -60,10 +66,11 @@ struct Line<'a> {
 /// Each part that was begun, for each frame size.
 fn lines(run: &Run) -> Vec<Line<'_>> {
     macro_rules! lines {
-        ($($lines:ident $verb:literal $left_out:expr,)*) => {[$(
+        ($($lines:ident $verb:literal $of:expr, $left_out:expr;)*) => {[$(
             (run.$lines.iter())
                 .map(|line| Line {
-                    name: format!("{} {}", number::frame(&line.frame), $verb),
+                    name: format!("{} {}{}", number::frame(&line.frame), $verb, $of(line)),
+                    part: (&line.frame, $verb),
                     why: line.why.clone().or_else(|| $left_out(line)),
                     doubts: &line.doubts,
                 })
@@ -71,15 +78,18 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
         )*]};
     }
     let all = lines! {
-        results "throughput" |_| None,
-        latencies "latency" |line: &LatencyLine| {
+        results "throughput" |_| "", |_| None;
+        latencies "latency" |_| "", |line: &LatencyLine| {
             left_out(&line.loads, "loads", |load| load.router.trials.is_empty())
-        },
-        curves "loss" |line: &CurveLine| left_out(&line.loads, "loads", |load| load.measured.is_none()),
-        bursts "back-to-back" |_| None,
-        recoveries "recovery" |line: &RecoveryLine| {
+        };
+        curves "loss" |_| "", |line: &CurveLine| left_out(&line.loads, "loads", |load| load.measured.is_none());
+        bursts "back-to-back" |_| "", |_| None;
+        recoveries "recovery" |_| "", |line: &RecoveryLine| {
             left_out(&line.trials, "trials", |trial| trial.recovered == Recovered::NotMeasured)
-        },
+        };
+        resets "reset" |line: &ResetLine| format!(", {}", line.reset), |line: &ResetLine| {
+            left_out(&line.trials, "trials", |trial| trial.tried.recovered == Recovered::NotMeasured)
+        };
     };
     all.into_iter().flatten().collect()
 }
@@ -103,8 +113,9 @@ fn summary(run: &Run, rows: &[Row<'_>]) -> String {
         "p50",
         "p99",
         "loss at max",
-        "longest burst",
+        "burst",
         "recovery",
+        "reset",
     ];
     let mut table = vec![head.map(str::to_owned)];
     let mut frames: Vec<&str> = Vec::new();
@@ -128,10 +139,12 @@ fn summary(run: &Run, rows: &[Row<'_>]) -> String {
                 run.recoveries.iter().find(|line| line.frame == frame),
                 recovery_of,
             ),
+            reset_of(run.resets.iter().filter(|line| line.frame == frame)),
         ]);
     }
     columns(&table, &[0])
-        + "frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n"
+        + "frames/s; p50, p99: one-way latency at that rate; loss at the highest load; burst: the longest\n\
+           without loss; reset: the longest time without forwarding, by frame loss\n"
 }
 
 fn cell<T>(line: Option<T>, words: impl Fn(T) -> Option<String>) -> String {
@@ -179,6 +192,17 @@ fn recovery_of(line: &RecoveryLine) -> Option<String> {
         None if says(Recovered::NotOverloaded) => Some("no overload".to_owned()),
         None => None,
     }
+}
+
+/// The longest of all that was reset; nothing where one of them has no time.
+fn reset_of<'a>(lines: impl Iterator<Item = &'a ResetLine> + Clone) -> String {
+    let lasting = |trial: &ResetTrial| trial.tried.recovered == Recovered::NotRecovered;
+    if lines.clone().flat_map(|line| &line.trials).any(lasting) {
+        return "not recovered".to_owned();
+    }
+    let times: Option<Vec<u64>> = lines.map(|line| line.frame_loss_ns).collect();
+    let longest = times.and_then(|times| times.into_iter().max());
+    longest.map_or(NONE.to_owned(), |ns| number::time(ns as f64))
 }
 
 /// The parts that do less than the RFC asks for.
@@ -246,6 +270,10 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
     add(
         !run.recoveries.is_empty(),
         super::overload_recovery(&run.recoveries, machine, true),
+    );
+    add(
+        !run.resets.is_empty(),
+        super::resets(&run.resets, machine, true),
     );
     text
 }

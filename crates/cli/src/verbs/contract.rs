@@ -4,9 +4,12 @@ use crate::args::OutputArgs;
 use crate::plan::{BedChoice, DestinationPlan};
 use crate::record::Job;
 use crate::recorder::Recorder;
+use crate::terminal::plan as words;
 use anyhow::{Result, bail};
 use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fib_scale::Point;
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_record::{ResultLine, Run};
@@ -102,5 +105,66 @@ pub trait Measure {
     /// The points of `mpps fib-scale`.
     fn points(&self) -> &[Point] {
         &[]
+    }
+}
+
+/// A plan of trials on a bed alone, for one frame size after the other.
+pub trait BedJob {
+    /// What the plan in words calls its rule.
+    const RULE: &'static str = "trials";
+
+    /// What was asked for, as the record's first line has it.
+    fn job(&self) -> Job<'_>;
+
+    /// All but the trials.
+    fn measurement(&self) -> &ThroughputPlan;
+
+    /// The same, to be completed.
+    fn measurement_mut(&mut self) -> &mut ThroughputPlan;
+
+    /// Whether a rate is searched before.
+    fn searches(&self) -> bool {
+        true
+    }
+
+    /// Completes what only the bed can tell and what is the plan's own.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    fn complete(&mut self, _bed: &Bed) -> Result<()> {
+        Ok(())
+    }
+
+    /// Runs it. Returns what ended it early, or a frame size.
+    fn measure(&self, bed: &Bed, recorder: &mut Recorder) -> Option<JobError>;
+}
+
+impl<T: BedJob> Measure for T {
+    fn job(&self) -> Job<'_> {
+        BedJob::job(self)
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        let sent = match self.searches() {
+            true => words::measurement(self.measurement()),
+            false => words::sent(self.measurement()),
+        };
+        let rule = BedJob::job(self).rule;
+        sent + &words::destinations(asked.destinations.as_ref())
+            + &format!("{:<13}{rule}\n", T::RULE)
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.measurement_mut().traffic
+    }
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        *self.measurement_mut() = self.measurement().on_bed(bed)?;
+        self.complete(bed)
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let error = self.measure(place.bed()?, recorder);
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 }

@@ -1,6 +1,6 @@
 //! `mpps loss`: what is lost at each load.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, BedJob, Measure, Place};
 use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
@@ -10,8 +10,10 @@ use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::lasting::{self, Lasting, LastingPlan};
 use mpps_lab::jobs::loss::{self, Curve, LossPlan};
+use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 
 /// Runs the verb.
@@ -25,7 +27,7 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
         ..Asked::new(&args.output, plan.bed, plan.destinations)
     };
     match plan.lasting {
-        Some(lasting) => measure(&asked, Overload(lasting)),
+        Some(lasting) => measure(&asked, lasting),
         None => measure(&asked, Loss(plan.offer)),
     }
 }
@@ -65,32 +67,27 @@ impl Measure for Loss {
     }
 }
 
-/// A lasting overload.
-struct Overload(LastingPlan);
+impl BedJob for LastingPlan {
+    const RULE: &str = "loads";
 
-impl Measure for Overload {
     fn job(&self) -> Job<'_> {
-        Job::lasting(&self.0)
+        Job::lasting(self)
     }
 
-    fn words(&self, asked: &Asked<'_>) -> String {
-        words::sent(&self.0.measurement)
-            + &words::destinations(asked.destinations.as_ref())
-            + &format!("loads        {}\n", self.job().rule)
+    fn measurement(&self) -> &ThroughputPlan {
+        &self.measurement
     }
 
-    fn traffic(&mut self) -> &mut Traffic {
-        &mut self.0.measurement.traffic
+    fn measurement_mut(&mut self) -> &mut ThroughputPlan {
+        &mut self.measurement
     }
 
-    fn resolve(&mut self, bed: &Bed) -> Result<()> {
-        self.0.measurement = self.0.measurement.on_bed(bed)?;
-        Ok(())
+    fn searches(&self) -> bool {
+        false
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, &self.0)]);
-        let error = lasting::measure(place.bed()?, &self.0, &mut results);
-        error.map_or(Ok(()), |error| Err(error.into()))
+    fn measure(&self, bed: &Bed, recorder: &mut Recorder) -> Option<JobError> {
+        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, self)]);
+        lasting::measure(bed, self, &mut results)
     }
 }

@@ -12,7 +12,7 @@ pub mod calibrate;
 pub mod compare;
 pub mod compare_records;
 #[cfg(feature = "measure")]
-mod contract;
+pub mod contract;
 #[cfg(feature = "measure")]
 mod destinations;
 #[cfg(feature = "measure")]

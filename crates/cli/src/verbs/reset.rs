@@ -1,17 +1,17 @@
 //! `mpps reset`: for how long nothing is forwarded after a reset.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, BedJob};
 use super::measure::measure;
 use crate::args::ResetArgs;
 use crate::exit::Exit;
 use crate::plan;
 use crate::record::{Job, reset_lines};
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::Result;
 use mpps_lab::bed::Bed;
-use mpps_lab::jobs::reset::{self, Part, ResetPlan, SizeResets};
-use mpps_lab::traffic::Traffic;
+use mpps_lab::jobs::JobError;
+use mpps_lab::jobs::reset::{self, ResetPlan, SizeResets};
+use mpps_lab::jobs::throughput::ThroughputPlan;
 
 /// Runs the verb.
 ///
@@ -20,50 +20,30 @@ use mpps_lab::traffic::Traffic;
 pub fn run(args: &ResetArgs) -> Result<Exit> {
     let plan = plan::ResetPlan::new(args)?;
     let asked = Asked::new(&args.output, plan.bed, plan.destinations);
-    let all = args.reset.is_empty();
-    measure(
-        &asked,
-        Reset {
-            plan: plan.offer,
-            all,
-        },
-    )
+    measure(&asked, plan.offer)
 }
 
-/// What to reset.
-struct Reset {
-    plan: ResetPlan,
-    /// Whether all that the bed has is meant.
-    all: bool,
-}
+impl BedJob for ResetPlan {
+    const RULE: &str = "resets";
 
-impl Measure for Reset {
     fn job(&self) -> Job<'_> {
-        Job::reset(&self.plan)
+        Job::reset(self)
     }
 
-    fn words(&self, asked: &Asked<'_>) -> String {
-        words::measurement(&self.plan.measurement)
-            + &words::destinations(asked.destinations.as_ref())
-            + &format!("resets       {}\n", self.job().rule)
+    fn measurement(&self) -> &ThroughputPlan {
+        &self.measurement
     }
 
-    fn traffic(&mut self) -> &mut Traffic {
-        &mut self.plan.measurement.traffic
+    fn measurement_mut(&mut self) -> &mut ThroughputPlan {
+        &mut self.measurement
     }
 
-    fn resolve(&mut self, bed: &Bed) -> Result<()> {
-        self.plan.measurement = self.plan.measurement.on_bed(bed)?;
-        let scripted = bed.plan().dut_setup.is_some();
-        if self.all && !scripted {
-            self.plan.parts.retain(|part| *part != Part::SetUp);
-        }
-        plan::check_parts(&self.plan.parts, scripted)
+    fn complete(&mut self, bed: &Bed) -> Result<()> {
+        plan::choose_parts(&mut self.parts, bed.plan().dut_setup.is_some())
     }
 
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, &self.plan));
-        let error = reset::measure(place.bed()?, &self.plan, &mut results);
-        error.map_or(Ok(()), |error| Err(error.into()))
+    fn measure(&self, bed: &Bed, recorder: &mut Recorder) -> Option<JobError> {
+        let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, self));
+        reset::measure(bed, self, &mut results)
     }
 }

@@ -82,6 +82,22 @@ fn bursts() -> BurstLine {
     }
 }
 
+fn reset(part: &str, frame_loss_ns: u64, why: Option<&str>) -> ResetLine {
+    ResetLine {
+        frame: "64".to_owned(),
+        receiver: None,
+        reset: part.to_owned(),
+        hold_ns: 0,
+        load_fps: None,
+        trials: Vec::new(),
+        frame_loss_ns: Some(frame_loss_ns),
+        time_stamp_ns: None,
+        why: why.map(str::to_owned),
+        doubts: Vec::new(),
+        other: Other::new(),
+    }
+}
+
 /// One of all parts with two frame sizes, of which the second was not begun.
 fn run() -> Run {
     let mut begin = begun("");
@@ -97,6 +113,7 @@ fn run() -> Run {
         part("latency", None),
         part("loss", None),
         part("back-to-back", None),
+        part("reset", None),
     ];
     let mut run = Run::new("run");
     run.add(begin);
@@ -104,23 +121,27 @@ fn run() -> Run {
     run.add(latency(Some("interrupted")));
     run.add(curve());
     run.add(bursts());
+    run.add(reset("link", 1_500_000, None));
+    run.add(reset("routes", 2_000_000, Some("too disturbed")));
     run
 }
 
 #[test]
 fn a_partial_run_is_said_to_be_partial() {
     let text = suite(&run(), "a machine", false);
-    let wanted = "RFC 2544 section 26: 3 of 8 parts measured in full\n\
-        PARTIAL: the run ended before 4 of 8 parts had a result\n\
+    let wanted = "RFC 2544 section 26: 3 of 10 parts measured in full\n\
+        PARTIAL: the run ended before 5 of 10 parts had a result\n\
         \na machine\n\
-        \nframe  without loss      p50      p99    loss at max  longest burst  recovery\n\
-        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M          8 200         -\n\
-        1518              -        -        -              -              -         -\n\
-        frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n\
+        \nframe  without loss      p50      p99    loss at max  burst  recovery    reset\n\
+        64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M  8 200         -  2.00 ms\n\
+        1518              -        -        -              -      -         -        -\n\
+        frames/s; p50, p99: one-way latency at that rate; loss at the highest load; burst: the longest\n\
+        without loss; reset: the longest time without forwarding, by frame loss\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
-        - 64 B latency: interrupted\n";
+        - 64 B latency: interrupted\n\
+        - 64 B reset, routes: too disturbed\n";
     assert_eq!(text, wanted);
 }
 
@@ -166,6 +187,7 @@ fn verbose_shows_each_parts_own_table() {
         "Latency, one-way, every frame timed (RFC 2544 section 26.2",
         "Frame loss rate (RFC 2544 section 26.3)",
         "Back-to-back frames (RFC 2544 section 26.4",
+        "Reset time (RFC 2544 section 26.6, RFC 6201)",
     ] {
         assert_eq!(text.matches(wanted).count(), 1, "{wanted}: {text}");
     }
