@@ -4,6 +4,7 @@ mod door;
 
 use door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const HELD_NS: u64 = 300_000_000;
@@ -14,6 +15,7 @@ const QUEUED_NS: u64 = 4_096 * 1_000_000_000 / FPS;
 /// The results of a run, which `mpps show` tells as well. `None`: the machine was too restless.
 fn results(scratch: &Scratch, words: &str, script: Option<&Path>) -> Option<Vec<Value>> {
     let record = scratch.path("record.jsonl");
+    let _of_before = std::fs::remove_file(&record);
     let words: Vec<&str> = words.split(' ').collect();
     let mut command = mpps(&words);
     command.arg("--record").arg(&record);
@@ -65,7 +67,7 @@ fn a_link_and_routes_that_were_held_are_told() {
     let scratch = Scratch::new("reset");
     for words in [
         "reset --frame 64 --rate 50k --time 1 --hold 300ms --repeat 2",
-        "reset -6 --rate 50k --time 1 --hold 300ms --repeat 2",
+        "reset -6 --frame 78 --rate 50k --time 1 --hold 300ms --repeat 2",
     ] {
         let Some(lines) = results(&scratch, words, None) else {
             return;
@@ -83,8 +85,9 @@ fn a_set_up_script_runs_again() {
     }
     let scratch = Scratch::new("reset-set-up");
     let script = scratch.path("set-up.sh");
-    let text = "ip rule add blackhole pref 1; sleep 0.3; ip rule del pref 1\n";
+    let text = "#!/bin/sh\nset -e\nip rule add blackhole pref 1\nsleep 0.3\nip rule del pref 1\n";
     std::fs::write(&script, text).expect("a script");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
     let words = "reset --reset set-up --frame 64 --rate 50k --time 1 --repeat 2";
     if let Some(lines) = results(&scratch, words, Some(&script)) {
         assert_eq!(names(&lines), ["set-up"]);

@@ -53,6 +53,8 @@ pub struct ResetTrial {
     pub tried: RecoveryTrial,
     /// The longest time without a received frame; null where it is not around the reset.
     pub time_stamp_ns: Option<u64>,
+    /// Of the lost frames, those lost in disturbances and not within that time: they do not count. Null in older records.
+    pub disturbed_lost_frames: Option<u64>,
     /// Frames that the sender left out within that time; null in older records.
     pub unsent_frames: Option<u64>,
     /// The two methods may differ by so much.

@@ -79,6 +79,7 @@ mod tests {
                 lost_frames: 2_000,
             },
             time_stamp_ns: frame_loss_ns.map(|ns| ns + 100_000),
+            disturbed_lost_frames: Some(0),
             unsent_frames: Some(0),
             resolution_ns: 20_000,
             took_ns: 1_500_000,
