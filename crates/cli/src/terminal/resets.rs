@@ -115,7 +115,9 @@ mod tests {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
         let unnoticed = told(Recovered::Recovered, Some(0));
-        assert!(unnoticed.contains("64 B, link: no frame was lost by the reset (1 trial), at"));
+        let wanted =
+            "64 B, link: no frame was lost by the reset, nothing arrived for 100 µs (1 trial), at";
+        assert!(unnoticed.contains(wanted), "{unnoticed}");
     }
 
     #[test]

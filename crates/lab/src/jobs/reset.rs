@@ -126,15 +126,6 @@ impl Told {
         let late = trial.lateness.max_bucket().map(|(_, most)| most);
         let is_around = |from: u64, to: u64| to > began_ns && from < ended_ns.max(began_ns + 1);
         let gap = received.gap.filter(|gap| is_around(gap.from_ns, gap.to_ns));
-        eprintln!(
-            "GAP {:?} {:?} reset {:?}",
-            received.gap.map(|g| (
-                g.from_ns as i64 - began_ns as i64,
-                g.to_ns as i64 - began_ns as i64
-            )),
-            received.gap,
-            (began_ns, ended_ns - began_ns)
-        );
         let rest = between(began_ns, last_ns);
         let silent = between(received.last_ns, last_ns);
         let sent = |from, to| trial::sent_between(&beside.marks, from, to).max(1.0);

@@ -139,8 +139,11 @@ pub fn reset(line: &ResetLine) -> String {
     let stamp = line.time_stamp_ns.map_or(String::new(), |ns| {
         format!(", {} by time stamps", number::time(ns as f64))
     });
-    if most == 0 && stamp.is_empty() {
-        return format!("{name}: no frame was lost by the reset ({all}){rate}");
+    if most == 0 {
+        let silence = line.time_stamp_ns.map_or(String::new(), |ns| {
+            format!(", nothing arrived for {}", number::time(ns as f64))
+        });
+        return format!("{name}: no frame was lost by the reset{silence} ({all}){rate}");
     }
     let [loss, least, most] = [loss, least, most].map(|ns| number::time(ns as f64));
     format!(
