@@ -3,12 +3,14 @@
 
 use crate::plan::trials_of;
 use crate::verbs::contract::Measure;
+use crate::verbs::reset::Reset;
 use crate::verbs::throughput::Throughput;
 use mpps_lab::jobs::SearchedRate;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
+use mpps_lab::jobs::reset::{self, ResetPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_method::{FrameSpec, Rate, Span};
 
@@ -36,7 +38,7 @@ pub struct Lengths {
     pub burst: Span,
     /// Searches for the longest burst.
     pub bursts: u32,
-    /// Trials with an overload.
+    /// Trials with an overload, and with each reset.
     pub recoveries: u32,
     /// Each part of each frame size.
     pub budget: Option<Span>,
@@ -62,6 +64,8 @@ pub const QUICK: Lengths = Lengths {
 };
 /// Loads of the loss series (RFC 2544 section 26.3: 10 % at most).
 const STEP: f64 = 0.1;
+/// A trial with a reset.
+const RESET: Span = Span::from_millis(2_000);
 /// Trials of a search whose time is not limited, about.
 const SEARCH_TRIALS: u64 = 12;
 /// Set-up, overload and drain of a part take so long, about.
@@ -105,7 +109,7 @@ pub struct Part {
 }
 
 /// All parts.
-pub const PARTS: [Part; 5] = [
+pub const PARTS: [Part; 6] = [
     Part {
         verb: "throughput",
         section: "26.1",
@@ -170,6 +174,25 @@ pub const PARTS: [Part; 5] = [
                 after: suite.lengths.trial,
                 trials: suite.lengths.recoveries,
             })
+        },
+    },
+    Part {
+        verb: "reset",
+        section: "26.6",
+        // It leaves length and number open.
+        asked: ("", |_| false),
+        about: |lengths| lengths.about(u64::from(lengths.recoveries) * 3, RESET),
+        job: |suite, searched| {
+            let share = |found: SearchedRate| Rate::from_fps(found.rate.fps() * reset::SHARE);
+            let plan = ResetPlan {
+                measurement: suite.measurement.clone(),
+                parts: Vec::new(),
+                rate: searched.map(share),
+                time: RESET,
+                hold: Span::ZERO,
+                trials: suite.lengths.recoveries,
+            };
+            Box::new(Reset { plan, all: true })
         },
     },
 ];

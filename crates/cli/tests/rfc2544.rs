@@ -5,12 +5,13 @@ mod door;
 use door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("throughput", "results"),
     ("latency", "latencies"),
     ("loss", "curves"),
     ("back-to-back", "bursts"),
     ("recovery", "recoveries"),
+    ("reset", "resets"),
 ];
 
 #[test]
@@ -36,16 +37,18 @@ fn all_parts_of_a_size_are_one_record() {
     );
     assert!(!text.contains("PARTIAL"), "{text}");
     assert!(
-        ended.stderr.contains("latency of 64 B, 2 of 5, about "),
+        ended.stderr.contains("latency of 64 B, 2 of 6, about "),
         "{ended:?}"
     );
     let shown = run(mpps(&["show"]).arg(&record));
     assert_eq!((shown.code, &shown.stdout), (Some(0), text));
     let shown = run(mpps(&["show", "--json"]).arg(&record));
     let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
-    for (_, lines) in PARTS {
+    for (verb, lines) in PARTS {
         let lines = document[lines].as_array().expect(lines);
-        assert_eq!(lines.len(), 1, "{lines:?}");
+        // Link and routes.
+        let wanted = if verb == "reset" { 2 } else { 1 };
+        assert_eq!(lines.len(), wanted, "{lines:?}");
     }
     let rate = &document["results"][0]["rate_fps"];
     let passed_on = &document["latencies"][0];

@@ -35,15 +35,28 @@ pub struct ResetLine {
     pub other: Other,
 }
 
+impl ResetLine {
+    /// What was measured, in words: frame and reset.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        format!("{}, {}", self.frame, self.reset)
+    }
+}
+
 /// One trial with a reset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResetTrial {
-    /// As of `mpps recovery`. The recovery time is the one by the frame-loss method: lost frames by the offered rate.
+    /// As of `mpps recovery`. The recovery time is the one by the frame-loss method: lost and unsent frames by the offered
+    /// rate.
     #[serde(flatten)]
     pub tried: RecoveryTrial,
     /// The longest time without a received frame; null where it is not around the reset.
     pub time_stamp_ns: Option<u64>,
+    /// Of the lost frames, those lost in disturbances and not within that time: they do not count. Null in older records.
+    pub disturbed_lost_frames: Option<u64>,
+    /// Frames that the sender left out within that time; null in older records.
+    pub unsent_frames: Option<u64>,
     /// The two methods may differ by so much.
     pub resolution_ns: u64,
     /// How long the reset itself took.

@@ -1,6 +1,7 @@
 //! The doubts of several results, points or curves, each once.
 
 use mpps_record::{Doubt, PointLine, Run};
+use std::borrow::Cow;
 
 /// Things seen that are told of one doubt, and subjects that are named for one of them. More are counted.
 const TOLD_MAX: usize = 3;
@@ -11,23 +12,26 @@ pub struct Raised<'a> {
     /// The doubt, as the first that raised it has it.
     pub doubt: &'a Doubt,
     /// What was seen, and which subjects saw it so.
-    pub seen: Vec<(&'a str, Vec<&'a str>)>,
+    pub seen: Vec<(&'a str, Vec<Cow<'a, str>>)>,
     /// Subjects in all, those without this doubt too.
     pub among: usize,
 }
 
 impl<'a> Raised<'a> {
     /// Each doubt of these subjects once, the gravest first.
-    pub fn each(subjects: impl IntoIterator<Item = (&'a str, &'a [Doubt])>) -> Vec<Self> {
+    pub fn each<S: Into<Cow<'a, str>>>(
+        subjects: impl IntoIterator<Item = (S, &'a [Doubt])>,
+    ) -> Vec<Self> {
         let (mut raised, mut among): (Vec<Self>, _) = (Vec::new(), 0);
         for (subject, doubts) in subjects {
             among += 1;
+            let subject = subject.into();
             for doubt in doubts {
                 match raised.iter_mut().find(|one| one.doubt.name == doubt.name) {
-                    Some(known) => known.note(subject, &doubt.seen),
+                    Some(known) => known.note(subject.clone(), &doubt.seen),
                     None => raised.push(Self {
                         doubt,
-                        seen: vec![(&doubt.seen, vec![subject])],
+                        seen: vec![(&doubt.seen, vec![subject.clone()])],
                         among,
                     }),
                 }
@@ -44,14 +48,16 @@ impl<'a> Raised<'a> {
     pub fn of_run(run: &'a Run) -> Vec<Self> {
         macro_rules! doubts {
             ($lines:expr) => {
-                $lines.map(|line| (line.frame.as_str(), line.doubts.as_slice()))
+                $lines.map(|line| (Cow::Borrowed(line.frame.as_str()), line.doubts.as_slice()))
             };
         }
         let points = run.points.iter();
         let named = |point: &'a PointLine| point.frame.as_deref().unwrap_or("");
         let of_points = points
             .clone()
-            .map(|point| (named(point), &point.doubts[..]));
+            .map(|point| (Cow::Borrowed(named(point)), &point.doubts[..]));
+        let resets = run.resets.iter();
+        let resets = resets.map(|line| (Cow::Owned(line.subject()), &line.doubts[..]));
         Self::each(
             doubts!(run.results.iter())
                 .chain(doubts!(points.flat_map(|point| &point.results)))
@@ -60,7 +66,7 @@ impl<'a> Raised<'a> {
                 .chain(doubts!(run.latencies.iter()))
                 .chain(doubts!(run.bursts.iter()))
                 .chain(doubts!(run.recoveries.iter()))
-                .chain(doubts!(run.resets.iter()))
+                .chain(resets)
                 .chain(doubts!(run.comparisons.iter()))
                 .chain(of_points),
         )
@@ -88,7 +94,7 @@ impl<'a> Raised<'a> {
         told.join("; ")
     }
 
-    fn note(&mut self, subject: &'a str, seen: &'a str) {
+    fn note(&mut self, subject: Cow<'a, str>, seen: &'a str) {
         match self.seen.iter_mut().find(|(known, _)| *known == seen) {
             Some((_, subjects)) => subjects.push(subject),
             None => self.seen.push((seen, vec![subject])),

@@ -40,6 +40,7 @@ fn part(run: &Run, verb: &str) -> Run {
         "loss" => part.curves.clone_from(&run.curves),
         "back-to-back" => part.bursts.clone_from(&run.bursts),
         "recovery" => part.recoveries.clone_from(&run.recoveries),
+        "reset" => part.resets.clone_from(&run.resets),
         _ => {}
     }
     part

@@ -15,7 +15,7 @@ pub struct SuiteArgs {
     /// search; the output says what that is short of
     #[arg(long, help_heading = "Suite")]
     pub quick: bool,
-    /// Only these parts: throughput, latency, loss, back-to-back, recovery
+    /// Only these parts: throughput, latency, loss, back-to-back, recovery, reset
     #[arg(
         long,
         value_name = "PARTS",

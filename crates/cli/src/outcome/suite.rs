@@ -44,6 +44,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
                 "curves": run.curves,
                 "bursts": run.bursts,
                 "recoveries": run.recoveries,
+                "resets": run.resets,
             }),
         )?;
     } else if is_in(run) {

@@ -19,7 +19,7 @@ const QUICK_SIZES: &str = "512,1518";
 /// # Errors
 /// One line that names the remedy.
 pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
-    let parts = parts(&args.only, &args.except)?;
+    let mut parts = parts(&args.only, &args.except)?;
     let mut sending = Sending::new(&args.sent, &args.place, None)?;
     let (preset, usual, sizes) = match args.quick {
         true => (Preset::Quick, QUICK, QUICK_SIZES),
@@ -30,9 +30,15 @@ pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
         let least = &sending.traffic.frames;
         sending.sizes = FrameSpec::parse_list(&format!("{least},{sizes}"))?;
     }
-    let steps = parts.iter().any(|part| part.verb == "recovery");
+    let steps = recovery::can_step(&sending.traffic);
+    let resets = steps && sending.bed.dut().planned().takes_routes();
     ensure!(
-        !steps || recovery::can_step(&sending.traffic),
+        resets || !args.only.iter().any(|part| part == "reset"),
+        "--only reset: mpps resets only the router of its own bed, in one direction and with --port xdp"
+    );
+    parts.retain(|part| resets || part.verb != "reset");
+    ensure!(
+        steps || !parts.iter().any(|part| part.verb == "recovery"),
         "recovery needs one direction and --port xdp: give --except recovery, or leave out what it lacks"
     );
     let lengths = usual.with(args.time, args.budget);

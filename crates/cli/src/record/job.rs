@@ -204,14 +204,17 @@ impl<'a> Job<'a> {
         let share = || format!("{} of the maximum forwarding rate", percent(SHARE));
         let load = plan.rate.map_or_else(share, |rate| rate.to_string());
         let parts: Vec<&str> = plan.parts.iter().map(|part| Part::name(*part)).collect();
+        let parts = match parts[..] {
+            [] => "all that the bed has".to_owned(),
+            _ => parts.join(", "),
+        };
         Self {
             name: "reset",
             traffic: &measurement.traffic,
             receiver: measurement.receiver,
             rule: format!(
-                "{} each of {}, held for {hold}, in {time} at {load}",
-                plan.trials,
-                parts.join(", ")
+                "{} each of {parts}, held for {hold}, in {time} at {load}",
+                plan.trials
             ),
             plan: Plan {
                 fixed: Some(FixedLoads {

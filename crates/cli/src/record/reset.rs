@@ -35,6 +35,8 @@ fn reset_trial(reset: &ResetTrial) -> mpps_record::ResetTrial {
             ..trial(&reset.tried)
         },
         time_stamp_ns: told.time_stamp.map(Span::as_nanos),
+        disturbed_lost_frames: Some(told.elsewhere),
+        unsent_frames: Some(told.unsent),
         resolution_ns: told.resolution.as_nanos(),
         took_ns: told.took.as_nanos(),
         rest_ns: told.rest.as_nanos(),

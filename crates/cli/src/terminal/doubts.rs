@@ -3,6 +3,7 @@
 
 use mpps_record::Doubt;
 use mpps_report::doubts::Raised;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Lines of doubts at most, without `--verbose`; and lines of one doubt with it.
@@ -58,7 +59,7 @@ impl<'a> Doubted<'a> {
         }
         for Raised { seen, .. } in raised.iter().take(LINES_MAX) {
             let (what, first) = &seen[0];
-            let similar: Vec<&str> = seen[1..].iter().flat_map(|(_, all)| all).copied().collect();
+            let similar: Vec<_> = seen[1..].iter().flat_map(|(_, all)| all.clone()).collect();
             let _ = writeln!(text, "- {what}{}", self.among(first, &similar));
         }
         if raised.len() > LINES_MAX {
@@ -93,7 +94,7 @@ impl<'a> Doubted<'a> {
     }
 
     /// Which saw it: ` (64; similar: imix)`, ` (in 3 of 9 points)`; nothing where all saw the same.
-    fn among(&self, first: &[&str], similar: &[&str]) -> String {
+    fn among(&self, first: &[Cow<'_, str>], similar: &[Cow<'_, str>]) -> String {
         let (seen, all) = (first.len() + similar.len(), self.subjects.len());
         match (seen == all, similar.is_empty()) {
             (true, true) => String::new(),

@@ -21,7 +21,7 @@ pub fn overload_recovery(sizes: &[RecoveryLine], machine: &str, verbose: bool) -
             rows.extend(size.trials.iter().map(row));
             text += &format!("\n{}", columns(&rows, &[1, 4]));
         }
-        text += &remarks(size.trials.iter(), size.why.as_ref());
+        text += &remarks(size.trials.iter(), size.why.as_ref(), verbose);
     }
     let doubted = Doubted {
         subjects: (sizes.iter())
@@ -51,21 +51,27 @@ fn row(trial: &RecoveryTrial) -> [String; HEAD.len()] {
     ]
 }
 
-/// What a table of trials has to be read with.
+/// What a table of trials has to be read with. Why a trial says nothing is long, so only details have it.
 pub(super) fn remarks<'a>(
     trials: impl Iterator<Item = &'a RecoveryTrial>,
     why: Option<&String>,
+    verbose: bool,
 ) -> String {
     let unsure = trials.filter(|trial| trial.recovered == Recovered::NotMeasured);
     let mut lines: Vec<String> = unsure
         .map(|trial| {
             let tries = number::plural(trial.void_trials as usize + 1, "trial");
-            format!(
-                "trial {}: {tries}, the last {}",
-                trial.trial, trial.verdict_text
-            )
+            let last = if verbose {
+                &trial.verdict_text
+            } else {
+                &trial.verdict.to_string()
+            };
+            format!("trial {}: {tries}, the last {last}", trial.trial)
         })
         .collect();
+    if !verbose && !lines.is_empty() {
+        lines.push("-v: why".to_owned());
+    }
     lines.extend(why.map(|why| format!("not all of it: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -139,12 +145,14 @@ mod tests {
             (Recovered::NotMeasured, "64 B: recovery not measured.\n"),
             (
                 Recovered::NotMeasured,
-                "trial 7: 3 trials, the last lossy: 1 234 lost\n",
+                "trial 7: 3 trials, the last lossy\n-v: why\n",
             ),
         ] {
             let text = told(vec![trial(7, recovered, None)], None);
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
+        let why = remarks([trial(7, Recovered::NotMeasured, None)].iter(), None, true);
+        assert_eq!(why, "trial 7: 3 trials, the last lossy: 1 234 lost\n");
         assert!(told(Vec::new(), None).contains("64 B: recovery not measured.\n"));
     }
 }

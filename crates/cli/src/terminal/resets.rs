@@ -30,11 +30,13 @@ pub fn resets(lines: &[ResetLine], machine: &str, verbose: bool) -> String {
             text += &format!("\n{}", columns(&rows, &[1]));
         }
         let tried = line.trials.iter().map(|trial| &trial.tried);
-        text += &remarks(tried, line.why.as_ref());
+        text += &remarks(tried, line.why.as_ref(), verbose);
     }
+    let subjects: Vec<String> = lines.iter().map(ResetLine::subject).collect();
+    let subjects = subjects.iter().zip(lines);
     let doubted = Doubted {
-        subjects: (lines.iter())
-            .map(|line| (line.frame.as_str(), line.doubts.as_slice()))
+        subjects: subjects
+            .map(|(subject, line)| (subject.as_str(), line.doubts.as_slice()))
             .collect(),
         noun: "resets",
         named_max: 5,
@@ -63,7 +65,7 @@ fn row(trial: &ResetTrial) -> [String; HEAD.len()] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{Other, Recovered, RecoveryTrial, Verdict};
+    use mpps_record::{Doubt, Other, Recovered, RecoveryTrial, Verdict};
 
     fn told(recovered: Recovered, frame_loss_ns: Option<u64>) -> String {
         resets(&[line(recovered, frame_loss_ns)], "a machine", false)
@@ -81,6 +83,8 @@ mod tests {
                 lost_frames: 2_000,
             },
             time_stamp_ns: frame_loss_ns.map(|ns| ns + 100_000),
+            disturbed_lost_frames: Some(0),
+            unsent_frames: Some(0),
             resolution_ns: 20_000,
             took_ns: 1_500_000,
             rest_ns: 1_500_000_000,
@@ -138,6 +142,30 @@ mod tests {
             "64 B, link: no frame was lost in 2 of 3 trials; in the others nothing was forwarded for up to 60.7 ms by frame \
              loss, at 1.00M frames/s"
         );
+    }
+
+    #[test]
+    fn a_doubt_names_frame_and_reset() {
+        let line = |reset: &str, seen: &str| ResetLine {
+            frame: "78".to_owned(),
+            receiver: None,
+            reset: reset.to_owned(),
+            hold_ns: 0,
+            load_fps: None,
+            trials: Vec::new(),
+            frame_loss_ns: None,
+            time_stamp_ns: None,
+            why: None,
+            doubts: vec![Doubt {
+                name: "methods-disagree".to_owned(),
+                seen: seen.to_owned(),
+                ..Doubt::default()
+            }],
+            other: Other::new(),
+        };
+        let text = resets(&[line("link", "2 ms"), line("routes", "3 ms")], "", false);
+        let wanted = "- 2 ms (78, link; similar: 78, routes)\n";
+        assert!(text.contains(wanted), "{text}");
     }
 
     #[test]

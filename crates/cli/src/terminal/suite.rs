@@ -5,7 +5,7 @@ use super::doubts::Doubted;
 use super::{Row, columns, details, grouped, percent, report, table};
 use mpps_record::{
     BurstLine, Claim, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
-    RecoveryLine, RecoveryTrial, ResultLine, Run,
+    RecoveryLine, RecoveryTrial, ResetLine, ResetTrial, ResultLine, Run,
 };
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
@@ -43,8 +43,11 @@ pub fn suite(run: &Run, machine: &str, verbose: bool) -> String {
 /// How many parts have ended well, and what a run that ended early lacks. A size of a part is a part here.
 fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
     let all = plan.frames.len() * plan.parts.len();
-    let whole = lines.iter().filter(|line| line.why.is_none()).count();
-    let missing = all.saturating_sub(lines.len());
+    // A part of a size has several lines where more than one thing was reset.
+    let begun = lines.chunk_by(|one, next| one.part == next.part);
+    let is_whole = |lines: &&[Line<'_>]| lines.iter().all(|line| line.why.is_none());
+    let whole = begun.clone().filter(is_whole).count();
+    let missing = all.saturating_sub(begun.count());
     let partial = match missing {
         0 => String::new(),
         _ => format!("PARTIAL: the run ended before {missing} of {all} parts had a result\n"),
@@ -55,6 +58,8 @@ fn measured(plan: &Plan, lines: &[Line<'_>]) -> String {
 /// What a part has come to for one frame size.
 struct Line<'a> {
     /// `64 B latency`.
+    part: String,
+    /// The same, or `64 B reset, link`.
     name: String,
     why: Option<String>,
     doubts: &'a [Doubt],
@@ -63,10 +68,11 @@ struct Line<'a> {
 /// Each part that was begun, for each frame size.
 fn lines(run: &Run) -> Vec<Line<'_>> {
     macro_rules! lines {
-        ($($lines:ident $verb:literal $left_out:expr,)*) => {[$(
+        ($($lines:ident $verb:literal $name:expr, $left_out:expr;)*) => {[$(
             (run.$lines.iter())
                 .map(|line| Line {
-                    name: format!("{} {}", number::frame(&line.frame), $verb),
+                    part: format!("{} {}", number::frame(&line.frame), $verb),
+                    name: format!("{} {}", number::frame(&line.frame), $name(line)),
                     why: line.why.clone().or_else(|| $left_out(line)),
                     doubts: &line.doubts,
                 })
@@ -74,22 +80,26 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
         )*]};
     }
     let all = lines! {
-        results "throughput" |line: &ResultLine| {
+        results "throughput" |_: &ResultLine| "throughput", |line: &ResultLine| {
             let is_early = matches!(line.limited_by, Some(LimitedBy::Trials | LimitedBy::Disturbed));
             is_early.then(|| "the search ended early (-v: why)".to_owned())
-        },
-        latencies "latency" |line: &LatencyLine| {
+        };
+        latencies "latency" |_: &LatencyLine| "latency", |line: &LatencyLine| {
             let why = |load: &LatencyLoad| load.router.left_out_text.clone().unwrap_or_default();
             left_out(&line.loads, "loads", |load| load.router.trials.is_empty(), why)
-        },
-        curves "loss" |line: &CurveLine| {
+        };
+        curves "loss" |_: &CurveLine| "loss", |line: &CurveLine| {
             left_out(&line.loads, "loads", |load| load.measured.is_none(), |load| load.verdict_text.clone())
-        },
-        bursts "back-to-back" |_| None,
-        recoveries "recovery" |line: &RecoveryLine| {
+        };
+        bursts "back-to-back" |_: &BurstLine| "back-to-back", |_: &BurstLine| None;
+        recoveries "recovery" |_: &RecoveryLine| "recovery", |line: &RecoveryLine| {
             let is_left_out = |trial: &RecoveryTrial| trial.recovered == Recovered::NotMeasured;
             left_out(&line.trials, "trials", is_left_out, |trial| trial.verdict_text.clone())
-        },
+        };
+        resets "reset" |line: &ResetLine| format!("reset, {}", line.reset), |line: &ResetLine| {
+            let is_left_out = |trial: &ResetTrial| trial.tried.recovered == Recovered::NotMeasured;
+            left_out(&line.trials, "trials", is_left_out, |trial| trial.tried.verdict_text.clone())
+        };
     };
     all.into_iter().flatten().collect()
 }
@@ -114,7 +124,7 @@ type Cell = fn(&Run, &str) -> Option<String>;
 /// What is said of both percentiles.
 const PERCENTILES: &str = "p50, p99: one-way latency at that rate";
 
-const COLUMNS: [Column; 6] = [
+const COLUMNS: [Column; 7] = [
     ("throughput", "without loss", "frames/s", |run, frame| {
         let rows = Row::each(&run.results);
         Some(table::without_loss(
@@ -137,6 +147,12 @@ const COLUMNS: [Column; 6] = [
     ("recovery", "recovery", "", |run, frame| {
         recovery_of(run.recoveries.iter().find(|line| line.frame == frame)?)
     }),
+    (
+        "reset",
+        "reset",
+        "reset: the longest time without forwarding, by frame loss",
+        |run, frame| reset_of(run.resets.iter().filter(|line| line.frame == frame)),
+    ),
 ];
 
 /// A row a frame size, with the columns of the parts that were asked for.
@@ -216,6 +232,17 @@ fn recovery_of(line: &RecoveryLine) -> Option<String> {
     }
 }
 
+/// The longest of all that was reset; nothing where one of them has no time.
+fn reset_of<'a>(lines: impl Iterator<Item = &'a ResetLine> + Clone) -> Option<String> {
+    let lasting = |trial: &ResetTrial| trial.tried.recovered == Recovered::NotRecovered;
+    if lines.clone().flat_map(|line| &line.trials).any(lasting) {
+        return Some("not recovered".to_owned());
+    }
+    let times: Option<Vec<u64>> = lines.map(|line| line.frame_loss_ns).collect();
+    let longest = times?.into_iter().max()?;
+    Some(number::time(longest as f64))
+}
+
 /// The parts that do less than the RFC asks for.
 fn shortened(plan: &Plan) -> String {
     let short = plan
@@ -267,6 +294,7 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
         (!run.bursts.is_empty()).then(|| super::back_to_back(&run.bursts, machine, true)),
         (!run.recoveries.is_empty())
             .then(|| super::overload_recovery(&run.recoveries, machine, true)),
+        (!run.resets.is_empty()).then(|| super::resets(&run.resets, machine, true)),
     ];
     let told = told.into_iter().flatten();
     text.extend(told.map(|told| format!("\n{told}")));

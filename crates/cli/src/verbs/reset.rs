@@ -31,10 +31,22 @@ pub fn run(args: &ResetArgs) -> Result<Exit> {
 }
 
 /// What to reset.
-struct Reset {
-    plan: ResetPlan,
+pub struct Reset {
+    /// The job's own plan.
+    pub plan: ResetPlan,
     /// Whether all that the bed has is meant.
-    all: bool,
+    pub all: bool,
+}
+
+impl Reset {
+    /// The plan with the parts that this bed has, if all are meant.
+    fn on(&self, bed: &Bed) -> ResetPlan {
+        let mut plan = self.plan.clone();
+        if self.all {
+            plan.parts = Part::all_of(bed.plan().dut_setup.is_some());
+        }
+        plan
+    }
 }
 
 impl Measure for Reset {
@@ -54,15 +66,14 @@ impl Measure for Reset {
 
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
         self.plan.measurement = self.plan.measurement.on_bed(bed)?;
-        let scripted = bed.plan().dut_setup.is_some();
-        if self.all && !scripted {
-            self.plan.parts.retain(|part| *part != Part::SetUp);
-        }
-        plan::check_parts(&self.plan.parts, scripted)
+        self.plan = self.on(bed);
+        plan::check_parts(&self.plan.parts, bed.plan().dut_setup.is_some())
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, &self.plan));
-        ended(reset::measure(place.bed()?, &self.plan, &mut results))
+        let bed = place.bed()?;
+        let plan = self.on(bed);
+        let mut results = recorder.with(|size: &SizeResets, _| reset_lines(size, &plan));
+        ended(reset::measure(bed, &plan, &mut results))
     }
 }

@@ -6,7 +6,7 @@
 
 use super::recovery::{self, Recovery};
 use super::sizes::{self, counts};
-use super::throughput::{self, ThroughputPlan, saturate};
+use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::monotonic_ns;
@@ -181,14 +181,8 @@ fn measure_size(
     size: &mut Lasting,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
-    let nothing = |_: &mut Tester<'_>| Ok(());
-    let (tester, saturated) = saturate(bed, &plan.measurement, &size.frames, nothing, trials)?;
-    let receiver = tester.traffic.receiver;
-    drop(tester);
-    let maximum = saturated.maximum().map(|most| most.forwarding.middle);
-    let void = trials.void();
-    let maximum = maximum.ok_or(JobError::AllVoid { trials: void })?;
-    let ceiling = saturated.ceiling;
+    let found = sizes::search_maximum(bed, &plan.measurement, &size.frames, trials)?;
+    let (maximum, ceiling) = (found.rate.fps(), found.ceiling);
     let rate = match plan.overload {
         Overload::Times(factor) => Rate::from_fps(maximum * factor).min(ceiling),
         Overload::Max => ceiling,
@@ -198,8 +192,8 @@ fn measure_size(
         (Rate::from_fps(maximum * AFTERWARDS), plan.after()),
     ]
     .map(|(rate, duration)| Offer { rate, duration });
-    size.receiver = Some(receiver);
-    (size.maximum, size.loads) = (Some(Rate::from_fps(maximum)), Some([high.rate, low.rate]));
+    size.receiver = found.receiver;
+    (size.maximum, size.loads) = (Some(found.rate), Some([high.rate, low.rate]));
     let frames_max = high.rate.frames_in(high.duration) + low.rate.frames_in(low.duration);
     fits(frames_max, &high)?;
     let default = bed.dut().ports().map(|_| QUERIES_PER_S);
@@ -209,7 +203,7 @@ fn measure_size(
         ..plan.measurement.traffic.clone()
     };
     let (mut tester, ()) =
-        throughput::raise(bed, &traffic, frames_max, Some(receiver), |_| Ok(()))?;
+        throughput::raise(bed, &traffic, frames_max, found.receiver, |_| Ok(()))?;
     // The rings are full all the time, so a pause has no effect after its end, as with a DUT that has time to spare.
     tester.forwards_at_most = Some(Rate::from_fps(high.rate.fps() * 2.0));
     // What is asked before the load tells a path that was dead all along.

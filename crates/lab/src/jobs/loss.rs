@@ -16,8 +16,6 @@ use crate::tester::{ReceiverPlace, Tester};
 use mpps_method::simulate::Properties;
 use mpps_method::{Ceiling, FrameSpec, LimitedBy, Offer, Rate, Span, Verdict};
 
-/// A load whose trials are void is offered again so often at most.
-const REPEATS: u32 = 3;
 /// The series ends after so many lossless loads in a row.
 const LOSSLESS_IN_A_ROW: u32 = 2;
 
@@ -215,7 +213,7 @@ fn offer(
         rate: load,
         duration: plan.time(),
     };
-    let (judged, void) = sizes::repeat_void(REPEATS, || {
+    let (judged, void) = sizes::repeat_void(|| {
         let trial = measurer.trial(&offer)?;
         let rules = measurer.rules(&offer);
         trials.judged(Phase::Loss, measurer.frames(), offer, &rules, trial)

@@ -20,10 +20,8 @@ use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 const OVERLOAD: f64 = 1.1;
 /// The load after the drop, as a share of the overload.
 const DROP: f64 = 0.5;
-/// A trial that says nothing is repeated so often at most.
-const REPEATS: u32 = 3;
 /// Who still loses frames in the last such part of the time has not recovered.
-const END: f64 = 0.1;
+pub(super) const END: f64 = 0.1;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -226,7 +224,7 @@ pub fn one_trial(
     trials: &mut Trials<'_>,
 ) -> Result<RecoveryTrial, JobError> {
     let (mut dropped, mut last_lost) = (None, None);
-    let (judged, void) = sizes::repeat_void(REPEATS, || {
+    let (judged, void) = sizes::repeat_void(|| {
         let stepped = trial::run_stepped(tester, high, low)?;
         let Stepped { trial, .. } = stepped;
         (dropped, last_lost) = (stepped.dropped, stepped.last_lost);

@@ -7,9 +7,9 @@ mod part;
 
 pub use part::Part;
 
-use super::recovery::{Recovery, RecoveryTrial, can_step};
+use super::recovery::{END, Recovery, RecoveryTrial, can_step};
 use super::sizes::{self, counts};
-use super::throughput::{self, ThroughputPlan, saturate};
+use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Phase, ResultObserver, Trials, keep};
 use crate::bed::{Bed, on_dut_cpus};
 use crate::clock::wait_until;
@@ -18,6 +18,7 @@ use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial::{self, Beside};
+use mpps_ebpf::instruments::receiver::Gap;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 
@@ -25,11 +26,10 @@ use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 pub const SHARE: f64 = 0.5;
 /// The reset begins after this part of the trial.
 const BEFORE: u64 = 4;
-/// A trial that says nothing is repeated so often at most.
-const REPEATS: u32 = 3;
-/// A DUT that forwards nothing in the last such part of the time since the reset has not recovered.
-const END: f64 = 0.1;
-/// A DUT that forwards less than this share of the rate before is not as it was.
+/// The methods differ by no less than this share of the longer time before it is told. In a reset that takes long, a few
+/// frames that wait for the DUT's CPU at its end are no doubt.
+const APART_MIN: f64 = 0.05;
+/// A DUT of whose frames less than this share of that before arrive is not as it was.
 const AS_BEFORE: f64 = 0.99;
 
 /// What to measure; the bed is raised by then.
@@ -89,9 +89,11 @@ pub struct ResetTrial {
 pub struct Told {
     /// Frames that the DUT lost.
     pub lost: u64,
-    /// Of these, frames lost while the machine was disturbed.
-    pub lost_disturbed: u64,
-    /// Lost frames by the offered rate.
+    /// Of these, frames lost in disturbances of the machine and not in the longest time without a received frame.
+    pub elsewhere: u64,
+    /// Slots in the longest time without a received frame that the sender left out.
+    pub unsent: u64,
+    /// Frames that the reset lost, by the offered rate. Those slots count as lost, because nothing passed then.
     pub frame_loss: Span,
     /// The longest time without a received frame, if it is around the reset.
     pub time_stamp: Option<Span>,
@@ -105,6 +107,8 @@ pub struct Told {
     pub is_back: bool,
     /// The forwarding rate before the outage, and after it.
     pub rates: Option<[Rate; 2]>,
+    /// Whether as many of the frames sent after it arrived as of those before.
+    pub is_as_before: bool,
 }
 
 impl Told {
@@ -117,32 +121,46 @@ impl Told {
         let between = |from: u64, to: u64| Span::from_nanos(to.saturating_sub(from));
         let counts = trial.counts();
         let lost = counts.lost.saturating_sub(trial.lost_by_tester());
-        let length = between(first_ns, last_ns);
-        let frames = |frames: u64| {
-            let whole = length.as_nanos() as f64 / counts.sent.max(1) as f64;
-            Span::from_nanos((frames as f64 * whole).round() as u64)
-        };
+        let slot_ns = 1e9 / trial.offered.fps();
+        let slots = |slots: u64| Span::from_nanos((slots as f64 * slot_ns).round() as u64);
         let late = trial.lateness.max_bucket().map(|(_, most)| most);
         let is_around = |from: u64, to: u64| to > began_ns && from < ended_ns.max(began_ns + 1);
         let gap = received.gap.filter(|gap| is_around(gap.from_ns, gap.to_ns));
         let rest = between(began_ns, last_ns);
         let silent = between(received.last_ns, last_ns);
+        let sent = |from, to| trial::sent_between(&beside.marks, from, to).max(1.0);
+        let after = |gap: &Gap| received.tagged.saturating_sub(gap.before);
+        // No more than were left out at all: a frame that is only late was sent.
+        let left_out = gap.map(|gap| {
+            let due = between(gap.from_ns, gap.to_ns).as_nanos() as f64 / slot_ns;
+            ((due - sent(gap.from_ns, gap.to_ns)).max(0.0).round() as u64).min(counts.unsent)
+        });
+        let unsent = left_out.unwrap_or(0);
+        // A pause of the machine loses frames too. The reset lost no more of them than were sent while nothing arrived.
+        let disturbed = trial.lost_disturbed().min(lost);
+        let meanwhile = gap.map_or(0, |gap| sent(gap.from_ns, gap.to_ns).round() as u64);
+        let elsewhere = disturbed.min(lost.saturating_sub(meanwhile));
+        let unknown = gap.map_or(counts.unsent + disturbed, |_| unsent);
         Self {
             lost,
-            lost_disturbed: trial.lost_disturbed(),
-            frame_loss: frames(lost),
+            elsewhere,
+            unsent,
+            frame_loss: slots(lost - elsewhere + unsent),
             time_stamp: gap.map(|gap| between(gap.from_ns, gap.to_ns)),
-            resolution: frames(2 + counts.unsent).plus(late.unwrap_or_default()),
+            resolution: slots(2 + unknown).plus(late.unwrap_or_default()),
             took: between(began_ns, ended_ns),
             rest,
             is_back: (silent.as_nanos() as f64) < rest.as_nanos() as f64 * END,
             rates: gap.and_then(|gap| {
-                let after = received.tagged.saturating_sub(gap.before);
                 let before = between(received.first_ns, gap.from_ns);
                 Some([
                     Rate::from_frames(gap.before, before)?,
-                    Rate::from_frames(after, between(gap.to_ns, received.last_ns))?,
+                    Rate::from_frames(after(&gap), between(gap.to_ns, received.last_ns))?,
                 ])
+            }),
+            is_as_before: gap.is_none_or(|gap| {
+                let before = gap.before as f64 / sent(first_ns, gap.from_ns);
+                after(&gap) as f64 >= before * AS_BEFORE * sent(gap.to_ns, last_ns)
             }),
         }
     }
@@ -160,20 +178,15 @@ impl Told {
     /// Whether the longest outage was elsewhere while the machine's disturbances lost frames too: then nobody knows which
     /// frames the reset lost.
     const fn is_hidden(&self) -> bool {
-        self.lost_disturbed > 0 && self.time_stamp.is_none()
+        self.elsewhere > 0 && self.time_stamp.is_none()
     }
 
-    /// By how much the two methods differ, where that is more than they can.
+    /// By how much the two methods differ, where that is more than they can, and no small part of the time.
     fn disagreement(&self) -> Option<Span> {
-        let stamp = self.time_stamp.unwrap_or_default().as_nanos();
-        let apart = Span::from_nanos(stamp.abs_diff(self.frame_loss.as_nanos()));
-        (apart > self.resolution).then_some(apart)
-    }
-
-    /// Whether the DUT forwards as much as before.
-    fn is_as_before(&self) -> bool {
-        let less = |[before, after]: [Rate; 2]| after.fps() < before.fps() * AS_BEFORE;
-        !self.rates.is_some_and(less)
+        let (stamp, loss) = (self.time_stamp?, self.frame_loss);
+        let apart = Span::from_nanos(stamp.as_nanos().abs_diff(loss.as_nanos()));
+        let least = stamp.max(loss).as_nanos() as f64 * APART_MIN;
+        (apart > self.resolution && apart.as_nanos() as f64 > least).then_some(apart)
     }
 }
 
@@ -203,15 +216,23 @@ impl PartResets {
         let apart = apart.max().map(|(apart, resolution)| Doubt {
             name: "methods-disagree",
             weight: Weight::Unsure(1),
-            seen: format!("reset {}: frame loss and time stamps differ by {apart}, and by {resolution} they may", self.part.name()),
+            seen: format!("frame loss and time stamps differ by {apart}, and by {resolution} they may"),
             why: "Frames were lost outside the longest outage, or were held back and not lost.",
             next: "Look at the losses of its trials in the record; run again with a higher --repeat when the machine is quieter.",
         });
-        let slower = told().filter(|told| !told.is_as_before()).count();
+        let unseen = told().filter(|told| told.time_stamp.is_none()).count();
+        let unseen = (unseen > 0).then(|| Doubt {
+            name: "no-gap",
+            weight: Weight::Unsure(1),
+            seen: format!("trials whose longest time without a frame was not around the reset: {unseen}"),
+            why: "A pause of the machine was longer than the outage, so time stamps do not tell it.",
+            next: "Run again when the machine is quieter, or with --hold.",
+        });
+        let slower = told().filter(|told| !told.is_as_before).count();
         let slower = (slower > 0).then(|| Doubt {
             name: "not-as-before",
             weight: Weight::Another(2),
-            seen: format!("reset {}: in {slower} trials fewer frames arrived afterwards than before", self.part.name()),
+            seen: format!("trials in which fewer frames arrived after the reset than before: {slower}"),
             why: "The router forwards again, but not all frames. The reset time does not count those.",
             next: "Compare the trials' rates before and after in the record, with a longer --time.",
         });
@@ -229,7 +250,8 @@ impl PartResets {
             .map(|judged| (judged.trial.clone(), judged.verdict))
             .collect();
         let around = tester.surroundings();
-        let mut doubts: Vec<Doubt> = apart.into_iter().chain(slower).chain(hidden).collect();
+        let all = apart.into_iter().chain(unseen).chain(slower);
+        let mut doubts: Vec<Doubt> = all.chain(hidden).collect();
         doubts.extend(doubt::of_overload(&around));
         doubts.extend(doubt::frame_doubts(&tried));
         doubts
@@ -258,10 +280,8 @@ pub fn measure(
         };
         let error = measure_size(bed, plan, &mut size, trials).err();
         if let Some(error) = &error {
-            let unknown = size
-                .parts
-                .iter_mut()
-                .filter(|part| part.why.is_none() && part.trials.is_empty());
+            let begun = |part: &&mut PartResets| part.why.is_some() || !part.trials.is_empty();
+            let unknown = size.parts.iter_mut().filter(|part| !begun(part));
             unknown.for_each(|part| part.why = Some(error.to_string()));
         }
         (size, error)
@@ -277,25 +297,21 @@ fn measure_size(
     if !can_step(&plan.measurement.traffic) {
         return Err(JobError::NoGap);
     }
-    let (mut place, mut forwards_at_most) = (plan.measurement.receiver, None);
+    let (measurement, mut place) = (&plan.measurement, plan.measurement.receiver);
+    let mut forwards_at_most = None;
     let rate = match plan.rate {
         Some(rate) => rate,
         None => {
-            let (tester, saturated) =
-                saturate(bed, &plan.measurement, &size.frames, |_| Ok(()), trials)?;
-            let void = trials.void();
-            let most = saturated
-                .maximum()
-                .ok_or(JobError::AllVoid { trials: void })?;
-            (place, forwards_at_most) = (Some(tester.traffic.receiver), tester.forwards_at_most);
-            Rate::from_fps(most.forwarding.middle * SHARE).min(saturated.ceiling)
+            let found = sizes::search_maximum(bed, measurement, &size.frames, trials)?;
+            (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
+            Rate::from_fps(found.rate.fps() * SHARE).min(found.ceiling)
         }
     };
     size.rate = Some(rate);
     let traffic = Traffic {
         frames: size.frames.clone(),
         all_timed: true,
-        ..plan.measurement.traffic.clone()
+        ..measurement.traffic.clone()
     };
     let offer = Offer {
         rate,
@@ -350,7 +366,7 @@ pub fn one_trial(
     let bed = tester.bed;
     let before_ns = offer.duration.as_nanos() / BEFORE;
     let mut told = Told::default();
-    let (judged, void) = sizes::repeat_void(REPEATS, || {
+    let (judged, void) = sizes::repeat_void(|| {
         let ready = part.prepare(bed, tester.traffic.ipv6)?;
         let beside = trial::run_beside(tester, offer, || {
             on_dut_cpus(bed, || {
@@ -383,7 +399,8 @@ pub fn one_trial(
 mod tests {
     use super::*;
     use crate::jobs::Judged;
-    use mpps_ebpf::instruments::receiver::{Gap, Received};
+    use mpps_ebpf::instruments::receiver::Received;
+    use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark};
     use mpps_method::{Counts, Direction, Trial, Verdict};
 
     const MS: u64 = 1_000_000;
@@ -399,7 +416,18 @@ mod tests {
         };
         let [from, to] = gap_ms.map(|ms| (1_000 + ms) * MS);
         Beside {
+            marks: vec![
+                Mark {
+                    ns: 1_000 * MS,
+                    sequence: [0; DIRECTIONS],
+                },
+                Mark {
+                    ns: 2_000 * MS,
+                    sequence: [10_000; DIRECTIONS],
+                },
+            ],
             trial: Trial {
+                offered: Rate::from_fps(10_000.0),
                 directions: vec![Direction {
                     counts,
                     ..Direction::default()
@@ -436,7 +464,7 @@ mod tests {
             (ms(20), ms(750), true)
         );
         assert_eq!(told.resolution.as_nanos(), 200_000);
-        assert_eq!((told.disagreement(), told.is_as_before()), (None, true));
+        assert_eq!((told.disagreement(), told.is_as_before), (None, true));
         assert_eq!(told.recovery(true), Recovery::After(ms(100)));
         assert_eq!(told.recovery(false), Recovery::NotMeasured);
     }
@@ -445,15 +473,58 @@ mod tests {
     fn loss_outside_the_gap_is_a_disagreement() {
         let told = told(&beside(1_400, [250, 350]));
         assert_eq!(told.disagreement(), Some(Span::from_millis(40)));
-        assert!(!told.is_as_before(), "{told:?}");
+        assert!(!told.is_as_before, "{told:?}");
+    }
+
+    #[test]
+    fn slots_left_out_in_the_gap_are_lost_time() {
+        let mut paused = beside(900, [250, 350]);
+        paused.trial.directions[0].counts.unsent = 150;
+        paused.trial.directions[0].counts.sent = 9_850;
+        paused.received.tagged = 8_950;
+        let mark = |ms: u64, sent: u64| Mark {
+            ns: (1_000 + ms) * MS,
+            sequence: [sent; DIRECTIONS],
+        };
+        // The sender paused for 10 ms within the gap, and for 5 ms outside of it.
+        paused.marks = [(0, 0), (300, 3_000), (310, 3_000), (500, 4_900)]
+            .into_iter()
+            .chain([(505, 4_900), (1_000, 9_850)])
+            .map(|(ms, sent)| mark(ms, sent))
+            .collect();
+        let told = told(&paused);
+        assert_eq!((told.lost, told.unsent), (900, 100));
+        assert_eq!(told.frame_loss, Span::from_millis(100));
+        assert_eq!(told.resolution.as_nanos(), 10_200_000);
+        assert_eq!((told.disagreement(), told.is_as_before), (None, true));
+        // Where there is no gap, nobody knows when they were left out.
+        paused.received.gap = None;
+        let told = Told::new(&paused, [1_250 * MS, 1_270 * MS]);
+        assert_eq!((told.unsent, told.frame_loss.as_nanos()), (0, 90 * MS));
+        assert_eq!(told.resolution.as_nanos(), 15_200_000);
+    }
+
+    #[test]
+    fn a_pause_elsewhere_is_not_the_resets_loss() {
+        let mut paused = beside(1_400, [250, 350]);
+        paused.trial.disturbed.lost = Some(600);
+        // 1000 frames were sent in the gap, so 400 of those 600 were lost elsewhere.
+        let found = told(&paused);
+        assert_eq!((found.lost, found.elsewhere), (1_400, 400));
+        assert_eq!(found.frame_loss, Span::from_millis(100));
+        paused.received.gap = None;
+        let found = told(&paused);
+        assert_eq!(found.elsewhere, 600);
+        assert_eq!(found.frame_loss, Span::from_millis(80));
+        assert_eq!(found.resolution.as_nanos(), 60_200_000);
     }
 
     #[test]
     fn a_gap_elsewhere_is_not_the_resets() {
         for elsewhere in [[100, 200], [300, 400]] {
             let told = told(&beside(1_000, elsewhere));
-            assert_eq!(told.time_stamp, None);
-            assert!(told.disagreement().is_some());
+            assert_eq!((told.time_stamp, told.disagreement()), (None, None));
+            assert_eq!(told.frame_loss, Span::from_millis(100));
         }
     }
 

@@ -8,6 +8,9 @@ use crate::doubt::Finding;
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
 
+/// A trial that says nothing is repeated so often at most.
+pub(super) const REPEATS: u32 = 3;
+
 /// Measures one frame size after the other and tells each result, as far as it came. Returns what ended the run, or else
 /// a size. A `measure` without a result is told nowhere.
 pub(super) fn each_size<R, M: Into<Option<R>>>(
@@ -38,13 +41,12 @@ pub(super) fn each_size<R, M: Into<Option<R>>>(
 /// A trial, again while the machine disturbs it, so often at most. Loss is no reason to repeat. Also how many void ones
 /// came before it.
 pub(super) fn repeat_void(
-    repeats: u32,
     mut trial: impl FnMut() -> Result<Judged, JobError>,
 ) -> Result<(Judged, u32), JobError> {
     let mut void = 0;
     loop {
         let judged = trial()?;
-        if !matches!(judged.verdict, Verdict::Void(_)) || void == repeats {
+        if !matches!(judged.verdict, Verdict::Void(_)) || void == REPEATS {
             return Ok((judged, void));
         }
         void += 1;
@@ -102,4 +104,23 @@ pub(super) fn search_rate(
     tester.warm_up = plan.warm_up;
     let findings = throughput::find(&mut tester, plan, saturated, deadline, trials)?;
     SearchedRate::from_findings(&findings)
+}
+
+/// The maximum forwarding rate, by overloads as `mpps throughput` measures them first.
+pub(super) fn search_maximum(
+    bed: &Bed,
+    plan: &ThroughputPlan,
+    frames: &FrameSpec,
+    trials: &mut Trials<'_>,
+) -> Result<SearchedRate, JobError> {
+    let (tester, saturated) = saturate(bed, plan, frames, |_| Ok(()), trials)?;
+    let void = trials.void();
+    let most = saturated.maximum();
+    let most = most.ok_or(JobError::AllVoid { trials: void })?;
+    Ok(SearchedRate {
+        rate: Rate::from_fps(most.forwarding.middle),
+        receiver: Some(tester.traffic.receiver),
+        forwards_at_most: tester.forwards_at_most,
+        ceiling: saturated.ceiling,
+    })
 }

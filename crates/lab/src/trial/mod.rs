@@ -106,6 +106,8 @@ pub struct Beside<T> {
     pub trial: Trial,
     /// When the first and the last frame left, monotonic ns.
     pub sent_ns: [u64; 2],
+    /// How far the sender was at moments of the trial.
+    pub marks: Vec<Mark>,
     /// What the first direction's receiver saw.
     pub received: Received,
     /// What the deed returned.
@@ -134,6 +136,7 @@ pub fn run_beside<T: Send>(
     let sent = sent?;
     let sent_ns = [sent.first_ns, sent.last_ns];
     Ok(Beside {
+        marks: marks(tester, &sent)?,
         trial: begun.end(tester, sent)?,
         sent_ns,
         received: tester
@@ -202,11 +205,7 @@ pub fn run_stepped_watched(
     };
     let sent = send_load(tester, begun.order, &minding)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
-    let mut marks = tester.sender.marks()?;
-    marks.push(Mark {
-        ns: sent.last_ns,
-        sequence: sent.sent,
-    });
+    let marks = marks(tester, &sent)?;
     let trial = begun.end(tester, sent)?;
     let left = |losses: &Losses| {
         let sequence = losses.last.first + losses.last.frames - 1;
@@ -218,6 +217,23 @@ pub fn run_stepped_watched(
         last_lost: trial.losses.first().map(left),
         trial,
     })
+}
+
+/// How far the sender was, to its last frame.
+fn marks(tester: &Tester<'_>, sent: &Outcome) -> Result<Vec<Mark>, TesterError> {
+    let mut marks = tester.sender.marks()?;
+    marks.push(Mark {
+        ns: sent.last_ns,
+        sequence: sent.sent,
+    });
+    Ok(marks)
+}
+
+/// Frames of the first direction sent from one moment to another, monotonic ns, by these marks.
+#[must_use]
+pub fn sent_between(marks: &[Mark], from_ns: u64, to_ns: u64) -> f64 {
+    let sent = |ns| windows::count_at(marks, ns, |mark| (mark.ns, mark.sequence[0]));
+    sent(to_ns) - sent(from_ns)
 }
 
 /// The longest duration of a trial that needs this much time outside disturbances.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::jobs::sizes::REPEATS;
 use crate::jobs::{Observer, Report};
 use crate::search::link::Link;
 use crate::traffic::Traffic;

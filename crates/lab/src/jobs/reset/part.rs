@@ -29,6 +29,13 @@ impl Part {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Link, Self::Routes, Self::SetUp];
 
+    /// Those that a bed with a set-up script has, or one without.
+    #[must_use]
+    pub fn all_of(scripted: bool) -> Vec<Self> {
+        let is_there = |part: &Self| scripted || *part != Self::SetUp;
+        Self::ALL.into_iter().filter(is_there).collect()
+    }
+
     /// The word on the command line and in records.
     #[must_use]
     pub const fn name(self) -> &'static str {
