@@ -15,6 +15,7 @@
 //! ```
 
 mod catalogue;
+mod change;
 mod place;
 mod shadow;
 mod split;
@@ -22,6 +23,7 @@ mod split;
 mod tests;
 
 pub use catalogue::{WrongRow, check};
+pub use change::{Change, Spent, changes};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};
