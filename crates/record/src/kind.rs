@@ -2,7 +2,7 @@
 
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    PointLine, ProfileLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,6 +31,8 @@ pub enum Line {
     Burst(Box<BurstLine>),
     /// `mpps recovery`: after each frame size.
     Recovery(Box<RecoveryLine>),
+    /// `mpps explain`: after each frame size.
+    Profile(Box<ProfileLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps compare`: after each frame size.
@@ -43,7 +45,7 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 12] = [
+    pub const KINDS: [&str; 13] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
@@ -52,6 +54,7 @@ impl Line {
         LatencyLine::KIND,
         BurstLine::KIND,
         RecoveryLine::KIND,
+        ProfileLine::KIND,
         LoadLine::KIND,
         ComparisonLine::KIND,
         CalibrationLine::KIND,
@@ -89,6 +92,7 @@ kinds! {
     LatencyLine Latency "latency",
     BurstLine Burst "burst",
     RecoveryLine Recovery "recovery",
+    ProfileLine Profile "profile",
     LoadLine Load "load",
     ComparisonLine Comparison "comparison",
     CalibrationLine Calibration "calibration",

@@ -50,6 +50,7 @@ mod nic;
 mod plan;
 mod point;
 mod problem;
+mod profile;
 mod read;
 mod reading;
 mod recovery;
@@ -79,6 +80,9 @@ pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
 pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search, Traffic};
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
+pub use profile::{
+    CostModel, FoldedStack, FunctionCost, Looking, PartCost, ProfileLine, ProfiledLoad,
+};
 pub use read::{Records, Run, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use result::{

@@ -4,7 +4,7 @@ use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    PointLine, ProfileLine, RecoveryLine, ResultLine, RunLine, SCHEMA, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -53,6 +53,8 @@ pub struct Run {
     pub bursts: Vec<BurstLine>,
     /// Recoveries of `mpps recovery`.
     pub recoveries: Vec<RecoveryLine>,
+    /// Profiles of `mpps explain`.
+    pub profiles: Vec<ProfileLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -87,6 +89,7 @@ impl Run {
             Line::Latency(line) => self.latencies.push(*line),
             Line::Burst(line) => self.bursts.push(*line),
             Line::Recovery(line) => self.recoveries.push(*line),
+            Line::Profile(line) => self.profiles.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Comparison(line) => self.comparisons.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),

@@ -137,6 +137,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Latency(body) => text(run, &**body),
         Line::Burst(body) => text(run, &**body),
         Line::Recovery(body) => text(run, &**body),
+        Line::Profile(body) => text(run, &**body),
         Line::Load(body) => text(run, body),
         Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, body),
