@@ -53,6 +53,7 @@ impl<'a> Raised<'a> {
                     .iter()
                     .map(|line| (&line.frame, &line.doubts)),
             )
+            .chain(run.profiles.iter().map(|line| (&line.frame, &line.doubts)))
             .chain(
                 run.comparisons
                     .iter()

@@ -26,11 +26,13 @@ const COLOURS: [&str; 12] = [
     "#c9b8e0", "#8fc1e8", "#f6d36b", "#9fd8a4", "#f0a08c", "#e8b0d0", "#7fd0c8", "#c8d96f",
     "#d9c2a0", "#c4c4c4", "#a8b8f0", "#f2b866",
 ];
-const STYLE: &str = "text { font: 12px sans-serif; fill: #111; } .title { font-size: 15px; font-weight: 600; } \
-    .field { fill: #fff; } .f text { font: 11px monospace; pointer-events: none; } .f rect { stroke: #aaa; stroke-width: 0.3; } \
-    .f { cursor: pointer; }";
+/// How a graph looks, by itself and on a page.
+pub(crate) const STYLE: &str = ".flame text { font: 12px sans-serif; fill: #111; } \
+    .flame .title { font-size: 15px; font-weight: 600; } .flame .field { fill: #fff; } \
+    .flame .f text { font: 11px monospace; pointer-events: none; } \
+    .flame .f rect { stroke: #aaa; stroke-width: 0.3; } .f { cursor: pointer; }";
 /// A frame clicked at fills the width; the lowest one shows everything again.
-const SCRIPT: &str = include_str!("flame.js");
+pub(crate) const SCRIPT: &str = include_str!("flame.js");
 
 /// A function in a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +55,11 @@ pub struct Stack<'a> {
 /// A flame graph, coloured by stage in the order of `stages`. `unit` is that of the weights, such as "samples".
 #[must_use]
 pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> String {
+    picture(&graph(title, stacks, stages, unit))
+}
+
+/// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
+pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> Markup {
     let tree = Tree::new(stacks, &[]);
     let colour = |node: &Node<'_>| {
         let at = stages.iter().position(|&stage| stage == node.stage);
@@ -78,6 +85,14 @@ pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &st
         tree.root.before
     );
     drawn(title, &note, &seen, &tree, &colour, &words)
+}
+
+/// A picture that needs nothing beside it.
+fn picture(graph: &Markup) -> String {
+    let rest = html! { style { (PreEscaped(STYLE)) } script { (PreEscaped(SCRIPT)) } }.0;
+    let svg = graph.0.replace("</svg>", &(rest + "</svg>"));
+    // XML has no place for control characters, however they are written.
+    svg.replace(char::is_control, " ") + "\n"
 }
 
 /// What two profiles differ in. A frame is as wide as the mean of both, so that one which vanished is still seen. Red:
@@ -116,7 +131,7 @@ pub fn flame_difference(
         ("grew by itself", "rgb(255,100,100)"),
         ("shrank by itself", "rgb(100,100,255)"),
     ];
-    drawn(title, &note, &legend, &tree, &colour, &words)
+    picture(&drawn(title, &note, &legend, &tree, &colour, &words))
 }
 
 /// Stacks as folded text: functions from the outermost, by semicolons, then the weight. Equal stacks are one line.
@@ -146,7 +161,7 @@ fn drawn(
     tree: &Tree<'_>,
     colour: &dyn Fn(&Node<'_>) -> String,
     words: &dyn Fn(&Node<'_>) -> String,
-) -> String {
+) -> Markup {
     let across = WIDTH - 2.0 * GAP;
     let height = HEAD + ROW * (tree.depth as f64 + 1.0) + GAP;
     let scale = across / (tree.root.weight().max(1) as f64);
@@ -154,6 +169,8 @@ fn drawn(
         let (x, width) = (GAP + start as f64 * scale, node.weight() as f64 * scale);
         (x, width, height - GAP - ROW * (depth as f64 + 1.0))
     };
+    // As a style, because a page has rules for charts, which are stronger than attributes.
+    let fill = |colour: &str| format!("fill:{colour}");
     let mut frames: Vec<Markup> = Vec::new();
     tree.walk(&mut |node, start, depth| {
         let (x, width, y) = place(node, start, depth);
@@ -164,7 +181,7 @@ fn drawn(
         frames.push(html! {
             g.f data-name=(node.name) {
                 title { (words(node)) }
-                rect x=(format!("{x:.2}")) y=(y) width=(format!("{width:.2}")) height=(ROW) fill=(colour(node)) {}
+                rect x=(format!("{x:.2}")) y=(y) width=(format!("{width:.2}")) height=(ROW) style=(fill(&colour(node))) {}
                 text x=(format!("{:.2}", x + 2.0)) y=(y + 12.0) { (shortened(node.name, letters)) }
             }
         });
@@ -174,22 +191,18 @@ fn drawn(
         *x += 30.0 + LETTER * name.chars().count() as f64;
         Some(at)
     });
-    let svg = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) {
-            style { (PreEscaped(STYLE)) }
+    html! {
+        svg.flame xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(title) {
             rect.field width="100%" height="100%" {}
             text.title x=(GAP) y="18" { (title) }
             text x=(GAP) y="36" { (note) }
             @for ((name, colour), x) in legend.iter().zip(places) {
-                rect x=(format!("{x:.0}")) y="44" width="12" height="12" fill=(colour) {}
+                rect x=(format!("{x:.0}")) y="44" width="12" height="12" style=(fill(colour)) {}
                 text x=(format!("{:.0}", x + 16.0)) y="54" { (name) }
             }
             g { @for frame in frames { (frame) } }
-            script { (PreEscaped(SCRIPT)) }
         }
-    };
-    // XML has no place for control characters, however they are written.
-    svg.0.replace(char::is_control, " ") + "\n"
+    }
 }
 
 /// A name in so many letters; nothing where that says nothing.

@@ -23,6 +23,7 @@ pub mod number;
 mod page;
 mod parts;
 mod plots;
+pub mod profile;
 mod raw;
 mod row;
 mod scale;

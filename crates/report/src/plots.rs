@@ -6,6 +6,7 @@ mod curves;
 mod frames;
 mod latency;
 mod points;
+mod profiles;
 mod trials;
 
 pub use bursts::{bursts, recoveries};
@@ -14,6 +15,7 @@ pub use curves::curves;
 pub use frames::{cost, rates};
 pub use latency::{latencies, latency, latency_histogram};
 pub use points::{destinations, routes, scale_cost, scale_rate};
+pub use profiles::{by_load, stages};
 pub use trials::{forwarding, loss, search};
 
 use crate::chart::picture;

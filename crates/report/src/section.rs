@@ -8,6 +8,7 @@ use crate::members;
 use crate::number;
 use crate::parts::parts;
 use crate::plots;
+use crate::profile;
 use crate::row::Row;
 use crate::sentence;
 use crate::table;
@@ -33,6 +34,7 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
                 @if let Some(heading) = heading { h3 { (heading) } }
                 (plots(part))
                 @if part.results.is_empty() || heading.is_some() { (results(part)) }
+                @for profile in &part.profiles { (profile::section(profile)) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
@@ -170,6 +172,10 @@ fn plots(run: &Run) -> Markup {
         .for_each(|chart| draw(Some(chart)));
     plots::bursts(&run.bursts).into_iter().for_each(&mut draw);
     draw(plots::recoveries(&run.recoveries));
+    for profile in &run.profiles {
+        draw(plots::stages(profile));
+        draw(plots::by_load(profile));
+    }
     plots::comparisons(&run.comparisons)
         .into_iter()
         .for_each(&mut draw);
@@ -182,7 +188,11 @@ fn plots(run: &Run) -> Markup {
             draw(plots::loss(run, frame));
         }
     }
-    if run.points.is_empty() && run.latencies.is_empty() && run.comparisons.is_empty() {
+    if run.points.is_empty()
+        && run.latencies.is_empty()
+        && run.comparisons.is_empty()
+        && run.profiles.is_empty()
+    {
         draw(plots::latency(run));
         draw(plots::latency_histogram(run));
     }

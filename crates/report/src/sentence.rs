@@ -9,6 +9,7 @@ pub use timed::{burst, latency, recovery};
 
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
+use crate::profile;
 use mpps_record::{
     CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
     PointLine, ResultLine, Run, RunLine, Stability, Verdict,
@@ -35,6 +36,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
                 .to_owned()
         }
         ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
+        ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
         ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
         ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
@@ -175,7 +177,8 @@ pub fn other_answers(run: &Run) -> Vec<String> {
         .chain(run.latencies.iter().map(latency))
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
-        .chain(run.comparisons.iter().flat_map(comparison));
+        .chain(run.comparisons.iter().flat_map(comparison))
+        .chain(run.profiles.iter().map(profile::sentence));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
     if told.is_empty() && run.results.is_empty() {
@@ -196,6 +199,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.bursts.len(),
         run.recoveries.len(),
         run.comparisons.len(),
+        run.profiles.len(),
     ];
     counts.into_iter().any(|count| count > 0)
 }

@@ -1,7 +1,8 @@
-//! Tables of `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+//! Tables of `mpps latency`, `mpps back-to-back`, `mpps recovery`, `mpps compare` and `mpps explain`.
 
 use super::{INTERVAL, dash, whole};
 use crate::number;
+use crate::profile;
 use crate::sentence;
 use mpps_record::{
     BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, PathLatency, RecoveryLine, Run,
@@ -50,7 +51,7 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 /// Those of the run's job. `None` where it is another one.
 pub fn rows(run: &Run) -> Option<Rows> {
-    let all: [Rows; 4] = [
+    let all: [Rows; 5] = [
         (LATENCIES, run.latencies.iter().flat_map(latency).collect()),
         (BURSTS, run.bursts.iter().flat_map(burst).collect()),
         (
@@ -60,6 +61,10 @@ pub fn rows(run: &Run) -> Option<Rows> {
         (
             COMPARISONS,
             run.comparisons.iter().flat_map(comparison).collect(),
+        ),
+        (
+            profile::COLUMNS,
+            run.profiles.iter().flat_map(profile::rows).collect(),
         ),
     ];
     all.into_iter().find(|(_, rows)| !rows.is_empty())
