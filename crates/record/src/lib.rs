@@ -66,7 +66,7 @@ pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
 pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
-pub use compared::{RUNS_ALIKE, Refusal, Terms, compare_points, compare_results};
+pub use compared::{RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results};
 pub use comparison::{ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};

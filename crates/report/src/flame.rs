@@ -6,6 +6,7 @@
 
 mod tree;
 
+use crate::number;
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 use tree::{Node, Tree};
@@ -70,10 +71,8 @@ pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &s
     };
     let words = |node: &Node<'_>| {
         let part = 100.0 * node.before as f64 / tree.root.before.max(1) as f64;
-        format!(
-            "{} ({}): {} {unit}, {part:.2} %",
-            node.name, node.stage, node.before
-        )
+        let weight = number::spaced(node.before);
+        format!("{}: {weight} {unit}, {part:.2} %", name(node))
     };
     let seen: Vec<(&str, &str)> = stages
         .iter()
@@ -82,7 +81,7 @@ pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &s
         .collect();
     let note = format!(
         "{} {unit}. Width is time, colour is the stage; click a frame to enlarge it.",
-        tree.root.before
+        number::spaced(tree.root.before)
     );
     drawn(title, &note, &seen, &tree, &colour, &words)
 }
@@ -117,15 +116,18 @@ pub fn flame_difference(
         }
     };
     let words = |node: &Node<'_>| {
-        let change = i128::from(node.after) - i128::from(node.before);
+        let [before, after] = [node.before, node.after].map(number::spaced);
+        let sign = if node.after < node.before { '-' } else { '+' };
+        let change = number::spaced(node.after.abs_diff(node.before));
         format!(
-            "{} ({}): {} before, {} after, {change:+} {unit}",
-            node.name, node.stage, node.before, node.after
+            "{}: {before} before, {after} after, {sign}{change} {unit}",
+            name(node)
         )
     };
     let note = format!(
         "{} {unit} before, {} after. Width is the mean of both.",
-        tree.root.before, tree.root.after
+        number::spaced(tree.root.before),
+        number::spaced(tree.root.after)
     );
     let legend = [
         ("grew by itself", "rgb(255,100,100)"),
@@ -202,6 +204,14 @@ fn drawn(
             }
             g { @for frame in frames { (frame) } }
         }
+    }
+}
+
+/// A function with its stage, where that is known.
+fn name(node: &Node<'_>) -> String {
+    match node.stage {
+        "" => node.name.to_owned(),
+        stage => format!("{} ({stage})", node.name),
     }
 }
 

@@ -192,8 +192,8 @@ fn stacks<'a>(line: &'a ProfileLine, root: &'a str) -> Vec<Stack<'a>> {
 }
 
 /// Names of the stages, in the order of their colours.
-fn stages<'a>(lines: &[&'a ProfileLine]) -> Vec<&'a str> {
-    let first = lines.iter().find_map(|line| saturated(line));
+fn stages<'a>(lines: &'a [ProfileLine]) -> Vec<&'a str> {
+    let first = lines.iter().find_map(saturated);
     first.map_or(Vec::new(), |load| {
         load.stages.iter().map(|at| at.part.as_str()).collect()
     })
@@ -213,14 +213,14 @@ pub fn section(line: &ProfileLine) -> Markup {
     html! {
         @for told in evidence(line) { p.note { (told) } }
         @if !stacks.is_empty() {
-            div.wide { (flame::graph(&title(line), &stacks, &stages(&[line]), UNIT)) }
+            div.wide { (flame::graph(&title(line), &stacks, &stages(std::slice::from_ref(line)), UNIT)) }
         }
     }
 }
 
 /// Names of frame sizes to tell profiles apart; empty where there is only one.
-fn roots(lines: &[&ProfileLine]) -> Vec<String> {
-    let name = |line: &&ProfileLine| {
+fn roots(lines: &[ProfileLine]) -> Vec<String> {
+    let name = |line: &ProfileLine| {
         if lines.len() > 1 {
             number::frame(&line.frame)
         } else {
@@ -230,26 +230,26 @@ fn roots(lines: &[&ProfileLine]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-fn together<'a>(lines: &[&'a ProfileLine], roots: &'a [String]) -> Vec<Stack<'a>> {
+fn together<'a>(lines: &'a [ProfileLine], roots: &'a [String]) -> Vec<Stack<'a>> {
     let each = lines.iter().zip(roots);
     each.flat_map(|(line, root)| stacks(line, root)).collect()
 }
 
 /// The flame graph of a run's profiles, one SVG. `None` without stacks.
 #[must_use]
-pub fn flame(lines: &[&ProfileLine]) -> Option<String> {
+pub fn flame(lines: &[ProfileLine]) -> Option<String> {
     let roots = roots(lines);
     let stacks = together(lines, &roots);
-    let title = lines.first().filter(|_| lines.len() == 1).map_or_else(
-        || "Where the time of a frame goes, by frame size".to_owned(),
-        |line| title(line),
-    );
+    let title = match lines {
+        [line] => title(line),
+        _ => "Where the time of a frame goes, by frame size".to_owned(),
+    };
     (!stacks.is_empty()).then(|| flame::flame_graph(&title, &stacks, &stages(lines), UNIT))
 }
 
 /// By how much the second run's profiles differ from the first's, one SVG. `None` where one of them has no stacks.
 #[must_use]
-pub fn flame_change(before: &[&ProfileLine], after: &[&ProfileLine]) -> Option<String> {
+pub fn flame_change(before: &[ProfileLine], after: &[ProfileLine]) -> Option<String> {
     let (first, second) = (roots(before), roots(after));
     let (one, other) = (together(before, &first), together(after, &second));
     let both = !one.is_empty() && !other.is_empty();
@@ -259,7 +259,7 @@ pub fn flame_change(before: &[&ProfileLine], after: &[&ProfileLine]) -> Option<S
 
 /// Folded stacks of a run's profiles: a line each, with ns of 1 000 frames behind it. `None` without stacks.
 #[must_use]
-pub fn folded(lines: &[&ProfileLine]) -> Option<String> {
+pub fn folded(lines: &[ProfileLine]) -> Option<String> {
     let roots = roots(lines);
     let stacks = together(lines, &roots);
     (!stacks.is_empty()).then(|| flame::folded(&stacks))

@@ -202,7 +202,7 @@ fn a_profile_says_where_the_time_goes() {
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
         "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",
-        "fib_table_lookup (routing): 120000 ns of 1 000 frames, 17.14 %",
+        "fib_table_lookup (routing): 120 000 ns of 1 000 frames, 17.14 %",
     ] {
         assert!(page.contains(wanted), "{wanted}");
     }

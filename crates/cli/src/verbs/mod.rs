@@ -27,6 +27,7 @@ pub mod limits;
 pub mod loss;
 #[cfg(feature = "measure")]
 mod measure;
+mod profile_change;
 pub mod records;
 #[cfg(feature = "measure")]
 pub mod recover;

@@ -22,7 +22,11 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
         for PartCost { part, ns, .. } in parts {
             let top = base + ns.median.max(0.0);
             let point = Point::new(at, top).between(base + ns.low, base + ns.high);
-            bars.push((part.clone(), vec![point.barred(at - HALF, at + HALF, base)]));
+            let bed = if is_beds(part) { " (bed)" } else { "" };
+            bars.push((
+                format!("{part}{bed}"),
+                vec![point.barred(at - HALF, at + HALF, base)],
+            ));
             base = top;
         }
         bars
@@ -33,7 +37,7 @@ pub fn stages(line: &ProfileLine) -> Option<Chart> {
         .map(|(style, (name, points))| Series::new(name, style, Kind::Bars, points));
     Chart::new(
         format!("{}: cost of a frame by stage", number::frame(&line.frame)),
-        "At saturation. Lines: 95 % intervals.",
+        "At the highest load. Lines: 95 % intervals.",
         Axis::new(
             "whose stages",
             Scale::Names(vec!["the router's".to_owned(), "the bed's".to_owned()]),
