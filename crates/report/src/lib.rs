@@ -24,6 +24,7 @@ mod page;
 mod parts;
 mod plots;
 pub mod profile;
+mod published;
 mod raw;
 mod row;
 mod scale;

@@ -192,7 +192,7 @@ fn stacks<'a>(line: &'a ProfileLine, root: &'a str) -> Vec<Stack<'a>> {
 }
 
 /// Names of the stages, in the order of their colours.
-fn stages<'a>(lines: &'a [ProfileLine]) -> Vec<&'a str> {
+fn stages(lines: &[ProfileLine]) -> Vec<&str> {
     let first = lines.iter().find_map(saturated);
     first.map_or(Vec::new(), |load| {
         load.stages.iter().map(|at| at.part.as_str()).collect()

@@ -9,6 +9,7 @@ use crate::number;
 use crate::parts::parts;
 use crate::plots;
 use crate::profile;
+use crate::published;
 use crate::row::Row;
 use crate::sentence;
 use crate::table;
@@ -34,7 +35,7 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
                 @if let Some(heading) = heading { h3 { (heading) } }
                 (plots(part))
                 @if part.results.is_empty() || heading.is_some() { (results(part)) }
-                @for profile in &part.profiles { (profile::section(profile)) }
+                @for profile in &part.profiles { (profile::section(profile)) (published::section(profile)) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))

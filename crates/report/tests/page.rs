@@ -202,6 +202,10 @@ fn a_profile_says_where_the_time_goes() {
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
         "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",
+        "<td>routing</td><td>120</td><td>61</td><td>58</td><td>68</td><td>63</td><td>106</td><td>123</td>\
+         <td>218</td><td>yes</td>",
+        "<td>RX</td><td>90</td><td>124</td>",
+        "<td>129</td><td>no: a driver's work</td>",
         "fib_table_lookup (routing): 120 000 ns of 1 000 frames, 17.14 %",
     ] {
         assert!(page.contains(wanted), "{wanted}");
