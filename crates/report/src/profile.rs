@@ -76,6 +76,10 @@ pub fn sentence(line: &ProfileLine) -> String {
 #[must_use]
 pub fn evidence(line: &ProfileLine) -> Vec<String> {
     let mut told: Vec<String> = saturated(line).map(samples).into_iter().collect();
+    told.extend(
+        line.burnt_ns
+            .map(|ns| format!("A planted program spun {ns} ns for each frame, in RX.")),
+    );
     let unplaced = line.loads.first().map(|load| &load.unplaced);
     let unplaced = unplaced.filter(|functions| !functions.is_empty());
     told.extend(
@@ -116,10 +120,7 @@ fn samples(load: &ProfiledLoad) -> String {
         lost => format!(", {} found no room", number::grouped(lost)),
     };
     let seen = load.seen_share.map_or(String::new(), |seen| {
-        format!(
-            ", {} of those due on the CPU where the fewest came",
-            number::percent(seen)
-        )
+        format!(" cover {} of the busy time", number::percent(seen))
     });
     format!(
         "{} in {}{seen}{lost}. No rule places {} of the time; {} came late, because interrupts were off.",

@@ -194,7 +194,7 @@ fn a_profile_says_where_the_time_goes() {
         "64 B: a frame costs the router 520 ns: routing 120, RX 90, prerouting 80, the rest 230; the bed 180 ns. \
          The router's CPU limits.",
         "1518 B: no cost by stage: no sample came.",
-        "70\u{202f}000 samples in 3 trials, 99.8 % of those due on the CPU where the fewest came, 3 found no room. \
+        "70\u{202f}000 samples in 3 trials cover 99.8 % of the busy time, 3 found no room. \
          No rule places 0.4 % of the time; 12 % came late, because interrupts were off.",
         "Placed by no rule: nobody_knows 2 ns.",
         "Each frame costs 690 ns, each wake-up 2600 ns and each poll 300 ns, fitted to 3 loads below saturation \
