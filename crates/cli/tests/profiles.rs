@@ -4,8 +4,8 @@ mod door;
 
 use door::{Ended, Scratch, mpps, run};
 use mpps_record::{
-    FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, RunLine, read_file,
-    to_line,
+    FoldedStack, FunctionCost, Interval, LimitedBy, PartCost, ProfileLine, ProfiledLoad, RunLine,
+    read_file, to_line,
 };
 use serde_json::Value;
 use std::path::Path;
@@ -54,6 +54,7 @@ fn profile(more: f64) -> ProfileLine {
     ProfileLine {
         frame: "64".to_owned(),
         clock: Some("cpu-clock".to_owned()),
+        limited_by: Some(LimitedBy::Dut),
         stacks: stages.iter().enumerate().map(stack).collect(),
         loads: vec![ProfiledLoad {
             forwarding_fps: interval(1e6),
@@ -225,15 +226,29 @@ fn profiles_that_are_not_alike_are_refused() {
     let nothing = ProfileLine {
         frame: "64".to_owned(),
         clock: Some("cpu-clock".to_owned()),
+        limited_by: Some(LimitedBy::Dut),
         ..ProfileLine::default()
     };
     let nothing = record(&scratch, "nothing", &nothing, same);
-    for (other, wanted) in [
-        (&other_kernel, "they differ in kernel_release"),
-        (&cycles, "they differ in clock"),
-        (&nothing, "one of them has no cost by stage"),
+    let [idle, idler] = ["idle", "idler"].map(|name| {
+        let line = ProfileLine {
+            limited_by: Some(LimitedBy::Tester),
+            ..profile(0.0)
+        };
+        record(&scratch, name, &line, same)
+    });
+    for (one, other, wanted) in [
+        (&before, &other_kernel, "they differ in kernel_release"),
+        (&before, &cycles, "they differ in clock"),
+        (&before, &nothing, "one of them has no cost by stage"),
+        (&before, &idle, "they differ in limited_by"),
+        (
+            &idle,
+            &idler,
+            "one of them has no load that saturates the router",
+        ),
     ] {
-        let ended = run(&mut mpps(&["compare", &before, other]));
+        let ended = run(&mut mpps(&["compare", one, other]));
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.error().contains(wanted), "{ended:?}");
     }

@@ -7,7 +7,7 @@ use crate::point::PointLine;
 use crate::profile::ProfileLine;
 use crate::result::{FrameCost, Interval, ResultLine};
 use crate::run::RunLine;
-use crate::words::{Finding, ForwardingLimit, ReceiverPlace, ToldBy};
+use crate::words::{Finding, ForwardingLimit, LimitedBy, ReceiverPlace, ToldBy};
 use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
@@ -175,8 +175,13 @@ pub fn check_profiles(
         (one.frame != other.frame, "frame"),
         (one.receiver != other.receiver, "receiver"),
         (one.clock != other.clock, "clock"),
+        (one.limited_by != other.limited_by, "limited_by"),
     ];
     check_alike(&first.comparability, &second.comparability, &more, terms)?;
+    // Below saturation a frame's cost depends on the load, and both offered what they could.
+    if one.limited_by == Some(LimitedBy::Tester) {
+        return Err(Refusal::Lacks("load that saturates the router"));
+    }
     let has_stages = |line: &ProfileLine| {
         line.loads
             .first()

@@ -182,7 +182,9 @@ fn plots(run: &Run) -> Markup {
         .for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        draw(plots::search(run, frame));
+        if run.profiles.is_empty() {
+            draw(plots::search(run, frame));
+        }
         // Of other jobs the trials are those of several routers, or their plots are above.
         if !sentence::is_answered(run) || !run.results.is_empty() {
             draw(plots::forwarding(run, frame));

@@ -24,6 +24,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
             "The maximum forwarding rate, and the highest load without loss.".to_owned()
         }
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
+        ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
@@ -36,7 +37,6 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
                 .to_owned()
         }
         ("recovery", _) => "For how long frames are lost after an overload has ended.".to_owned(),
-        ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
         ("rfc2544", _) => "The benchmarks of RFC 2544 section 26.".to_owned(),
         ("compare", _) => "By how much set-ups differ that take turns on one machine.".to_owned(),
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),

@@ -191,6 +191,7 @@ fn lines_of_every_job_have_their_plots() {
 fn a_profile_says_where_the_time_goes() {
     let page = page_of(lines::profiles().as_bytes());
     for wanted in [
+        "Where the time of a frame goes, and what limits the router.",
         "64 B: a frame costs the router 520 ns: routing 120, RX 90, prerouting 80, the rest 230; the bed 180 ns. \
          The router's CPU limits.",
         "1518 B: no cost by stage: no sample came.",

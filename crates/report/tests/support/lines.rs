@@ -9,6 +9,12 @@ fn run_of(job: &str, add: impl Fn(&mut Vec<u8>)) -> String {
     let run = &records.runs[0];
     let mut begin = run.begin.clone().expect("a first line");
     begin.job = job.to_owned();
+    if job == "explain" {
+        begin.plan.fixed = Some(FixedLoads {
+            loads: vec!["max".to_owned()],
+            ..FixedLoads::default()
+        });
+    }
     begin.arguments = vec![job.to_owned()];
     let mut text = Vec::new();
     append(&mut text, job, &begin);
