@@ -19,8 +19,8 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Load",
           value_parser = clap::value_parser!(u32).range(i64::from(TRIALS_MIN)..=100))]
     pub trials: u32,
-    /// Let a program on the router's path spin so many ns for each frame, where it receives: the cost has to rise by
-    /// that in the stage RX. It tests the profile itself
+    /// Let a program on the router's path spin so many ns for each frame, where it receives: the stage RX has to cost
+    /// that much more, and what the program costs beside its spin. It tests the profile itself
     #[arg(long, value_name = "NS", help_heading = "Load", value_parser = clap::value_parser!(u64).range(1..=BURN_MAX))]
     pub burn: Option<u64>,
     /// What is sent.

@@ -120,9 +120,14 @@ fn span(ns: Interval<f64>) -> String {
 fn top(functions: &[FunctionCost]) -> String {
     let mut text = String::new();
     for one in functions.iter().take(TOP) {
-        let name = format!("{} {:.0}", short(&one.function), one.ns);
+        let ns = format!("{:.0}", one.ns);
+        let name: String = short(&one.function)
+            .chars()
+            .take(TOP_WIDTH - 1 - ns.len())
+            .collect();
+        let name = format!("{name} {ns}");
         if text.is_empty() {
-            text = name.chars().take(TOP_WIDTH).collect();
+            text = name;
         } else if text.len() + 2 + name.len() <= TOP_WIDTH {
             text = format!("{text}, {name}");
         }
