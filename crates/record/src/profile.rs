@@ -15,6 +15,8 @@ pub struct ProfileLine {
     pub receiver: Option<ReceiverPlace>,
     /// What decided when a sample was taken: `cycles` of a PMU, or `cpu-clock`, a timer. Null where none was taken.
     pub clock: Option<String>,
+    /// A program on the router's path spun so long for each frame; null without one.
+    pub burnt_ns: Option<u64>,
     /// CPUs of the DUT that were sampled.
     pub cpus: Vec<usize>,
     /// What keeps the router from forwarding more; null where nothing was measured.
@@ -64,7 +66,8 @@ pub struct ProfiledLoad {
     pub samples: u64,
     /// Samples that found no room.
     pub lost_samples: u64,
-    /// Samples that came, of those that should have come, on the CPU where the fewest came, 0 to 1.
+    /// Sampled time of the router's threads by their busy time; with the clock `cycles` samples that came by those that
+    /// should have come. 0 to 1.
     pub seen_share: Option<f64>,
     /// Part of the time that no rule places, 0 to 1.
     pub unclassified_share: f64,
