@@ -5,6 +5,7 @@ mod back_to_back;
 mod calibration;
 mod compare;
 mod destinations;
+mod explain;
 mod external;
 mod fib_scale;
 mod fixed_load;
@@ -21,6 +22,7 @@ pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use compare::{ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
+pub use explain::ExplainPlan;
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;

@@ -11,7 +11,7 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    PointLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
+    PointLine, ProfileLine, RecoveryLine, ResultLine, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -199,6 +199,7 @@ doubted!(
     CurveLine,
     LatencyLine,
     BurstLine,
+    ProfileLine,
     RecoveryLine,
     ComparisonLine
 );

@@ -10,6 +10,8 @@ mod compare;
 #[cfg(feature = "measure")]
 mod doctor;
 #[cfg(feature = "measure")]
+mod explain;
+#[cfg(feature = "measure")]
 mod fib;
 #[cfg(feature = "measure")]
 mod fib_scale;
@@ -70,6 +72,7 @@ pub use {
     },
     calibrate::CalibrateArgs,
     doctor::DoctorArgs,
+    explain::ExplainArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, PointingArg, RouteArgs, ShowArgs, SpreadArg, StatsArgs},
     fib_scale::FibScaleArgs,
     latency::LatencyArgs,
@@ -127,6 +130,11 @@ pub enum Verb {
     /// Measure for how long frames are lost after an overload (RFC 2544 26.5)
     #[cfg(feature = "measure")]
     Recovery(Box<RecoveryArgs>),
+    /// Show where the time of a frame goes, what limits the router and what it could reach
+    ///
+    /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
+    #[cfg(feature = "measure")]
+    Explain(Box<ExplainArgs>),
     /// Run all benchmarks of RFC 2544 section 26 into one record
     ///
     /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.
@@ -166,6 +174,7 @@ pub enum Verb {
     #[cfg(feature = "measure")]
     Recover(RecoverArgs),
     /// Write man pages, one a verb
+    #[command(hide = true)]
     Man(ManArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),

@@ -5,7 +5,8 @@ use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
-    LatencyLoad, LoadLine, LoadTrial, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
+    LatencyLoad, LoadLine, LoadTrial, ProfileLine, Recovered, RecoveryLine, RecoveryTrial, Run,
+    Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -88,6 +89,15 @@ pub fn recoveries(run: &Run) -> Exit {
         false => Exit::Disturbed,
     };
     worst(run.recoveries.iter().map(exit))
+}
+
+/// A size without a load has nothing to show.
+pub fn profiles(run: &Run) -> Exit {
+    let exit = |size: &ProfileLine| match size.loads.is_empty() {
+        true => Exit::Disturbed,
+        false => Exit::Measured,
+    };
+    worst(run.profiles.iter().map(exit))
 }
 
 /// Of each load that of its best trial.

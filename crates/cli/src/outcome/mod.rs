@@ -35,7 +35,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind, or of several parts.
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind {
         job: suite::JOB,
         is_in: suite::is_in,
@@ -97,6 +97,13 @@ const KINDS: [Kind; 10] = [
         is_in: |run| !run.recoveries.is_empty(),
         show: |run, view| lines::show(run, view, &run.recoveries, terminal::overload_recovery),
         exit: exit::recoveries,
+        plot: |_| None,
+    },
+    Kind {
+        job: "explain",
+        is_in: |run| !run.profiles.is_empty(),
+        show: |run, view| lines::show(run, view, &run.profiles, terminal::explained),
+        exit: exit::profiles,
         plot: |_| None,
     },
     Kind {

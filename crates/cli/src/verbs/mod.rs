@@ -18,6 +18,8 @@ mod destinations;
 #[cfg(feature = "measure")]
 pub mod doctor;
 #[cfg(feature = "measure")]
+pub mod explain;
+#[cfg(feature = "measure")]
 pub mod fib_scale;
 pub mod generate;
 #[cfg(feature = "measure")]
