@@ -174,7 +174,6 @@ pub enum Verb {
     #[cfg(feature = "measure")]
     Recover(RecoverArgs),
     /// Write man pages, one a verb
-    /// Write man pages, one a verb
     #[command(hide = true)]
     Man(ManArgs),
     /// Print completions for a shell

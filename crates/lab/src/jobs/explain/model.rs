@@ -43,3 +43,52 @@ fn point(load: &ProfiledLoad) -> Option<Point> {
         cost_ns: load.frame_ns.median,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::Interval;
+
+    /// A load whose frames cost 500 ns, and 2 us a wake-up.
+    fn load(fps: f64, wakes: f64) -> ProfiledLoad {
+        let exact = |median| Interval {
+            low: median,
+            median,
+            high: median,
+        };
+        ProfiledLoad {
+            forwarding_fps: exact(fps),
+            frame_ns: exact(500.0 + 2_000.0 * wakes),
+            wake_ups_per_frame: Some(wakes),
+            ..ProfiledLoad::default()
+        }
+    }
+
+    #[test]
+    fn lower_loads_predict_the_saturated_one() {
+        let loads = [
+            (1.6e6, 0.0),
+            (1e6, 0.01),
+            (7e5, 0.1),
+            (4e5, 0.3),
+            (1e5, 0.6),
+        ];
+        let loads = loads.map(|(fps, wakes)| load(fps, wakes));
+        let model = fit(&loads, 1, LimitedBy::Dut).expect("a model");
+        assert_eq!(model.loads, 4);
+        assert!((model.predicted_fps - 2e6).abs() < 1.0, "{model:?}");
+        assert!((model.error_ratio - 0.25).abs() < 1e-6, "{model:?}");
+        // Two threads have twice the time.
+        let two = fit(&loads, 2, LimitedBy::Dut).expect("a model");
+        assert!((two.predicted_fps - 4e6).abs() < 1.0, "{two:?}");
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_says_why() {
+        let few = [load(1.6e6, 0.0), load(1e6, 0.1)];
+        let why = |loads: &[ProfiledLoad], limit| fit(loads, 1, limit).expect_err("no model");
+        assert!(why(&few, LimitedBy::Dut).contains("needs 4"));
+        assert!(why(&few, LimitedBy::Tester).contains("not the limit"));
+        assert!(why(&[], LimitedBy::Dut).contains("nothing"));
+    }
+}

@@ -235,3 +235,27 @@ pub(super) fn interval(found: saturation::Interval) -> Interval<f64> {
         high: found.high,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_that_do_not_fit_become_the_rest() {
+        let mut stacks = Stacks::default();
+        for number in 0..5_000_u32 {
+            let frames = format!("cpu_map_kthread_run;{}{number}", "f".repeat(200));
+            let ns = f64::from(number);
+            stacks.0.insert((frames, vec![0, 1]), ns);
+        }
+        let folded = stacks.folded();
+        let rest = folded.last().expect("a rest");
+        assert_eq!(rest.frames, REST);
+        assert!(folded.len() > 100 && folded.len() < 5_000);
+        assert_eq!(folded[0].ns, 4_999.0);
+        let whole: f64 = folded.iter().map(|stack| stack.ns).sum();
+        assert!((whole - 4_999.0 * 2_500.0).abs() < 1.0, "{whole}");
+        let octets = serde_json::to_vec(&folded).expect("JSON").len();
+        assert!(octets < 1 << 20, "{octets}");
+    }
+}
