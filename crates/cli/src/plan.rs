@@ -5,6 +5,7 @@ mod back_to_back;
 mod calibration;
 mod compare;
 mod destinations;
+mod explain;
 mod external;
 mod fib_scale;
 mod fixed_load;
@@ -22,6 +23,7 @@ pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
+pub use explain::ExplainPlan;
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;

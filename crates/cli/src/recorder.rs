@@ -11,8 +11,8 @@ use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    OverloadLine, PointLine, Queries, RecoveryLine, ResetLine, ResultLine, RouteChanges, Run,
-    RunLine, StandsOn, TrialLine,
+    OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
+    RouteChanges, Run, RunLine, StandsOn, TrialLine,
 };
 use std::io;
 
@@ -257,6 +257,7 @@ doubted!(
     CurveLine,
     LatencyLine,
     BurstLine,
+    ProfileLine,
     RecoveryLine,
     ResetLine,
     OverloadLine,

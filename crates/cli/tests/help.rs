@@ -19,6 +19,7 @@ const VERBS: &[&str] = &[
     "latency",
     "back-to-back",
     "recovery",
+    "explain",
     "rfc2544",
     "reset",
     "doctor",

@@ -10,6 +10,7 @@ mod latency;
 mod limit;
 mod loss;
 mod machine;
+mod profile;
 mod ring;
 mod search;
 mod table;
@@ -22,6 +23,7 @@ pub use frames::frame_doubts;
 pub use latency::latency_doubts;
 pub use limit::{ForwardingLimit, Reading, highest_allowed, overload_limit};
 pub use machine::{LOST_DISTURBED, host_changed, other_run};
+pub use profile::{ProfileDoubts, profile_doubts};
 pub use why_lost::{CatchUp, WhyLost};
 pub use work::{few_route_changes, work_doubts};
 

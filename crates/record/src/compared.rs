@@ -4,9 +4,10 @@ use crate::bed::Place;
 use crate::comparability::Comparability;
 use crate::comparison::Difference;
 use crate::point::PointLine;
+use crate::profile::ProfileLine;
 use crate::result::{FrameCost, Interval, ResultLine};
 use crate::run::RunLine;
-use crate::words::{Finding, ForwardingLimit, ReceiverPlace, ToldBy};
+use crate::words::{Finding, ForwardingLimit, LimitedBy, ReceiverPlace, ToldBy};
 use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
@@ -116,8 +117,6 @@ pub fn compare_points(
 }
 
 fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Difference, Refusal> {
-    let mut differ = one.comparability.differences(other.comparability);
-    differ.retain(|member| !terms.may_differ.contains(&member.as_str()));
     let distances = one.distance_ns.zip(other.distance_ns);
     let apart = distances.is_some_and(|(a, b)| a.max(b) > SAME_DISTANCE * a.min(b));
     let more = [
@@ -126,14 +125,7 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
         (one.simulated != other.simulated, "simulated"),
         (apart, "max_forwarding_cpu_distance_ns"),
     ];
-    let more = more.into_iter().filter(|(differ, _)| *differ);
-    let more = more.map(|(_, member)| member.to_owned());
-    // The receiver as it began is a member of both.
-    let new: Vec<String> = more.filter(|member| !differ.contains(member)).collect();
-    differ.extend(new);
-    if !differ.is_empty() {
-        return Err(Refusal::Differ(differ));
-    }
+    check_alike(one.comparability, other.comparability, &more, terms)?;
     if one.only_disturbed || other.only_disturbed {
         return Err(Refusal::Lacks("forwarding rate from undisturbed windows"));
     }
@@ -168,6 +160,59 @@ fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Differe
         fixed_cost_ns: None,
         pairs: None,
     })
+}
+
+/// Whether two profiles can be compared by stage. Each comes with the first line of its run.
+///
+/// # Errors
+/// They cannot.
+pub fn check_profiles(
+    (first, one): (&RunLine, &ProfileLine),
+    (second, other): (&RunLine, &ProfileLine),
+    terms: Terms<'_>,
+) -> Result<(), Refusal> {
+    let more = [
+        (one.frame != other.frame, "frame"),
+        (one.receiver != other.receiver, "receiver"),
+        (one.clock != other.clock, "clock"),
+        (one.limited_by != other.limited_by, "limited_by"),
+    ];
+    check_alike(&first.comparability, &second.comparability, &more, terms)?;
+    // Below saturation a frame's cost depends on the load, and both offered what they could.
+    if one.limited_by == Some(LimitedBy::Tester) {
+        return Err(Refusal::Lacks("load that saturates the router"));
+    }
+    let has_stages = |line: &ProfileLine| {
+        line.loads
+            .first()
+            .is_some_and(|load| !load.stages.is_empty())
+    };
+    if has_stages(one) && has_stages(other) {
+        Ok(())
+    } else {
+        Err(Refusal::Lacks("cost by stage"))
+    }
+}
+
+/// Refuses what differs in a member that is not compared, or in one of `more`.
+fn check_alike(
+    one: &Comparability,
+    other: &Comparability,
+    more: &[(bool, &str)],
+    terms: Terms<'_>,
+) -> Result<(), Refusal> {
+    let mut differ = one.differences(other);
+    differ.retain(|member| !terms.may_differ.contains(&member.as_str()));
+    let more = more.iter().filter(|(differ, _)| *differ);
+    let more = more.map(|(_, member)| (*member).to_owned());
+    // The receiver as it began is a member of both.
+    let new: Vec<String> = more.filter(|member| !differ.contains(member)).collect();
+    differ.extend(new);
+    if differ.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::Differ(differ))
+    }
 }
 
 /// The second one more than the first, as a share of it: at most as far as both intervals allow.

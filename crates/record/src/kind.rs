@@ -2,7 +2,8 @@
 
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
+    TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -35,6 +36,8 @@ pub enum Line {
     Recovery(Box<RecoveryLine>),
     /// `mpps reset`: after each frame size, one a part.
     Reset(Box<ResetLine>),
+    /// `mpps explain`: after each frame size.
+    Profile(Box<ProfileLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps compare`: after each frame size.
@@ -47,7 +50,7 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 14] = [
+    pub const KINDS: [&str; 15] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
@@ -58,6 +61,7 @@ impl Line {
         BurstLine::KIND,
         RecoveryLine::KIND,
         ResetLine::KIND,
+        ProfileLine::KIND,
         LoadLine::KIND,
         ComparisonLine::KIND,
         CalibrationLine::KIND,
@@ -97,6 +101,7 @@ kinds! {
     BurstLine Burst "burst",
     RecoveryLine Recovery "recovery",
     ResetLine Reset "reset",
+    ProfileLine Profile "profile",
     LoadLine Load "load",
     ComparisonLine Comparison "comparison",
     CalibrationLine Calibration "calibration",

@@ -53,6 +53,7 @@ mod nic;
 mod plan;
 mod point;
 mod problem;
+mod profile;
 mod read;
 mod reading;
 mod recovery;
@@ -70,7 +71,7 @@ pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
 pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use comparability::Comparability;
-pub use compared::{RUNS_ALIKE, Refusal, Terms, compare_points, compare_results};
+pub use compared::{RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results};
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, to_line};
@@ -85,6 +86,9 @@ pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
 pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search, Traffic};
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
+pub use profile::{
+    CostModel, FoldedStack, FunctionCost, Looking, PartCost, ProfileLine, ProfiledLoad,
+};
 pub use read::{Records, Run, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};

@@ -4,7 +4,8 @@ use crate::kind::Line;
 use crate::problem::{Problem, ReadError, What};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA, TrialLine,
+    OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
+    TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -57,6 +58,8 @@ pub struct Run {
     pub recoveries: Vec<RecoveryLine>,
     /// Resets of `mpps reset`.
     pub resets: Vec<ResetLine>,
+    /// Profiles of `mpps explain`.
+    pub profiles: Vec<ProfileLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -93,6 +96,7 @@ impl Run {
             Line::Burst(line) => self.bursts.push(*line),
             Line::Recovery(line) => self.recoveries.push(*line),
             Line::Reset(line) => self.resets.push(*line),
+            Line::Profile(line) => self.profiles.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Comparison(line) => self.comparisons.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),

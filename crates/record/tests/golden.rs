@@ -139,6 +139,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Burst(body) => text(run, &**body),
         Line::Recovery(body) => text(run, &**body),
         Line::Reset(body) => text(run, &**body),
+        Line::Profile(body) => text(run, &**body),
         Line::Load(body) => text(run, body),
         Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, body),

@@ -1,9 +1,10 @@
-//! Lines of latency, back-to-back and recovery are read back as they were written.
+//! Lines of latency, back-to-back, recovery and explain are read back as they were written.
 
 use mpps_record::{
-    Body, BurstLine, BurstSearch, BurstSum, Histogram, LatencyLine, LatencyLoad, LatencyTimes,
-    ManagementPath, Other, OverloadLine, OverloadSecond, PathLatency, Recovered, RecoveryLine,
-    RecoveryTrial, Run, Verdict, read, to_line,
+    Body, BurstLine, BurstSearch, BurstSum, FoldedStack, Histogram, Interval, LatencyLine,
+    LatencyLoad, LatencyTimes, ManagementPath, Other, OverloadLine, OverloadSecond, PartCost,
+    PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
+    read, to_line,
 };
 
 fn read_back<T: Body>(line: &T) -> Run {
@@ -118,4 +119,34 @@ fn a_recovery_is_read_back() {
         other: Other::new(),
     };
     assert_eq!(read_back(&line).recoveries, [line]);
+}
+
+#[test]
+fn a_profile_is_read_back() {
+    let ns = Interval {
+        low: 60.5,
+        median: 64.0,
+        high: 68.25,
+    };
+    let line = ProfileLine {
+        frame: "64".to_owned(),
+        clock: Some("cpu-clock".to_owned()),
+        limited_by: Some("DUT".into()),
+        loads: vec![ProfiledLoad {
+            stages: vec![PartCost {
+                part: "RX".to_owned(),
+                ns,
+                samples: 7,
+                top: Vec::new(),
+            }],
+            ..ProfiledLoad::default()
+        }],
+        stacks: vec![FoldedStack {
+            frames: "ip_rcv;ip_forward".to_owned(),
+            stages: vec![0, 0],
+            ns: 64.0,
+        }],
+        ..ProfileLine::default()
+    };
+    assert_eq!(read_back(&line).profiles, [line]);
 }

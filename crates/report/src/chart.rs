@@ -25,7 +25,7 @@ const RIGHT: f64 = WIDTH - 14.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 44.0;
 /// Colours and marks there are; then they begin again.
-pub const STYLES: usize = 7;
+pub const STYLES: usize = 8;
 /// A table of more rows than this is left out: the table of trials has its numbers.
 const ROWS: usize = 600;
 
@@ -358,6 +358,7 @@ fn mark(style: usize, x: f64, y: f64) -> Markup {
         3 => path("m0-5.5l5 5.5-5 5.5-5-5.5z"),
         4 => path("m0 5l5-9h-10z"),
         CROSS => path("m-4-4l8 8m0-8l-8 8"),
-        _ => path("m0-5v10m-5-5h10"),
+        6 => path("m0-5v10m-5-5h10"),
+        _ => path("m-5 0h10"),
     }
 }

@@ -67,6 +67,7 @@ impl<'a> Raised<'a> {
                 .chain(doubts!(run.bursts.iter()))
                 .chain(doubts!(run.recoveries.iter()))
                 .chain(resets)
+                .chain(doubts!(run.profiles.iter()))
                 .chain(doubts!(run.comparisons.iter()))
                 .chain(of_points),
         )

@@ -1,9 +1,9 @@
-(() => {
-  const frames = [...document.querySelectorAll(".f")].map(g => {
+for (const graph of document.querySelectorAll(".flame")) {
+  const frames = [...graph.querySelectorAll(".f")].map(g => {
     const rect = g.querySelector("rect"), text = g.querySelector("text");
     return { g, rect, text, x: +rect.getAttribute("x"), width: +rect.getAttribute("width") };
   });
-  if (!frames.length) return;
+  if (!frames.length) continue;
   const all = frames[0];
   const show = to => frames.forEach(f => {
     const scale = all.width / to.width;
@@ -19,4 +19,4 @@
     }
   });
   frames.forEach(f => f.g.addEventListener("click", () => show(f)));
-})();
+}

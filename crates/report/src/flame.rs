@@ -6,6 +6,7 @@
 
 mod tree;
 
+use crate::number;
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 use tree::{Node, Tree};
@@ -26,11 +27,13 @@ const COLOURS: [&str; 12] = [
     "#c9b8e0", "#8fc1e8", "#f6d36b", "#9fd8a4", "#f0a08c", "#e8b0d0", "#7fd0c8", "#c8d96f",
     "#d9c2a0", "#c4c4c4", "#a8b8f0", "#f2b866",
 ];
-const STYLE: &str = "text { font: 12px sans-serif; fill: #111; } .title { font-size: 15px; font-weight: 600; } \
-    .field { fill: #fff; } .f text { font: 11px monospace; pointer-events: none; } .f rect { stroke: #aaa; stroke-width: 0.3; } \
-    .f { cursor: pointer; }";
+/// How a graph looks, by itself and on a page.
+pub(crate) const STYLE: &str = ".flame text { font: 12px sans-serif; fill: #111; } \
+    .flame .title { font-size: 15px; font-weight: 600; } .flame .field { fill: #fff; } \
+    .flame .f text { font: 11px monospace; pointer-events: none; } \
+    .flame .f rect { stroke: #aaa; stroke-width: 0.3; } .f { cursor: pointer; }";
 /// A frame clicked at fills the width; the lowest one shows everything again.
-const SCRIPT: &str = include_str!("flame.js");
+pub(crate) const SCRIPT: &str = include_str!("flame.js");
 
 /// A function in a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +56,11 @@ pub struct Stack<'a> {
 /// A flame graph, coloured by stage in the order of `stages`. `unit` is that of the weights, such as "samples".
 #[must_use]
 pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> String {
+    picture(&graph(title, stacks, stages, unit))
+}
+
+/// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
+pub(crate) fn graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &str) -> Markup {
     let tree = Tree::new(stacks, &[]);
     let colour = |node: &Node<'_>| {
         let at = stages.iter().position(|&stage| stage == node.stage);
@@ -63,10 +71,8 @@ pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &st
     };
     let words = |node: &Node<'_>| {
         let part = 100.0 * node.before as f64 / tree.root.before.max(1) as f64;
-        format!(
-            "{} ({}): {} {unit}, {part:.2} %",
-            node.name, node.stage, node.before
-        )
+        let weight = number::spaced(node.before);
+        format!("{}: {weight} {unit}, {part:.2} %", name(node))
     };
     let seen: Vec<(&str, &str)> = stages
         .iter()
@@ -75,9 +81,17 @@ pub fn flame_graph(title: &str, stacks: &[Stack<'_>], stages: &[&str], unit: &st
         .collect();
     let note = format!(
         "{} {unit}. Width is time, colour is the stage; click a frame to enlarge it.",
-        tree.root.before
+        number::spaced(tree.root.before)
     );
     drawn(title, &note, &seen, &tree, &colour, &words)
+}
+
+/// A picture that needs nothing beside it.
+fn picture(graph: &Markup) -> String {
+    let rest = html! { style { (PreEscaped(STYLE)) } script { (PreEscaped(SCRIPT)) } }.0;
+    let svg = graph.0.replace("</svg>", &(rest + "</svg>"));
+    // XML has no place for control characters, however they are written.
+    svg.replace(char::is_control, " ") + "\n"
 }
 
 /// What two profiles differ in. A frame is as wide as the mean of both, so that one which vanished is still seen. Red:
@@ -102,21 +116,24 @@ pub fn flame_difference(
         }
     };
     let words = |node: &Node<'_>| {
-        let change = i128::from(node.after) - i128::from(node.before);
+        let [before, after] = [node.before, node.after].map(number::spaced);
+        let sign = if node.after < node.before { '-' } else { '+' };
+        let change = number::spaced(node.after.abs_diff(node.before));
         format!(
-            "{} ({}): {} before, {} after, {change:+} {unit}",
-            node.name, node.stage, node.before, node.after
+            "{}: {before} before, {after} after, {sign}{change} {unit}",
+            name(node)
         )
     };
     let note = format!(
         "{} {unit} before, {} after. Width is the mean of both.",
-        tree.root.before, tree.root.after
+        number::spaced(tree.root.before),
+        number::spaced(tree.root.after)
     );
     let legend = [
         ("grew by itself", "rgb(255,100,100)"),
         ("shrank by itself", "rgb(100,100,255)"),
     ];
-    drawn(title, &note, &legend, &tree, &colour, &words)
+    picture(&drawn(title, &note, &legend, &tree, &colour, &words))
 }
 
 /// Stacks as folded text: functions from the outermost, by semicolons, then the weight. Equal stacks are one line.
@@ -146,7 +163,7 @@ fn drawn(
     tree: &Tree<'_>,
     colour: &dyn Fn(&Node<'_>) -> String,
     words: &dyn Fn(&Node<'_>) -> String,
-) -> String {
+) -> Markup {
     let across = WIDTH - 2.0 * GAP;
     let height = HEAD + ROW * (tree.depth as f64 + 1.0) + GAP;
     let scale = across / (tree.root.weight().max(1) as f64);
@@ -154,6 +171,8 @@ fn drawn(
         let (x, width) = (GAP + start as f64 * scale, node.weight() as f64 * scale);
         (x, width, height - GAP - ROW * (depth as f64 + 1.0))
     };
+    // As a style, because a page has rules for charts, which are stronger than attributes.
+    let fill = |colour: &str| format!("fill:{colour}");
     let mut frames: Vec<Markup> = Vec::new();
     tree.walk(&mut |node, start, depth| {
         let (x, width, y) = place(node, start, depth);
@@ -164,7 +183,7 @@ fn drawn(
         frames.push(html! {
             g.f data-name=(node.name) {
                 title { (words(node)) }
-                rect x=(format!("{x:.2}")) y=(y) width=(format!("{width:.2}")) height=(ROW) fill=(colour(node)) {}
+                rect x=(format!("{x:.2}")) y=(y) width=(format!("{width:.2}")) height=(ROW) style=(fill(&colour(node))) {}
                 text x=(format!("{:.2}", x + 2.0)) y=(y + 12.0) { (shortened(node.name, letters)) }
             }
         });
@@ -174,22 +193,26 @@ fn drawn(
         *x += 30.0 + LETTER * name.chars().count() as f64;
         Some(at)
     });
-    let svg = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) {
-            style { (PreEscaped(STYLE)) }
+    html! {
+        svg.flame xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(title) {
             rect.field width="100%" height="100%" {}
             text.title x=(GAP) y="18" { (title) }
             text x=(GAP) y="36" { (note) }
             @for ((name, colour), x) in legend.iter().zip(places) {
-                rect x=(format!("{x:.0}")) y="44" width="12" height="12" fill=(colour) {}
+                rect x=(format!("{x:.0}")) y="44" width="12" height="12" style=(fill(colour)) {}
                 text x=(format!("{:.0}", x + 16.0)) y="54" { (name) }
             }
             g { @for frame in frames { (frame) } }
-            script { (PreEscaped(SCRIPT)) }
         }
-    };
-    // XML has no place for control characters, however they are written.
-    svg.0.replace(char::is_control, " ") + "\n"
+    }
+}
+
+/// A function with its stage, where that is known.
+fn name(node: &Node<'_>) -> String {
+    match node.stage {
+        "" => node.name.to_owned(),
+        stage => format!("{} ({stage})", node.name),
+    }
 }
 
 /// A name in so many letters; nothing where that says nothing.

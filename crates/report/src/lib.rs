@@ -23,6 +23,8 @@ pub mod number;
 mod page;
 mod parts;
 mod plots;
+pub mod profile;
+mod published;
 mod raw;
 mod row;
 mod scale;

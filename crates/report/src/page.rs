@@ -1,6 +1,7 @@
 //! The page: what is wrong with the files, a summary where there are several runs, a section for each.
 
 use crate::chart;
+use crate::flame;
 use crate::number;
 use crate::raw::Raw;
 use crate::row::Row;
@@ -59,9 +60,9 @@ pub fn page(gathered: Gathered) -> String {
                 meta name="color-scheme" content="light dark";
                 link rel="icon" href="data:,";
                 title { "mpps report: " (title) }
-                style { (PreEscaped(chart::STYLE)) (PreEscaped(STYLE)) }
+                style { (PreEscaped(chart::STYLE)) (PreEscaped(flame::STYLE)) (PreEscaped(STYLE)) }
             }
-            body { (body) (files) script { (PreEscaped(SCRIPT)) } }
+            body { (body) (files) script { (PreEscaped(SCRIPT)) (PreEscaped(flame::SCRIPT)) } }
         }
     }
     .0

@@ -7,6 +7,7 @@ mod frames;
 mod latency;
 mod overloads;
 mod points;
+mod profiles;
 mod trials;
 
 pub use bursts::{bursts, recoveries, resets};
@@ -16,6 +17,7 @@ pub use frames::{cost, rates};
 pub use latency::{latencies, latency, latency_histogram};
 pub use overloads::overloads;
 pub use points::{destinations, routes, scale_cost, scale_rate};
+pub use profiles::{by_load, stages};
 pub use trials::{forwarding, loss, search};
 
 use crate::chart::picture;

@@ -8,6 +8,8 @@ use crate::members;
 use crate::number;
 use crate::parts::parts;
 use crate::plots;
+use crate::profile;
+use crate::published;
 use crate::row::Row;
 use crate::sentence;
 use crate::table;
@@ -33,6 +35,7 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
                 @if let Some(heading) = heading { h3 { (heading) } }
                 (plots(part))
                 @if part.results.is_empty() || heading.is_some() { (results(part)) }
+                @for profile in &part.profiles { (profile::section(profile)) (published::section(profile)) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
@@ -174,19 +177,29 @@ fn plots(run: &Run) -> Markup {
     plots::bursts(&run.bursts).into_iter().for_each(&mut draw);
     draw(plots::recoveries(&run.recoveries));
     draw(plots::resets(&run.resets));
+    for profile in &run.profiles {
+        draw(plots::stages(profile));
+        draw(plots::by_load(profile));
+    }
     plots::comparisons(&run.comparisons)
         .into_iter()
         .for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        draw(plots::search(run, frame));
+        if run.profiles.is_empty() {
+            draw(plots::search(run, frame));
+        }
         // Of other jobs the trials are those of several routers, or their plots are above.
         if !sentence::is_answered(run) || !run.results.is_empty() {
             draw(plots::forwarding(run, frame));
             draw(plots::loss(run, frame));
         }
     }
-    if run.points.is_empty() && run.latencies.is_empty() && run.comparisons.is_empty() {
+    if run.points.is_empty()
+        && run.latencies.is_empty()
+        && run.comparisons.is_empty()
+        && run.profiles.is_empty()
+    {
         draw(plots::latency(run));
         draw(plots::latency_histogram(run));
     }

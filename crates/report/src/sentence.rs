@@ -11,6 +11,7 @@ pub use timed::{burst, latency, recovery, reset};
 
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
+use crate::profile;
 use mpps_record::{
     CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
     PointLine, ResultLine, Run, RunLine, Stability, Verdict,
@@ -31,6 +32,7 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
             fixed.loads.join("")
         ),
         ("loss", _) => "The share of frames lost at each load, from the highest down.".to_owned(),
+        ("explain", _) => "Where the time of a frame goes, and what limits the router.".to_owned(),
         (_, Some(fixed)) => fixed_loads(fixed),
         ("fib-scale", _) => {
             "The cost of a frame against the number of routes and destinations.".to_owned()
@@ -186,7 +188,8 @@ pub fn other_answers(run: &Run) -> Vec<String> {
         .chain(run.bursts.iter().map(burst))
         .chain(run.recoveries.iter().map(recovery))
         .chain(run.resets.iter().map(reset))
-        .chain(run.comparisons.iter().flat_map(comparison));
+        .chain(run.comparisons.iter().flat_map(comparison))
+        .chain(run.profiles.iter().map(profile::sentence));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
     if told.is_empty() && run.results.is_empty() {
@@ -209,6 +212,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.recoveries.len(),
         run.resets.len(),
         run.comparisons.len(),
+        run.profiles.len(),
     ];
     counts.into_iter().any(|count| count > 0)
 }

@@ -41,6 +41,17 @@ tell("filtered", all("tbody tr", trials).filter((row) => !row.hidden).length);
 const mark = document.querySelector("g.mark");
 mark.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
 tell("shown", mark.closest(".plot").querySelector("output").textContent.length > 10);
+const flame = document.querySelector(".flame");
+if (flame) {
+  const frames = all(".f", flame), width = (frame) => Number(frame.querySelector("rect").getAttribute("width"));
+  tell("frames of the flame graph", frames.filter((frame) => frame.getBBox().width > 0 && frame.querySelector("title")).length);
+  const leaf = frames.find((frame) => frame.dataset.name === "fib_table_lookup");
+  tell("flame coloured", getComputedStyle(leaf.querySelector("rect")).fill === "rgb(240, 160, 140)");
+  const before = width(leaf);
+  leaf.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  tell("flame enlarged", width(leaf) > 2 * before && width(leaf) === width(frames[0]));
+  tell("ids", new Set(all("[id]").map((one) => one.id)).size === all("[id]").length);
+}
 tell("fits", document.documentElement.scrollWidth <= window.innerWidth);
 tell("requests", performance.getEntriesByType("resource").length);
 tell("wrong", wrong.join(" "));
@@ -185,18 +196,25 @@ fn a_browser_shows_lines_of_every_job() {
         lines::bursts(),
         lines::recoveries(),
         lines::comparisons(),
+        lines::profiles(),
     ];
     let sources = texts.map(|text| source("run.jsonl", text.as_bytes()));
     let Some(told) = opened("lines", &page(sources.into())) else {
         return;
     };
     let wanted = [
-        ("rows", "4"),
+        ("rows", "5"),
         ("plot Longest burst without loss", "5"),
         ("plot Buffer time by frame size", "2"),
         ("plot Recovery time by trial", "4"),
         ("plot Frames/s of each variant", "6"),
         ("plot CPU time of a frame against the first variant", "4"),
+        ("plot 64 B: cost of a frame by stage", "10"),
+        ("plot 64 B: cost of a frame by load", "4"),
+        ("frames of the flame graph", "12"),
+        ("flame enlarged", "true"),
+        ("flame coloured", "true"),
+        ("ids", "true"),
     ];
     check(&told, &wanted);
 }

@@ -29,6 +29,7 @@ fn all(hostile: bool) -> Gathered {
         lines::overloads(),
         lines::resets(),
         lines::comparisons(),
+        lines::profiles(),
     ];
     let source = |text: &String| {
         if hostile {
@@ -138,6 +139,15 @@ fn csv_has_rows_for_each_kind_of_line() {
             "variants[1].difference.cost_ns.median",
             "231.0",
         ),
+        ("profile", "64", "loads[0].stages[4].part", "routing"),
+        ("profile", "64", "loads[0].stages[4].ns.median", "120.0"),
+        (
+            "profile",
+            "64",
+            "stacks[4].frames",
+            "kthread;fib_table_lookup",
+        ),
+        ("profile", "1518", "why", "no sample came"),
         ("calibration", "", "fault", "a loss"),
         ("calibration", "", "holds", "true"),
     ] {

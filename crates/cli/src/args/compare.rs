@@ -31,8 +31,8 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Two records, and what is asked of their difference.
 #[derive(Args, Debug)]
 pub struct FinishedArgs {
-    /// Two records of `mpps throughput` or `mpps fib-scale` to compare, instead of measuring; the last run of each
-    /// counts. Needs no rights
+    /// Two records of `mpps throughput`, `mpps fib-scale` or `mpps explain` to compare, instead of measuring; the last run
+    /// of each counts. Needs no rights
     #[cfg_attr(
         feature = "measure",
         arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, conflicts_with_all = ["a", "b", "c", "budget"])

@@ -12,6 +12,8 @@ mod compare;
 #[cfg(feature = "measure")]
 mod doctor;
 #[cfg(feature = "measure")]
+mod explain;
+#[cfg(feature = "measure")]
 mod fib;
 #[cfg(feature = "measure")]
 mod fib_scale;
@@ -71,6 +73,7 @@ pub use {
     bed::{BedArgs, BedVerb, CpuArgs, SetUpArgs, ShellArgs, SideArg, UpArgs},
     calibrate::CalibrateArgs,
     doctor::DoctorArgs,
+    explain::ExplainArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, RouteArgs, ShowArgs, StatsArgs},
     fib_scale::FibScaleArgs,
     latency::LatencyArgs,
@@ -136,6 +139,11 @@ pub enum Verb {
     /// Measure for how long nothing is forwarded after a reset (RFC 2544 26.6, RFC 6201)
     #[cfg(feature = "measure")]
     Reset(Box<ResetArgs>),
+    /// Show where the time of a frame goes, what limits the router and what it could reach
+    ///
+    /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
+    #[cfg(feature = "measure")]
+    Explain(Box<ExplainArgs>),
     /// Run all benchmarks of RFC 2544 section 26 into one record
     ///
     /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.
@@ -175,6 +183,7 @@ pub enum Verb {
     #[cfg(feature = "measure")]
     Recover(RecoverArgs),
     /// Write man pages, one a verb
+    #[command(hide = true)]
     Man(ManArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),

@@ -248,8 +248,8 @@ mod tests {
     fn an_unknown_verb_is_answered_with_those_there_are() {
         for (words, wanted) in [
             (
-                "explain",
-                "mpps has no \"explain\": give one of: throughput, ",
+                "profile",
+                "mpps has no \"profile\": give one of: throughput, ",
             ),
             ("thruput", "throughput, trial, loss, latency, "),
             (

@@ -31,4 +31,8 @@ pub enum ReportFormat {
     Json,
     /// Results as gauges, for Prometheus
     Openmetrics,
+    /// The flame graph of a record of `mpps explain`, one SVG; of two records, what the second gained and lost
+    Flame,
+    /// Its call stacks as folded text, for speedscope or the Firefox Profiler
+    Folded,
 }

@@ -5,8 +5,8 @@ use crate::expectation;
 use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
-    LatencyLoad, LoadLine, LoadTrial, OverloadLine, Recovered, RecoveryLine, RecoveryTrial,
-    ResetLine, ResetTrial, Run, Verdict,
+    LatencyLoad, LoadLine, LoadTrial, OverloadLine, ProfileLine, Recovered, RecoveryLine,
+    RecoveryTrial, ResetLine, ResetTrial, Run, Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -109,6 +109,15 @@ pub fn resets(run: &Run) -> Exit {
         false => Exit::Disturbed,
     };
     worst(run.resets.iter().map(exit))
+}
+
+/// A size without a load has nothing to show.
+pub fn profiles(run: &Run) -> Exit {
+    let exit = |size: &ProfileLine| match size.loads.is_empty() {
+        true => Exit::Disturbed,
+        false => Exit::Measured,
+    };
+    worst(run.profiles.iter().map(exit))
 }
 
 /// Of each load that of its best trial.

@@ -36,7 +36,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind, or of several parts.
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
     Kind {
         job: suite::JOB,
         is_in: suite::is_in,
@@ -112,6 +112,13 @@ const KINDS: [Kind; 12] = [
         is_in: |run| !run.resets.is_empty(),
         show: |run, view| lines::show(run, view, &run.resets, terminal::resets),
         exit: exit::resets,
+        plot: |_| None,
+    },
+    Kind {
+        job: "explain",
+        is_in: |run| !run.profiles.is_empty(),
+        show: |run, view| lines::show(run, view, &run.profiles, terminal::explained),
+        exit: exit::profiles,
         plot: |_| None,
     },
     Kind {

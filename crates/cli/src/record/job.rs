@@ -7,6 +7,7 @@ use crate::words::rule;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::compare::ComparePlan;
+use mpps_lab::jobs::explain::ExplainPlan;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::lasting::{LastingPlan, Overload};
@@ -224,6 +225,21 @@ impl<'a> Job<'a> {
                 }),
                 ..sent(&measurement.sizes, &measurement.traffic)
             },
+        }
+    }
+
+    /// `mpps explain`.
+    #[must_use]
+    pub fn explain(plan: &'a ExplainPlan) -> Self {
+        let (offer, burn) = (&plan.offer, plan.burn_ns);
+        let burnt = burn.map_or(String::new(), |ns| format!(", with {ns} ns burnt a frame"));
+        Self {
+            name: "explain",
+            rule: format!(
+                "{} trials of {} at saturation with the sampler and without it in turns, then lower loads{burnt}",
+                offer.trials, offer.time
+            ),
+            ..Self::trial(offer)
         }
     }
 

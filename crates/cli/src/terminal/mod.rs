@@ -12,6 +12,7 @@ mod details;
 mod doctor;
 mod document;
 mod doubts;
+mod explained;
 #[cfg(feature = "measure")]
 mod fib;
 mod fib_scale;
@@ -45,6 +46,7 @@ mod wrap;
 pub use back_to_back::back_to_back;
 pub use calibration::calibration;
 pub use comparison::{compared_in_words, comparison, comparison_title};
+pub use explained::explained;
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, in_words};
 pub use lasting::{lasting, overload_title};

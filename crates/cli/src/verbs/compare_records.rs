@@ -1,5 +1,6 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
+use super::profile_change::ProfileChange;
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
 use crate::outcome;
@@ -7,14 +8,22 @@ use crate::terminal;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_record::{
     Comparability, Difference, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine, SCHEMA,
-    Terms, compare_points, compare_results, read_file,
+    Terms, check_profiles, compare_points, compare_results, read_file,
 };
 use mpps_report::number;
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// What was compared, by its name, and what came of it.
-type Compared = (String, Result<Difference, Refusal>);
+type Compared = (String, Result<Found, Refusal>);
+
+/// A difference that could be told.
+struct Found {
+    text: String,
+    /// For programs.
+    members: Value,
+    exit: Exit,
+}
 
 /// Compares the last run of the second record with that of the first.
 ///
@@ -40,7 +49,7 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
         alike: RUNS_ALIKE,
         may_differ: &may_differ,
     };
-    let compared = compare(&first, &second, terms)?;
+    let compared = compare(&first, &second, terms, args.fail_if_slower)?;
     show(args, json, (one, &first), (other, &second), &compared)?;
     if compared.iter().all(|(_, found)| found.is_err()) {
         let refusal = compared.iter().find_map(|(_, found)| found.as_ref().err());
@@ -49,9 +58,10 @@ pub fn run(args: &FinishedArgs, json: bool) -> Result<Exit> {
             refusal.map_or_else(String::new, |refusal| refused(refusal, one, other))
         );
     }
-    let differences = compared.iter().filter_map(|(_, found)| found.as_ref().ok());
-    let exits = differences.map(|found| outcome::difference_exit(found, args.fail_if_slower));
-    Ok(exits.fold(Exit::Measured, Exit::worse))
+    let found = compared
+        .into_iter()
+        .filter_map(|(_, found)| Some(found.ok()?.exit));
+    Ok(found.fold(Exit::Measured, Exit::worse))
 }
 
 /// Refuses names that no record has.
@@ -88,10 +98,11 @@ fn last_run(path: &Path) -> Result<Run> {
     }
     let mut runs = records.runs;
     let all = runs.len();
-    runs.retain(|run| run.begin.is_some() && !(run.results.is_empty() && run.points.is_empty()));
+    let counts = |run: &Run| run.results.len() + run.points.len() + run.profiles.len();
+    runs.retain(|run| run.begin.is_some() && counts(run) > 0);
     let run = runs.pop().with_context(|| {
         let path = path.display();
-        format!("{path} has no result of mpps throughput or mpps fib-scale, the two that can be compared afterwards")
+        format!("{path} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards")
     })?;
     if all > 1 {
         let (path, name) = (path.display(), &run.name);
@@ -101,16 +112,44 @@ fn last_run(path: &Path) -> Result<Run> {
 }
 
 /// Each frame size and point that both have.
-fn compare(one: &Run, other: &Run, terms: Terms<'_>) -> Result<Vec<Compared>> {
+fn compare(
+    one: &Run,
+    other: &Run,
+    terms: Terms<'_>,
+    fail_if_slower: Option<f64>,
+) -> Result<Vec<Compared>> {
     let (Some(first), Some(second)) = (&one.begin, &other.begin) else {
         bail!("a run without its first line");
     };
-    let mut compared = results((first, &one.results), (second, &other.results), terms);
+    let found = |difference: Difference| Found {
+        text: difference.to_string(),
+        members: json!(difference),
+        exit: outcome::difference_exit(&difference, fail_if_slower),
+    };
+    let results = results((first, &one.results), (second, &other.results), terms);
+    let results = results.into_iter();
+    let mut compared: Vec<Compared> = results
+        .map(|(name, result)| (name, result.map(found)))
+        .collect();
     for point in &one.points {
         let name = point_name(point);
         let same = other.points.iter().find(|other| point_name(other) == name);
         if let Some(same) = same {
-            compared.push((name, compare_points((first, point), (second, same), terms)));
+            let difference = compare_points((first, point), (second, same), terms);
+            compared.push((name, difference.map(found)));
+        }
+    }
+    for profile in &one.profiles {
+        let same = other.profiles.iter();
+        if let Some(same) = same.clone().find(|same| same.frame == profile.frame) {
+            let alike = check_profiles((first, profile), (second, same), terms);
+            let change = alike.map(|()| ProfileChange::new(profile, same, terms.alike));
+            let found = |change: ProfileChange| Found {
+                text: change.to_string(),
+                members: json!(change),
+                exit: change.exit(fail_if_slower),
+            };
+            compared.push((number::frame(&profile.frame), change.map(found)));
         }
     }
     ensure!(
@@ -125,8 +164,8 @@ fn results(
     (first, one): (&RunLine, &[ResultLine]),
     (second, other): (&RunLine, &[ResultLine]),
     terms: Terms<'_>,
-) -> Vec<Compared> {
-    let mut compared: Vec<Compared> = Vec::new();
+) -> Vec<(String, Result<Difference, Refusal>)> {
+    let mut compared: Vec<(String, _)> = Vec::new();
     for result in one {
         let name = number::frame(&result.frame);
         let same = other.iter().find(|other| other.frame == result.frame);
@@ -161,7 +200,7 @@ fn show(
     if json {
         let entries = compared.iter().map(|(name, found)| match found {
             Ok(found) => {
-                json!({ "what": name, "text": found.to_string(), "difference": found, "refused": null })
+                json!({ "what": name, "text": found.text, "difference": found.members, "refused": null })
             }
             Err(why) => {
                 json!({ "what": name, "text": why.to_string(), "difference": null, "refused": why.to_string() })
@@ -183,7 +222,7 @@ fn show(
     let mut text = format!("{} against {}\n\n", other.display(), one.display());
     for (name, found) in compared {
         text += &match found {
-            Ok(found) => format!("{name}: {found}\n"),
+            Ok(found) => format!("{name}: {}\n", found.text),
             Err(why) => format!("{name}: not compared: {why}\n"),
         };
     }

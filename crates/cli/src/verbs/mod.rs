@@ -19,6 +19,8 @@ mod destinations;
 #[cfg(feature = "measure")]
 pub mod doctor;
 #[cfg(feature = "measure")]
+pub mod explain;
+#[cfg(feature = "measure")]
 pub mod fib_scale;
 pub mod generate;
 #[cfg(feature = "measure")]
@@ -28,6 +30,7 @@ pub mod limits;
 pub mod loss;
 #[cfg(feature = "measure")]
 mod measure;
+mod profile_change;
 pub mod records;
 #[cfg(feature = "measure")]
 pub mod recover;

@@ -4,8 +4,9 @@ use super::show;
 use crate::args::{ReportArgs, ReportFormat, ShowRecordArgs};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Context, Result, bail};
-use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page};
+use anyhow::{Context, Result, bail, ensure};
+use mpps_record::ProfileLine;
+use mpps_report::{Gathered, Raw, Source, csv, markdown, openmetrics, page, profile};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
     fail_together(unreadable.cloned().collect(), sources.len())?;
     let gathered = Gathered::new(sources);
     // A page and a summary say themselves what is wrong with the files.
-    if matches!(args.format, ReportFormat::Csv | ReportFormat::Openmetrics) {
+    if !matches!(args.format, ReportFormat::Html | ReportFormat::Md) {
         let known = |problem: &&String| !problem.starts_with("read record ");
         let problems = gathered.problems.iter().filter(known);
         problems.for_each(|problem| terminal::error(problem));
@@ -49,6 +50,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         ReportFormat::Md => markdown(&gathered),
         ReportFormat::Csv => csv(&gathered),
         ReportFormat::Openmetrics => openmetrics(&gathered),
+        ReportFormat::Flame => flame(&gathered)?,
+        ReportFormat::Folded => folded(&gathered)?,
     };
     let Some(output) = output else {
         terminal::out(&text);
@@ -59,6 +62,36 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         .with_context(|| format!("write {shown} (name a file that can be written to: --output)"))?;
     terminal::out(&format!("The report is in {shown}.\n"));
     Ok(Exit::Measured)
+}
+
+/// Runs with profiles, in the order of their records.
+fn profiled(all: &Gathered) -> Result<Vec<&[ProfileLine]>> {
+    let runs = all.runs.iter().map(|(_, run)| &run.profiles[..]);
+    let runs: Vec<&[ProfileLine]> = runs.filter(|profiles| !profiles.is_empty()).collect();
+    ensure!(
+        !runs.is_empty(),
+        "there is no profile: give a record of mpps explain"
+    );
+    Ok(runs)
+}
+
+fn flame(all: &Gathered) -> Result<String> {
+    let graph = match profiled(all)?[..] {
+        [run] => profile::flame(run),
+        [before, after] => profile::flame_change(before, after),
+        ref runs => bail!(
+            "a flame graph shows one run of mpps explain, or the change between two: these records have {}",
+            runs.len()
+        ),
+    };
+    graph.context("a profile has no call stacks: nothing was sampled")
+}
+
+fn folded(all: &Gathered) -> Result<String> {
+    let [run] = profiled(all)?[..] else {
+        bail!("folded stacks are those of one run of mpps explain: give one record with one run");
+    };
+    profile::folded(run).context("the profile has no call stacks: nothing was sampled")
 }
 
 /// The results alone, as `mpps show --json` prints them, of one record after the other.

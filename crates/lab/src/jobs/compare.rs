@@ -1,12 +1,13 @@
 //! Which of two set-ups forwards more, and what a frame costs in each: a bed for each of them, all on the same CPUs and
 //! standing at once. They take turns with the traffic, A B B A, so that what the machine does meets all of them.
 
-use super::{JobError, Observer, Phase, Trials, throughput};
+use super::throughput::{self, first_burst};
+use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::measurer::Measurer;
 pub use crate::search::saturation::LITTLE_MORE;
-use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, paced, sent};
+use crate::search::saturation::{FIRST_BURST, SENDER_MAX, TRIAL, block, burst, paced};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
@@ -190,15 +191,9 @@ fn raise<'bed>(
     receiver: Option<ReceiverPlace>,
 ) -> Result<Vec<Standing<'bed>>, JobError> {
     let frames_max = SENDER_MAX.frames_in(TRIAL).max(FIRST_BURST);
-    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
-    let sends = |tester: &mut Tester<'_>| {
-        let burst = trial::run_burst(tester, FIRST_BURST)?;
-        burst.check_exit().map_err(JobError::PastExit)?;
-        Ok(sent(&burst))
-    };
     let mut standing = Vec::new();
     for Variant { name, bed, traffic } in variants {
-        let (tester, sends) = throughput::raise(bed, traffic, frames_max, receiver, sends)?;
+        let (tester, sends) = throughput::raise(bed, traffic, frames_max, receiver, first_burst)?;
         standing.push(Standing {
             name: name.clone(),
             tester,

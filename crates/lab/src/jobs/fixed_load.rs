@@ -1,7 +1,8 @@
 //! A fixed load: offered as asked for, without ceiling and search, and everything counted. A wire in place of the
 //! router at the same load tells what of that is the bed's own.
 
-use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports, throughput};
+use super::throughput::{self, first_burst};
+use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
@@ -120,12 +121,7 @@ fn measure_size(
         frames: frames.clone(),
         ..plan.traffic.clone()
     };
-    // Merged frames are seen in a burst at first: single ones, as the probe's, are not merged.
-    let all_seen = |tester: &mut Tester<'_>| {
-        let burst = trial::run_burst(tester, FIRST_BURST)?;
-        burst.check_exit().map_err(JobError::PastExit)
-    };
-    let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, all_seen)?.0;
+    let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst)?.0;
     for &load in &plan.loads {
         let mut trials = Trials::after(*told, &mut *observer);
         let offered = offer(bed, plan, &mut tester, load, &mut trials);

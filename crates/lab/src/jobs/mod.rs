@@ -3,6 +3,7 @@
 pub mod back_to_back;
 pub mod calibrate;
 pub mod compare;
+pub mod explain;
 pub mod fib_scale;
 pub mod fixed_load;
 pub mod lasting;

@@ -200,6 +200,14 @@ pub(crate) fn raise<'a, T>(
     }
 }
 
+/// A burst, for [`raise`]: merged frames are seen in it at first, because single ones, as the probe's, are not merged.
+/// Returns what the sender can.
+pub(super) fn first_burst(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
+    let burst = trial::run_burst(tester, saturation::FIRST_BURST)?;
+    burst.check_exit().map_err(JobError::PastExit)?;
+    Ok(saturation::sent(&burst))
+}
+
 /// Searches by the plan below the tester's ceiling. Returns one finding for each goal.
 pub(super) fn find(
     measurer: &mut dyn Measurer,

@@ -79,6 +79,19 @@ pub enum JobError {
         /// What was refused.
         why: String,
     },
+    /// No thread of the router's can be sampled.
+    #[error(
+        "explain: needs a router that works in threads of its own: leave out --nic softirq and --external"
+    )]
+    NoThreads,
+    /// A profile without a sample.
+    #[error(
+        "explain: {trials} trials at saturation gave no sample of the router's threads, so nothing tells where the time goes: does another profiler hold the counters?"
+    )]
+    NoSamples {
+        /// Trials that were sampled.
+        trials: usize,
+    },
     /// A search without an answer.
     #[error("{0}")]
     CouldNotMeasure(CouldNotMeasure),

@@ -15,12 +15,14 @@
 //! ```
 
 mod catalogue;
+mod change;
 mod place;
 mod shadow;
 mod split;
 #[cfg(test)]
 mod tests;
 
+pub use change::{Change, Spent, changes};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};

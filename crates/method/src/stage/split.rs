@@ -6,7 +6,7 @@
 
 use super::{Cause, Placed, Stage, UNCLASSIFIED};
 use crate::random::Random;
-use crate::statistics::{mean, quantile};
+use crate::statistics::{mean, quantile, student_t};
 use std::collections::BTreeMap;
 
 /// Time that samples are gathered over, in ns.
@@ -17,11 +17,6 @@ const BLOCK: usize = 8;
 const DRAWS: usize = 400;
 /// Functions named for each part.
 const TOP: usize = 8;
-/// Student's t, 97.5 %, for 2 to 10 degrees of freedom; then that of 11 for all.
-const T: [f64; 9] = [
-    4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-];
-const T_MANY: f64 = 2.201;
 /// With none of n samples, the share is below 3 / n (95 %).
 const NONE_OF: f64 = 3.0;
 
@@ -278,9 +273,9 @@ fn combined<K: Copy>(parts: usize, trials: &[&Vec<Cost<K>>]) -> Vec<Cost<K>> {
 /// Student's 95 % interval of the mean; `None` with fewer than three values.
 fn student(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len();
-    let t = T.get(n.checked_sub(3)?).copied().unwrap_or(T_MANY);
-    let middle = mean(values)?;
+    let middle = mean(values).filter(|_| n >= 3)?;
     let squares = total(values.iter().map(|value| (value - middle).powi(2)));
+    let t = student_t((n - 1) as f64, 0.05);
     let half = t * (squares / (n - 1) as f64 / n as f64).sqrt();
     Some((middle - half, middle + half))
 }

@@ -16,8 +16,8 @@ const LETTER: f64 = 6.8;
 const TEXTS: &str = "text { font: 12px sans-serif; fill: var(--ink); } .title { font-weight: 600; } \
     .note { fill: var(--soft); font-size: 11px; } .field { fill: var(--paper); }";
 /// Colours by name.
-const COLOURS: [&str; 11] = [
-    "ink", "paper", "soft", "line", "c0", "c1", "c2", "c3", "c4", "c5", "c6",
+const COLOURS: [&str; 12] = [
+    "ink", "paper", "soft", "line", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7",
 ];
 
 /// Charts below a heading, whose first line is the title.

@@ -1,9 +1,11 @@
-//! Gauges of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+//! Gauges of all jobs but the search: `mpps loss --overload`, `mpps latency`, `mpps explain` and others.
 
 use super::{Gauges, LATENCY, Labels, MAXIMUM, NS, with};
+use crate::profile::{is_beds, saturated};
 use crate::sentence;
 use mpps_record::{
-    BurstLine, ComparisonLine, Interval, LatencyLine, OverloadLine, RecoveryLine, ResetLine, Run,
+    BurstLine, ComparisonLine, Interval, LatencyLine, OverloadLine, ProfileLine, RecoveryLine,
+    ResetLine, Run,
 };
 
 const BUFFER: (&str, &str) = (
@@ -31,6 +33,9 @@ pub fn add(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
     }
     for line in &run.comparisons {
         comparison(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+    for line in &run.profiles {
+        profile(gauges, &with(labels, &[("frame", &line.frame)]), line);
     }
 }
 
@@ -149,4 +154,38 @@ fn comparison(gauges: &mut Gauges, labels: &Labels<'_>, line: &ComparisonLine) {
         );
         gauges.add_interval(change, labels, cost, NS);
     }
+}
+
+/// At saturation, where the cost is known by stage.
+fn profile(gauges: &mut Gauges, labels: &Labels<'_>, line: &ProfileLine) {
+    let Some(load) = saturated(line) else { return };
+    let stage = (
+        "mpps_stage_cost_seconds",
+        "CPU time of a frame in a stage at overload, with its interval; the label of says whose stage it is.",
+    );
+    for part in &load.stages {
+        let of = if is_beds(&part.part) { "bed" } else { "router" };
+        let labels = with(labels, &[("stage", &part.part), ("of", of)]);
+        gauges.add_interval(stage, &labels, Some(part.ns), NS);
+    }
+    let cause = (
+        "mpps_cause_cost_seconds",
+        "CPU time of a frame by cause at overload, with its interval.",
+    );
+    for part in &load.causes {
+        let labels = with(labels, &[("cause", &part.part)]);
+        gauges.add_interval(cause, &labels, Some(part.ns), NS);
+    }
+    gauges.add(
+        "mpps_unclassified_ratio",
+        "Part of the time of a frame that no rule places in a stage.",
+        labels,
+        Some(load.unclassified_share),
+    );
+    gauges.add(
+        "mpps_predicted_forwarding_rate_frames_per_second",
+        "Maximum forwarding rate that the cost at lower loads predicts.",
+        labels,
+        line.model.as_ref().map(|model| model.predicted_fps),
+    );
 }

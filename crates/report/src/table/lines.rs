@@ -1,7 +1,8 @@
-//! Tables of `mpps loss --overload`, `mpps latency`, `mpps back-to-back`, `mpps recovery` and `mpps compare`.
+//! Tables of all jobs but the search: `mpps loss --overload`, `mpps latency`, `mpps explain` and others.
 
 use super::{INTERVAL, dash, whole};
 use crate::number;
+use crate::profile;
 use crate::sentence;
 use mpps_record::{
     BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, OverloadLine, PathLatency,
@@ -77,7 +78,7 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 /// Those of the run's job. `None` where it is another one.
 pub fn rows(run: &Run) -> Option<Rows> {
-    let all: [Rows; 6] = [
+    let all: [Rows; 7] = [
         (OVERLOADS, run.overloads.iter().map(overload).collect()),
         (LATENCIES, run.latencies.iter().flat_map(latency).collect()),
         (BURSTS, run.bursts.iter().flat_map(burst).collect()),
@@ -89,6 +90,10 @@ pub fn rows(run: &Run) -> Option<Rows> {
         (
             COMPARISONS,
             run.comparisons.iter().flat_map(comparison).collect(),
+        ),
+        (
+            profile::COLUMNS,
+            run.profiles.iter().flat_map(profile::rows).collect(),
         ),
     ];
     all.into_iter().find(|(_, rows)| !rows.is_empty())

@@ -9,6 +9,12 @@ fn run_of(job: &str, add: impl Fn(&mut Vec<u8>)) -> String {
     let run = &records.runs[0];
     let mut begin = run.begin.clone().expect("a first line");
     begin.job = job.to_owned();
+    if job == "explain" {
+        begin.plan.fixed = Some(FixedLoads {
+            loads: vec!["max".to_owned()],
+            ..FixedLoads::default()
+        });
+    }
     begin.arguments = vec![job.to_owned()];
     let mut text = Vec::new();
     append(&mut text, job, &begin);
@@ -305,4 +311,109 @@ pub fn suite() -> String {
     let end = golden.end.clone().expect("a last line");
     append(&mut text, "suite", &end);
     String::from_utf8(text).expect("text")
+}
+
+fn interval(median: f64) -> Interval<f64> {
+    Interval {
+        low: median * 0.95,
+        median,
+        high: median * 1.05,
+    }
+}
+
+fn part((part, ns, function): &(&str, f64, &str)) -> PartCost {
+    PartCost {
+        part: (*part).to_owned(),
+        ns: interval(*ns),
+        samples: (*ns * 100.0) as u64,
+        top: vec![FunctionCost {
+            function: (*function).to_owned(),
+            ns: ns * 0.5,
+        }],
+    }
+}
+
+/// Parts of a frame's time at saturation, each with a function.
+const STAGES: [(&str, f64, &str); 10] = [
+    ("virtual NIC", 150.0, "cpu_map_kthread_run"),
+    ("RX", 90.0, "__netif_receive_skb_core"),
+    ("allocation", 60.0, "__build_skb"),
+    ("prerouting", 80.0, "ip_rcv_core"),
+    ("routing", 120.0, "fib_table_lookup"),
+    ("postrouting", 70.0, "ip_forward"),
+    ("TX", 50.0, "__dev_queue_xmit"),
+    ("free", 40.0, "kfree_skb_partial"),
+    ("exit", 30.0, "bpf_prog_1_leave"),
+    ("other", 10.0, "nobody_knows"),
+];
+
+/// A profile of two sizes; the second has no samples.
+pub fn profiles() -> String {
+    run_of("explain", |text| {
+        let causes = [
+            ("route look-up", 120.0, "fib_table_lookup"),
+            ("locks", 30.0, "_raw_spin_lock"),
+            ("none of these", 550.0, "ip_rcv_core"),
+        ];
+        let load = |share: f64| ProfiledLoad {
+            offered_fps: share * 1.5e6,
+            forwarding_fps: interval((share * 1.5e6).min(1.43e6)),
+            trials: vec![1, 2, 3],
+            busy_share: share,
+            frame_ns: interval(700.0 + (1.0 - share) * 300.0),
+            router_ns: 520.0,
+            wake_ups_per_frame: Some((1.0 - share) * 0.1),
+            polls_per_frame: Some(0.02 + (1.0 - share) * 0.1),
+            samples: 70_000,
+            lost_samples: 3,
+            seen_share: Some(0.998),
+            unclassified_share: 0.004,
+            shadow_share: 0.12,
+            stages: STAGES.iter().map(part).collect(),
+            causes: causes.iter().map(part).collect(),
+            unplaced: vec![FunctionCost {
+                function: "nobody_knows".to_owned(),
+                ns: 2.5,
+            }],
+        };
+        let stack = |(at, (_, ns, function)): (usize, &(&str, f64, &str))| FoldedStack {
+            frames: format!("kthread;{function}"),
+            stages: vec![9, at as u8],
+            ns: *ns,
+        };
+        let mut line = ProfileLine {
+            frame: "64".to_owned(),
+            receiver: Some(ReceiverPlace::Exit),
+            clock: Some("cpu-clock".to_owned()),
+            cpus: vec![1],
+            limited_by: Some("DUT".into()),
+            limit_text: Some("The router's CPU limits".to_owned()),
+            loads: [1.0, 0.8, 0.5, 0.2].map(load).into(),
+            stacks: STAGES.iter().enumerate().map(stack).collect(),
+            model: Some(CostModel {
+                frame_ns: 690.0,
+                wake_up_ns: 2_600.0,
+                poll_ns: 300.0,
+                off_ns: 4.0,
+                loads: 3,
+                predicted_fps: 1.40e6,
+                measured_fps: 1.43e6,
+                error_ratio: -0.021,
+            }),
+            looking: Some(Looking {
+                ratio: interval(0.99),
+                pairs: 8,
+            }),
+            doubts: planted(),
+            ..ProfileLine::default()
+        };
+        append(text, "explain", &line);
+        line = ProfileLine {
+            frame: "1518".to_owned(),
+            why: Some("no sample came".to_owned()),
+            doubts: planted(),
+            ..ProfileLine::default()
+        };
+        append(text, "explain", &line);
+    })
 }

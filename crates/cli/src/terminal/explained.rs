@@ -1,0 +1,212 @@
+//! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
+
+use super::columns;
+use super::doubts::Doubted;
+use super::wrap::wrap;
+use mpps_record::{FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad};
+use mpps_report::number;
+use std::fmt::Write;
+
+/// Parts named in the first sentence.
+const NAMED: usize = 4;
+/// Functions named for a part, and columns for them.
+const TOP: usize = 2;
+const TOP_WIDTH: usize = 30;
+/// Columns of prose.
+const WIDTH: usize = 80;
+/// Of a bed's own stages, which are not the router's.
+const OF_BED: [&str; 2] = ["virtual NIC", "exit"];
+
+/// All frame sizes, under the machine they were measured on, then the doubts.
+#[must_use]
+pub fn explained(sizes: &[ProfileLine], machine: &str, verbose: bool) -> String {
+    let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
+    for size in sizes {
+        text += &of_size(size, verbose);
+    }
+    let doubted = Doubted {
+        subjects: (sizes.iter())
+            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
+            .collect(),
+        noun: "frame sizes",
+        named_max: 5,
+        said: Vec::new(),
+    };
+    text + &doubted.lines(verbose)
+}
+
+fn of_size(size: &ProfileLine, verbose: bool) -> String {
+    let name = number::frame(&size.frame);
+    let mut text = match size.loads.first() {
+        Some(saturated) => {
+            let limit = size.limit_text.as_deref().unwrap_or_default();
+            let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(saturated));
+            wrap(&sentence, WIDTH) + &tables(saturated, verbose)
+        }
+        None => format!("\n{name}: not measured.\n"),
+    };
+    if size.loads.len() > 1 {
+        text += &loads(&size.loads);
+    }
+    for line in remarks(size) {
+        text += &wrap(&format!("\n{line}\n"), WIDTH);
+    }
+    text
+}
+
+/// What a frame costs, and its largest parts.
+fn sentence(load: &ProfiledLoad) -> String {
+    let mut stages: Vec<&PartCost> = load.stages.iter().collect();
+    stages.sort_by(|one, other| other.ns.median.total_cmp(&one.ns.median));
+    let named = stages.iter().take(NAMED);
+    let named: Vec<String> = named
+        .map(|stage| format!("{:.0} {}", stage.ns.median, stage.part))
+        .collect();
+    let rest: f64 = stages.iter().skip(NAMED).map(|stage| stage.ns.median).sum();
+    format!(
+        "a frame costs {:.0} ns at saturation ({} frames/s): {}, {rest:.0} elsewhere; the router's part is {:.0} ns",
+        load.frame_ns.median,
+        number::rate(load.forwarding_fps.median),
+        named.join(", "),
+        load.router_ns
+    )
+}
+
+/// By stage, then by cause.
+fn tables(load: &ProfiledLoad, verbose: bool) -> String {
+    let head =
+        |part: &str| [part, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned);
+    let mut text = String::new();
+    for (name, parts) in [("stage", &load.stages), ("cause", &load.causes)] {
+        let whole = load.frame_ns.median;
+        let shown = parts.iter().filter(|part| verbose || part.samples > 0);
+        let mut rows = vec![head(name)];
+        rows.extend(shown.map(|part| row(part, whole)));
+        if name == "stage" {
+            let sum = format!("{whole:.0}");
+            rows.push([
+                "sum".to_owned(),
+                sum,
+                span(load.frame_ns),
+                String::new(),
+                String::new(),
+            ]);
+        }
+        let _ = write!(text, "\n{}", columns(&rows, &[0, 4]));
+    }
+    text
+}
+
+fn row(part: &PartCost, whole: f64) -> [String; 5] {
+    let bed = if OF_BED.contains(&part.part.as_str()) {
+        " *"
+    } else {
+        ""
+    };
+    [
+        format!("{}{bed}", part.part),
+        format!("{:.0}", part.ns.median),
+        span(part.ns),
+        number::percent(part.ns.median / whole),
+        top(&part.top),
+    ]
+}
+
+fn span(ns: Interval<f64>) -> String {
+    format!("{:.0} to {:.0}", ns.low, ns.high)
+}
+
+/// The first functions, as many as fit.
+fn top(functions: &[FunctionCost]) -> String {
+    let mut text = String::new();
+    for one in functions.iter().take(TOP) {
+        let ns = format!("{:.0}", one.ns);
+        let name: String = short(&one.function)
+            .chars()
+            .take(TOP_WIDTH - 1 - ns.len())
+            .collect();
+        let name = format!("{name} {ns}");
+        if text.is_empty() {
+            text = name;
+        } else if text.len() + 2 + name.len() <= TOP_WIDTH {
+            text = format!("{text}, {name}");
+        }
+    }
+    text
+}
+
+/// An eBPF program by its own name: `bpf_prog_6b9e8497a6c45ca5_leave` is `leave (eBPF)`.
+fn short(function: &str) -> String {
+    let program = function.strip_prefix("bpf_prog_");
+    match program.and_then(|program| program.split_once('_')) {
+        Some((_tag, name)) => format!("{name} (eBPF)"),
+        None => function.to_owned(),
+    }
+}
+
+/// How the cost changes with the load.
+fn loads(loads: &[ProfiledLoad]) -> String {
+    let head = [
+        "frames/s",
+        "busy",
+        "ns a frame",
+        "wake-ups a frame",
+        "samples tell of",
+    ];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(loads.iter().map(|load| {
+        [
+            number::rate(load.forwarding_fps.median),
+            number::percent(load.busy_share),
+            format!("{:.0}", load.frame_ns.median),
+            load.wake_ups_per_frame
+                .map_or("-".to_owned(), |wakes| format!("{wakes:.4}")),
+            load.seen_share.map_or("-".to_owned(), number::percent),
+        ]
+    }));
+    format!("\n{}", columns(&rows, &[]))
+}
+
+/// What stands below the tables.
+fn remarks(size: &ProfileLine) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(load) = size.loads.first() {
+        lines.push(format!(
+            "*: the bed's own, in place of a NIC. {} samples; {} of the time came late, because interrupts were off; no rule places {}.",
+            number::spaced(load.samples),
+            number::percent(load.shadow_share),
+            number::percent(load.unclassified_share)
+        ));
+    }
+    if let Some(ns) = size.burnt_ns {
+        lines.push(format!(
+            "A planted program spun {ns} ns for each frame, in RX."
+        ));
+    }
+    if let Some(model) = &size.model {
+        lines.push(format!(
+            "Model: {:.0} ns a frame + {:.0} ns a wake-up, from {} lower loads. It predicts {} frames/s at saturation; measured {} ({:+.1} %).",
+            model.frame_ns,
+            model.wake_up_ns,
+            model.loads,
+            number::rate(model.predicted_fps),
+            number::rate(model.measured_fps),
+            model.error_ratio * 100.0
+        ));
+    }
+    if let Some(why) = &size.no_model {
+        lines.push(format!("No prediction: {why}."));
+    }
+    if let Some(looking) = &size.looking {
+        let percent = |ratio: f64| format!("{:.1}", (ratio - 1.0) * 100.0);
+        lines.push(format!(
+            "Cost of looking: {} % of the rate ({} to {}, {} pairs).",
+            percent(looking.ratio.median),
+            percent(looking.ratio.low),
+            percent(looking.ratio.high),
+            looking.pairs
+        ));
+    }
+    lines.extend(size.why.as_ref().map(|why| format!("Cut short: {why}.")));
+    lines
+}

@@ -1,0 +1,260 @@
+//! Records of `mpps explain` as pictures, as folded text, and compared: none of it needs rights or a bed.
+
+mod door;
+
+use door::{Ended, Scratch, mpps, run};
+use mpps_record::{
+    FoldedStack, FunctionCost, Interval, LimitedBy, PartCost, ProfileLine, ProfiledLoad, RunLine,
+    read_file, to_line,
+};
+use serde_json::Value;
+use std::path::Path;
+
+/// Stages and causes of a frame's time, ns, each with a function; the bed's stages are the first and the last.
+const STAGES: [(&str, &str, f64); 4] = [
+    ("virtual NIC", "cpu_map_kthread_run", 150.0),
+    ("prerouting", "ip_rcv_core", 200.0),
+    ("routing", "fib_table_lookup", 120.0),
+    ("exit", "bpf_prog_1_leave", 30.0),
+];
+const CAUSES: [(&str, &str, f64); 2] = [
+    ("connection tracking", "nf_conntrack_in", 100.0),
+    ("NAT", "nf_nat_inet_fn", 60.0),
+];
+
+fn interval(median: f64) -> Interval<f64> {
+    Interval {
+        low: median - 2.0,
+        median,
+        high: median + 2.0,
+    }
+}
+
+/// A profile whose prerouting and connection tracking take so much more.
+fn profile(more: f64) -> ProfileLine {
+    let part = |(part, function, ns): &(&str, &str, f64)| {
+        let grows = matches!(*part, "prerouting" | "connection tracking");
+        let ns = ns + if grows { more } else { 0.0 };
+        PartCost {
+            part: (*part).to_owned(),
+            ns: interval(ns),
+            samples: 9_000,
+            top: vec![FunctionCost {
+                function: (*function).to_owned(),
+                ns,
+            }],
+        }
+    };
+    let stages: Vec<PartCost> = STAGES.iter().map(part).collect();
+    let stack = |(at, part): (usize, &PartCost)| FoldedStack {
+        frames: format!("kthread;{}", part.top[0].function),
+        stages: vec![0, at as u8],
+        ns: part.ns.median,
+    };
+    ProfileLine {
+        frame: "64".to_owned(),
+        clock: Some("cpu-clock".to_owned()),
+        limited_by: Some(LimitedBy::Dut),
+        stacks: stages.iter().enumerate().map(stack).collect(),
+        loads: vec![ProfiledLoad {
+            forwarding_fps: interval(1e6),
+            trials: vec![1, 2, 3, 4],
+            frame_ns: interval(500.0 + more),
+            router_ns: 320.0 + more,
+            causes: CAUSES.iter().map(part).collect(),
+            stages,
+            ..ProfiledLoad::default()
+        }],
+        ..ProfileLine::default()
+    }
+}
+
+/// A record of this profile. Its first line is the golden run's.
+fn record(scratch: &Scratch, name: &str, line: &ProfileLine, change: fn(&mut RunLine)) -> String {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/run.jsonl");
+    let known = read_file(&golden).expect("the golden run").runs.remove(0);
+    let mut begin = known.begin.expect("a first line");
+    begin.job = "explain".to_owned();
+    change(&mut begin);
+    let mut end = known.end.expect("a last line");
+    end.trials = 0;
+    let path = scratch.path(name);
+    let text = [
+        to_line(name, &begin),
+        to_line(name, line),
+        to_line(name, &end),
+    ];
+    let text = text.map(|line| line.expect("a line")).concat();
+    std::fs::write(&path, text).expect("a record");
+    path.display().to_string()
+}
+
+fn report(words: &[&str]) -> Ended {
+    run(&mut mpps(&[&["report"], words].concat()))
+}
+
+fn same(_: &mut RunLine) {}
+
+#[test]
+fn a_flame_graph_is_one_svg() {
+    let scratch = Scratch::new("profiles-flame");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let after = record(&scratch, "after", &profile(100.0), same);
+    let one = report(&[&before, "--format", "flame"]);
+    assert_eq!((one.code, one.stderr.as_str()), (Some(0), ""), "{one:?}");
+    let holds = |svg: &str, wanted: &str| assert!(svg.contains(wanted), "{wanted}: {svg}");
+    assert!(one.stdout.starts_with("<svg "));
+    holds(&one.stdout, "64 B: where the time of a frame goes");
+    holds(
+        &one.stdout,
+        "fib_table_lookup (routing): 120 000 ns of 1 000 frames, 24.00 %",
+    );
+    let output = scratch.path("both.svg").display().to_string();
+    let both = report(&[&before, &after, "--format", "flame", "-o", &output]);
+    assert_eq!(both.stdout, format!("The report is in {output}.\n"));
+    let svg = std::fs::read_to_string(&output).expect("the picture");
+    holds(
+        &svg,
+        "ip_rcv_core (prerouting): 200 000 before, 300 000 after, +100 000 ns of 1 000 frames",
+    );
+}
+
+#[test]
+fn folded_stacks_are_a_line_each() {
+    let scratch = Scratch::new("profiles-folded");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let folded = report(&[&before, "--format", "folded"]);
+    assert_eq!(
+        folded.stdout,
+        "kthread;bpf_prog_1_leave 30000\nkthread;cpu_map_kthread_run 150000\n\
+         kthread;fib_table_lookup 120000\nkthread;ip_rcv_core 200000\n",
+        "{folded:?}"
+    );
+}
+
+#[test]
+fn a_record_without_stacks_has_no_picture() {
+    let scratch = Scratch::new("profiles-none");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/run.jsonl");
+    let golden = golden.display().to_string();
+    let empty = ProfileLine {
+        stacks: Vec::new(),
+        ..profile(0.0)
+    };
+    let empty = record(&scratch, "empty", &empty, same);
+    let [one, other] = ["one", "other"].map(|name| record(&scratch, name, &profile(0.0), same));
+    let third = record(&scratch, "third", &profile(0.0), same);
+    for (words, wanted) in [
+        (&[&golden][..], "there is no profile"),
+        (&[&empty], "no call stacks"),
+        (&[&one, &other, &third], "3"),
+    ] {
+        for format in ["flame", "folded"] {
+            let words: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
+            let ended = report(&[&words[..], &["--format", format]].concat());
+            assert_eq!(
+                (ended.code, ended.stdout.as_str()),
+                (Some(2), ""),
+                "{ended:?}"
+            );
+            let is_said = ended.error().contains(wanted) || words.len() == 3 && format == "folded";
+            assert!(is_said, "{wanted}: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn two_profiles_are_compared_by_stage() {
+    let scratch = Scratch::new("profiles-compare");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let again = record(&scratch, "again", &profile(1.0), same);
+    let after = record(&scratch, "after", &profile(100.0), same);
+    let compare = |words: &[&str]| run(&mut mpps(&[&["compare"], words].concat()));
+    let slower = compare(&[&before, &after]);
+    assert_eq!((slower.code, slower.stderr.as_str()), (Some(0), ""));
+    let told = slower
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    for wanted in [
+        "64 B: +100 ns a frame for the router (96 to 104); by stage: prerouting +100 (",
+        "), rest no difference seen (each within 4 ns); by cause: connection tracking +100 (",
+        "Two runs at different times",
+    ] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    let equal = compare(&[&before, &again]);
+    let told = equal
+        .stdout
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        told.contains("64 B: no difference seen for the router (within 5 ns a frame); by stage: no difference seen"),
+        "{told}"
+    );
+    for (words, code) in [
+        ([&before, &after], 1),
+        ([&before, &again], 0),
+        ([&after, &before], 0),
+    ] {
+        let ended = compare(&[words[0], words[1], "--fail-if-slower", "3%"]);
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+    }
+    let document = compare(&[&before, &after, "--json"]).stdout;
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let stage = &document["compared"][0]["difference"]["stages"][1];
+    assert_eq!(
+        (&stage["part"], &stage["seen"], &stage["ns"]["median"]),
+        (&"prerouting".into(), &true.into(), &100.0.into())
+    );
+}
+
+#[test]
+fn profiles_that_are_not_alike_are_refused() {
+    let scratch = Scratch::new("profiles-refused");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let other_kernel = record(&scratch, "kernel", &profile(0.0), |begin| {
+        begin.comparability.kernel_release = "9.9".to_owned();
+    });
+    let cycles = ProfileLine {
+        clock: Some("cycles".to_owned()),
+        ..profile(0.0)
+    };
+    let cycles = record(&scratch, "cycles", &cycles, same);
+    let nothing = ProfileLine {
+        frame: "64".to_owned(),
+        clock: Some("cpu-clock".to_owned()),
+        limited_by: Some(LimitedBy::Dut),
+        ..ProfileLine::default()
+    };
+    let nothing = record(&scratch, "nothing", &nothing, same);
+    let [idle, idler] = ["idle", "idler"].map(|name| {
+        let line = ProfileLine {
+            limited_by: Some(LimitedBy::Tester),
+            ..profile(0.0)
+        };
+        record(&scratch, name, &line, same)
+    });
+    for (one, other, wanted) in [
+        (&before, &other_kernel, "they differ in kernel_release"),
+        (&before, &cycles, "they differ in clock"),
+        (&before, &nothing, "one of them has no cost by stage"),
+        (&before, &idle, "they differ in limited_by"),
+        (
+            &idle,
+            &idler,
+            "one of them has no load that saturates the router",
+        ),
+    ] {
+        let ended = run(&mut mpps(&["compare", one, other]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.error().contains(wanted), "{ended:?}");
+    }
+    let words = ["--may-differ", "kernel_release"];
+    let ended = run(&mut mpps(
+        &[&["compare", &before, &other_kernel], &words[..]].concat(),
+    ));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}

@@ -1,0 +1,152 @@
+//! Doubts about where the time of a frame goes.
+
+use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
+use crate::profile::Completeness;
+use mpps_linux::setting::Setting;
+use mpps_method::{LimitedBy, Trial, Verdict};
+use mpps_record::{ProfileLine, ProfiledLoad};
+
+/// Fewer of the samples leave the split unsure.
+const SEEN_MIN: f64 = 0.98;
+/// More of the time without a place is too much.
+const UNCLASSIFIED_MAX: f64 = 0.01;
+/// Looking may lower the rate by this.
+const LOOKING_MAX: f64 = 0.02;
+
+/// What the rules look at.
+pub struct ProfileDoubts<'a> {
+    /// The tester's surroundings.
+    pub around: &'a Surroundings,
+    /// The profile.
+    pub line: &'a ProfileLine,
+    /// The self-test of each CPU.
+    pub tested: &'a [Completeness],
+    /// What keeps the router from forwarding more.
+    pub limited_by: LimitedBy,
+    /// Trials that were void, and all.
+    pub void: (u32, u32),
+    /// Those that count.
+    pub trials: &'a [(Trial, Verdict)],
+}
+
+/// Every doubt about a profile.
+#[must_use]
+pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
+    let saturated = weighed.line.loads.first();
+    let one_each = [
+        saturated.and_then(missing),
+        saturated.and_then(unclassified),
+        programs_without_names(),
+        (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
+        self_test(weighed.tested),
+        looking(weighed.line),
+        search::voided(weighed.void.0, weighed.void.1),
+        (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
+    ];
+    let mut doubts: Vec<Doubt> = one_each.into_iter().flatten().collect();
+    doubts.extend(of_overload(weighed.around));
+    doubts.extend(work_doubts(weighed.trials, weighed.around.cpus_shared));
+    doubts.extend(frame_doubts(weighed.trials));
+    doubts
+}
+
+fn missing(load: &ProfiledLoad) -> Option<Doubt> {
+    let share = load.seen_share.filter(|share| *share < SEEN_MIN)?;
+    Some(Doubt {
+        name: "samples-missing",
+        weight: Weight::Unsure(1),
+        seen: format!(
+            "samples tell of {:.1} % of the time that the router was busy at saturation",
+            share * 100.0
+        ),
+        why: "What ran in the rest of the time may be split in another way. A hypervisor that takes the CPU away leaves such gaps.",
+        next: "Run again when the machine is quieter.",
+    })
+}
+
+fn unclassified(load: &ProfiledLoad) -> Option<Doubt> {
+    let names: Vec<&str> = load
+        .unplaced
+        .iter()
+        .map(|one| one.function.as_str())
+        .collect();
+    (load.unclassified_share > UNCLASSIFIED_MAX).then(|| Doubt {
+        name: "unclassified",
+        weight: Weight::Unsure(2),
+        seen: format!(
+            "no rule places {:.1} % of the time: {}",
+            load.unclassified_share * 100.0,
+            names
+                .get(..names.len().min(3))
+                .unwrap_or_default()
+                .join(", ")
+        ),
+        why: "This time is counted as other, although it may be of another stage.",
+        next: "Read the flame graph for the callers of these functions.",
+    })
+}
+
+/// Read again each time, because it is the kernel's.
+fn programs_without_names() -> Option<Doubt> {
+    let hidden = Setting::sysctl("net.core.bpf_jit_kallsyms")
+        .read()
+        .is_ok_and(|value| value == "0");
+    hidden.then(|| Doubt {
+        name: "bpf-names",
+        weight: Weight::Shifted(3),
+        seen: "the kernel hides the names of eBPF programs (net.core.bpf_jit_kallsyms is 0)"
+            .to_owned(),
+        why: "The bed's own programs are then not told from the router's work.",
+        next: "Run `sysctl net.core.bpf_jit_kallsyms=1` and measure again.",
+    })
+}
+
+fn not_saturated() -> Doubt {
+    Doubt {
+        name: "not-saturated",
+        weight: Weight::Another(3),
+        seen: "the router's CPU was not the limit".to_owned(),
+        why: "A frame costs more at loads below saturation, because fewer frames share a wake-up.",
+        next: "Give the router fewer CPUs (--dut-cpus), or receive at its exit (--receiver exit).",
+    }
+}
+
+fn self_test(tested: &[Completeness]) -> Option<Doubt> {
+    let share = |cpu: &Completeness| cpu.busy.share();
+    let worst = tested.iter().filter_map(share).min_by(f64::total_cmp)?;
+    (worst < SEEN_MIN).then(|| Doubt {
+        name: "samples-lost",
+        weight: Weight::Unsure(4),
+        seen: format!(
+            "a CPU that only spun gave {:.1} % of its samples before the measurement",
+            worst * 100.0
+        ),
+        why: "The machine takes the CPU away, or stops its timer.",
+        next: "Run again when the machine is quieter.",
+    })
+}
+
+fn looking(line: &ProfileLine) -> Option<Doubt> {
+    let ratio = line.looking.as_ref()?.ratio;
+    // The interval tells whether it is more than chance.
+    (ratio.high < 1.0 - LOOKING_MAX).then(|| Doubt {
+        name: "cost-of-looking",
+        weight: Weight::Shifted(5),
+        seen: format!(
+            "the router forwarded {:.1} % less while it was sampled",
+            (1.0 - ratio.median) * 100.0
+        ),
+        why: "The cost of a frame contains the samples' own.",
+        next: "Compare profiles with each other, and rates of `mpps throughput` with each other.",
+    })
+}
+
+fn by_timer() -> Doubt {
+    Doubt {
+        name: "no-pmu",
+        weight: Weight::Footnote(1, "a timer samples, because there is no PMU"),
+        seen: "samples come from a timer (cpu-clock), because this machine has no PMU".to_owned(),
+        why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to who had turned them off.",
+        next: "Measure on a machine with a PMU to see this code itself.",
+    }
+}

@@ -1,0 +1,261 @@
+//! Samples of a trial, each at its place, and the busy time of a frame split by them.
+
+use super::Judged;
+use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
+use mpps_method::saturation;
+use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
+use mpps_method::statistics::quantile;
+use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
+
+/// The part of the samples that fire in time, by definition.
+const USUAL: f64 = 0.95;
+/// Of the intervals' draws.
+const SEED: u64 = 1;
+/// Octets that stacks may take in a line.
+const STACKS_MAX: usize = 500_000;
+/// Stacks are merged into this one beyond that.
+const REST: &str = "[rest]";
+
+/// A trial and what its samples say.
+pub(super) struct Profiled {
+    pub judged: Judged,
+    /// How often the router's threads woke up in it.
+    pub wakes: u64,
+    /// `None` without the sampler.
+    pub clock: Option<&'static str>,
+    pub split: Option<Split>,
+    /// Sampled time of the router's threads by their busy time.
+    pub seen: Option<f64>,
+    pub lost: u64,
+    pub stacks: Stacks,
+}
+
+impl Profiled {
+    pub fn new(judged: Judged, wakes: u64, profile: Option<&Profile>, tids: &[i32]) -> Self {
+        let mut profiled = Self {
+            judged,
+            wakes,
+            clock: None,
+            split: None,
+            seen: None,
+            lost: 0,
+            stacks: Stacks::default(),
+        };
+        if let Some(profile) = profile {
+            profiled.look(profile, tids);
+        }
+        profiled
+    }
+
+    pub fn frame_ns(&self) -> Option<f64> {
+        self.judged.trial.ns_per_frame()
+    }
+
+    pub fn wakes_a_frame(&self) -> Option<f64> {
+        let frames = self.judged.trial.ledger().nic_accepted;
+        (frames > 0).then(|| self.wakes as f64 / frames as f64)
+    }
+
+    fn look(&mut self, profile: &Profile, tids: &[i32]) {
+        let trial = &self.judged.trial;
+        self.clock = Some(match profile.clock {
+            SamplingClock::Cycles => "cycles",
+            SamplingClock::Timer => "cpu-clock",
+        });
+        self.lost = profile.cpus.iter().map(|cpu| cpu.lost).sum();
+        let (Some(begun), Some(frame_ns)) = (trial.begun, trial.ns_per_frame()) else {
+            return;
+        };
+        let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
+        let samples: Vec<&Sample> = (profile.of_tasks(tids))
+            .filter(|sample| within.contains(&sample.time_ns))
+            .collect();
+        let placed = placed(profile, &samples);
+        self.split = stage::split(&placed, frame_ns, SEED);
+        let whole: f64 = placed.iter().map(|sample| sample.weight).sum();
+        let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
+        self.seen = match profile.clock {
+            SamplingClock::Timer => Some((whole / busy_ns.max(1) as f64).min(1.0)),
+            SamplingClock::Cycles => {
+                let seen =
+                    |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();
+                let shares = profile.cpus.iter().filter_map(seen);
+                shares.min_by(f64::total_cmp)
+            }
+        };
+        for (sample, placed) in samples.iter().zip(&placed) {
+            let ns = placed.weight * frame_ns / whole;
+            self.stacks.sample(profile, sample, placed.placed.stage, ns);
+        }
+    }
+}
+
+/// A sample's names, the function that ran first. User space has none.
+fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
+    match stack {
+        [SymbolId::USER] => Vec::new(),
+        _ => stack.iter().map(|id| profile.name(*id)).collect(),
+    }
+}
+
+/// The samples at their places. A stack is placed once, in time and late.
+fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample<'p>> {
+    let mut known: HashMap<(&'p [SymbolId], Option<bool>), Placed<'p>> = HashMap::new();
+    let mut place_as = |stack: &'p [SymbolId], later: Option<bool>| {
+        *known.entry((stack, later)).or_insert_with(|| {
+            let late = later.map(|later| Lateness {
+                ns: u64::from(later),
+                usual_ns: 0,
+            });
+            place_late(&names(profile, stack), late, Router::OnBed)
+        })
+    };
+    // Only a function that enables interrupts makes a shadow where the lateness is not known.
+    let mut usual: Vec<f64> = Vec::new();
+    for sample in samples {
+        let enables = place_as(&sample.stack, None).shadow;
+        usual.extend(sample.lateness_ns.filter(|_| !enables).map(|ns| ns as f64));
+    }
+    let usual = quantile(&usual, USUAL);
+    let place_one = |sample: &&'p Sample| {
+        let later = sample.lateness_ns.zip(usual);
+        stage::Sample {
+            at_ns: sample.time_ns,
+            weight: sample.weight as f64,
+            placed: match profile.clock {
+                SamplingClock::Timer => {
+                    place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual))
+                }
+                SamplingClock::Cycles => place(&names(profile, &sample.stack), Router::OnBed),
+            },
+        }
+    };
+    samples.iter().map(place_one).collect()
+}
+
+/// Call stacks by their functions from the outermost and the stage of each, with ns a frame.
+#[derive(Default)]
+pub(super) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
+
+impl Stacks {
+    fn sample(&mut self, profile: &Profile, sample: &Sample, leaf: Stage, ns: f64) {
+        let names = names(profile, &sample.stack);
+        let stage_of = |at: usize| match at {
+            0 => leaf,
+            _ => place(&names[at..], Router::OnBed).stage,
+        };
+        let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
+        let stages = stages.collect();
+        let frames: Vec<&str> = names.iter().rev().copied().collect();
+        *self.0.entry((frames.join(";"), stages)).or_default() += ns;
+    }
+
+    pub fn add(&mut self, other: Self, times: f64) {
+        for (stack, ns) in other.0 {
+            *self.0.entry(stack).or_default() += ns * times;
+        }
+    }
+
+    pub fn divide(&mut self, by: f64) {
+        self.0.values_mut().for_each(|ns| *ns /= by);
+    }
+
+    /// The largest first, the smallest as one.
+    pub fn folded(self) -> Vec<FoldedStack> {
+        let stack = |((frames, stages), ns)| FoldedStack { frames, stages, ns };
+        let mut stacks: Vec<FoldedStack> = self.0.into_iter().map(stack).collect();
+        stacks.sort_by(|one, other| other.ns.total_cmp(&one.ns));
+        let mut octets = 0;
+        let fits = |stack: &&FoldedStack| {
+            octets += stack.frames.len() + 2 * stack.stages.len() + 60;
+            octets <= STACKS_MAX
+        };
+        let kept = stacks.iter().take_while(fits).count();
+        let rest: f64 = stacks.drain(kept..).map(|stack| stack.ns).sum();
+        if rest > 0.0 {
+            stacks.push(FoldedStack {
+                frames: REST.to_owned(),
+                stages: vec![number(Stage::Other)],
+                ns: rest,
+            });
+        }
+        stacks
+    }
+}
+
+/// A stage's place among all.
+fn number(stage: Stage) -> u8 {
+    Stage::ALL.iter().position(|&one| one == stage).unwrap_or(0) as u8
+}
+
+/// What the samples of these trials say of a load.
+pub(super) fn fill(load: &mut ProfiledLoad, tried: &[Profiled]) {
+    let splits: Vec<Split> = tried.iter().filter_map(|one| one.split.clone()).collect();
+    let Some(split) = stage::combine(&splits) else {
+        return;
+    };
+    let router = split.stages.iter().filter(|cost| cost.of.is_routers());
+    load.router_ns = router.map(|cost| cost.ns).sum();
+    load.samples = split.samples;
+    load.unclassified_share = split.unclassified;
+    load.shadow_share = split.shadow;
+    load.stages = split.stages.iter().map(part).collect();
+    load.causes = split.causes.iter().map(part).collect();
+    load.unplaced = functions(&split.unplaced);
+}
+
+fn part<K: Display>(cost: &Cost<K>) -> PartCost {
+    PartCost {
+        part: cost.of.to_string(),
+        ns: Interval {
+            low: cost.low,
+            median: cost.ns,
+            high: cost.high,
+        },
+        samples: cost.samples,
+        top: functions(&cost.top),
+    }
+}
+
+fn functions(top: &[(String, f64)]) -> Vec<FunctionCost> {
+    let function = |(function, ns): &(String, f64)| FunctionCost {
+        function: function.clone(),
+        ns: *ns,
+    };
+    top.iter().map(function).collect()
+}
+
+/// As the record has it.
+pub(super) fn interval(found: saturation::Interval) -> Interval<f64> {
+    Interval {
+        low: found.low,
+        median: found.middle,
+        high: found.high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_that_do_not_fit_become_the_rest() {
+        let mut stacks = Stacks::default();
+        for number in 0..5_000_u32 {
+            let frames = format!("cpu_map_kthread_run;{}{number}", "f".repeat(200));
+            let ns = f64::from(number);
+            stacks.0.insert((frames, vec![0, 1]), ns);
+        }
+        let folded = stacks.folded();
+        let rest = folded.last().expect("a rest");
+        assert_eq!(rest.frames, REST);
+        assert!(folded.len() > 100 && folded.len() < 5_000);
+        assert_eq!(folded[0].ns, 4_999.0);
+        let whole: f64 = folded.iter().map(|stack| stack.ns).sum();
+        assert!((whole - 4_999.0 * 2_500.0).abs() < 1.0, "{whole}");
+        let octets = serde_json::to_vec(&folded).expect("JSON").len();
+        assert!(octets < 1 << 20, "{octets}");
+    }
+}

@@ -1,0 +1,81 @@
+//! What each part of a frame's time gained or lost between two profiles.
+//!
+//! Many parts are looked at, so each interval is widened by Bonferroni's rule: that all of a comparison hold together is
+//! as likely as that one alone would.
+
+use crate::statistics::student_t;
+
+/// How often a comparison of two profiles may call a difference that is none.
+const WRONG: f64 = 0.05;
+/// Profiles of fewer trials have intervals from their samples, whose number is large.
+const TRIALS_MIN: u32 = 3;
+
+/// The time of one part in a profile, in ns per frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// The time.
+    pub ns: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Trials that the interval comes from.
+    pub trials: u32,
+}
+
+/// The time that a part takes more in the second profile, in ns per frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Change {
+    /// The difference.
+    pub ns: f64,
+    /// Lower end of its widened interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Whether there is a difference: the whole interval lies beyond what two profiles of one set-up differ by.
+    pub seen: bool,
+}
+
+/// The changes of all parts, of the first profile and the second. Differences up to the share `alike` of a part are also
+/// seen between two profiles of one set-up.
+#[must_use]
+pub fn changes(parts: &[(Spent, Spent)], alike: f64) -> Vec<Change> {
+    let wrong = WRONG / parts.len().max(1) as f64;
+    let change = |(one, other): &(Spent, Spent)| {
+        let [(first, first_freedom), (second, second_freedom)] = [one, other].map(error);
+        let squares = first.powi(2) + second.powi(2);
+        // Welch and Satterthwaite.
+        let apart = first.powi(4) / first_freedom + second.powi(4) / second_freedom;
+        let freedom = if apart > 0.0 {
+            squares.powi(2) / apart
+        } else {
+            f64::INFINITY
+        };
+        let ns = other.ns - one.ns;
+        let half = student_t(freedom, wrong) * squares.sqrt();
+        let (low, high) = (ns - half, ns + half);
+        let none = alike * one.ns.max(other.ns);
+        Change {
+            ns,
+            low,
+            high,
+            seen: low > none || high < -none,
+        }
+    };
+    parts.iter().map(change).collect()
+}
+
+/// The standard error behind an interval, and its degrees of freedom.
+fn error(spent: &Spent) -> (f64, f64) {
+    let freedom = if spent.trials < TRIALS_MIN {
+        f64::INFINITY
+    } else {
+        f64::from(spent.trials) - 1.0
+    };
+    // An interval that ends at 0 was cut there.
+    let half = (spent.high - spent.ns).max(spent.ns - spent.low);
+    (half / student_t(freedom, 0.05), freedom)
+}
+
+#[cfg(test)]
+mod tests;

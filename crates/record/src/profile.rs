@@ -1,0 +1,150 @@
+//! A profile of `mpps explain`: where the time of a frame goes.
+
+use crate::kind::Other;
+use crate::result::{Doubt, Interval};
+use crate::words::{LimitedBy, ReceiverPlace};
+use serde::{Deserialize, Serialize};
+
+/// One frame size.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfileLine {
+    /// Frame size in octets, FCS included, or the name of a mix.
+    pub frame: String,
+    /// Where the tester received.
+    pub receiver: Option<ReceiverPlace>,
+    /// What decided when a sample was taken: `cycles` of a PMU, or `cpu-clock`, a timer. Null where none was taken.
+    pub clock: Option<String>,
+    /// A program on the router's path spun so long for each frame; null without one.
+    pub burnt_ns: Option<u64>,
+    /// CPUs of the DUT that were sampled.
+    pub cpus: Vec<usize>,
+    /// What keeps the router from forwarding more; null where nothing was measured.
+    pub limited_by: Option<LimitedBy>,
+    /// The same as a sentence, with the hottest stage and function.
+    pub limit_text: Option<String>,
+    /// Each load; the saturated one first. Empty where nothing was measured.
+    pub loads: Vec<ProfiledLoad>,
+    /// Call stacks of the saturated load. The smallest are merged into `[rest]`.
+    pub stacks: Vec<FoldedStack>,
+    /// Cost by batching, fitted over all loads; null where that cannot be done.
+    pub model: Option<CostModel>,
+    /// Why there is no model.
+    pub no_model: Option<String>,
+    /// What sampling costs the router; null where it was not measured.
+    pub looking: Option<Looking>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// What a frame costs at one load, over several trials.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfiledLoad {
+    /// What the tester offered.
+    pub offered_fps: f64,
+    /// What the router forwarded.
+    pub forwarding_fps: Interval<f64>,
+    /// Numbers of the trials.
+    pub trials: Vec<u32>,
+    /// Busy share of the DUT's busiest CPU.
+    pub busy_share: f64,
+    /// Busy time of a frame by the scheduler's accounts. The stages sum to its median.
+    pub frame_ns: Interval<f64>,
+    /// The same without the stages that are the bed's: virtual NIC and exit.
+    pub router_ns: f64,
+    /// How often the router's threads woke up for a frame; null where nobody counted.
+    pub wake_ups_per_frame: Option<f64>,
+    /// Polls for a frame; null where nobody counted.
+    pub polls_per_frame: Option<f64>,
+    /// Samples of the router's threads within the trials.
+    pub samples: u64,
+    /// Samples that found no room.
+    pub lost_samples: u64,
+    /// Sampled time of the router's threads by their busy time; with the clock `cycles` samples that came by those that
+    /// should have come. 0 to 1.
+    pub seen_share: Option<f64>,
+    /// Part of the time that no rule places, 0 to 1.
+    pub unclassified_share: f64,
+    /// Part of the time whose samples came late, because interrupts were off, 0 to 1.
+    pub shadow_share: f64,
+    /// By stage, in the order in which a frame meets them. Empty where samples say nothing.
+    pub stages: Vec<PartCost>,
+    /// By cause.
+    pub causes: Vec<PartCost>,
+    /// Functions that no rule places.
+    pub unplaced: Vec<FunctionCost>,
+}
+
+/// What a frame costs in one part: a stage, or a cause.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartCost {
+    /// Name of the stage or cause: `prerouting`.
+    pub part: String,
+    /// Time of a frame in it. `median` is the mean over the trials, so that the parts sum to the whole.
+    pub ns: Interval<f64>,
+    /// Samples it rests on.
+    pub samples: u64,
+    /// The functions that take the most of it.
+    pub top: Vec<FunctionCost>,
+}
+
+/// What a frame costs in one function, its callees not counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionCost {
+    /// Its name.
+    pub function: String,
+    /// Time of a frame in it.
+    pub ns: f64,
+}
+
+/// A call stack.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FoldedStack {
+    /// Functions from the outermost, joined by semicolons.
+    pub frames: String,
+    /// The stage of each function: its place in the saturated load's `stages`.
+    pub stages: Vec<u8>,
+    /// Time of a frame in it.
+    pub ns: f64,
+}
+
+/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CostModel {
+    /// Each frame.
+    pub frame_ns: f64,
+    /// Each wake-up.
+    pub wake_up_ns: f64,
+    /// Each poll; 0 also where nobody counted polls.
+    pub poll_ns: f64,
+    /// How far the loads lie from the model: root of the mean square.
+    pub off_ns: f64,
+    /// Loads that it was fitted to, all below saturation.
+    pub loads: u32,
+    /// The maximum forwarding rate that it predicts.
+    pub predicted_fps: f64,
+    /// The one that was measured.
+    pub measured_fps: f64,
+    /// Predicted / measured - 1.
+    pub error_ratio: f64,
+}
+
+/// Forwarding rate with the sampler, as a share of that without it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Looking {
+    /// The share: 0.99 is 1 % less.
+    pub ratio: Interval<f64>,
+    /// Pairs of trials that it stands on.
+    pub pairs: u32,
+}

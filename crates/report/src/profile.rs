@@ -1,0 +1,267 @@
+//! Profiles of `mpps explain`: in sentences, as a table, as flame graphs and folded stacks.
+
+use crate::flame::{self, Frame, Stack};
+use crate::headline::median;
+use crate::number;
+use maud::{Markup, html};
+use mpps_record::{FunctionCost, PartCost, ProfileLine, ProfiledLoad};
+
+/// Stages of the bed, which stand in place of NICs.
+const BEDS: [&str; 2] = ["virtual NIC", "exit"];
+/// Stacks are weighed in ns of so many frames, because other programs want whole numbers.
+const FRAMES: f64 = 1_000.0;
+const UNIT: &str = "ns of 1 000 frames";
+/// Parts, and functions, that a sentence or a cell names.
+const NAMED: usize = 3;
+/// A table of the parts of a frame's cost.
+pub const COLUMNS: &[&str] = &[
+    "frame",
+    "by",
+    "part",
+    "ns a frame",
+    "95 % interval",
+    "of the whole",
+    "samples",
+    "most of it",
+];
+
+/// Whether a stage is the bed's, not the router's.
+#[must_use]
+pub fn is_beds(stage: &str) -> bool {
+    BEDS.contains(&stage)
+}
+
+/// The saturated load, if its cost is known by stage.
+#[must_use]
+pub fn saturated(line: &ProfileLine) -> Option<&ProfiledLoad> {
+    line.loads.first().filter(|load| !load.stages.is_empty())
+}
+
+/// `64 B: a frame costs the router 612 ns: prerouting 212, routing 130, TX 90, other stages 180; the bed 305 ns.` and what
+/// limits it.
+#[must_use]
+pub fn sentence(line: &ProfileLine) -> String {
+    let frame = number::frame(&line.frame);
+    let Some(load) = saturated(line) else {
+        let why = line.why.as_deref().unwrap_or("there are no samples");
+        return format!("{frame}: no cost by stage: {why}");
+    };
+    let mut own: Vec<&PartCost> = load.stages.iter().filter(|at| !is_beds(&at.part)).collect();
+    own.sort_by(|one, other| other.ns.median.total_cmp(&one.ns.median));
+    let (named, rest) = own.split_at(own.len().min(NAMED));
+    let mut parts: Vec<String> = named
+        .iter()
+        .map(|at| format!("{} {}", at.part, median(&at.ns).plain()))
+        .collect();
+    let rest: f64 = rest.iter().map(|at| at.ns.median).sum();
+    parts.push(format!("the rest {rest:.0}"));
+    let bed = load.frame_ns.median - load.router_ns;
+    let (router, bed) = (number::cost(load.router_ns), number::cost(bed));
+    let limit = line
+        .limit_text
+        .as_deref()
+        .map_or("", |text| text.trim_end_matches('.'));
+    let limit = if limit.is_empty() {
+        String::new()
+    } else {
+        format!(". {limit}")
+    };
+    format!(
+        "{frame}: a frame costs the router {router}: {}; the bed {bed}{limit}",
+        parts.join(", ")
+    )
+}
+
+/// What the cost stands on, and what it predicts.
+#[must_use]
+pub fn evidence(line: &ProfileLine) -> Vec<String> {
+    let mut told: Vec<String> = saturated(line).map(samples).into_iter().collect();
+    told.extend(
+        line.burnt_ns
+            .map(|ns| format!("A planted program spun {ns} ns for each frame, in RX.")),
+    );
+    let unplaced = line.loads.first().map(|load| &load.unplaced);
+    let unplaced = unplaced.filter(|functions| !functions.is_empty());
+    told.extend(
+        unplaced.map(|functions| format!("Placed by no rule: {}.", named(functions, usize::MAX))),
+    );
+    told.extend(line.model.as_ref().map(|model| {
+        let [predicted, measured] = [model.predicted_fps, model.measured_fps].map(number::rate);
+        let error = number::percent(model.error_ratio.abs());
+        let side = if model.error_ratio < 0.0 { "below" } else { "above" };
+        format!(
+            "Each frame costs {:.0} ns, each wake-up {:.0} ns and each poll {:.0} ns, fitted to {} below saturation \
+             (within {:.0} ns). This predicts at most {predicted} frames/s, {error} {side} the measured {measured}.",
+            model.frame_ns,
+            model.wake_up_ns,
+            model.poll_ns,
+            number::plural(model.loads as usize, "load"),
+            model.off_ns
+        )
+    }));
+    told.extend(line.no_model.as_ref().map(|why| {
+        format!(
+            "There is no model of the cost: {}.",
+            why.trim_end_matches('.')
+        )
+    }));
+    told.extend(line.looking.as_ref().map(|looking| {
+        let [low, median, high] = [looking.ratio.low, looking.ratio.median, looking.ratio.high]
+            .map(number::percent);
+        let pairs = number::plural(looking.pairs as usize, "pair");
+        format!("With the sampler the router forwarded {median} of what it forwards without ({low} to {high}, {pairs}).")
+    }));
+    told
+}
+
+fn samples(load: &ProfiledLoad) -> String {
+    let lost = match load.lost_samples {
+        0 => String::new(),
+        lost => format!(", {} found no room", number::grouped(lost)),
+    };
+    let seen = load.seen_share.map_or(String::new(), |seen| {
+        format!(" cover {} of the busy time", number::percent(seen))
+    });
+    format!(
+        "{} in {}{seen}{lost}. No rule places {} of the time; {} came late, because interrupts were off.",
+        number::plural(load.samples as usize, "sample"),
+        number::plural(load.trials.len(), "trial"),
+        number::percent_or_under(load.unclassified_share),
+        number::percent_or_under(load.shadow_share),
+    )
+}
+
+fn named(functions: &[FunctionCost], most: usize) -> String {
+    let name = |at: &FunctionCost| format!("{} {:.0} ns", at.function, at.ns);
+    let names: Vec<String> = functions.iter().take(most).map(name).collect();
+    names.join(", ")
+}
+
+/// Rows of the table: every stage, then every cause, of the saturated load.
+pub fn rows(line: &ProfileLine) -> Vec<Vec<String>> {
+    let Some(load) = saturated(line) else {
+        return Vec::new();
+    };
+    let stages = load.stages.iter().map(|at| {
+        let by = if is_beds(&at.part) {
+            "stage of the bed"
+        } else {
+            "stage"
+        };
+        (by, at)
+    });
+    let causes = load.causes.iter().map(|at| ("cause", at));
+    let row = |(by, at): (&str, &PartCost)| {
+        vec![
+            number::frame(&line.frame),
+            by.to_owned(),
+            at.part.clone(),
+            format!("{:.0}", at.ns.median),
+            format!("{:.0} to {:.0}", at.ns.low, at.ns.high),
+            number::percent(at.ns.median / load.frame_ns.median.max(f64::MIN_POSITIVE)),
+            number::grouped(at.samples),
+            named(&at.top, NAMED),
+        ]
+    };
+    stages.chain(causes).map(row).collect()
+}
+
+/// A profile's stacks. `root` stands below all of them, if it is not empty.
+fn stacks<'a>(line: &'a ProfileLine, root: &'a str) -> Vec<Stack<'a>> {
+    let stages = line.loads.first().map_or(&[][..], |load| &load.stages);
+    let stack = |folded: &'a mpps_record::FoldedStack| {
+        let root = (!root.is_empty()).then_some(Frame {
+            name: root,
+            stage: "",
+        });
+        let frames = folded.frames.split(';').enumerate().map(|(at, name)| {
+            let stage = folded
+                .stages
+                .get(at)
+                .and_then(|stage| stages.get(usize::from(*stage)));
+            Frame {
+                name,
+                stage: stage.map_or("", |stage| &stage.part),
+            }
+        });
+        Stack {
+            frames: root.into_iter().chain(frames).collect(),
+            weight: (folded.ns * FRAMES).round() as u64,
+        }
+    };
+    line.stacks.iter().map(stack).collect()
+}
+
+/// Names of the stages, in the order of their colours.
+fn stages(lines: &[ProfileLine]) -> Vec<&str> {
+    let first = lines.iter().find_map(saturated);
+    first.map_or(Vec::new(), |load| {
+        load.stages.iter().map(|at| at.part.as_str()).collect()
+    })
+}
+
+fn title(line: &ProfileLine) -> String {
+    format!(
+        "{}: where the time of a frame goes",
+        number::frame(&line.frame)
+    )
+}
+
+/// A profile's flame graph as a part of a page, and what else it stands on.
+#[must_use]
+pub fn section(line: &ProfileLine) -> Markup {
+    let stacks = stacks(line, "");
+    html! {
+        @for told in evidence(line) { p.note { (told) } }
+        @if !stacks.is_empty() {
+            div.wide { (flame::graph(&title(line), &stacks, &stages(std::slice::from_ref(line)), UNIT)) }
+        }
+    }
+}
+
+/// Names of frame sizes to tell profiles apart; empty where there is only one.
+fn roots(lines: &[ProfileLine]) -> Vec<String> {
+    let name = |line: &ProfileLine| {
+        if lines.len() > 1 {
+            number::frame(&line.frame)
+        } else {
+            String::new()
+        }
+    };
+    lines.iter().map(name).collect()
+}
+
+fn together<'a>(lines: &'a [ProfileLine], roots: &'a [String]) -> Vec<Stack<'a>> {
+    let each = lines.iter().zip(roots);
+    each.flat_map(|(line, root)| stacks(line, root)).collect()
+}
+
+/// The flame graph of a run's profiles, one SVG. `None` without stacks.
+#[must_use]
+pub fn flame(lines: &[ProfileLine]) -> Option<String> {
+    let roots = roots(lines);
+    let stacks = together(lines, &roots);
+    let title = match lines {
+        [line] => title(line),
+        _ => "Where the time of a frame goes, by frame size".to_owned(),
+    };
+    (!stacks.is_empty()).then(|| flame::flame_graph(&title, &stacks, &stages(lines), UNIT))
+}
+
+/// By how much the second run's profiles differ from the first's, one SVG. `None` where one of them has no stacks.
+#[must_use]
+pub fn flame_change(before: &[ProfileLine], after: &[ProfileLine]) -> Option<String> {
+    let (first, second) = (roots(before), roots(after));
+    let (one, other) = (together(before, &first), together(after, &second));
+    let both = !one.is_empty() && !other.is_empty();
+    let title = "What the time of a frame gained and lost, by function";
+    both.then(|| flame::flame_difference(title, &one, &other, UNIT))
+}
+
+/// Folded stacks of a run's profiles: a line each, with ns of 1 000 frames behind it. `None` without stacks.
+#[must_use]
+pub fn folded(lines: &[ProfileLine]) -> Option<String> {
+    let roots = roots(lines);
+    let stacks = together(lines, &roots);
+    (!stacks.is_empty()).then(|| flame::folded(&stacks))
+}
