@@ -10,6 +10,7 @@ mod begin;
 pub mod calibrate;
 #[cfg(feature = "measure")]
 pub mod compare;
+#[cfg(feature = "measure")]
 pub mod compare_builds;
 pub mod compare_records;
 #[cfg(feature = "measure")]

@@ -167,6 +167,8 @@ pub fn resets() -> String {
                 lost_frames: 2_000,
             },
             time_stamp_ns: Some(2_100_000),
+            disturbed_lost_frames: Some(0),
+            unsent_frames: Some(0),
             resolution_ns: 20_000,
             took_ns: 1_500_000,
             rest_ns: 1_500_000_000,
