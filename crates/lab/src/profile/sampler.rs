@@ -48,7 +48,7 @@ impl SamplerPlan {
         Self {
             cpus: cpus.to_vec(),
             reader,
-            periods_ns: 150_000..=400_000,
+            periods_ns: 400_000..=900_000,
             redraw_ns: 20_000_000..=50_000_000,
             seed: monotonic_ns(),
         }

@@ -13,6 +13,7 @@
 
 mod along;
 mod assemble;
+mod beside;
 mod disturbed;
 mod exchange;
 mod losses;
@@ -20,17 +21,21 @@ pub mod probe;
 pub mod rules;
 pub mod speed;
 mod stations;
+mod stepped;
 mod windows;
+
+pub use beside::{Beside, run_beside, sent_between};
+pub use stepped::{Passed, Stepped, run_stepped, run_stepped_watched};
 
 use crate::clock::wait_for;
 use crate::fib::Replay;
 use crate::tester::{GoOn, Management, Tester, TesterError, WhileSending, way_id};
 use assemble::Parts;
 use mpps_ebpf::instruments::receiver::Received;
-use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Slow, Stopped};
+use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, PACE_SHIFT, Stopped};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::disturbed::{excluded, in_all};
-use mpps_method::{Canaries, CpuExchange, Losses, Offer, Rate, Rules, Span, Trial};
+use mpps_method::{Canaries, CpuExchange, Offer, Rate, Rules, Span, Trial};
 use stations::Stations;
 
 /// Canary frames each time, in each direction.
@@ -99,124 +104,11 @@ pub fn run_burst(tester: &mut Tester<'_>, frames: u64) -> Result<Trial, TesterEr
     begun.end(tester, sent)
 }
 
-/// A trial beside which something was done.
-#[derive(Clone, Debug)]
-pub struct Beside<T> {
-    /// The whole trial.
-    pub trial: Trial,
-    /// When the first and the last frame left, monotonic ns.
-    pub sent_ns: [u64; 2],
-    /// How far the sender was at moments of the trial.
-    pub marks: Vec<Mark>,
-    /// What the first direction's receiver saw.
-    pub received: Received,
-    /// What the deed returned.
-    pub did: T,
-}
-
-/// Runs one trial, and `deed` beside it in a thread of its own. The trial's frames are counted when both have ended.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_beside<T: Send>(
-    tester: &mut Tester<'_>,
-    offer: &Offer,
-    deed: impl FnOnce() -> T + Send,
-) -> Result<Beside<T>, TesterError> {
-    let begun = Begun::paced(tester, offer, offer.duration)?;
-    let (sent, did) = std::thread::scope(|scope| {
-        let doing = scope.spawn(deed);
-        let sent = send_load(tester, begun.order, &WhileSending::NOBODY);
-        let did = doing.join();
-        (
-            sent,
-            did.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        )
-    });
-    let sent = sent?;
-    let sent_ns = [sent.first_ns, sent.last_ns];
-    Ok(Beside {
-        marks: marks(tester, &sent)?,
-        trial: begun.end(tester, sent)?,
-        sent_ns,
-        received: tester
-            .receivers
-            .first()
-            .map_or_else(|| Ok(Received::default()), |r| r.read())?,
-        did,
-    })
-}
-
-/// A trial whose load drops to a lower one without a break (RFC 2544 26.5).
-#[derive(Clone, Debug)]
-pub struct Stepped {
-    /// The whole trial. Its load is the first one.
-    pub trial: Trial,
-    /// Time from the first slot to the drop of the load. `None`: it did not drop.
-    pub dropped: Option<Span>,
-    /// When the last frame was sent that was lost outside disturbances.
-    pub last_lost: Option<Span>,
-}
-
-/// How far a sender is.
-#[derive(Clone, Copy, Debug)]
-pub struct Passed {
-    /// When its first slot was due, monotonic ns; 0: not yet.
-    pub started_ns: u64,
-    /// Slots that passed without a frame.
-    pub unsent: u64,
-}
-
-/// Runs one trial at a load and then at a lower one, in one direction.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_stepped(
-    tester: &mut Tester<'_>,
-    high: &Offer,
-    low: &Offer,
-) -> Result<Stepped, TesterError> {
-    run_stepped_watched(tester, high, low, &|_, _| Ok(Span::from_millis(1_000)))
-}
-
-/// The same, with looks at the tester while it sends. `look` tells when it wants to look again at the latest.
-pub fn run_stepped_watched(
-    tester: &mut Tester<'_>,
-    high: &Offer,
-    low: &Offer,
-    look: &dyn Fn(&Tester<'_>, &Passed) -> Result<Span, TesterError>,
-) -> Result<Stepped, TesterError> {
-    let (first, then) = (high.duration, low.duration);
-    let mut begun = Begun::paced(
-        tester,
-        high,
-        Span::from_nanos(first.as_nanos() + then.as_nanos()),
-    )?;
-    begun.order.slots = high.rate.frames_in(first) + low.rate.frames_in(then);
-    begun.order.slow = Some(Slow {
-        after_ns: first.as_nanos(),
-        gap_fp: gap_fp(low.rate.fps()),
-    });
-    let minding = WhileSending {
-        go_on: &|started_ns, [unsent, _]| {
-            let passed = Passed { started_ns, unsent };
-            Ok(GoOn::For(look(tester, &passed)?.as_nanos()))
-        },
-    };
-    let sent = send_load(tester, begun.order, &minding)?;
-    let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
-    let marks = marks(tester, &sent)?;
-    let trial = begun.end(tester, sent)?;
-    let left = |losses: &Losses| {
-        let sequence = losses.last.first + losses.last.frames - 1;
-        let ns = windows::count_at(&marks, sequence, |mark| (mark.sequence[0], mark.ns));
-        Span::from_nanos((ns as u64).saturating_sub(started_ns))
-    };
-    Ok(Stepped {
-        dropped: (slowed_ns > 0).then(|| Span::from_nanos(slowed_ns - started_ns)),
-        last_lost: trial.losses.first().map(left),
-        trial,
-    })
+/// The longest duration of a trial that needs this much time outside disturbances.
+#[must_use]
+pub fn longest(undisturbed: Span) -> Span {
+    let more = undisturbed.min(LONGER_MAX);
+    Span::from_nanos(undisturbed.as_nanos() + more.as_nanos())
 }
 
 /// How far the sender was, to its last frame.
@@ -227,20 +119,6 @@ fn marks(tester: &Tester<'_>, sent: &Outcome) -> Result<Vec<Mark>, TesterError> 
         sequence: sent.sent,
     });
     Ok(marks)
-}
-
-/// Frames of the first direction sent from one moment to another, monotonic ns, by these marks.
-#[must_use]
-pub fn sent_between(marks: &[Mark], from_ns: u64, to_ns: u64) -> f64 {
-    let sent = |ns| windows::count_at(marks, ns, |mark| (mark.ns, mark.sequence[0]));
-    sent(to_ns) - sent(from_ns)
-}
-
-/// The longest duration of a trial that needs this much time outside disturbances.
-#[must_use]
-pub fn longest(undisturbed: Span) -> Span {
-    let more = undisturbed.min(LONGER_MAX);
-    Span::from_nanos(undisturbed.as_nanos() + more.as_nanos())
 }
 
 fn paced(tester: &Tester<'_>, rate: Rate, slots: u64) -> Order {

@@ -44,7 +44,7 @@ pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
         format!(", there {} ({:.0} ns)", top.function, top.ns)
     });
     format!(
-        "{who}. Of the router's {:.0} ns a frame most is {} ({:.0} ns){function}",
+        "{who}. Of the {:.0} ns a frame outside virtual NIC and exit most is {} ({:.0} ns){function}",
         load.router_ns, hottest.part, hottest.ns.median
     )
 }
