@@ -145,7 +145,9 @@ fn own(above: &[&str], stage: Stage, placed: &mut Placed<'_>) {
         (placed.stage, placed.substage) = (stage, substage);
     }
     if placed.cause == Cause::None {
+        // A caller of another stage, such as the start of a thread, is no cause of what it calls.
         let rows = owners.iter().filter_map(|name| CATALOGUE.function(name));
+        let rows = rows.filter(|row| row.stage.is_none_or(|of| of == stage));
         let mut causes = rows.map(|row| Cause::from_substage(row.substage));
         let first = causes.find(|&cause| cause != Cause::None);
         placed.cause = first.unwrap_or(Cause::None);

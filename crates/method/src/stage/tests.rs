@@ -135,6 +135,7 @@ fn causes_are_those_of_the_set_up() {
     assert_eq!(of(&profile(CONNTRACK)), [true, true, false]);
     assert_eq!(of(&profile(NAT)), [true, true, true]);
     assert!(netfilter.iter().all(|&of| cause(&plain, of) == 0.0));
+    assert!(cause(&plain, Cause::Scheduler) < 0.02 * plain.whole_ns);
     assert!(!Stage::VirtualNic.is_routers() && !Stage::Exit.is_routers());
     // Rules are after the decision, connection tracking before it.
     assert!(stage(&profile(RULES), Stage::Postrouting) > 3.0 * stage(&plain, Stage::Postrouting));
@@ -309,6 +310,15 @@ fn a_cause_goes_beyond_the_stage_that_it_is_in() {
     );
     assert_eq!(cause("__x86_return_thunk;ip_rcv"), Cause::Mitigations);
     assert_eq!(cause("memcpy;skb_copy_bits;ip_rcv"), Cause::MemoryCopies);
+    // A thread that was started once is no work of the scheduler's.
+    assert_eq!(
+        cause("gro_receive_skb;cpu_map_kthread_run;kthread;ret_from_fork;ret_from_fork_asm"),
+        Cause::None
+    );
+    assert_eq!(
+        cause("try_to_wake_up;enqueue_to_backlog;ip_rcv"),
+        Cause::Scheduler
+    );
     // An interrupt that rules were interrupted by is not the rules'.
     assert_eq!(
         cause(
