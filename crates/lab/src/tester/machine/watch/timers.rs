@@ -1,6 +1,7 @@
 //! The watch by eBPF timers, one bound to each CPU (see `watch.bpf.c`; Linux 6.7).
 
 use super::{PERIOD_NS, STALL_NS};
+use crate::clock::wait_for;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, maps, trace};
 use libbpf_rs::{Link, ProgramInput};
@@ -8,6 +9,9 @@ use mpps_ebpf::instruments::watch::{
     STALLS_MAX, Stall, WatchSkel, WatchSkelBuilder, Watched, types,
 };
 use mpps_linux::cpu::{self, CpuSet};
+
+/// A timer that does not start after so long will not, ns.
+const START_LIMIT_NS: u64 = 100_000_000;
 
 /// Running timers; they end when this is dropped.
 pub struct Timers {
@@ -37,14 +41,18 @@ impl Timers {
         let home = cpu::available()?;
         let started = cpus.iter().try_for_each(|&on| {
             cpu::pin_current_thread(&CpuSet::single(on))?;
-            let input = ProgramInput {
-                data_in: Some(&[0; 64]),
-                repeat: 1,
-                ..ProgramInput::default()
-            };
-            match skel.progs.start.test_run(input) {
-                Ok(run) if run.return_value == 0 => Ok(()),
-                Ok(_) => Err(TesterError::NoTimer(on)),
+            // The kernel allocates a timer without waiting for a lock (kmalloc_nolock), so it may have no room for a moment.
+            let begun = wait_for(START_LIMIT_NS, PERIOD_NS, || {
+                let run = skel.progs.start.test_run(ProgramInput {
+                    data_in: Some(&[0; 64]),
+                    repeat: 1,
+                    ..ProgramInput::default()
+                });
+                run.map(|run| run.return_value == 0)
+            });
+            match begun {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(TesterError::NoTimer(on)),
                 Err(error) => Err(TesterError::bpf("start the machine watch", &error)),
             }
         });
