@@ -17,7 +17,9 @@ const COST_TOLERANCE: f64 = 0.1;
 /// Pairs are added until the half width is this share of the cost.
 const NARROW: f64 = 0.05;
 /// Pairs whose half width is a larger share say nothing.
-const COST_WIDTH_MAX: f64 = 0.4;
+const COST_WIDTH_MAX: f64 = 0.1;
+/// Below this busy share of the DUT a trial was no overload, and a frame costs more.
+const OVERLOADED: f64 = 0.95;
 /// Pairs needed for an interval that is no mere range.
 const PAIRS_MIN: usize = 6;
 
@@ -87,7 +89,7 @@ fn is_same_place(one: Distance, other: Distance) -> bool {
 }
 
 /// One trial, at a load little above what the DUT forwards with this spin, which a burst tells. `None`: the machine
-/// disturbed it, or the cost of a frame is unknown.
+/// disturbed it, it was no overload, or the cost of a frame is unknown.
 fn spun(
     tester: &mut Tester<'_>,
     delay_ns: u64,
@@ -116,6 +118,7 @@ fn spun(
         spin_ns: (held.delayed_ns - before.delayed_ns) as f64 / frames as f64,
         distance: Distance::from_trial(&trial),
     };
-    let undisturbed = trials.void() == void;
-    Ok(trial.ns_per_frame().filter(|_| undisturbed).map(spun))
+    let is_overload = trial.busiest_share().is_some_and(|busy| busy >= OVERLOADED);
+    let counts = trials.void() == void && is_overload;
+    Ok(trial.ns_per_frame().filter(|_| counts).map(spun))
 }
