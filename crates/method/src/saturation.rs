@@ -117,7 +117,7 @@ impl Distance {
 
     /// Of a pair of trials: that of both, where it is the same.
     #[must_use]
-    pub(crate) fn with(self, other: Self) -> Self {
+    pub fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Steady(one), Self::Steady(other)) if is_same_distance(one, other) => {
                 Self::Steady(one.midpoint(other))

@@ -5,7 +5,7 @@ use crate::jobs::{JobError, Phase, Trials};
 use crate::search::saturation::{self, LITTLE_MORE};
 use crate::tester::{Fault, PlantedFault, Tester};
 use crate::trial;
-use mpps_method::saturation::{Distance, Interval, is_same_distance};
+use mpps_method::saturation::{Distance, Interval};
 use mpps_method::{Rate, statistics};
 use mpps_record::CalibrationLine;
 
@@ -54,7 +54,7 @@ pub(super) fn costing(
             both[longer] = spun(tester, SPINS_NS[longer], &mut forwards[longer], trials)?;
         }
         if let [Some(short), Some(long)] = both
-            && is_same_place(short.distance, long.distance)
+            && short.distance.with(long.distance) != Distance::Changed
         {
             grown.push(long.frame_ns - short.frame_ns);
             planted.push(long.spin_ns - short.spin_ns);
@@ -77,15 +77,6 @@ pub(super) fn costing(
 
 fn half(interval: Interval) -> f64 {
     (interval.high - interval.low) / 2.0
-}
-
-/// Whether the CPUs were as far apart in the one trial as in the other; where nobody timed it, nothing says no.
-fn is_same_place(one: Distance, other: Distance) -> bool {
-    match (one, other) {
-        (Distance::Steady(one), Distance::Steady(other)) => is_same_distance(one, other),
-        (Distance::Changed, _) | (_, Distance::Changed) => false,
-        _ => true,
-    }
 }
 
 /// One trial, at a load little above what the DUT forwards with this spin, which a burst tells. `None`: the machine
