@@ -1,5 +1,6 @@
-//! The kinds of lines, and what every line has.
+//! The kinds of lines, where a run keeps them, and what every line has.
 
+use crate::answer::{Answer, Answers, Doubted};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
@@ -11,101 +12,168 @@ use serde_json::{Map, Value};
 /// Members of a line that this version does not know: those of another schema, or those that a bench put in front.
 pub type Other = Map<String, Value>;
 
-/// A line by its kind. Those of other kinds are no lines of a record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Line {
-    /// First.
-    Run(Box<RunLine>),
-    /// After each trial.
-    Trial(Box<TrialLine>),
-    /// After each frame size, one a goal.
-    Result(Box<ResultLine>),
-    /// `mpps fib-scale`: after each point and frame size.
-    Point(Box<PointLine>),
-    /// `mpps loss`: after each frame size.
-    Curve(Box<CurveLine>),
-    /// `mpps loss --overload`: after each frame size.
-    Overload(Box<OverloadLine>),
-    /// `mpps latency`: after each frame size.
-    Latency(Box<LatencyLine>),
-    /// `mpps back-to-back`: after each frame size.
-    Burst(Box<BurstLine>),
-    /// `mpps recovery`: after each frame size.
-    Recovery(Box<RecoveryLine>),
-    /// `mpps reset`: after each frame size, one a part.
-    Reset(Box<ResetLine>),
-    /// `mpps explain`: after each frame size.
-    Profile(Box<ProfileLine>),
-    /// `mpps trial`: one a load and frame size.
-    Load(LoadLine),
-    /// `mpps compare`: after each frame size.
-    Comparison(Box<ComparisonLine>),
-    /// `mpps calibrate`: one a planted fault.
-    Calibration(CalibrationLine),
-    /// Last.
-    End(EndLine),
-}
-
-impl Line {
-    /// Every kind, as lines have it.
-    pub const KINDS: [&str; 15] = [
-        RunLine::KIND,
-        TrialLine::KIND,
-        ResultLine::KIND,
-        PointLine::KIND,
-        CurveLine::KIND,
-        OverloadLine::KIND,
-        LatencyLine::KIND,
-        BurstLine::KIND,
-        RecoveryLine::KIND,
-        ResetLine::KIND,
-        ProfileLine::KIND,
-        LoadLine::KIND,
-        ComparisonLine::KIND,
-        CalibrationLine::KIND,
-        EndLine::KIND,
-    ];
-}
-
 /// The members of one kind of line.
 pub trait Body: Serialize + Into<Line> {
     /// The word for the kind.
     const KIND: &'static str;
 }
 
-/// Each kind: its line, its variant, its word.
+/// The lines of a row that has a job.
+macro_rules! answers {
+    ($job:literal, $lines:expr) => {
+        $lines
+    };
+}
+
+/// Declares each kind, a row each: its variant and type, its word in files, and the member of a run that keeps it. A line
+/// that answers what a job asks has the job too, and what it is about with its doubts.
 macro_rules! kinds {
-    ($($line:ident $variant:ident $word:literal,)*) => {$(
-        impl Body for $line {
-            const KIND: &'static str = $word;
+    ($(
+        $(#[$about:meta])*
+        $variant:ident($line:ident) $word:literal $kept:ident: $keeper:ident
+        $(answers $job:literal $doubted:expr)?;
+    )*) => {
+        /// A line by its kind. Those of other kinds are no lines of a record.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(tag = "kind")]
+        pub enum Line {$(
+            $(#[$about])*
+            #[serde(rename = $word)]
+            $variant(Box<$line>),
+        )*}
+
+        impl Line {
+            /// Every kind, as lines have it.
+            pub const KINDS: &[&str] = &[$($word),*];
         }
 
-        impl From<$line> for Line {
-            fn from(line: $line) -> Self {
-                Self::$variant(line.into())
+        $(
+            impl Body for $line {
+                const KIND: &'static str = $word;
+            }
+
+            impl From<$line> for Line {
+                fn from(line: $line) -> Self {
+                    Self::$variant(line.into())
+                }
+            }
+
+            $(impl Answer for $line {
+                const JOB: &'static str = $job;
+
+                fn doubted(&self) -> Doubted<'_> {
+                    let doubted: fn(&Self) -> Doubted<'_> = $doubted;
+                    doubted(self)
+                }
+            })?
+        )*
+
+        /// The lines of one run.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct Run {
+            /// Its name.
+            pub name: String,
+            /// Highest schema of its lines.
+            pub schema: u32,
+            $($(#[$about])* pub $kept: $keeper<$line>,)*
+        }
+
+        impl Run {
+            /// Adds a line to those of its kind.
+            pub fn add(&mut self, line: impl Into<Line>) {
+                match line.into() {
+                    $(Line::$variant(line) => self.$kept.keep(*line),)*
+                }
+            }
+
+            /// The lines of each kind that answers.
+            #[must_use]
+            pub fn answers(&self) -> Vec<&dyn Answers> {
+                vec![$($(answers!($job, &self.$kept),)?)*]
+            }
+
+            /// The same, to change them.
+            pub fn answers_mut(&mut self) -> Vec<&mut dyn Answers> {
+                vec![$($(answers!($job, &mut self.$kept),)?)*]
             }
         }
-    )*};
+    };
 }
 
 kinds! {
-    RunLine Run "run",
-    TrialLine Trial "trial",
-    ResultLine Result "result",
-    PointLine Point "point",
-    CurveLine Curve "curve",
-    OverloadLine Overload "overload",
-    LatencyLine Latency "latency",
-    BurstLine Burst "burst",
-    RecoveryLine Recovery "recovery",
-    ResetLine Reset "reset",
-    ProfileLine Profile "profile",
-    LoadLine Load "load",
-    ComparisonLine Comparison "comparison",
-    CalibrationLine Calibration "calibration",
-    EndLine End "end",
+    /// First.
+    Run(RunLine) "run" begin: Option;
+    /// After each trial.
+    Trial(TrialLine) "trial" trials: Vec;
+    /// After each frame size, one a goal.
+    Result(ResultLine) "result" results: Vec
+        answers "throughput" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps fib-scale`: after each point and frame size.
+    Point(PointLine) "point" points: Vec
+        answers "fib-scale" |line| (line.frame.as_deref().unwrap_or("").into(), &line.doubts);
+    /// `mpps loss`: after each frame size.
+    Curve(CurveLine) "curve" curves: Vec
+        answers "loss" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps loss --overload`: after each frame size.
+    Overload(OverloadLine) "overload" overloads: Vec
+        answers "loss" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps latency`: after each frame size.
+    Latency(LatencyLine) "latency" latencies: Vec
+        answers "latency" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps back-to-back`: after each frame size.
+    Burst(BurstLine) "burst" bursts: Vec
+        answers "back-to-back" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps recovery`: after each frame size.
+    Recovery(RecoveryLine) "recovery" recoveries: Vec
+        answers "recovery" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps reset`: after each frame size, one a part.
+    Reset(ResetLine) "reset" resets: Vec
+        answers "reset" |line| (format!("{}, {}", line.frame, line.reset).into(), &line.doubts);
+    /// `mpps explain`: after each frame size.
+    Profile(ProfileLine) "profile" profiles: Vec
+        answers "explain" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps trial`: one a load and frame size.
+    Load(LoadLine) "load" loads: Vec
+        answers "trial" |line| (line.load.as_str().into(), &line.doubts);
+    /// `mpps compare`: after each frame size.
+    Comparison(ComparisonLine) "comparison" comparisons: Vec
+        answers "compare" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps calibrate`: one a planted fault.
+    Calibration(CalibrationLine) "calibration" calibrations: Vec
+        answers "calibrate" |line| (line.fault.as_str().into(), &[]);
+    /// Last.
+    End(EndLine) "end" end: Option;
+}
+
+impl Run {
+    /// A run of this program that has no line yet.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            schema: SCHEMA,
+            ..Self::default()
+        }
+    }
+}
+
+/// What a run keeps lines of a kind in.
+trait Keep<T> {
+    fn keep(&mut self, line: T);
+}
+
+/// The last of several stays.
+impl<T> Keep<T> for Option<T> {
+    fn keep(&mut self, line: T) {
+        *self = Some(line);
+    }
+}
+
+impl<T> Keep<T> for Vec<T> {
+    fn keep(&mut self, line: T) {
+        self.push(line);
+    }
 }
 
 /// A line with what every line has.

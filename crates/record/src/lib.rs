@@ -34,6 +34,7 @@
 )]
 #![forbid(unsafe_code)]
 
+mod answer;
 mod bed;
 mod burst;
 mod calibration;
@@ -67,6 +68,7 @@ mod trial;
 mod whole;
 mod words;
 
+pub use answer::{Answer, Answers};
 pub use bed::{Bed, KernelInterfaces, Place, SetUpScript};
 pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
@@ -74,7 +76,7 @@ pub use comparability::Comparability;
 pub use compared::{RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results};
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
 pub use histogram::{Histogram, Quantiles};
-pub use kind::{Body, Line, Other, to_line};
+pub use kind::{Body, Line, Other, Run, to_line};
 pub use lasting::{ManagementPath, OverloadLine, OverloadSecond};
 pub use latency::{
     FRAMES_ABOVE_MIN, LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile,
@@ -89,7 +91,7 @@ pub use problem::{Problem, ReadError, What};
 pub use profile::{
     CostModel, FoldedStack, FunctionCost, Looking, PartCost, ProfileLine, ProfiledLoad,
 };
-pub use read::{Records, Run, read, read_file};
+pub use read::{Records, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};
 pub use reset::{ResetLine, ResetTrial};
 pub use result::{

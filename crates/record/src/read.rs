@@ -1,12 +1,8 @@
 //! Reads files of records: torn, old, new and mixed ones. One problem never hides what can be read.
 
-use crate::kind::Line;
+use crate::SCHEMA;
+use crate::kind::{Line, Run};
 use crate::problem::{Problem, ReadError, What};
-use crate::{
-    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
-};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -31,78 +27,6 @@ pub struct Records {
     pub runs: Vec<Run>,
     /// What could not be read, in the order it was met.
     pub problems: Vec<Problem>,
-}
-
-/// The lines of one run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
-    /// Its name.
-    pub name: String,
-    /// Highest schema of its lines.
-    pub schema: u32,
-    /// Its first line. `None` where that cannot be read.
-    pub begin: Option<RunLine>,
-    /// Its trials.
-    pub trials: Vec<TrialLine>,
-    /// Its results: one a frame size and goal.
-    pub results: Vec<ResultLine>,
-    /// Curves of `mpps loss`.
-    pub curves: Vec<CurveLine>,
-    /// Lasting overloads of `mpps loss --overload`.
-    pub overloads: Vec<OverloadLine>,
-    /// Latencies of `mpps latency`.
-    pub latencies: Vec<LatencyLine>,
-    /// Bursts of `mpps back-to-back`.
-    pub bursts: Vec<BurstLine>,
-    /// Recoveries of `mpps recovery`.
-    pub recoveries: Vec<RecoveryLine>,
-    /// Resets of `mpps reset`.
-    pub resets: Vec<ResetLine>,
-    /// Profiles of `mpps explain`.
-    pub profiles: Vec<ProfileLine>,
-    /// Points of `mpps fib-scale`.
-    pub points: Vec<PointLine>,
-    /// Loads of `mpps trial`.
-    pub loads: Vec<LoadLine>,
-    /// Comparisons of `mpps compare`.
-    pub comparisons: Vec<ComparisonLine>,
-    /// Planted faults of `mpps calibrate`.
-    pub calibrations: Vec<CalibrationLine>,
-    /// Its last line. `None` where the run was killed, or is under way.
-    pub end: Option<EndLine>,
-}
-
-impl Run {
-    /// A run of this program that has no line yet.
-    #[must_use]
-    pub fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            schema: SCHEMA,
-            ..Self::default()
-        }
-    }
-
-    /// Adds a line to those of its kind.
-    pub fn add(&mut self, line: impl Into<Line>) {
-        match line.into() {
-            Line::Run(line) => self.begin = Some(*line),
-            Line::Trial(line) => self.trials.push(*line),
-            Line::Result(line) => self.results.push(*line),
-            Line::Point(line) => self.points.push(*line),
-            Line::Curve(line) => self.curves.push(*line),
-            Line::Overload(line) => self.overloads.push(*line),
-            Line::Latency(line) => self.latencies.push(*line),
-            Line::Burst(line) => self.bursts.push(*line),
-            Line::Recovery(line) => self.recoveries.push(*line),
-            Line::Reset(line) => self.resets.push(*line),
-            Line::Profile(line) => self.profiles.push(*line),
-            Line::Load(line) => self.loads.push(line),
-            Line::Comparison(line) => self.comparisons.push(*line),
-            Line::Calibration(line) => self.calibrations.push(line),
-            Line::End(line) => self.end = Some(line),
-        }
-    }
 }
 
 /// Reads the file at `path`.

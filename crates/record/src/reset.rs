@@ -35,14 +35,6 @@ pub struct ResetLine {
     pub other: Other,
 }
 
-impl ResetLine {
-    /// What was measured, in words: frame and reset.
-    #[must_use]
-    pub fn subject(&self) -> String {
-        format!("{}, {}", self.frame, self.reset)
-    }
-}
-
 /// One trial with a reset.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,7 +4,7 @@
 use crate::members;
 use crate::source::Gathered;
 use crate::trial::Figures;
-use mpps_record::{Body, Run, TrialLine};
+use mpps_record::{Answers, Body, Run, TrialLine};
 
 /// Cells of every row.
 type RunColumn = (&'static str, fn(&str, &Run) -> String);
@@ -78,18 +78,9 @@ pub fn csv(all: &Gathered) -> String {
             let of_member = [TrialLine::KIND.to_owned(), String::new(), String::new()];
             rows.add(of_run.iter().cloned().chain(cells).chain(of_member));
         }
-        rows.add_members(&of_run, &run.results);
-        rows.add_members(&of_run, &run.points);
-        rows.add_members(&of_run, &run.curves);
-        rows.add_members(&of_run, &run.overloads);
-        rows.add_members(&of_run, &run.latencies);
-        rows.add_members(&of_run, &run.bursts);
-        rows.add_members(&of_run, &run.recoveries);
-        rows.add_members(&of_run, &run.resets);
-        rows.add_members(&of_run, &run.profiles);
-        rows.add_members(&of_run, &run.loads);
-        rows.add_members(&of_run, &run.comparisons);
-        rows.add_members(&of_run, &run.calibrations);
+        for lines in run.answers() {
+            rows.add_members(&of_run, lines);
+        }
     }
     rows.0
 }
@@ -104,9 +95,9 @@ impl Rows {
     }
 
     /// The members of these lines, by the names that a page's tables have too.
-    fn add_members<L: Body>(&mut self, of_run: &[String], lines: &[L]) {
-        for line in lines {
-            let members = members::rows(line);
+    fn add_members(&mut self, of_run: &[String], lines: &dyn Answers) {
+        for line in lines.values() {
+            let members = members::rows(&line);
             let frame = members.iter().find(|(name, _)| name == FRAME);
             let frame = frame.map_or("", |(_, frame)| frame);
             let of_trial = OF_TRIAL.map(|(name, _)| match name {
@@ -114,7 +105,7 @@ impl Rows {
                 _ => String::new(),
             });
             for (member, value) in members.iter().filter(|(name, _)| name != FRAME) {
-                let of_member = [L::KIND.to_owned(), member.clone(), value.clone()];
+                let of_member = [lines.kind().to_owned(), member.clone(), value.clone()];
                 let cells = of_run.iter().cloned().chain(of_trial.clone());
                 self.add(cells.chain(of_member));
             }

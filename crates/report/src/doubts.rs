@@ -1,6 +1,6 @@
 //! The doubts of several results, points or curves, each once.
 
-use mpps_record::{Doubt, PointLine, Run};
+use mpps_record::{Answer, Answers, Doubt, Run};
 use std::borrow::Cow;
 
 /// Things seen that are told of one doubt, and subjects that are named for one of them. More are counted.
@@ -46,31 +46,10 @@ impl<'a> Raised<'a> {
     /// Each doubt of a run's lines.
     #[must_use]
     pub fn of_run(run: &'a Run) -> Vec<Self> {
-        macro_rules! doubts {
-            ($lines:expr) => {
-                $lines.map(|line| (Cow::Borrowed(line.frame.as_str()), line.doubts.as_slice()))
-            };
-        }
-        let points = run.points.iter();
-        let named = |point: &'a PointLine| point.frame.as_deref().unwrap_or("");
-        let of_points = points
-            .clone()
-            .map(|point| (Cow::Borrowed(named(point)), &point.doubts[..]));
-        let resets = run.resets.iter();
-        let resets = resets.map(|line| (Cow::Owned(line.subject()), &line.doubts[..]));
-        Self::each(
-            doubts!(run.results.iter())
-                .chain(doubts!(points.flat_map(|point| &point.results)))
-                .chain(doubts!(run.curves.iter()))
-                .chain(doubts!(run.overloads.iter()))
-                .chain(doubts!(run.latencies.iter()))
-                .chain(doubts!(run.bursts.iter()))
-                .chain(doubts!(run.recoveries.iter()))
-                .chain(resets)
-                .chain(doubts!(run.profiles.iter()))
-                .chain(doubts!(run.comparisons.iter()))
-                .chain(of_points),
-        )
+        let searched = run.points.iter().flat_map(|point| &point.results);
+        let answers = run.answers().into_iter();
+        let doubted = answers.flat_map(Answers::doubted);
+        Self::each(searched.map(Answer::doubted).chain(doubted))
     }
 
     /// What was seen, each with the subjects that saw it. Nothing is named where all saw the same.

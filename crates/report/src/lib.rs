@@ -15,6 +15,7 @@ pub mod doubts;
 pub mod flame;
 pub mod headline;
 pub mod interval;
+mod kind;
 mod machine;
 mod markdown;
 mod members;

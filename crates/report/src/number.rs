@@ -148,13 +148,6 @@ fn separated(count: u64, gap: char) -> String {
     text
 }
 
-/// A count of which three digits count, for a terminal: `1 520 000`.
-#[must_use]
-pub fn three_digits(count: f64) -> String {
-    let step = 10_f64.powi((exponent(count.max(1.0)) - 2).max(0));
-    spaced(((count / step).round() * step).round() as u64)
-}
-
 /// Three digits that count.
 fn three(number: f64) -> String {
     match number {

@@ -2,13 +2,13 @@
 
 use crate::chart;
 use crate::flame;
+use crate::kind;
 use crate::number;
 use crate::raw::Raw;
 use crate::row::Row;
 use crate::section::{gravest, moment, section};
 use crate::sentence;
 use crate::source::Gathered;
-use crate::table;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use mpps_record::{Comparability, Run};
 use std::collections::BTreeSet;
@@ -117,9 +117,9 @@ fn rows(run: &Run, id: &str) -> Markup {
                 td { (link) }
                 td { (begun) }
                 td { (result.name) }
-                td { (table::at_overload(result)) }
-                td { (table::without_loss(result)) }
-                td { (table::limited_by(result)) }
+                td { (kind::at_overload(result)) }
+                td { (kind::without_loss(result)) }
+                td { (kind::limited_by(result)) }
                 td { (gravest(run)) }
             }
         }

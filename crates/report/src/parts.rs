@@ -34,14 +34,8 @@ fn part(run: &Run, verb: &str) -> Run {
         trials: run.trials.iter().filter(is_own).cloned().collect(),
         ..Run::new(&run.name)
     };
-    match verb {
-        "throughput" => part.results.clone_from(&run.results),
-        "latency" => part.latencies.clone_from(&run.latencies),
-        "loss" => part.curves.clone_from(&run.curves),
-        "back-to-back" => part.bursts.clone_from(&run.bursts),
-        "recovery" => part.recoveries.clone_from(&run.recoveries),
-        "reset" => part.resets.clone_from(&run.resets),
-        _ => {}
-    }
+    let answers = run.answers().into_iter();
+    let own = answers.filter(|lines| lines.job() == verb);
+    own.for_each(|lines| lines.add_to(&mut part));
     part
 }

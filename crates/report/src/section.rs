@@ -3,6 +3,7 @@
 use crate::chart::Chart;
 use crate::doubts::Raised;
 use crate::headline::answer;
+use crate::kind::kinds;
 use crate::machine::command;
 use crate::members;
 use crate::number;
@@ -163,27 +164,9 @@ fn plots(run: &Run) -> Markup {
     let mut figures: Vec<Markup> = Vec::new();
     // Each is drawn at once: a chart of 100 000 trials takes memory.
     let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
-    draw(plots::rates(run));
-    draw(plots::cost(run));
-    draw(plots::scale_cost(&run.points));
-    draw(plots::scale_rate(&run.points));
-    plots::curves(&run.curves).into_iter().for_each(&mut draw);
-    plots::overloads(&run.overloads)
-        .into_iter()
-        .for_each(&mut draw);
-    plots::latencies(&run.latencies)
-        .into_iter()
-        .for_each(|chart| draw(Some(chart)));
-    plots::bursts(&run.bursts).into_iter().for_each(&mut draw);
-    draw(plots::recoveries(&run.recoveries));
-    draw(plots::resets(&run.resets));
-    for profile in &run.profiles {
-        draw(plots::stages(profile));
-        draw(plots::by_load(profile));
+    for lines in kinds(run) {
+        lines.charts(run).into_iter().for_each(&mut draw);
     }
-    plots::comparisons(&run.comparisons)
-        .into_iter()
-        .for_each(&mut draw);
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
         if run.profiles.is_empty() {

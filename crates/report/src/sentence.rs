@@ -10,11 +10,11 @@ pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 
 use crate::headline::median;
+use crate::kind::kinds;
 use crate::number::{self, Known, percent_or_under as percent};
-use crate::profile;
 use mpps_record::{
-    CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
-    PointLine, ResultLine, Run, RunLine, Stability, Verdict,
+    Answer, CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, LoadLine, Measured,
+    Part, Place, PointLine, ResultLine, Run, RunLine, Stability, Verdict,
 };
 
 /// What the run was to find, of which traffic, where.
@@ -182,50 +182,26 @@ pub fn other_answers(run: &Run) -> Vec<String> {
     let begin = run.begin.as_ref();
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);
-    let told = (run.curves.iter().map(curve))
-        .chain(run.overloads.iter().map(overload))
-        .chain(run.latencies.iter().map(latency))
-        .chain(run.bursts.iter().map(burst))
-        .chain(run.recoveries.iter().map(recovery))
-        .chain(run.resets.iter().map(reset))
-        .chain(run.comparisons.iter().flat_map(comparison))
-        .chain(run.profiles.iter().map(profile::sentence));
-    let prefix = if simulated { "Simulated: " } else { "" };
-    let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
+    let told: Vec<String> = kinds(run)
+        .iter()
+        .flat_map(|lines| lines.sentences())
+        .collect();
     if told.is_empty() && run.results.is_empty() {
         return vec![other_answer(run)];
     }
-    told
+    let prefix = if simulated { "Simulated: " } else { "" };
+    let whole = |told: String| format!("{prefix}{told}.");
+    told.into_iter().map(whole).collect()
 }
 
-/// Whether the run has a line of the kind that its job is for.
+/// Whether the run has a line of the kind that its job is for. Loads of `mpps trial` have no sentence.
 #[must_use]
 pub fn is_answered(run: &Run) -> bool {
-    let counts = [
-        run.results.len(),
-        run.points.len(),
-        run.calibrations.len(),
-        run.curves.len(),
-        run.overloads.len(),
-        run.latencies.len(),
-        run.bursts.len(),
-        run.recoveries.len(),
-        run.resets.len(),
-        run.comparisons.len(),
-        run.profiles.len(),
-    ];
-    counts.into_iter().any(|count| count > 0)
+    let mut answers = run.answers().into_iter();
+    answers.any(|lines| lines.job() != LoadLine::JOB && !lines.is_empty())
 }
 
 fn other_answer(run: &Run) -> String {
-    if !run.points.is_empty() {
-        return points(run);
-    }
-    if !run.calibrations.is_empty() {
-        let all = run.calibrations.len();
-        let found = run.calibrations.iter().filter(|line| line.holds).count();
-        return format!("The meter found {found} of {all} planted faults within their tolerance.");
-    }
     let trials = number::plural(run.trials.len(), "trial");
     let fixed = run
         .begin
@@ -285,26 +261,6 @@ pub fn curve(curve: &CurveLine) -> String {
         parts.push("not measured".to_owned());
     }
     format!("{}: {}", number::frame(&curve.frame), parts.join("; "))
-}
-
-fn points(run: &Run) -> String {
-    let mut costs: Vec<(f64, &PointLine)> = run
-        .points
-        .iter()
-        .filter_map(|point| Some((point.cost?.router_ns.median, point)))
-        .collect();
-    costs.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let points = number::plural(run.points.len(), "point");
-    let (Some((low, cheap)), Some((high, dear))) = (costs.first(), costs.last()) else {
-        return format!("The cost of a frame is known at none of {points}.");
-    };
-    format!(
-        "A frame costs the router from {} ({}) to {} ({}), by {points}.",
-        number::cost(*low),
-        table_size(cheap),
-        number::cost(*high),
-        table_size(dear)
-    )
 }
 
 /// `1 000 routes, 256 destinations`.

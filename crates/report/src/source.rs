@@ -94,18 +94,8 @@ fn missing_trials(run: &Run) -> Option<String> {
 
 /// Drops lines that are there twice, and counts them.
 fn drop_repeated(run: &mut Run) -> usize {
-    let others = unique(&mut run.results)
-        + unique(&mut run.points)
-        + unique(&mut run.curves)
-        + unique(&mut run.overloads)
-        + unique(&mut run.latencies)
-        + unique(&mut run.bursts)
-        + unique(&mut run.recoveries)
-        + unique(&mut run.resets)
-        + unique(&mut run.loads)
-        + unique(&mut run.comparisons)
-        + unique(&mut run.profiles)
-        + unique(&mut run.calibrations);
+    let others = run.answers_mut().into_iter();
+    let others: usize = others.map(|lines| lines.drop_repeated()).sum();
     let mut numbers = HashSet::new();
     // As a rule there is none, and a copy of 100 000 trials takes memory.
     if run.trials.iter().all(|trial| numbers.insert(trial.trial)) {
@@ -125,17 +115,4 @@ fn drop_repeated(run: &mut Run) -> usize {
     }
     run.trials = kept;
     dropped + others
-}
-
-/// The same for the few lines of other kinds.
-fn unique<T: PartialEq>(lines: &mut Vec<T>) -> usize {
-    let before = lines.len();
-    let mut kept: Vec<T> = Vec::with_capacity(before);
-    for line in lines.drain(..) {
-        if !kept.contains(&line) {
-            kept.push(line);
-        }
-    }
-    *lines = kept;
-    before - lines.len()
 }

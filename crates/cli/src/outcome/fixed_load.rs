@@ -1,29 +1,35 @@
 //! Loads of `mpps trial`, each with its trials.
 
-use super::View;
+use super::{Outcome, View, worst};
+use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{LoadLine, LoadTrial, Run, TrialLine};
+use mpps_record::{LoadLine, LoadTrial, Run, TrialLine, Verdict};
 use serde_json::{Value, json};
 
-/// Puts loads on stdout.
-///
-/// # Errors
-/// The result could not be written.
-pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
-    let (loads, trials) = (&run.loads, &run.trials);
-    if view.json {
-        let results = loads.iter().map(|load| result(load, trials));
-        view.print_json(
-            run,
-            &json!({ "results": results.collect::<Result<Vec<_>>>()? }),
-        )?;
-    } else if !loads.is_empty() {
-        let text = terminal::fixed_load(loads, trials, view.verbose);
-        let text = format!("{text}\nrecord: {}\n", view.head.record);
-        terminal::out(&terminal::fitted(&text));
+impl Outcome for Vec<LoadLine> {
+    fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
+        let results = self.iter().map(|load| result(load, &run.trials));
+        Ok(json!({ "results": results.collect::<Result<Vec<_>>>()? }))
     }
-    Ok(())
+
+    fn shown(&self, run: &Run, view: &View<'_>) -> String {
+        terminal::fixed_load(self, &run.trials, view.verbose) + &view.record()
+    }
+
+    /// Of each load that of its best trial.
+    fn exit(&self, run: &Run) -> Exit {
+        let exit = |found: &LoadTrial| {
+            let line = run.trials.iter().find(|line| line.trial == found.trial);
+            match line.map(|line| &line.verdict) {
+                Some(Verdict::Lossless | Verdict::Lossy) => Exit::Measured,
+                Some(Verdict::Void | Verdict::NotOffered) => Exit::Disturbed,
+                _ => Exit::Failed,
+            }
+        };
+        let best = |load: &LoadLine| load.trials.iter().map(exit).min().unwrap_or(Exit::Failed);
+        worst(self.iter().map(best))
+    }
 }
 
 /// One load as its record has it, with the whole line of each trial in place of its number.

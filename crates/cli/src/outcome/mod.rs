@@ -3,144 +3,98 @@
 
 mod calibration;
 mod comparison;
-mod exit;
 mod fib_scale;
 mod fixed_load;
-mod lines;
-mod loss;
 mod suite;
 mod throughput;
 
-pub use exit::difference as difference_exit;
+pub use comparison::difference_exit;
 
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
-use mpps_record::{Comparability, Place, RouteChanges, Run, RunLine, Traffic};
+use mpps_record::{Answers, Comparability, Place, RouteChanges, Run, RunLine, Traffic};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
-/// How results of one kind of line are shown.
-struct Kind {
-    /// The verb whose results they are.
-    job: &'static str,
-    /// Whether a run has such lines.
-    is_in: fn(&Run) -> bool,
-    /// Puts them on stdout.
-    show: fn(&Run, &View<'_>) -> Result<()>,
+/// What the lines of one kind come to.
+pub trait Outcome: Answers {
+    /// The result in JSON, behind what all results have.
+    ///
+    /// # Errors
+    /// None that can happen: all of it is text and numbers.
+    fn document(&self, _run: &Run, _view: &View<'_>) -> Result<Value> {
+        Ok(json!({ "results": self.values() }))
+    }
+
+    /// The lines in words, under the machine that they were measured on.
+    fn text(&self, _machine: &str, _verbose: bool) -> String {
+        String::new()
+    }
+
+    /// The same for a screen, with what stands below it.
+    fn shown(&self, run: &Run, view: &View<'_>) -> String {
+        let begin = run.begin.as_ref();
+        let machine = begin.map(machine).unwrap_or_default();
+        self.text(&machine, view.verbose) + &view.foot(begin)
+    }
+
+    /// Puts that on stdout.
+    fn put(&self, run: &Run, view: &View<'_>) {
+        if !self.is_empty() {
+            terminal::out(&terminal::fitted(&self.shown(run, view)));
+        }
+    }
+
+    /// What else a person should know goes to stderr.
+    fn tell(&self, _run: &Run, _view: &View<'_>) {}
+
     /// The exit code that they mean.
-    exit: fn(&Run) -> Exit,
-    /// The plot, where there is one.
-    plot: fn(&Run) -> Option<String>,
+    fn exit(&self, run: &Run) -> Exit;
+
+    /// The plot, SVG, where there is one.
+    fn plot(&self, _run: &Run) -> Option<String> {
+        None
+    }
 }
 
-/// All of them: a run has results of one kind, or of several parts.
-const KINDS: [Kind; 13] = [
-    Kind {
-        job: suite::JOB,
-        is_in: suite::is_in,
-        show: suite::show,
-        exit: suite::exit,
-        plot: |_| None,
-    },
-    Kind {
-        job: "throughput",
-        is_in: |run| !run.results.is_empty(),
-        show: throughput::show,
-        exit: exit::results,
-        plot: |_| None,
-    },
-    Kind {
-        job: "fib-scale",
-        is_in: |run| !run.points.is_empty(),
-        show: fib_scale::show,
-        exit: exit::points,
-        plot: fib_scale::plot,
-    },
-    Kind {
-        job: "calibrate",
-        is_in: |run| !run.calibrations.is_empty(),
-        show: calibration::show,
-        exit: exit::calibrations,
-        plot: |_| None,
-    },
-    Kind {
-        job: "trial",
-        is_in: |run| !run.loads.is_empty(),
-        show: fixed_load::show,
-        exit: exit::loads,
-        plot: |_| None,
-    },
-    Kind {
-        job: "loss",
-        is_in: |run| !run.curves.is_empty(),
-        show: loss::show,
-        exit: exit::curves,
-        plot: loss::plot,
-    },
-    Kind {
-        job: "loss",
-        is_in: |run| !run.overloads.is_empty(),
-        show: |run, view| lines::show(run, view, &run.overloads, terminal::lasting),
-        exit: exit::overloads,
-        plot: loss::overload_plot,
-    },
-    Kind {
-        job: "latency",
-        is_in: |run| !run.latencies.is_empty(),
-        show: |run, view| lines::show(run, view, &run.latencies, terminal::latency),
-        exit: exit::latencies,
-        plot: |_| None,
-    },
-    Kind {
-        job: "back-to-back",
-        is_in: |run| !run.bursts.is_empty(),
-        show: |run, view| lines::show(run, view, &run.bursts, terminal::back_to_back),
-        exit: exit::bursts,
-        plot: |_| None,
-    },
-    Kind {
-        job: "recovery",
-        is_in: |run| !run.recoveries.is_empty(),
-        show: |run, view| lines::show(run, view, &run.recoveries, terminal::overload_recovery),
-        exit: exit::recoveries,
-        plot: |_| None,
-    },
-    Kind {
-        job: "reset",
-        is_in: |run| !run.resets.is_empty(),
-        show: |run, view| lines::show(run, view, &run.resets, terminal::resets),
-        exit: exit::resets,
-        plot: |_| None,
-    },
-    Kind {
-        job: "explain",
-        is_in: |run| !run.profiles.is_empty(),
-        show: |run, view| lines::show(run, view, &run.profiles, terminal::explained),
-        exit: exit::profiles,
-        plot: |_| None,
-    },
-    Kind {
-        job: "compare",
-        is_in: |run| !run.comparisons.is_empty(),
-        show: comparison::show,
-        exit: exit::comparisons,
-        plot: |_| None,
-    },
-];
+/// The gravest of exit codes.
+pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
+    exits.fold(Exit::Measured, Exit::worse)
+}
 
-/// The kind of a run's results; where it has none, that of its verb.
-fn kind(run: &Run) -> Option<&'static Kind> {
+/// All kinds of answers.
+fn kinds(run: &Run) -> [&dyn Outcome; 12] {
+    [
+        &run.results,
+        &run.points,
+        &run.calibrations,
+        &run.loads,
+        &run.curves,
+        &run.overloads,
+        &run.latencies,
+        &run.bursts,
+        &run.recoveries,
+        &run.resets,
+        &run.profiles,
+        &run.comparisons,
+    ]
+}
+
+/// The kind of a run's results; where it has none, that of its verb. A suite has several.
+fn kind(run: &Run) -> Option<&dyn Outcome> {
     let job = run.begin.as_ref().map(|begin| begin.job.as_str());
-    let of_verb = || KINDS.iter().find(|kind| Some(kind.job) == job);
-    KINDS.iter().find(|kind| (kind.is_in)(run)).or_else(of_verb)
+    let kinds = kinds(run).into_iter();
+    let of_verb = |kind: &&dyn Outcome| Some(kind.job()) == job;
+    let there = kinds.clone().find(|kind| !kind.is_empty());
+    there.or_else(|| kinds.clone().find(of_verb))
 }
 
 /// Whether a run has a result.
 #[must_use]
 pub fn is_in(run: &Run) -> bool {
-    KINDS.iter().any(|kind| (kind.is_in)(run))
+    run.answers().iter().any(|lines| !lines.is_empty())
 }
 
 /// Puts the result of a run on stdout; what else a person should know goes to stderr.
@@ -148,16 +102,22 @@ pub fn is_in(run: &Run) -> bool {
 /// # Errors
 /// The result could not be written.
 pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
-    let Some(kind) = kind(run) else {
-        return Ok(());
-    };
     let begin = run.begin.as_ref().filter(|_| !view.json);
     let end = run.end.as_ref();
     let modified = begin.and_then(|begin| terminal::modified(begin, end));
     if let Some((with, _)) = &modified {
         terminal::out(&terminal::fitted(with));
     }
-    (kind.show)(run, view)?;
+    if suite::is_one(run) {
+        suite::show(run, view)?;
+    } else if let Some(kind) = kind(run) {
+        if view.json {
+            view.print_json(run, &kind.document(run, view)?)?;
+        } else {
+            kind.put(run, view);
+        }
+        kind.tell(run, view);
+    }
     if let Some((_, below)) = &modified {
         terminal::out(&terminal::fitted(below));
     }
@@ -176,13 +136,14 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
 /// The exit code of what was measured; what ended the run early is left aside.
 #[must_use]
 pub fn exit(run: &Run) -> Exit {
-    kind(run).map_or(Exit::Measured, |kind| (kind.exit)(run))
+    let there = kinds(run).into_iter().filter(|kind| !kind.is_empty());
+    worst(there.map(|kind| kind.exit(run)))
 }
 
 /// The plot of a run, SVG, if its results are drawn.
 #[must_use]
 pub fn plot(run: &Run) -> Option<String> {
-    kind(run).and_then(|kind| (kind.plot)(run))
+    kind(run).filter(|_| !suite::is_one(run))?.plot(run)
 }
 
 /// What every result in JSON begins with.
@@ -216,12 +177,12 @@ struct Document<'a> {
 }
 
 /// Whether tester and router were simulated: nothing was measured.
-fn is_simulated(run: &RunLine) -> bool {
+pub fn is_simulated(run: &RunLine) -> bool {
     matches!(run.bed, Place::Simulated { .. })
 }
 
 /// The machine in words, or the simulated pair.
-fn machine(run: &RunLine) -> String {
+pub fn machine(run: &RunLine) -> String {
     match &run.bed {
         Place::Simulated { pair } => format!("simulated: {pair}"),
         _ => terminal::machine_line(run),
@@ -281,6 +242,11 @@ impl<'a> View<'a> {
         self.head.exit_code == Some(Exit::Disturbed.code())
     }
 
+    /// Where the record of a result is.
+    fn record(&self) -> String {
+        format!("\nrecord: {}\n", self.head.record)
+    }
+
     /// What stands below a result that has a plot: what it may be compared by, where its record and plot are.
     fn foot(&self, run: Option<&RunLine>) -> String {
         let comparability =
@@ -300,3 +266,6 @@ impl<'a> View<'a> {
 pub fn json(document: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
 }
+
+#[cfg(all(test, feature = "measure"))]
+mod tests;

@@ -1,7 +1,6 @@
 //! The results of `mpps rfc2544`: those of its parts, together.
 
-use super::{KINDS, View};
-use crate::exit::Exit;
+use super::View;
 use crate::terminal::Row;
 use crate::{expectation, terminal};
 use anyhow::Result;
@@ -11,18 +10,9 @@ use serde_json::json;
 /// The job in records.
 pub const JOB: &str = "rfc2544";
 
-/// Whether the run is one, and has a result of any part.
-pub fn is_in(run: &Run) -> bool {
-    let is_suite = run.begin.as_ref().is_some_and(|begin| begin.job == JOB);
-    is_suite && mpps_report::sentence::is_answered(run)
-}
-
-/// The gravest of its parts'.
-pub fn exit(run: &Run) -> Exit {
-    let parts = KINDS
-        .iter()
-        .filter(|kind| kind.job != JOB && (kind.is_in)(run));
-    parts.fold(Exit::Measured, |worst, kind| worst.worse((kind.exit)(run)))
+/// Whether the run is one.
+pub fn is_one(run: &Run) -> bool {
+    run.begin.as_ref().is_some_and(|begin| begin.job == JOB)
 }
 
 /// Puts the results on stdout; what else a person should know goes to stderr.
@@ -47,7 +37,7 @@ pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
                 "resets": run.resets,
             }),
         )?;
-    } else if is_in(run) {
+    } else if super::is_in(run) {
         let text = terminal::suite(run, machine.as_deref().unwrap_or_default(), view.verbose);
         terminal::out(&terminal::fitted(&(text + &view.foot(begin))));
     }

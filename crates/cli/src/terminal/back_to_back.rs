@@ -2,28 +2,40 @@
 
 use super::doubts::Doubted;
 use super::{columns, grouped};
-use mpps_record::{BurstLine, BurstSearch};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, worst};
+use mpps_record::{BurstLine, BurstSearch, Run};
 use mpps_report::number::Known;
 use mpps_report::sentence;
 use std::fmt::Write;
 
 const HEAD: [&str; 5] = ["search", "longest", "lossy from", "frames/s", "buffer"];
 
-/// All frame sizes, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn back_to_back(sizes: &[BurstLine], machine: &str, verbose: bool) -> String {
-    let mut text = format!("Back-to-back frames (RFC 2544 section 26.4, RFC 9004)\n\n{machine}\n");
-    for size in sizes {
-        let _ = writeln!(text, "\n{}.", sentence::burst(size));
-        if !size.searches.is_empty() {
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            rows.extend((1..).zip(&size.searches).map(row));
-            text += &format!("\nFrames\n{}", columns(&rows, &[]));
+impl Outcome for Vec<BurstLine> {
+    /// All frame sizes, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text =
+            format!("Back-to-back frames (RFC 2544 section 26.4, RFC 9004)\n\n{machine}\n");
+        for size in self {
+            let _ = writeln!(text, "\n{}.", sentence::burst(size));
+            if !size.searches.is_empty() {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend((1..).zip(&size.searches).map(row));
+                text += &format!("\nFrames\n{}", columns(&rows, &[]));
+            }
+            text += &remarks(size);
         }
-        text += &remarks(size);
+        text + &Doubted::new(self).lines(verbose)
     }
-    let doubted = sizes.iter().map(|size| (&size.frame, &size.doubts));
-    text + &Doubted::new(doubted).lines(verbose)
+
+    /// No burst that was too long is an answer too.
+    fn exit(&self, _: &Run) -> Exit {
+        let exit = |size: &BurstLine| match (&size.all, size.all_passed_frames) {
+            (None, None) => Exit::Disturbed,
+            _ => Exit::Measured,
+        };
+        worst(self.iter().map(exit))
+    }
 }
 
 fn row((number, found): (usize, &BurstSearch)) -> [String; HEAD.len()] {
@@ -104,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_beds_own_ring_is_named() {
-        let text = back_to_back(&[size()], "a machine", false);
+        let text = vec![size()].text("a machine", false);
         for wanted in [
             "64 B: longest burst without loss 8 200 frames (8 100 to 8 300 in 2 searches); \
              buffer time 4.09 ms, corrected 981 µs; this is the bed's own ring of 2 048 frames, not the router's.\n",
@@ -118,7 +130,7 @@ mod tests {
         }
         let mut device = size();
         device.own_ring_frames = None;
-        let text = back_to_back(&[device], "a machine", false);
+        let text = vec![device].text("a machine", false);
         assert!(text.contains("corrected 981 µs.\n"), "{text}");
     }
 
@@ -129,7 +141,7 @@ mod tests {
             all: None,
             ..size()
         };
-        let text = back_to_back(std::slice::from_ref(&none), "a machine", false);
+        let text = vec![none.clone()].text("a machine", false);
         assert!(
             text.contains("64 B: longest burst not measured.\n"),
             "{text}"
@@ -138,7 +150,7 @@ mod tests {
             all_passed_frames: Some(4_000_000),
             ..none
         };
-        let text = back_to_back(&[passed], "a machine", false);
+        let text = vec![passed].text("a machine", false);
         let wanted =
             "64 B: no burst of up to 4 000 000 frames lost any, so the router forwards as fast";
         assert!(text.contains(wanted), "{text}");

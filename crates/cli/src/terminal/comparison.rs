@@ -61,10 +61,9 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
     }));
     text.extend(line.why.as_ref().map(|why| format!("cut short: {why}\n")));
     let doubted = Doubted {
-        subjects: vec![(line.frame.as_str(), line.doubts.as_slice())],
         noun: "comparisons",
         named_max: 1,
-        said: Vec::new(),
+        ..Doubted::new([line])
     };
     text + &doubted.lines(verbose)
 }

@@ -1,7 +1,7 @@
 //! The doubts: those that change how a result is read, a line each, the worst first; with `--verbose` all of them, with
 //! why each matters and what to do next.
 
-use mpps_record::Doubt;
+use mpps_record::{Answer, Doubt};
 use mpps_report::doubts::Raised;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ const LINES_MAX: usize = 8;
 /// Results, points or curves, and what there is to doubt about them.
 pub struct Doubted<'a> {
     /// Each by its name, with its doubts.
-    pub subjects: Vec<(&'a str, &'a [Doubt])>,
+    pub subjects: Vec<(Cow<'a, str>, &'a [Doubt])>,
     /// What they are together: `points`.
     pub noun: &'static str,
     /// So many are named at most for one doubt. More are counted.
@@ -23,11 +23,9 @@ pub struct Doubted<'a> {
 
 impl<'a> Doubted<'a> {
     /// Of frame sizes, of which the text above says nothing yet.
-    pub fn new(subjects: impl Iterator<Item = (&'a String, &'a Vec<Doubt>)>) -> Self {
+    pub fn new<L: Answer + 'a>(lines: impl IntoIterator<Item = &'a L>) -> Self {
         Self {
-            subjects: subjects
-                .map(|(frame, doubts)| (frame.as_str(), doubts.as_slice()))
-                .collect(),
+            subjects: lines.into_iter().map(Answer::doubted).collect(),
             noun: "frame sizes",
             named_max: 5,
             said: Vec::new(),
@@ -37,7 +35,7 @@ impl<'a> Doubted<'a> {
     /// The doubts as lines; empty without any.
     #[must_use]
     pub fn lines(&self, verbose: bool) -> String {
-        let raised = Raised::each(self.subjects.iter().copied());
+        let raised = Raised::each(self.subjects.iter().cloned());
         if verbose {
             self.in_full(&raised)
         } else {
@@ -196,9 +194,9 @@ mod tests {
         let (one, two) = (near("1 is near"), near("2 is near"));
         let lines = |raised: usize, all: usize, verbose| {
             let subject = |place| match place {
-                0 => ("first", &one[..]),
-                place if place < raised => ("other", &two[..]),
-                _ => ("without", &[][..]),
+                0 => ("first".into(), &one[..]),
+                place if place < raised => ("other".into(), &two[..]),
+                _ => ("without".into(), &[][..]),
             };
             let doubted = Doubted {
                 subjects: (0..all).map(subject).collect(),

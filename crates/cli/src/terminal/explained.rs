@@ -3,7 +3,9 @@
 use super::columns;
 use super::doubts::Doubted;
 use super::wrap::wrap;
-use mpps_record::{FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, worst};
+use mpps_record::{FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, Run};
 use mpps_report::number;
 use std::fmt::Write;
 
@@ -17,22 +19,24 @@ const WIDTH: usize = 80;
 /// Of a bed's own stages, which are not the router's.
 const OF_BED: [&str; 2] = ["virtual NIC", "exit"];
 
-/// All frame sizes, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn explained(sizes: &[ProfileLine], machine: &str, verbose: bool) -> String {
-    let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
-    for size in sizes {
-        text += &of_size(size, verbose);
+impl Outcome for Vec<ProfileLine> {
+    /// All frame sizes, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = format!("Where the time of a frame goes\n\n{machine}\n");
+        for size in self {
+            text += &of_size(size, verbose);
+        }
+        text + &Doubted::new(self).lines(verbose)
     }
-    let doubted = Doubted {
-        subjects: (sizes.iter())
-            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
-            .collect(),
-        noun: "frame sizes",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+
+    /// A size without a load has nothing to show.
+    fn exit(&self, _: &Run) -> Exit {
+        let exit = |size: &ProfileLine| match size.loads.is_empty() {
+            true => Exit::Disturbed,
+            false => Exit::Measured,
+        };
+        worst(self.iter().map(exit))
+    }
 }
 
 fn of_size(size: &ProfileLine, verbose: bool) -> String {

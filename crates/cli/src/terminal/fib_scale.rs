@@ -100,10 +100,10 @@ fn remarks(rows: &[ScaleRow<'_>]) -> String {
 /// The doubts: at how many points, and what was seen at the first of them.
 #[must_use]
 pub fn scale_doubts(rows: &[ScaleRow<'_>], verbose: bool) -> String {
-    let places: Vec<String> = rows.iter().map(ScaleRow::place).collect();
-    let doubts = rows.iter().map(ScaleRow::doubts);
     let doubted = Doubted {
-        subjects: places.iter().map(String::as_str).zip(doubts).collect(),
+        subjects: (rows.iter())
+            .map(|row| (row.place().into(), row.doubts()))
+            .collect(),
         noun: "points",
         named_max: 1,
         said: Vec::new(),

@@ -52,14 +52,10 @@ pub fn fixed_load(loads: &[LoadLine], trials: &[TrialLine], verbose: bool) -> St
             let _ = write!(text, "\n{}", table(load, tried, wire));
         }
     }
-    let subjects = loads
-        .iter()
-        .map(|load| (load.load.as_str(), load.doubts.as_slice()));
     let doubted = Doubted {
-        subjects: subjects.collect(),
         noun: "loads",
         named_max: 1,
-        said: Vec::new(),
+        ..Doubted::new(loads)
     };
     text + &doubted.lines(verbose)
 }

@@ -2,7 +2,9 @@
 
 use super::doubts::Doubted;
 use super::{columns, grouped};
-use mpps_record::{OverloadLine, OverloadSecond};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, machine, worst};
+use mpps_record::{OverloadLine, OverloadSecond, Run, Verdict};
 use mpps_report::number::{self, Known};
 use mpps_report::sentence::{self, spread};
 use std::fmt::Write;
@@ -18,35 +20,44 @@ const HEAD: [&str; 6] = [
 /// Rows that fit a screen: more seconds share a row.
 const ROWS: usize = 12;
 
-/// All frame sizes, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn lasting(sizes: &[OverloadLine], machine: &str, verbose: bool) -> String {
-    let mut text = sizes.first().map_or(String::new(), overload_title);
-    let _ = writeln!(text, "\n\n{machine}");
-    for size in sizes {
-        let _ = writeln!(text, "\n{}.", sentence::overload(size));
-        if !size.seconds.is_empty() {
-            let each = if verbose {
-                1
-            } else {
-                size.seconds.len().div_ceil(ROWS)
-            };
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            let parts = (0..).zip(size.seconds.chunks(each));
-            rows.extend(parts.filter_map(|(part, seconds)| row(part * each + 1, seconds)));
-            text += &format!("\n{}", columns(&rows, &[]));
-        }
-        text += &remarks(size);
+impl Outcome for Vec<OverloadLine> {
+    /// Forwarding and answers by second.
+    fn plot(&self, run: &Run) -> Option<String> {
+        let (title, machine) = (overload_title(self.first()?), machine(run.begin.as_ref()?));
+        Some(mpps_report::overload_picture(self, &[&title, &machine]))
     }
-    let doubted = Doubted {
-        subjects: (sizes.iter())
-            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
-            .collect(),
-        noun: "frame sizes",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+
+    /// All frame sizes, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = self.first().map_or(String::new(), overload_title);
+        let _ = writeln!(text, "\n\n{machine}");
+        for size in self {
+            let _ = writeln!(text, "\n{}.", sentence::overload(size));
+            if !size.seconds.is_empty() {
+                let each = if verbose {
+                    1
+                } else {
+                    size.seconds.len().div_ceil(ROWS)
+                };
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                let parts = (0..).zip(size.seconds.chunks(each));
+                rows.extend(parts.filter_map(|(part, seconds)| row(part * each + 1, seconds)));
+                text += &format!("\n{}", columns(&rows, &[]));
+            }
+            text += &remarks(size);
+        }
+        text + &Doubted::new(self).lines(verbose)
+    }
+
+    /// What was forwarded in one undisturbed second is something.
+    fn exit(&self, _: &Run) -> Exit {
+        let exit = |size: &OverloadLine| match (&size.verdict, size.undisturbed().next()) {
+            (Some(Verdict::Invalid), _) => Exit::Failed,
+            (_, None) => Exit::Disturbed,
+            _ => Exit::Measured,
+        };
+        worst(self.iter().map(exit))
+    }
 }
 
 /// What was measured, and how.
@@ -159,7 +170,7 @@ mod tests {
             doubts: Vec::new(),
             other: Other::new(),
         };
-        let text = lasting(&[size.clone()], "a machine", false);
+        let text = vec![size.clone()].text("a machine", false);
         for wanted in [
             "Lasting overload: 24.0 s of 5 times the maximum forwarding rate, then 24.0 s of",
             "23-24    5.00M      1.85M   1.84M    1.86M  19 of 20\n",
@@ -168,11 +179,11 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
-        let each = lasting(&[size.clone()], "a machine", true);
+        let each = vec![size.clone()].text("a machine", true);
         assert!(each.lines().count() == text.lines().count() + 12, "{each}");
         size.load = "max".to_owned();
         let title = "Lasting overload: 24.0 s of all that the tester can offer, then";
-        let text = lasting(&[size], "a machine", false);
+        let text = vec![size].text("a machine", false);
         assert!(
             text.starts_with(title) && !text.contains("at most"),
             "{text}"

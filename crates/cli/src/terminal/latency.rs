@@ -2,7 +2,9 @@
 
 use super::columns;
 use super::doubts::Doubted;
-use mpps_record::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, worst};
+use mpps_record::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile, Run, Verdict};
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
@@ -13,24 +15,42 @@ const HEAD: [&str; 11] = [
 /// Behind a percentile that too few frames support.
 const MARK: &str = "?";
 
-/// All frame sizes, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn latency(sizes: &[LatencyLine], machine: &str, verbose: bool) -> String {
-    let mut text = format!(
-        "Latency, one-way, every frame timed (RFC 2544 section 26.2, RFC 8219 section 7)\n\n{machine}\n"
-    );
-    for size in sizes {
-        let _ = writeln!(text, "\n{}.", sentence::latency(size));
-        if !size.loads.is_empty() {
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            rows.extend(size.loads.iter().flat_map(rows_of));
-            text += &format!("\nTimes in µs\n{}", columns(&rows, &[2]));
+impl Outcome for Vec<LatencyLine> {
+    /// All frame sizes, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = format!(
+            "Latency, one-way, every frame timed (RFC 2544 section 26.2, RFC 8219 section 7)\n\n{machine}\n"
+        );
+        for size in self {
+            let _ = writeln!(text, "\n{}.", sentence::latency(size));
+            if !size.loads.is_empty() {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend(size.loads.iter().flat_map(rows_of));
+                text += &format!("\nTimes in µs\n{}", columns(&rows, &[2]));
+            }
+            text += &remarks(size);
         }
-        text += &remarks(size);
+        let known = |size: &&LatencyLine| !size.loads.is_empty() || !size.doubts.is_empty();
+        text + &Doubted::new(self.iter().filter(known)).lines(verbose)
     }
-    let known = |size: &&LatencyLine| !size.loads.is_empty() || !size.doubts.is_empty();
-    let doubted = sizes.iter().filter(known);
-    text + &Doubted::new(doubted.map(|size| (&size.frame, &size.doubts))).lines(verbose)
+
+    /// A load that the tester cannot offer is shown as such, unless it is all that there is.
+    fn exit(&self, _: &Run) -> Exit {
+        let is_measured = |load: &LatencyLoad| !load.router.trials.is_empty();
+        let of_load = |load: &LatencyLoad| match load.router.left_out_verdict {
+            _ if is_measured(load) => Exit::Measured,
+            Some(Verdict::NotOffered) => Exit::Measured,
+            Some(Verdict::Invalid) => Exit::Failed,
+            _ => Exit::Disturbed,
+        };
+        let of_size = |size: &LatencyLine| match size.loads.iter().any(is_measured) {
+            true => Exit::Measured,
+            false => Exit::Disturbed,
+        };
+        let sizes = self.iter();
+        let each = sizes.clone().flat_map(|size| &size.loads).map(of_load);
+        worst(each.chain(sizes.map(of_size)))
+    }
 }
 
 /// The router's, then the bed's own.

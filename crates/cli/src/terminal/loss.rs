@@ -2,11 +2,15 @@
 
 use super::doubts::Doubted;
 use super::{columns, grouped, percent};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, View, is_simulated, machine, worst};
+use anyhow::Result;
 use mpps_method::Span;
 use mpps_record::doubts::SIMULATED;
-use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, SeriesEnd, Verdict};
+use mpps_record::{CurveLine, CurvePoint, LimitedBy, Measured, Run, SeriesEnd, Verdict};
 use mpps_report::number::{Known, busy};
 use mpps_report::{LOST_DISTURBED, sentence};
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 const HEAD: [&str; 9] = [
@@ -24,29 +28,57 @@ const HEAD: [&str; 9] = [
 /// A load of which less was sent is not the load that it names.
 const OFFERED: f64 = 0.999;
 
-/// All curves, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn loss(curves: &[CurveLine], machine: &str, verbose: bool) -> String {
-    let mut text = curves.first().map_or(String::new(), loss_title);
-    let _ = writeln!(text, "\n{machine}");
-    for curve in curves {
-        let _ = writeln!(text, "\n{}", sentence::curve(curve));
-        if !curve.loads.is_empty() {
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            rows.extend(curve.loads.iter().map(row));
-            text += &format!("\n{}", columns(&rows, &[0]));
-        }
-        text += &remarks(curve, verbose);
+impl Outcome for Vec<CurveLine> {
+    fn document(&self, run: &Run, view: &View<'_>) -> Result<Value> {
+        Ok(json!({
+            "simulated": run.begin.as_ref().is_some_and(is_simulated),
+            "plot": view.plot,
+            "curves": self,
+        }))
     }
-    let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();
-    let known = curves.iter().filter(known);
-    let doubted = Doubted {
-        noun: "curves",
-        // By the line of the machine, and by the remarks.
-        said: vec![SIMULATED, LOST_DISTURBED],
-        ..Doubted::new(known.map(|curve| (&curve.frame, &curve.doubts)))
-    };
-    text + &doubted.lines(verbose)
+
+    /// Loss and forwarding against load.
+    fn plot(&self, run: &Run) -> Option<String> {
+        let (title, machine) = (loss_title(self.first()?), machine(run.begin.as_ref()?));
+        Some(mpps_report::loss_picture(self, &[&title, &machine]))
+    }
+
+    /// All curves, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = self.first().map_or(String::new(), loss_title);
+        let _ = writeln!(text, "\n{machine}");
+        for curve in self {
+            let _ = writeln!(text, "\n{}", sentence::curve(curve));
+            if !curve.loads.is_empty() {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend(curve.loads.iter().map(row));
+                text += &format!("\n{}", columns(&rows, &[0]));
+            }
+            text += &remarks(curve, verbose);
+        }
+        let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();
+        let doubted = Doubted {
+            noun: "self",
+            // By the line of the machine, and by the remarks.
+            said: vec![SIMULATED, LOST_DISTURBED],
+            ..Doubted::new(self.iter().filter(known))
+        };
+        text + &doubted.lines(verbose)
+    }
+
+    /// A load that the tester cannot offer is shown as such.
+    fn exit(&self, _: &Run) -> Exit {
+        let exit = |load: &CurvePoint| match load.verdict {
+            Verdict::Void => Exit::Disturbed,
+            Verdict::Invalid => Exit::Failed,
+            _ => Exit::Measured,
+        };
+        let curve = |curve: &CurveLine| match curve.loads[..] {
+            [] => Exit::Disturbed,
+            _ => worst(curve.loads.iter().map(exit)),
+        };
+        worst(self.iter().map(curve))
+    }
 }
 
 /// What was measured, and how.

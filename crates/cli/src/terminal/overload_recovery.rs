@@ -2,36 +2,41 @@
 
 use super::doubts::Doubted;
 use super::{columns, grouped};
-use mpps_record::{Recovered, RecoveryLine, RecoveryTrial};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, worst};
+use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
 use mpps_report::{number, sentence};
 use std::fmt::Write;
 
 const HEAD: [&str; 5] = ["trial", "result", "recovery", "lost", "verdict"];
 
-/// All frame sizes, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn overload_recovery(sizes: &[RecoveryLine], machine: &str, verbose: bool) -> String {
-    let mut text = "System recovery (RFC 2544 section 26.5)".to_owned();
-    text.extend(sizes.first().map(loads));
-    let _ = writeln!(text, "\n\n{machine}");
-    for size in sizes {
-        let _ = writeln!(text, "\n{}.", sentence::recovery(size));
-        if !size.trials.is_empty() {
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            rows.extend(size.trials.iter().map(row));
-            text += &format!("\n{}", columns(&rows, &[1, 4]));
+impl Outcome for Vec<RecoveryLine> {
+    /// All frame sizes, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = "System recovery (RFC 2544 section 26.5)".to_owned();
+        text.extend(self.first().map(loads));
+        let _ = writeln!(text, "\n\n{machine}");
+        for size in self {
+            let _ = writeln!(text, "\n{}.", sentence::recovery(size));
+            if !size.trials.is_empty() {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend(size.trials.iter().map(row));
+                text += &format!("\n{}", columns(&rows, &[1, 4]));
+            }
+            text += &remarks(size.trials.iter(), size.why.as_ref(), verbose);
         }
-        text += &remarks(size.trials.iter(), size.why.as_ref(), verbose);
+        text + &Doubted::new(self).lines(verbose)
     }
-    let doubted = Doubted {
-        subjects: (sizes.iter())
-            .map(|size| (size.frame.as_str(), size.doubts.as_slice()))
-            .collect(),
-        noun: "frame sizes",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+
+    /// One trial that says something is enough.
+    fn exit(&self, _: &Run) -> Exit {
+        let says = |trial: &RecoveryTrial| trial.recovered != Recovered::NotMeasured;
+        let exit = |size: &RecoveryLine| match size.trials.iter().any(says) {
+            true => Exit::Measured,
+            false => Exit::Disturbed,
+        };
+        worst(self.iter().map(exit))
+    }
 }
 
 /// How long each load lasts.
@@ -107,7 +112,7 @@ mod tests {
             doubts: Vec::new(),
             other: Other::new(),
         };
-        overload_recovery(&[size], "a machine", false)
+        vec![size].text("a machine", false)
     }
 
     #[test]

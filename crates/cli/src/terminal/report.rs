@@ -164,7 +164,7 @@ pub(super) fn doubted<'a>(rows: &'a [Row<'_>]) -> Doubted<'a> {
     let known = rows.iter().filter(is_known);
     Doubted {
         subjects: known
-            .map(|row| (row.subject.as_str(), row.doubts.as_slice()))
+            .map(|row| (row.subject.as_str().into(), row.doubts.as_slice()))
             .collect(),
         noun: "results",
         named_max: 5,

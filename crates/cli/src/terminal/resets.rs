@@ -3,7 +3,9 @@
 use super::doubts::Doubted;
 use super::overload_recovery::remarks;
 use super::{columns, grouped};
-use mpps_record::{ResetLine, ResetTrial};
+use crate::exit::Exit;
+use crate::outcome::{Outcome, worst};
+use mpps_record::{Recovered, ResetLine, ResetTrial, Run};
 use mpps_report::number::{self, Known};
 use mpps_report::sentence;
 use std::fmt::Write;
@@ -18,31 +20,36 @@ const HEAD: [&str; 7] = [
     "frames/s before, after",
 ];
 
-/// All lines, under the machine they were measured on, then the doubts.
-#[must_use]
-pub fn resets(lines: &[ResetLine], machine: &str, verbose: bool) -> String {
-    let mut text = format!("Reset time (RFC 2544 section 26.6, RFC 6201)\n\n{machine}\n");
-    for line in lines {
-        let _ = writeln!(text, "\n{}.", sentence::reset(line));
-        if !line.trials.is_empty() {
-            let mut rows = vec![HEAD.map(str::to_owned)];
-            rows.extend(line.trials.iter().map(row));
-            text += &format!("\n{}", columns(&rows, &[1]));
+impl Outcome for Vec<ResetLine> {
+    /// All lines, under the machine they were measured on, then the doubts.
+    fn text(&self, machine: &str, verbose: bool) -> String {
+        let mut text = format!("Reset time (RFC 2544 section 26.6, RFC 6201)\n\n{machine}\n");
+        for line in self {
+            let _ = writeln!(text, "\n{}.", sentence::reset(line));
+            if !line.trials.is_empty() {
+                let mut rows = vec![HEAD.map(str::to_owned)];
+                rows.extend(line.trials.iter().map(row));
+                text += &format!("\n{}", columns(&rows, &[1]));
+            }
+            let tried = line.trials.iter().map(|trial| &trial.tried);
+            text += &remarks(tried, line.why.as_ref(), verbose);
         }
-        let tried = line.trials.iter().map(|trial| &trial.tried);
-        text += &remarks(tried, line.why.as_ref(), verbose);
+        let doubted = Doubted {
+            noun: "resets",
+            ..Doubted::new(self)
+        };
+        text + &doubted.lines(verbose)
     }
-    let subjects: Vec<String> = lines.iter().map(ResetLine::subject).collect();
-    let subjects = subjects.iter().zip(lines);
-    let doubted = Doubted {
-        subjects: subjects
-            .map(|(subject, line)| (subject.as_str(), line.doubts.as_slice()))
-            .collect(),
-        noun: "resets",
-        named_max: 5,
-        said: Vec::new(),
-    };
-    text + &doubted.lines(verbose)
+
+    /// As of recoveries.
+    fn exit(&self, _: &Run) -> Exit {
+        let says = |trial: &ResetTrial| trial.tried.recovered != Recovered::NotMeasured;
+        let exit = |line: &ResetLine| match line.trials.iter().any(says) {
+            true => Exit::Measured,
+            false => Exit::Disturbed,
+        };
+        worst(self.iter().map(exit))
+    }
 }
 
 fn row(trial: &ResetTrial) -> [String; HEAD.len()] {
@@ -68,7 +75,7 @@ mod tests {
     use mpps_record::{Doubt, Other, Recovered, RecoveryTrial, Verdict};
 
     fn told(recovered: Recovered, frame_loss_ns: Option<u64>) -> String {
-        resets(&[line(recovered, frame_loss_ns)], "a machine", false)
+        vec![line(recovered, frame_loss_ns)].text("a machine", false)
     }
 
     fn line(recovered: Recovered, frame_loss_ns: Option<u64>) -> ResetLine {
@@ -163,7 +170,7 @@ mod tests {
             }],
             other: Other::new(),
         };
-        let text = resets(&[line("link", "2 ms"), line("routes", "3 ms")], "", false);
+        let text = vec![line("link", "2 ms"), line("routes", "3 ms")].text("", false);
         let wanted = "- 2 ms (78, link; similar: 78, routes)\n";
         assert!(text.contains(wanted), "{text}");
     }

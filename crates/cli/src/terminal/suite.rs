@@ -3,6 +3,7 @@
 
 use super::doubts::Doubted;
 use super::{Row, columns, details, grouped, percent, report, table};
+use crate::outcome::Outcome;
 use mpps_record::{
     BurstLine, Claim, CurveLine, Doubt, LatencyLine, LatencyLoad, LimitedBy, Plan, Recovered,
     RecoveryLine, RecoveryTrial, ResetLine, ResetTrial, ResultLine, Run,
@@ -28,7 +29,9 @@ pub fn suite(run: &Run, machine: &str, verbose: bool) -> String {
     if verbose {
         text += &parts(run, &rows, machine);
     } else {
-        let doubts = lines.iter().map(|line| (line.name.as_str(), line.doubts));
+        let doubts = lines
+            .iter()
+            .map(|line| (line.name.as_str().into(), line.doubts));
         let doubted = Doubted {
             subjects: doubts.collect(),
             noun: "parts",
@@ -288,16 +291,15 @@ fn parts(run: &Run, rows: &[Row<'_>], machine: &str) -> String {
         text += &details::details(rows, run.begin.as_ref());
         text += &report::doubted(rows).lines(true);
     }
-    let told = [
-        (!run.latencies.is_empty()).then(|| super::latency(&run.latencies, machine, true)),
-        (!run.curves.is_empty()).then(|| super::loss(&run.curves, machine, true)),
-        (!run.bursts.is_empty()).then(|| super::back_to_back(&run.bursts, machine, true)),
-        (!run.recoveries.is_empty())
-            .then(|| super::overload_recovery(&run.recoveries, machine, true)),
-        (!run.resets.is_empty()).then(|| super::resets(&run.resets, machine, true)),
+    let kinds: [&dyn Outcome; 5] = [
+        &run.latencies,
+        &run.curves,
+        &run.bursts,
+        &run.recoveries,
+        &run.resets,
     ];
-    let told = told.into_iter().flatten();
-    text.extend(told.map(|told| format!("\n{told}")));
+    let told = kinds.iter().filter(|lines| !lines.is_empty());
+    text.extend(told.map(|lines| format!("\n{}", lines.text(machine, true))));
     text
 }
 

@@ -58,8 +58,6 @@ fn counts_and_shares_for_a_terminal() {
     assert_eq!(shares, wanted);
     assert_eq!(percent_given(0.005), "0.5 %");
     assert_eq!([busy(0.984), busy(1.01)], ["98 %", "100 %"]);
-    let rates = [1_523_456.0, 999_600.0, 12.3].map(three_digits);
-    assert_eq!(rates, ["1 520 000", "1 000 000", "12"]);
     let trimmed = [400e3, 1_311e3, 5e6].map(|fps| Known::new(fps, 0.0).trimmed());
     assert_eq!(trimmed, ["400 thousand", "1.311 million", "5 million"]);
 }

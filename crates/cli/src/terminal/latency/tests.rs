@@ -43,7 +43,7 @@ fn size(loads: Vec<LatencyLoad>) -> LatencyLine {
 #[test]
 fn the_router_stands_beside_the_bed() {
     let loads = vec![load(Some(0.5), 800_000), load(Some(1.0), 1_600_000)];
-    let text = latency(&[size(loads)], "a machine", false);
+    let text = vec![size(loads)].text("a machine", false);
     let sentence = "64 B: typical 7.94 µs, worst case (99.9 %) 7.94 µs at 50 % of the throughput \
                     (800k frames/s); the bed alone 6.14 µs and 35.8 µs.\n";
     for wanted in [
@@ -68,7 +68,7 @@ fn what_stands_on_few_frames_is_marked() {
     let mut few = load(None, 900);
     few.router = path(&[(7_935, 9_000)], 0);
     few.bed = None;
-    let text = latency(&[size(vec![few])], "a machine", false);
+    let text = vec![size(vec![few])].text("a machine", false);
     assert!(text.contains("  7.94?   7.94?  "), "{text}");
     assert!(
         text.contains("?: fewer than 10 frames took longer\n"),
@@ -90,7 +90,7 @@ fn a_load_without_trials_says_why() {
         left_out_text: Some("not offered: the tester was late".to_owned()),
         ..PathLatency::default()
     };
-    let text = latency(&[size(vec![none])], "a machine", false);
+    let text = vec![size(vec![none])].text("a machine", false);
     let wanted =
         "100 %: router not measured: 3 trials, the last not offered: the tester was late\n";
     assert!(text.contains(wanted), "{text}");

@@ -45,7 +45,7 @@ fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
         doubts: vec![doubt.clone(), doubt],
         other: serde_json::Map::new(),
     };
-    let text = loss(&[curve], "a machine", false);
+    let text = vec![curve].text("a machine", false);
     assert_eq!(text.matches("- something").count(), 1, "{text}");
     text
 }

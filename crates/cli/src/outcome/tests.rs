@@ -1,0 +1,88 @@
+use super::*;
+use crate::record::{load_line, trial_lines_for_tests};
+use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
+use mpps_lab::tester::ReceiverPlace;
+use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
+use mpps_record::{CalibrationLine, Difference, Finding, Interval, ToldBy};
+
+#[test]
+fn calibrating_finds_every_fault_or_fails() {
+    let row = |found: f64| CalibrationLine {
+        disturbed: found.is_nan().then(|| "a restless machine".to_owned()),
+        ..CalibrationLine::new("a delay", "ns", 5_000.0, 20_000.0, found)
+    };
+    let exit = |found: &[f64]| {
+        let mut run = Run::new("run");
+        run.calibrations = found.iter().map(|&found| row(found)).collect();
+        exit(&run)
+    };
+    assert_eq!(exit(&[21_000.0]), Exit::Measured);
+    assert_eq!(exit(&[21_000.0, 0.0]), Exit::NotMet);
+    // A fault that was not found counts, however much of the rest was disturbed.
+    assert_eq!(exit(&[0.0, f64::NAN]), Exit::NotMet);
+    assert_eq!(exit(&[21_000.0, f64::NAN]), Exit::Disturbed);
+    assert_eq!(exit(&[]), Exit::Measured);
+}
+
+#[test]
+fn only_a_slowdown_that_was_found_fails() {
+    let change = |finding: Finding, median: f64| Difference {
+        finding,
+        rate_change: Some(Interval {
+            low: median - 0.02,
+            median,
+            high: median + 0.02,
+        }),
+        ..Difference::default()
+    };
+    let exit = |finding, median, allowed| difference_exit(&change(finding, median), allowed);
+    assert_eq!(exit(Finding::Different, -0.05, Some(0.03)), Exit::NotMet);
+    assert_eq!(exit(Finding::Different, -0.05, Some(0.06)), Exit::Measured);
+    assert_eq!(exit(Finding::Different, -0.05, None), Exit::Measured);
+    assert_eq!(exit(Finding::Different, 0.5, Some(0.03)), Exit::Measured);
+    assert_eq!(exit(Finding::NotDecided, -0.05, Some(0.03)), Exit::Measured);
+    let by_cost = |median: f64| Difference {
+        told_by: ToldBy::Cost,
+        cost_change: change(Finding::Different, median).rate_change,
+        ..change(Finding::Different, 0.0)
+    };
+    assert_eq!(difference_exit(&by_cost(0.05), Some(0.03)), Exit::NotMet);
+    assert_eq!(difference_exit(&by_cost(-0.05), Some(0.03)), Exit::Measured);
+    let nothing = Difference::default();
+    assert_eq!(difference_exit(&nothing, Some(0.03)), Exit::Disturbed);
+}
+
+#[test]
+fn a_load_is_measured_if_one_trial_counts() {
+    let exit = |verdicts: &[Verdict]| {
+        let tried = |(number, &verdict): (u32, &Verdict)| Tried {
+            number,
+            trial: Trial::default(),
+            verdict,
+            disturbed: 0,
+        };
+        let offered = Offered {
+            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
+            load: Load::Max,
+            receiver: ReceiverPlace::Port,
+            trials: (1..).zip(verdicts).map(tried).collect(),
+            wire: None,
+        };
+        let mut run = Run::new("run");
+        run.loads.push(load_line(&offered));
+        run.trials = trial_lines_for_tests(&offered);
+        super::exit(&run)
+    };
+    let void = Verdict::Void(Void::Steal {
+        cpu: 0,
+        share: 0.1,
+        bound: 0.02,
+    });
+    let short = Verdict::NotOffered(Shortfall::LostBeforeNic(3));
+    let invalid = Verdict::Invalid(Invalid::NothingSent);
+    let lossy = Verdict::Lossy { lost: 1 };
+    assert_eq!(exit(&[Verdict::Lossless]).code(), 0);
+    assert_eq!(exit(&[void, lossy, invalid]).code(), 0, "one is enough");
+    assert_eq!(exit(&[void, short, invalid]).code(), 4);
+    assert_eq!(exit(&[invalid]).code(), 2);
+}

@@ -1,0 +1,75 @@
+//! How each kind of line is shown: a file a kind, and one list of them all.
+
+mod burst;
+mod calibration;
+mod comparison;
+mod curve;
+mod latency;
+mod load;
+mod overload;
+mod point;
+mod profile;
+mod recovery;
+mod reset;
+mod result;
+
+pub use result::{at_overload, limited_by, without_loss};
+
+use crate::chart::Chart;
+use crate::metrics::{Gauges, Labels};
+use crate::number;
+use crate::table::Table;
+use mpps_record::Run;
+
+/// What is shown of all lines of one kind.
+pub trait Shown {
+    /// The answer on the first screen.
+    fn sentences(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Their table.
+    fn table(&self) -> Table;
+
+    /// Their gauges, with the run's own labels.
+    fn gauges(&self, _gauges: &mut Gauges, _labels: &Labels<'_>, _run: &Run) {}
+
+    /// Their plots.
+    fn charts(&self, _run: &Run) -> Vec<Option<Chart>> {
+        Vec::new()
+    }
+}
+
+/// The kinds of a run's answers, as a page shows them.
+pub fn kinds(run: &Run) -> [&dyn Shown; 12] {
+    [
+        &run.results,
+        &run.points,
+        &run.curves,
+        &run.overloads,
+        &run.latencies,
+        &run.bursts,
+        &run.recoveries,
+        &run.resets,
+        &run.profiles,
+        &run.loads,
+        &run.comparisons,
+        &run.calibrations,
+    ]
+}
+
+fn whole(fps: Option<f64>) -> String {
+    fps.map_or_else(dash, |fps| number::grouped(fps.max(0.0).round() as u64))
+}
+
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(dash, |share| number::percent(share.min(1.0)))
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}
+
+fn time(ns: Option<u64>) -> String {
+    ns.map_or_else(dash, |ns| number::time(ns as f64))
+}

@@ -1,0 +1,62 @@
+//! Profiles of `mpps explain`.
+
+use super::Shown;
+use crate::chart::Chart;
+use crate::metrics::{Gauges, Labels, NS, framed, with};
+use crate::plots;
+use crate::profile::{COLUMNS, is_beds, rows, saturated, sentence};
+use crate::table::Table;
+use mpps_record::{ProfileLine, Run};
+
+impl Shown for Vec<ProfileLine> {
+    fn sentences(&self) -> Vec<String> {
+        self.iter().map(sentence).collect()
+    }
+
+    fn table(&self) -> Table {
+        Table::new(COLUMNS, self.iter().flat_map(rows))
+    }
+
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
+        for line in self {
+            let labels = &framed(labels, &line.frame);
+            let Some(load) = saturated(line) else {
+                continue;
+            };
+            let stage = (
+                "mpps_stage_cost_seconds",
+                "CPU time of a frame in a stage at overload, with its interval; the label of says whose stage it is.",
+            );
+            for part in &load.stages {
+                let of = if is_beds(&part.part) { "bed" } else { "router" };
+                let labels = with(labels, &[("stage", &part.part), ("of", of)]);
+                gauges.add_interval(stage, &labels, Some(part.ns), NS);
+            }
+            let cause = (
+                "mpps_cause_cost_seconds",
+                "CPU time of a frame by cause at overload, with its interval.",
+            );
+            for part in &load.causes {
+                let labels = with(labels, &[("cause", &part.part)]);
+                gauges.add_interval(cause, &labels, Some(part.ns), NS);
+            }
+            gauges.add(
+                "mpps_unclassified_ratio",
+                "Part of the time of a frame that no rule places in a stage.",
+                labels,
+                Some(load.unclassified_share),
+            );
+            gauges.add(
+                "mpps_predicted_forwarding_rate_frames_per_second",
+                "Maximum forwarding rate that the cost at lower loads predicts.",
+                labels,
+                line.model.as_ref().map(|model| model.predicted_fps),
+            );
+        }
+    }
+
+    fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
+        let charts = |line| [plots::stages(line), plots::by_load(line)];
+        self.iter().flat_map(charts).collect()
+    }
+}

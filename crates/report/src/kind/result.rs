@@ -1,0 +1,138 @@
+//! Results of a search.
+
+use super::{Shown, dash, share};
+use crate::chart::Chart;
+use crate::headline::{at_least_forwarded, is_bound};
+use crate::metrics::{BUSY, DOUBTS, Gauges, LATENCY, Labels, MAXIMUM, costs, reads, seconds, with};
+use crate::row::Row;
+use crate::table::Table;
+use crate::{number, plots};
+use mpps_record::{ForwardingLimit, Interval, LimitedBy, RateIs, ResultLine, Run, TrialLine};
+
+const COLUMNS: &[&str] = &[
+    "frame",
+    "maximum forwarding, frames/s",
+    "without loss, frames/s",
+    "limited by",
+    "DUT busy",
+];
+
+/// Their sentences stand apart, by frame size and goal.
+impl Shown for Vec<ResultLine> {
+    fn table(&self) -> Table {
+        Table::new(COLUMNS, Row::each(self).iter().map(row))
+    }
+
+    fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
+        for result in self {
+            let goal = result.goal.as_deref().unwrap_or("");
+            let labels = with(labels, &[("frame", &result.frame), ("goal", goal)]);
+            one_result(gauges, &labels, result, &run.trials);
+        }
+    }
+
+    fn charts(&self, run: &Run) -> Vec<Option<Chart>> {
+        vec![plots::rates(run), plots::cost(run)]
+    }
+}
+
+/// The maximum forwarding rate in a cell.
+#[must_use]
+pub fn at_overload(result: &ResultLine) -> String {
+    let found = result.overload.max_forwarding_fps;
+    found.map_or_else(dash, |found| match at_least_forwarded(result) {
+        Some(least) => format!("≥ {}", number::grouped(least)),
+        None => number::grouped(found.median),
+    })
+}
+
+/// The rate without loss in a cell.
+#[must_use]
+pub fn without_loss(result: &ResultLine) -> String {
+    let bound = match &result.rate_is {
+        Some(RateIs::AtLeast) => "≥ ",
+        Some(RateIs::Below) => "< ",
+        _ => "",
+    };
+    let rate = result.rate_fps;
+    rate.map_or("not measured".to_owned(), |fps| {
+        format!("{bound}{}", number::grouped(fps))
+    })
+}
+
+/// What limits the rate at overload, in a cell; where that was not measured, what ended the search.
+#[must_use]
+pub fn limited_by(result: &ResultLine) -> String {
+    let search = result.limited_by.as_ref().map(LimitedBy::as_str);
+    let overload = result.overload.max_forwarding_limited_by.as_ref();
+    let limit = overload.map(ForwardingLimit::as_str).or(search);
+    limit.map_or_else(dash, str::to_owned)
+}
+
+/// How busy the DUT was there.
+fn busy(result: &ResultLine) -> Option<f64> {
+    match result.overload.max_forwarding_fps {
+        Some(_) => result.overload.max_forwarding_busy_share,
+        None => result.dut_busiest_cpu_share,
+    }
+}
+
+fn row(result: &Row<'_>) -> Vec<String> {
+    vec![
+        result.name.clone(),
+        at_overload(result),
+        without_loss(result),
+        limited_by(result),
+        share(busy(result)),
+    ]
+}
+
+fn one_result(gauges: &mut Gauges, labels: &Labels<'_>, result: &ResultLine, trials: &[TrialLine]) {
+    let overload = &result.overload;
+    gauges.add_interval(
+        MAXIMUM,
+        &with(labels, &[("reads", reads(is_bound(result)))]),
+        overload.max_forwarding_fps.map(Interval::from),
+        1.0,
+    );
+    costs(gauges, labels, overload.cost);
+    let is = result.rate_is.as_ref().map_or("", |is| is.as_str());
+    let limit = result
+        .limited_by
+        .as_ref()
+        .map_or("", |limit| limit.as_str());
+    gauges.add(
+        "mpps_rate_frames_per_second",
+        "Highest load within the goal; the label reads says whether it is a bound.",
+        &with(labels, &[("reads", is), ("limited_by", limit)]),
+        result.rate_fps.map(|fps| fps as f64),
+    );
+    let ceiling = result.tester_ceiling_fps as f64;
+    gauges.add(
+        "mpps_tester_ceiling_frames_per_second",
+        "Most that the tester could offer and receive.",
+        labels,
+        (ceiling > 0.0).then_some(ceiling),
+    );
+    gauges.add(BUSY.0, BUSY.1, labels, result.dut_busiest_cpu_share);
+    gauges.add(DOUBTS.0, DOUBTS.1, labels, Some(result.doubts.len() as f64));
+    let number = result.stands_on.stands_on_trial;
+    if let Some(trial) = trials.iter().find(|trial| Some(trial.trial) == number) {
+        let latency = &trial.latency;
+        let known = [
+            ("50", latency.p50_ns),
+            ("90", latency.p90_ns),
+            ("99", latency.p99_ns),
+            ("99.9", latency.p999_ns),
+            ("100", latency.max_ns),
+        ];
+        for (percentile, ns) in known {
+            gauges.add(
+                LATENCY.0,
+                LATENCY.1,
+                &with(labels, &[("percentile", percentile)]),
+                seconds(ns),
+            );
+        }
+    }
+}
