@@ -4,16 +4,17 @@
 //! On the namespace bed the buffer is the virtual NIC's ring, which the user chose: there this is a
 //! calibration of the meter, not a finding.
 
+use super::sizes::{self, Size};
 use super::throughput::{ThroughputPlan, saturate};
-use super::{JobError, Judged, Phase, ResultObserver, Trials, sizes};
+use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{self, Doubt};
+use crate::doubt::{self};
 use crate::search::measurer::Measurer;
-use crate::tester::{ReceiverPlace, Tester};
+use crate::tester::Tester;
 use crate::trial;
 use crate::trial::rules;
-use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict, statistics};
+use mpps_method::{Offer, Rate, Span, Trial, Verdict, statistics};
 
 /// Bursts of one length at most: RFC 9004 section 5.2 asks that loss be verified by repeating.
 const BURSTS: u32 = 3;
@@ -38,12 +39,11 @@ pub struct BurstPlan {
 }
 
 /// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeBursts {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
+pub type SizeBursts = Size<BurstsFound>;
+
+/// What a job of this kind finds for one frame size.
+#[derive(Clone, Debug, Default)]
+pub struct BurstsFound {
     /// What the DUT forwards at most, by which the buffer time is corrected; `None` where overload did not tell.
     pub forwarding: Option<Rate>,
     /// One a search that ended, in their order.
@@ -52,10 +52,6 @@ pub struct SizeBursts {
     pub all_passed: Option<u64>,
     /// Frames that the bed's own receive rings hold, where they are what was measured.
     pub own_ring: Option<u32>,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
 }
 
 /// The searches of one size together (RFC 9004 section 5.4).
@@ -77,7 +73,7 @@ pub struct BufferTime {
     pub corrected: Option<Span>,
 }
 
-impl SizeBursts {
+impl BurstsFound {
     /// `None` where no search ended.
     #[must_use]
     pub fn buffer_time(&self) -> Option<BufferTime> {
@@ -109,21 +105,8 @@ pub fn measure(
     plan: &BurstPlan,
     observer: &mut dyn ResultObserver<SizeBursts>,
 ) -> Option<JobError> {
-    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
-    sizes::each_size(sizes, budget, observer, |frames, trials| {
-        let mut size = SizeBursts {
-            frames: frames.clone(),
-            receiver: None,
-            forwarding: None,
-            searches: Vec::new(),
-            all_passed: None,
-            own_ring: None,
-            why: None,
-            doubts: Vec::new(),
-        };
-        let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
-        (size, error)
+    sizes::fill_each(&plan.measurement, observer, |size, trials| {
+        measure_size(bed, plan, size, trials)
     })
 }
 
@@ -317,16 +300,12 @@ mod tests {
         }
     }
 
-    fn size(searches: Vec<BackToBack>, forwarding: Option<Rate>) -> SizeBursts {
-        SizeBursts {
-            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
-            receiver: None,
+    fn size(searches: Vec<BackToBack>, forwarding: Option<Rate>) -> BurstsFound {
+        BurstsFound {
             forwarding,
             searches,
             all_passed: None,
             own_ring: None,
-            why: None,
-            doubts: Vec::new(),
         }
     }
 

@@ -5,19 +5,18 @@
 //! the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
 
 use super::recovery::{self, Recovery};
-use super::sizes::{self, counts};
+use super::sizes::{self, Size, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::monotonic_ns;
-use crate::doubt::Doubt;
 use crate::facts::{self, Root};
-use crate::tester::{Question, ReceiverPlace, Tester, TesterError};
+use crate::tester::{Question, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial::{self, Passed, rules};
 use mpps_linux::clock::thread_ns;
 use mpps_linux::procstat;
-use mpps_method::{Disturbance, FrameSpec, Offer, Rate, Span};
+use mpps_method::{Disturbance, Offer, Rate, Span};
 use std::cell::RefCell;
 use std::fmt;
 
@@ -122,12 +121,11 @@ pub struct Managed {
 }
 
 /// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct Lasting {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
+pub type Lasting = Size<LastingFound>;
+
+/// What a job of this kind finds for one frame size.
+#[derive(Clone, Debug, Default)]
+pub struct LastingFound {
     /// The maximum forwarding rate, as measured before.
     pub maximum: Option<Rate>,
     /// The load, and the one afterwards.
@@ -142,10 +140,6 @@ pub struct Lasting {
     pub recovery: Recovery,
     /// CPU time that readings and questions took on the tester's CPUs.
     pub watching: Span,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
 }
 
 /// Measures one frame size after the other on the bed, and tells each; returns what ended the run, or a size.
@@ -154,24 +148,8 @@ pub fn measure(
     plan: &LastingPlan,
     observer: &mut dyn ResultObserver<Lasting>,
 ) -> Option<JobError> {
-    let sizes = &plan.measurement.sizes;
-    sizes::each_size(sizes, None, observer, |frames, trials| {
-        let mut size = Lasting {
-            frames: frames.clone(),
-            receiver: None,
-            maximum: None,
-            loads: None,
-            seconds: Vec::new(),
-            managed: None,
-            judged: None,
-            recovery: Recovery::NotMeasured,
-            watching: Span::ZERO,
-            why: None,
-            doubts: Vec::new(),
-        };
-        let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
-        (size, error)
+    sizes::fill_each(&plan.measurement, observer, |size, trials| {
+        measure_size(bed, plan, size, trials)
     })
 }
 

@@ -4,17 +4,17 @@
 //! Trials go in turns, through the router and through a wire in its place: what slows the machine down for a while
 //! slows both. What the wire shows is the bed's own latency. It stands beside the router's and is never subtracted.
 
-use super::sizes::{self, SearchedRate, counts};
+use super::sizes::{self, SearchedRate, Size, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
-use crate::doubt::{self, Doubt};
+use crate::doubt::{self};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::{Counts, FrameSpec, Histogram, Offer, Rate, Span, Trial};
+use mpps_method::{Counts, Histogram, Offer, Rate, Span, Trial};
 
 /// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
 const TURN: Span = Span::from_millis(2_000);
@@ -56,22 +56,17 @@ pub enum LatencyLoad {
 }
 
 /// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeLatency {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
+pub type SizeLatency = Size<LatencyFound>;
+
+/// What a job of this kind finds for one frame size.
+#[derive(Clone, Debug, Default)]
+pub struct LatencyFound {
     /// What shares are of; `None` where no load is a share, or none was found.
     pub throughput: Option<Rate>,
     /// What a search found, here or before.
     pub searched: Option<SearchedRate>,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
     /// As far as they were offered.
     pub loads: Vec<LoadLatency>,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
 }
 
 /// What came of one load.
@@ -156,20 +151,9 @@ pub fn measure(
     plan: &LatencyPlan,
     observer: &mut dyn ResultObserver<SizeLatency>,
 ) -> Option<JobError> {
-    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
-    sizes::each_size(sizes, budget, observer, |frames, trials| {
-        let mut size = SizeLatency {
-            frames: frames.clone(),
-            throughput: plan.throughput,
-            searched: plan.searched,
-            receiver: None,
-            loads: Vec::new(),
-            why: None,
-            doubts: Vec::new(),
-        };
-        let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string);
-        (size, error)
+    sizes::fill_each(&plan.measurement, observer, |size, trials| {
+        (size.throughput, size.searched) = (plan.throughput, plan.searched);
+        measure_size(bed, plan, size, trials)
     })
 }
 

@@ -3,18 +3,19 @@
 
 pub use mpps_record::known::SeriesEnd;
 
+use super::sizes::{self, Size};
 use super::throughput::{ThroughputPlan, saturate};
-use super::{JobError, Judged, Phase, ResultObserver, Trials, sizes};
+use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::{self, Doubt, Series};
+use crate::doubt::{self, Series};
 use crate::search::link;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{self, Saturated};
 use crate::search::simulated::SimulatedPair;
-use crate::tester::{ReceiverPlace, Tester};
+use crate::tester::Tester;
 use mpps_method::simulate::Properties;
-use mpps_method::{Ceiling, FrameSpec, LimitedBy, Offer, Rate, Span, Verdict};
+use mpps_method::{Ceiling, LimitedBy, Offer, Rate, Span, Verdict};
 
 /// The series ends after so many lossless loads in a row.
 const LOSSLESS_IN_A_ROW: u32 = 2;
@@ -56,25 +57,20 @@ pub struct LoadTried {
 }
 
 /// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct Curve {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
+pub type Curve = Size<CurveFound>;
+
+/// What a job of this kind finds for one frame size.
+#[derive(Clone, Debug, Default)]
+pub struct CurveFound {
     /// The highest load, and what keeps it from being higher; `None` where that was not measured.
     pub highest: Option<(Rate, LimitedBy)>,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
     /// The highest first, as far as they were offered.
     pub loads: Vec<LoadTried>,
     /// How the series ended.
     pub end: SeriesEnd,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
 }
 
-impl Curve {
+impl CurveFound {
     /// The highest load up to which nothing was lost.
     fn passed(&self) -> Option<&LoadTried> {
         // From the lowest load up: a higher one without loss above a lossy one is chance.
@@ -89,7 +85,7 @@ pub fn measure(
     plan: &LossPlan,
     observer: &mut dyn ResultObserver<Curve>,
 ) -> Option<JobError> {
-    each_size(plan, observer, |curve, trials| {
+    sizes::fill_each(&plan.measurement, observer, |curve, trials| {
         let deadline = Deadline::after(plan.measurement.budget);
         let nothing = |_: &mut Tester<'_>| Ok(());
         let (measurement, frames) = (&plan.measurement, curve.frames.clone());
@@ -105,39 +101,11 @@ pub fn simulate(
     plan: &LossPlan,
     observer: &mut dyn ResultObserver<Curve>,
 ) -> Option<JobError> {
-    each_size(plan, observer, |curve, trials| {
+    sizes::fill_each(&plan.measurement, observer, |curve, trials| {
         let mut pair = SimulatedPair::new(curve.frames.clone(), router);
         let saturated = saturation::simulate(&router);
         descend(curve, &mut pair, plan, &saturated, Deadline::NEVER, trials)
     })
-}
-
-/// A size that fails takes no other's curve away, and keeps the loads it has.
-fn each_size(
-    plan: &LossPlan,
-    observer: &mut dyn ResultObserver<Curve>,
-    mut measure: impl FnMut(&mut Curve, &mut Trials<'_>) -> Result<(), JobError>,
-) -> Option<JobError> {
-    let LossPlan { measurement, .. } = plan;
-    sizes::each_size(
-        &measurement.sizes,
-        measurement.budget,
-        observer,
-        |frames, trials| {
-            let mut curve = Curve {
-                frames: frames.clone(),
-                highest: None,
-                receiver: None,
-                loads: Vec::new(),
-                end: SeriesEnd::default(),
-                why: None,
-                doubts: Vec::new(),
-            };
-            let error = measure(&mut curve, trials).err();
-            curve.why = error.as_ref().map(ToString::to_string);
-            (curve, error)
-        },
-    )
 }
 
 /// The series of one frame size.

@@ -14,7 +14,7 @@ pub mod reset;
 mod sizes;
 pub mod throughput;
 
-pub use sizes::SearchedRate;
+pub use sizes::{SearchedRate, Size};
 
 pub use crate::search::{JobError, Judged, Observer, Phase, Report, Trials};
 

@@ -3,18 +3,18 @@
 //! One trial has both loads: 110 % of the throughput, then half of that, without a break. The recovery time is from the drop
 //! to the departure of the last frame that was lost, by the sender's marks and the receiver's bit for each frame.
 
-use super::sizes::{self, SearchedRate, counts};
+use super::sizes::{self, SearchedRate, Size, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self, Doubt};
 use crate::search::measurer::Measurer;
-use crate::tester::{PortKind, ReceiverPlace, Tester};
+use crate::tester::{PortKind, Tester};
 use crate::traffic::Traffic;
 use crate::trial::rules;
 use crate::trial::{self, Stepped};
-use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
+use mpps_method::{Offer, Rate, Span, statistics};
 
 /// Overload, as a share of the throughput (RFC 2544 section 26.5).
 const OVERLOAD: f64 = 1.1;
@@ -39,22 +39,17 @@ pub struct RecoveryPlan {
 }
 
 /// What came of one frame size.
-#[derive(Clone, Debug)]
-pub struct SizeRecovery {
-    /// Frame sizes sent.
-    pub frames: FrameSpec,
-    /// Where the tester received; `None` where that is unknown.
-    pub receiver: Option<ReceiverPlace>,
+pub type SizeRecovery = Size<RecoveryFound>;
+
+/// What a job of this kind finds for one frame size.
+#[derive(Clone, Debug, Default)]
+pub struct RecoveryFound {
     /// What the overload is a share of.
     pub throughput: Option<Rate>,
     /// The overload, which the tester's ceiling may bound.
     pub overload: Option<Rate>,
     /// In their order.
     pub trials: Vec<RecoveryTrial>,
-    /// What cut it short.
-    pub why: Option<String>,
-    /// What to doubt.
-    pub doubts: Vec<Doubt>,
 }
 
 /// One trial, repeated while it said nothing.
@@ -69,7 +64,7 @@ pub struct RecoveryTrial {
 }
 
 /// What a trial says of the recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// The last frame was lost so long after the drop; zero where it was before.
     After(Span),
@@ -78,6 +73,7 @@ pub enum Recovery {
     /// No frame was lost: there was no overload.
     NotOverloaded,
     /// The trial does not count.
+    #[default]
     NotMeasured,
 }
 
@@ -110,7 +106,7 @@ impl Recovery {
     }
 }
 
-impl SizeRecovery {
+impl RecoveryFound {
     /// Recovery times of the trials that tell one.
     pub fn times(&self) -> impl Iterator<Item = Span> {
         self.trials.iter().filter_map(|trial| match trial.recovery {
@@ -135,20 +131,8 @@ pub fn measure(
     plan: &RecoveryPlan,
     observer: &mut dyn ResultObserver<SizeRecovery>,
 ) -> Option<JobError> {
-    let (sizes, budget) = (&plan.measurement.sizes, plan.measurement.budget);
-    sizes::each_size(sizes, budget, observer, |frames, trials| {
-        let mut size = SizeRecovery {
-            frames: frames.clone(),
-            receiver: None,
-            throughput: None,
-            overload: None,
-            trials: Vec::new(),
-            why: None,
-            doubts: Vec::new(),
-        };
-        let error = measure_size(bed, plan, &mut size, trials).err();
-        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
-        (size, error)
+    sizes::fill_each(&plan.measurement, observer, |size, trials| {
+        measure_size(bed, plan, size, trials)
     })
 }
 
@@ -276,9 +260,7 @@ mod tests {
 
     #[test]
     fn one_trial_without_an_end_has_no_average() {
-        let size = |each: &[Recovery]| SizeRecovery {
-            frames: FrameSpec::parse_list("64").expect("a size").remove(0),
-            receiver: None,
+        let size = |each: &[Recovery]| RecoveryFound {
             throughput: None,
             overload: None,
             trials: (each.iter())
@@ -292,8 +274,6 @@ mod tests {
                     recovery,
                 })
                 .collect(),
-            why: None,
-            doubts: Vec::new(),
         };
         let after = |ms| Recovery::After(Span::from_millis(ms));
         let two = size(&[after(100), Recovery::NotMeasured, after(300)]);

@@ -4,9 +4,10 @@ use super::throughput::{self, ThroughputPlan, saturate};
 use super::{JobError, Judged, ResultObserver, Trials, keep};
 use crate::bed::Bed;
 use crate::clock::Deadline;
-use crate::doubt::Finding;
+use crate::doubt::{Doubt, Finding};
 use crate::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Outcome, Rate, Span, Verdict};
+use std::ops::{Deref, DerefMut};
 
 /// A trial that says nothing is repeated so often at most.
 pub(super) const REPEATS: u32 = 3;
@@ -36,6 +37,62 @@ pub(super) fn each_size<R, M: Into<Option<R>>>(
         }
     }
     kept
+}
+
+/// What came of one frame size.
+#[derive(Clone, Debug)]
+pub struct Size<T> {
+    /// Frame sizes sent.
+    pub frames: FrameSpec,
+    /// Where the tester received; `None` where that is unknown.
+    pub receiver: Option<ReceiverPlace>,
+    /// What the job found, as far as it came.
+    pub found: T,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+}
+
+impl<T> Deref for Size<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.found
+    }
+}
+
+impl<T> DerefMut for Size<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.found
+    }
+}
+
+impl<T: Default> Size<T> {
+    /// Nothing yet.
+    pub(super) fn new(frames: FrameSpec) -> Self {
+        Self {
+            frames,
+            receiver: None,
+            found: T::default(),
+            why: None,
+            doubts: Vec::new(),
+        }
+    }
+}
+
+/// As [`each_size`]: `measure` fills in what it finds, and what ends it early cuts the size short.
+pub(super) fn fill_each<T: Default>(
+    plan: &ThroughputPlan,
+    observer: &mut dyn ResultObserver<Size<T>>,
+    mut measure: impl FnMut(&mut Size<T>, &mut Trials<'_>) -> Result<(), JobError>,
+) -> Option<JobError> {
+    each_size(&plan.sizes, plan.budget, observer, |frames, trials| {
+        let mut size = Size::new(frames.clone());
+        let error = measure(&mut size, trials).err();
+        size.why = error.as_ref().map(ToString::to_string).or(size.why.take());
+        (size, error)
+    })
 }
 
 /// A trial, again while the machine disturbs it, so often at most. Loss is no reason to repeat. Also how many void ones

@@ -3,6 +3,7 @@ use crate::jobs::sizes::REPEATS;
 use crate::jobs::{Observer, Report};
 use crate::search::link::Link;
 use crate::traffic::Traffic;
+use mpps_method::FrameSpec;
 use mpps_method::{Accept, Resolution, SearchPlan};
 use std::io;
 
@@ -201,7 +202,7 @@ fn a_spent_budget_leaves_one_load() {
     let spent = Deadline::after(Some(Span::ZERO));
     let plan = plan(0.1, None);
     let mut seen = Seen::default();
-    let error = each_size(&plan, &mut seen, |curve, trials| {
+    let error = sizes::fill_each(&plan.measurement, &mut seen, |curve, trials| {
         let mut pair = SimulatedPair::new(curve.frames.clone(), router(650e3));
         let saturated = saturation::simulate(&router(650e3));
         descend(curve, &mut pair, &plan, &saturated, spent, trials)
