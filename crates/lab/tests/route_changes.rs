@@ -3,7 +3,7 @@
 mod support;
 
 use mpps_lab::destinations::{Destinations, DrawPlan};
-use mpps_lab::fib::{self, RouteChanges};
+use mpps_lab::fib::{self, ReplayedChanges};
 use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
@@ -30,7 +30,7 @@ fn table(ipv6: bool) -> Table {
 }
 
 /// Each round of the file: two more-specific or new routes come, odd ones go and come again, even ones move.
-fn changes(ipv6: bool, speed: ChangeSpeed) -> Arc<RouteChanges> {
+fn changes(ipv6: bool, speed: ChangeSpeed) -> Arc<ReplayedChanges> {
     let mut text = String::new();
     for n in 0..500 {
         let _ = match n % 4 {
@@ -46,7 +46,7 @@ fn changes(ipv6: bool, speed: ChangeSpeed) -> Arc<RouteChanges> {
     let choosing = ChooseOptions::default();
     let changes = read_changes_from(source, Box::new(text.as_bytes()), &choosing);
     let changes = changes.expect("changes");
-    Arc::new(RouteChanges::new(
+    Arc::new(ReplayedChanges::new(
         "changes".into(),
         "hash".into(),
         speed,

@@ -85,7 +85,7 @@ pub use mlr::preset::Preset;
 pub use mlr::{Mlr, MlrPlan};
 pub use pattern::{LossPattern, Losses};
 pub use reason::{Invalid, Moment, Shortfall, Void};
-pub use route_changes::{ChangeSpeed, RouteChanges};
+pub use route_changes::{ChangeSpeed, ChangesMade};
 pub use saturation::{Block, FrameCost, Interval, Saturation, Window};
 pub use search::{CouldNotMeasure, GoalResult, Irregular, Offer, Outcome, Passes, Search, Step};
 pub use search_plan::{SearchPlan, SearchPlanError};

@@ -53,7 +53,7 @@ impl fmt::Display for ChangeSpeed {
 
 /// Route changes of one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RouteChanges {
+pub struct ChangesMade {
     /// Routes that were not there, and were added.
     pub added: u64,
     /// Routes that were there, and were replaced by one with another next hop.
@@ -74,7 +74,7 @@ pub struct RouteChanges {
     pub cpu: usize,
 }
 
-impl RouteChanges {
+impl ChangesMade {
     /// Changes that the FIB took.
     #[must_use]
     pub const fn applied(&self) -> u64 {
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn refused_changes_are_not_applied() {
-        let changes = RouteChanges {
+        let changes = ChangesMade {
             added: 3,
             replaced: 4,
             withdrawn: 2,
             refused: 1,
             time: Span::from_millis(500),
-            ..RouteChanges::default()
+            ..ChangesMade::default()
         };
         assert_eq!(changes.applied(), 8);
         let twice = changes.plus(&changes);

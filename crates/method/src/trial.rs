@@ -6,7 +6,7 @@ use crate::disturbed::Disturbed;
 use crate::histogram::Histogram;
 use crate::ledger::Ledger;
 use crate::pattern::Losses;
-use crate::route_changes::RouteChanges;
+use crate::route_changes::ChangesMade;
 use crate::saturation::Window;
 use crate::units::{FrameLen, Rate, Span};
 
@@ -272,7 +272,7 @@ pub struct Trial {
     /// The DUT's own counts; `None` where it does not tell.
     pub stack: Option<StackCounts>,
     /// Route changes made in the DUT meanwhile; `None` where none were asked for.
-    pub route_changes: Option<RouteChanges>,
+    pub route_changes: Option<ChangesMade>,
 }
 
 /// How long these times were on one CPU, ns.

@@ -25,8 +25,8 @@ macro_rules! answers {
     };
 }
 
-/// Declares each kind, a row each: its variant and type, its word in files, and the member of a run that keeps it. A line
-/// that answers what a job asks has the job too, and what it is about with its doubts.
+/// Declares each kind, a row each: its variant and type, its word in files, and the member of a run that keeps it. A
+/// line that answers what a job asks has the job too, and what it is about with its doubts.
 macro_rules! kinds {
     ($(
         $(#[$about:meta])*

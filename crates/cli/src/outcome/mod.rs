@@ -82,8 +82,11 @@ fn kinds(run: &Run) -> [&dyn Outcome; 12] {
     ]
 }
 
-/// The kind of a run's results; where it has none, that of its verb. A suite has several.
+/// The kind of a run's results; where it has none, that of its verb. `None` of a suite, which has several.
 fn kind(run: &Run) -> Option<&dyn Outcome> {
+    if suite::is_one(run) {
+        return None;
+    }
     let job = run.begin.as_ref().map(|begin| begin.job.as_str());
     let kinds = kinds(run).into_iter();
     let of_verb = |kind: &&dyn Outcome| Some(kind.job()) == job;
@@ -102,21 +105,25 @@ pub fn is_in(run: &Run) -> bool {
 /// # Errors
 /// The result could not be written.
 pub fn show(run: &Run, view: &View<'_>) -> Result<()> {
+    let kind = kind(run);
+    if kind.is_none() && !suite::is_one(run) {
+        return Ok(());
+    }
     let begin = run.begin.as_ref().filter(|_| !view.json);
     let end = run.end.as_ref();
     let modified = begin.and_then(|begin| terminal::modified(begin, end));
     if let Some((with, _)) = &modified {
         terminal::out(&terminal::fitted(with));
     }
-    if suite::is_one(run) {
-        suite::show(run, view)?;
-    } else if let Some(kind) = kind(run) {
+    if let Some(kind) = kind {
         if view.json {
             view.print_json(run, &kind.document(run, view)?)?;
         } else {
             kind.put(run, view);
         }
         kind.tell(run, view);
+    } else {
+        suite::show(run, view)?;
     }
     if let Some((_, below)) = &modified {
         terminal::out(&terminal::fitted(below));
@@ -143,7 +150,7 @@ pub fn exit(run: &Run) -> Exit {
 /// The plot of a run, SVG, if its results are drawn.
 #[must_use]
 pub fn plot(run: &Run) -> Option<String> {
-    kind(run).filter(|_| !suite::is_one(run))?.plot(run)
+    kind(run)?.plot(run)
 }
 
 /// What every result in JSON begins with.

@@ -1,7 +1,7 @@
 //! What was sent, and through which routes, as records have it.
 
 use mpps_lab::destinations::Destinations;
-use mpps_lab::fib::{Loaded, RouteChanges};
+use mpps_lab::fib::{Loaded, ReplayedChanges};
 use mpps_lab::traffic::Traffic;
 use mpps_record as record;
 
@@ -25,7 +25,7 @@ pub fn traffic(traffic: &Traffic) -> record::Traffic {
 }
 
 /// A file of route changes.
-pub(super) fn replayed_file(replayed: &RouteChanges) -> record::ReplayedFile {
+pub(super) fn replayed_file(replayed: &ReplayedChanges) -> record::ReplayedFile {
     let changes = &replayed.changes;
     record::ReplayedFile {
         from: replayed.from.clone(),

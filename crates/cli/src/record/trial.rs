@@ -4,7 +4,7 @@ use super::losses::losses;
 use super::words;
 use mpps_lab::jobs::Report;
 use mpps_method::{
-    Canaries, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger, RouteChanges,
+    Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
     Span, Trial, histogram,
 };
 use mpps_record as record;
@@ -82,7 +82,7 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
 }
 
 /// What was made of a file of route changes.
-pub(super) const fn route_changes(made: RouteChanges) -> record::RouteChanges {
+pub(super) const fn route_changes(made: ChangesMade) -> record::RouteChanges {
     record::RouteChanges {
         added: made.added,
         replaced: made.replaced,

@@ -11,7 +11,7 @@ use crate::terminal::{grouped, left_out};
 use anyhow::{Context, Result, ensure};
 use mpps_lab::bed::Bed;
 use mpps_lab::destinations::{Destinations, DrawPlan};
-use mpps_lab::fib::RouteChanges;
+use mpps_lab::fib::ReplayedChanges;
 use mpps_lab::routes::{self, Routes, draw_up_to};
 use mpps_lab::traffic::Traffic;
 use mpps_method::ChangeSpeed;
@@ -25,7 +25,7 @@ pub struct Prepared {
     /// Drawn.
     destinations: Destinations,
     /// To be replayed.
-    changes: Option<Arc<RouteChanges>>,
+    changes: Option<Arc<ReplayedChanges>>,
 }
 
 /// Reads the routes and draws the traffic's destinations, where the plan wants any; touches nothing.
@@ -60,7 +60,7 @@ pub fn prepare_alike<'a>(
     let all_changes = all_read
         .iter()
         .filter_map(|(_, traffic)| traffic.route_changes.clone());
-    let all_changes: Vec<Arc<RouteChanges>> = all_changes.collect();
+    let all_changes: Vec<Arc<ReplayedChanges>> = all_changes.collect();
     let drawn = all_read.into_iter().map(|(routes, traffic)| {
         let draw = |(plan, routes)| draw(plan, routes, traffic, &all_changes);
         routes.map(draw).transpose()
@@ -69,7 +69,7 @@ pub fn prepare_alike<'a>(
 }
 
 /// Routes of one family, and changes of them.
-type RoutesRead = (Routes, Option<Arc<RouteChanges>>);
+type RoutesRead = (Routes, Option<Arc<ReplayedChanges>>);
 
 fn read(plan: &DestinationPlan, ipv6: bool, quiet: bool) -> Result<RoutesRead> {
     let mut progress = reading(&plan.origin, quiet);
@@ -84,7 +84,7 @@ fn draw(
     plan: &DestinationPlan,
     (routes, changes): RoutesRead,
     traffic: &mut Traffic,
-    all_changes: &[Arc<RouteChanges>],
+    all_changes: &[Arc<ReplayedChanges>],
 ) -> Result<Prepared> {
     // A frame to a withdrawn prefix would be lost, however fast the router is.
     let lasting = all_changes
@@ -116,7 +116,7 @@ fn draw(
 }
 
 /// Reads and hashes a file of route changes.
-fn read_changes(asked: &RouteChangesArg, ipv6: bool, martians: bool) -> Result<RouteChanges> {
+fn read_changes(asked: &RouteChangesArg, ipv6: bool, martians: bool) -> Result<ReplayedChanges> {
     let changes = routes::route_changes(asked.file.clone(), ipv6, martians)?;
     let from = asked.file.display().to_string();
     ensure!(
@@ -127,7 +127,7 @@ fn read_changes(asked: &RouteChangesArg, ipv6: bool, martians: bool) -> Result<R
     );
     let octets = std::fs::read(&asked.file).with_context(|| format!("read {from}"))?;
     let hash = record::sha256(&octets);
-    Ok(RouteChanges::new(from, hash, asked.speed, changes))
+    Ok(ReplayedChanges::new(from, hash, asked.speed, changes))
 }
 
 /// Seconds of a day.

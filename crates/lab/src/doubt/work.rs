@@ -1,7 +1,7 @@
 //! Doubts about other work: tasks that ran beside the forwarding, and work on frames that no busy time counts.
 
 use super::{Doubt, Weight};
-use mpps_method::{CpuBusy, CpuTasks, CpuWork, RouteChanges, Rules, Span, Trial, Verdict};
+use mpps_method::{ChangesMade, CpuBusy, CpuTasks, CpuWork, Rules, Span, Trial, Verdict};
 use std::collections::BTreeMap;
 
 /// Busy times are compared over trials of this length: the kernel counts in ticks of 10 ms.
@@ -56,7 +56,7 @@ const CHANGES_ENOUGH: f64 = 0.95;
 
 /// Whether the router had fewer changes than were asked for. Over all trials, because one that lasts some ms has few.
 #[must_use]
-pub fn few_route_changes(changes: impl IntoIterator<Item = RouteChanges>) -> Option<Doubt> {
+pub fn few_route_changes(changes: impl IntoIterator<Item = ChangesMade>) -> Option<Doubt> {
     let all = changes.into_iter().reduce(|sum, more| sum.plus(&more))?;
     let applied = all.applied();
     ((applied as f64) < CHANGES_ENOUGH * all.due as f64).then(|| Doubt {

@@ -21,7 +21,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Route changes of a measurement, and how far they have come.
-pub struct RouteChanges {
+pub struct ReplayedChanges {
     /// The file's name.
     pub from: String,
     /// Hash of the file as it lies there.
@@ -34,9 +34,9 @@ pub struct RouteChanges {
     player: Mutex<Option<Player>>,
 }
 
-impl fmt::Debug for RouteChanges {
+impl fmt::Debug for ReplayedChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RouteChanges({}, {})", self.from, self.speed)
+        write!(f, "ReplayedChanges({}, {})", self.from, self.speed)
     }
 }
 
@@ -49,7 +49,7 @@ pub struct CountedBack {
     pub rounds: u32,
 }
 
-impl RouteChanges {
+impl ReplayedChanges {
     /// Changes that were read from a file.
     #[must_use]
     pub fn new(from: String, sha256: String, speed: ChangeSpeed, changes: Changes) -> Self {

@@ -20,7 +20,7 @@ mod room;
 mod stats;
 
 pub use bed::{NEXT_HOPS_MAX, bed_networks, clear_from, held, load_by, load_into, router};
-pub use changes::{CountedBack, Replay, RouteChanges};
+pub use changes::{CountedBack, Replay, ReplayedChanges};
 pub use clear::{Cleared, clear};
 pub use contents::{Contents, Group, contents};
 pub use error::FibError;

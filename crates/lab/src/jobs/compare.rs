@@ -13,7 +13,7 @@ use crate::traffic::Traffic;
 use crate::trial;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, is_overloaded, rate};
-use mpps_method::{Offer, Rate, RouteChanges, Span, Trial};
+use mpps_method::{ChangesMade, Offer, Rate, Span, Trial};
 
 /// Trials at overload that tell where to begin, for each variant: at least, and at most where all were disturbed.
 const FIRST_TRIALS: (u32, u32) = (3, 10);
@@ -63,7 +63,7 @@ pub struct Measured {
     /// Numbers of its trials: at overload, and at the fixed load.
     pub trials: Vec<[u32; 2]>,
     /// Route changes of all its trials, where any were asked for.
-    pub route_changes: Option<RouteChanges>,
+    pub route_changes: Option<ChangesMade>,
     /// Against the first one; `None` for the first one.
     pub compared: Option<Compared>,
 }
@@ -97,7 +97,7 @@ struct Standing<'bed> {
     forwards_all: bool,
     turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
-    route_changes: Option<RouteChanges>,
+    route_changes: Option<ChangesMade>,
     comparison: Option<Comparison>,
 }
 

@@ -4,7 +4,7 @@ pub mod destinations;
 
 pub use mpps_record::known::ReceiverPlace;
 
-use crate::fib::RouteChanges;
+use crate::fib::ReplayedChanges;
 use destinations::Destinations;
 use mpps_method::{FlowOrder, FrameLen, FrameSpec, Transport};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Traffic {
     /// Destinations that take turns; `None`: the tester's own address alone.
     pub destinations: Option<Destinations>,
     /// Changes of the DUT's routes during each trial.
-    pub route_changes: Option<Arc<RouteChanges>>,
+    pub route_changes: Option<Arc<ReplayedChanges>>,
     /// What the frames look like behind their IP header.
     pub transport: Transport,
     /// IPv6 instead of IPv4.

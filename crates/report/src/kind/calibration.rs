@@ -32,7 +32,7 @@ impl Shown for Vec<CalibrationLine> {
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         for line in self {
-            let labels = with(&labels, &[("fault", &line.fault)]);
+            let labels = with(labels, &[("fault", &line.fault)]);
             let holds = if line.holds { 1.0 } else { 0.0 };
             let compared = line.disturbed.is_none().then_some(holds);
             gauges.add(

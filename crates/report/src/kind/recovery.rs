@@ -16,6 +16,10 @@ const COLUMNS: &[&str] = &[
     "void before it",
     "verdict",
 ];
+const TIME: (&str, &str) = (
+    "mpps_recovery_seconds",
+    "Time for which frames were lost after an overload, on average (RFC 2544 section 26.5).",
+);
 
 impl Shown for Vec<RecoveryLine> {
     fn sentences(&self) -> Vec<String> {
@@ -28,12 +32,8 @@ impl Shown for Vec<RecoveryLine> {
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
         for line in self {
-            gauges.add(
-        "mpps_recovery_seconds",
-        "Time for which frames were lost after an overload, on average (RFC 2544 section 26.5).",
-        &framed(labels, &line.frame),
-        seconds(line.average_ns),
-    );
+            let labels = framed(labels, &line.frame);
+            gauges.add(TIME.0, TIME.1, &labels, seconds(line.average_ns));
         }
     }
 

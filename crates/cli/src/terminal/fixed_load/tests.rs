@@ -4,7 +4,7 @@ use crate::record::{load_line, trial_lines_for_tests};
 use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{
-    Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, RouteChanges, Shortfall, Span,
+    ChangesMade, Counts, CpuBusy, Direction, FrameSpec, Histogram, Ledger, Rate, Shortfall, Span,
     Trial, Verdict, Void,
 };
 
@@ -181,11 +181,11 @@ fn digits_are_no_more_than_known() {
 #[test]
 fn few_route_changes_are_doubted() {
     let mut one = tried(400e3, 0, 0, 430, Verdict::Lossless);
-    let made = |added| RouteChanges {
+    let made = |added| ChangesMade {
         added,
         due: 1_000,
         time: Span::from_millis(2_000),
-        ..RouteChanges::default()
+        ..ChangesMade::default()
     };
     one.trial.route_changes = Some(made(990));
     let text = fixed_load(&[offered(at(400e3), one.clone())]);

@@ -1,6 +1,6 @@
 //! The thread that makes route changes: paced, in batches, on a CPU of the tester's.
 
-use super::RouteChanges;
+use super::ReplayedChanges;
 use crate::fib::Family;
 use crate::tester::TesterError;
 use ipnet::IpNet;
@@ -40,18 +40,18 @@ pub(super) struct Player {
 /// Changes that are being made. They end when this is dropped.
 pub struct Replay {
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<Result<method::RouteChanges, TesterError>>>,
+    thread: Option<JoinHandle<Result<method::ChangesMade, TesterError>>>,
 }
 
 impl Replay {
-    pub(super) fn start(changes: &Arc<RouteChanges>) -> Result<Self, mpps_linux::Error> {
+    pub(super) fn start(changes: &Arc<ReplayedChanges>) -> Result<Self, mpps_linux::Error> {
         let (stop, stopped) = channel();
         let changes = Arc::clone(changes);
         let thread = std::thread::Builder::new()
             .name("mpps-routes".to_owned())
             .spawn(move || match changes.player().as_mut() {
                 Some(player) => player.play(&changes, &stopped),
-                None => Ok(method::RouteChanges::default()),
+                None => Ok(method::ChangesMade::default()),
             })
             .map_err(|e| mpps_linux::Error::from_io("start thread", "route changes", &e))?;
         Ok(Self {
@@ -64,12 +64,12 @@ impl Replay {
     ///
     /// # Errors
     /// The kernel could not be asked any more. A refused change is no error here.
-    pub fn stop(mut self) -> Result<method::RouteChanges, TesterError> {
+    pub fn stop(mut self) -> Result<method::ChangesMade, TesterError> {
         self.end()
-            .unwrap_or_else(|| Ok(method::RouteChanges::default()))
+            .unwrap_or_else(|| Ok(method::ChangesMade::default()))
     }
 
-    fn end(&mut self) -> Option<Result<method::RouteChanges, TesterError>> {
+    fn end(&mut self) -> Option<Result<method::ChangesMade, TesterError>> {
         drop(self.stop.take());
         let played = self.thread.take()?.join();
         Some(played.unwrap_or(Err(TesterError::Panicked("the thread of route changes"))))
@@ -86,14 +86,14 @@ impl Drop for Replay {
 impl Player {
     fn play(
         &mut self,
-        of: &RouteChanges,
+        of: &ReplayedChanges,
         stopped: &Receiver<()>,
-    ) -> Result<method::RouteChanges, TesterError> {
+    ) -> Result<method::ChangesMade, TesterError> {
         cpu::pin_current_thread(&CpuSet::single(self.cpu))?;
         let list = &of.changes.list;
         let (begun_ns, cpu_ns) = (monotonic_ns(), thread_ns());
         let refused_before = self.bulk.refusals().len();
-        let mut made = method::RouteChanges::default();
+        let mut made = method::ChangesMade::default();
         let first = self.next_change(list);
         let mut pace = Pace {
             speed: of.speed,
@@ -143,7 +143,7 @@ impl Player {
     fn make(
         &mut self,
         change: Change,
-        made: &mut method::RouteChanges,
+        made: &mut method::ChangesMade,
     ) -> Result<bool, TesterError> {
         let place = change.prefix as usize;
         let (prefix, hop) = (self.prefixes[place], self.hop[place]);
