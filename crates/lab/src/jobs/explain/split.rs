@@ -85,10 +85,12 @@ impl Profiled {
                 shares.min_by(f64::total_cmp)
             }
         };
-        for (sample, placed) in samples.iter().zip(&placed) {
+        let weights = samples.iter().zip(&placed);
+        let weights = weights.map(|(sample, placed)| {
             let ns = placed.weight * frame_ns / whole;
-            self.stacks.sample(profile, sample, placed.placed.stage, ns);
-        }
+            (&*sample.stack, placed.placed.stage, ns)
+        });
+        self.stacks.fill(profile, weights);
     }
 }
 
@@ -109,7 +111,11 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
                 ns: u64::from(later),
                 usual_ns: 0,
             });
-            place_late(&names(profile, stack), late, Router::OnBed)
+            let names = names(profile, stack);
+            match profile.clock {
+                SamplingClock::Timer => place_late(&names, late, Router::OnBed),
+                SamplingClock::Cycles => place(&names, Router::OnBed),
+            }
         })
     };
     // Only a function that enables interrupts makes a shadow where the lateness is not known.
@@ -124,12 +130,7 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
         stage::Sample {
             at_ns: sample.time_ns,
             weight: sample.weight as f64,
-            placed: match profile.clock {
-                SamplingClock::Timer => {
-                    place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual))
-                }
-                SamplingClock::Cycles => place(&names(profile, &sample.stack), Router::OnBed),
-            },
+            placed: place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual)),
         }
     };
     samples.iter().map(place_one).collect()
@@ -140,16 +141,27 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
 pub(super) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
 
 impl Stacks {
-    fn sample(&mut self, profile: &Profile, sample: &Sample, leaf: Stage, ns: f64) {
-        let names = names(profile, &sample.stack);
-        let stage_of = |at: usize| match at {
-            0 => leaf,
-            _ => place(&names[at..], Router::OnBed).stage,
-        };
-        let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
-        let stages = stages.collect();
-        let frames: Vec<&str> = names.iter().rev().copied().collect();
-        *self.0.entry((frames.join(";"), stages)).or_default() += ns;
+    /// Stacks with the stage of the function that ran, and ns. Each is named once, because samples are many.
+    fn fill<'p>(
+        &mut self,
+        profile: &'p Profile,
+        samples: impl Iterator<Item = (&'p [SymbolId], Stage, f64)>,
+    ) {
+        let mut by_stack: HashMap<(&[SymbolId], Stage), f64> = HashMap::new();
+        for (stack, leaf, ns) in samples {
+            *by_stack.entry((stack, leaf)).or_default() += ns;
+        }
+        for ((stack, leaf), ns) in by_stack {
+            let names = names(profile, stack);
+            let stage_of = |at: usize| match at {
+                0 => leaf,
+                _ => place(&names[at..], Router::OnBed).stage,
+            };
+            let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
+            let frames: Vec<&str> = names.iter().rev().copied().collect();
+            let key = (frames.join(";"), stages.collect());
+            *self.0.entry(key).or_default() += ns;
+        }
     }
 
     pub fn add(&mut self, other: Self, times: f64) {
@@ -239,6 +251,84 @@ pub(super) fn interval(found: saturation::Interval) -> Interval<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::monotonic_ns;
+    use crate::profile::{Segment, Symbols, Taken, resolve};
+    use mpps_method::random::Random;
+
+    /// 10 s of 4 CPUs at 10 kHz: call chains of 12 to 30 functions of this machine's, 4 000 different ones. A
+    /// benchmark, because no test depends on speed:
+    /// `cargo test --release -p mpps-lab --lib -- --ignored --nocapture many_samples`.
+    #[test]
+    #[ignore = "a benchmark: reads this machine's names of functions"]
+    fn many_samples_are_resolved_placed_and_folded() {
+        const CPUS: u64 = 4;
+        const SAMPLES: u64 = 100_000;
+        const PERIOD: u64 = 100_000;
+        let symbols = Symbols::read(&[]).expect("names, as root");
+        let text = std::fs::read_to_string("/proc/kallsyms").expect("names");
+        let code = text
+            .lines()
+            .filter(|line| line.contains(" t ") || line.contains(" T "));
+        let address = |line: &str| u64::from_str_radix(&line[..16], 16).expect("an address") + 3;
+        let addresses: Vec<u64> = code.map(address).collect();
+        let mut random = Random::from_seed(1);
+        let mut chain = || -> Vec<u64> {
+            let drawn = (0..12 + random.below(19)).map(|_| random.below(addresses.len() as u64));
+            drawn.map(|at| addresses[at as usize]).collect()
+        };
+        let chains: Vec<Vec<u64>> = (0..4_000).map(|_| chain()).collect();
+        let segment = Segment {
+            asked_ns: 0,
+            set_ns: 0,
+            to_ns: (SAMPLES + 1) * PERIOD,
+            period: PERIOD,
+            counted: None,
+        };
+        let record = |cpu: u64, k: u64, chain: &[u64]| {
+            let late = 400 + (k * 37) % 100;
+            let words = [chain[0], 7 << 32 | 7, (k + 1) * PERIOD + late, cpu, PERIOD];
+            let length = 8 + 8 * (words.len() + 1 + chain.len()) as u64;
+            // A sample (9) of the kernel's mode (1).
+            let head = [9 | 1 << 32 | length << 48];
+            let all = [&head[..], &words, &[chain.len() as u64], chain].concat();
+            all.into_iter().flat_map(u64::to_ne_bytes)
+        };
+        let cpu = |cpu: u64| Taken {
+            cpu: cpu as usize,
+            octets: (0..SAMPLES)
+                .flat_map(|k| record(cpu, k, &chains[((k * 7 + cpu) % 4_000) as usize]))
+                .collect(),
+            segments: vec![segment],
+        };
+        let taken: Vec<Taken> = (0..CPUS).map(cpu).collect();
+        let begun = monotonic_ns();
+        let profile = resolve(SamplingClock::Timer, 0, &taken, &symbols).expect("a profile");
+        let resolved = monotonic_ns();
+        let samples: Vec<&Sample> = profile.of_tasks(&[7]).collect();
+        let placed = placed(&profile, &samples);
+        let split = stage::split(&placed, 1_000.0, SEED).expect("a split");
+        let split_at = monotonic_ns();
+        let mut stacks = Stacks::default();
+        let weights = samples.iter().zip(&placed);
+        let weights = weights.map(|(sample, at)| (&*sample.stack, at.placed.stage, at.weight));
+        stacks.fill(&profile, weights);
+        let folded = stacks.folded();
+        let octets = serde_json::to_vec(&folded).expect("JSON").len();
+        let ends = [
+            (resolved, begun),
+            (split_at, resolved),
+            (monotonic_ns(), split_at),
+        ];
+        let [resolved, split_up, told] = ends.map(|(to, from)| (to - from) / 1_000_000);
+        println!(
+            "resolved {resolved} ms, placed and split {split_up} ms, folded {told} ms, {octets} octets"
+        );
+        assert_eq!(split.samples, CPUS * SAMPLES);
+        assert_eq!(
+            profile.cpus[0].samples[5].lateness_ns.map(|ns| ns < 200),
+            Some(true)
+        );
+    }
 
     #[test]
     fn stacks_that_do_not_fit_become_the_rest() {

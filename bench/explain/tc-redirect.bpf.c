@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Forwards UDP over IPv4 by the kernel's own routes and neighbours, as samples/bpf/xdp_fwd_kern.c does. */
+/* Forwards UDP over IPv4 by the kernel's own routes and neighbours, as samples/bpf/xdp_fwd_kern.c does with XDP. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
+#include <linux/pkt_cls.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #define AF_INET 2
 
-SEC("xdp")
-int fib_redirect(struct xdp_md *ctx)
+SEC("tc")
+int fib_redirect(struct __sk_buff *ctx)
 {
 	void *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = (void *)(long)ctx->data;
@@ -18,7 +19,7 @@ int fib_redirect(struct xdp_md *ctx)
 	__u32 check;
 
 	if ((void *)(ip + 1) > end || eth->h_proto != bpf_htons(ETH_P_IP) || ip->ttl <= 1)
-		return XDP_PASS;
+		return TC_ACT_OK;
 	fib.family = AF_INET;
 	fib.tos = ip->tos;
 	fib.l4_protocol = ip->protocol;
@@ -27,7 +28,7 @@ int fib_redirect(struct xdp_md *ctx)
 	fib.ipv4_dst = ip->daddr;
 	fib.ifindex = ctx->ingress_ifindex;
 	if (bpf_fib_lookup(ctx, &fib, sizeof(fib), 0) != BPF_FIB_LKUP_RET_SUCCESS)
-		return XDP_PASS;
+		return TC_ACT_OK;
 	/* RFC 1141: the TTL loses 1. */
 	check = ip->check + bpf_htons(0x0100);
 	ip->check = check + (check >= 0xffff);
