@@ -21,7 +21,8 @@ STEP_NS = 2_000_000
 
 
 def plain(name):
-    return re.sub(r"^__(pfx|cfi|pi)_|\.(isra|part|constprop|cold|llvm)\b.*", "", name)
+    # perf reads some names at its end, when the bed's programs are gone, so programs are not told from each other.
+    return PROGRAM if name.startswith("bpf_prog_") else re.sub(r"^__(pfx|cfi|pi)_|\.(isra|part|constprop|cold|llvm)\b.*", "", name)
 
 
 def perf_samples(folder):
@@ -30,7 +31,6 @@ def perf_samples(folder):
     text = gzip.open(packed, "rt") if packed.exists() else open(folder / "perf.txt")
     for line in text:
         if read := re.match(r"\s*(.+?)\s+(\d+)\s+(\d+)\.(\d{9}):\s+([0-9a-f]+) (\S+)", line):
-            # perf reads the names at its end, when the bed's programs are gone.
             is_program = read[6] == "[unknown]" and int(read[5], 16) >= MODULES
             yield int(read[3]) * 10**9 + int(read[4]), (read[1], read[2]), PROGRAM if is_program else plain(read[6])
 
@@ -72,8 +72,7 @@ def main():
     perf = collections.Counter(name for at, _, name in routers if any(low <= at < high for low, high in wanted))
     ours = collections.Counter()
     for stack in profile["stacks"]:
-        name = plain(stack["frames"].split(";")[-1])
-        ours[PROGRAM if name.startswith("bpf_prog_") else name] += stack["ns"]
+        ours[plain(stack["frames"].split(";")[-1])] += stack["ns"]
     whole, samples, theirs = sum(ours.values()), saturated["samples"], sum(perf.values())
     both = {name: (ours[name] / whole, perf[name] / theirs) for name in ours.keys() | perf.keys()}
     most = lambda at: sorted((name for name in both if not ENABLES.fullmatch(name)), key=lambda name: -both[name][at])[:TOP]

@@ -15,11 +15,12 @@ bench/machine.sh > "$out/machine.txt"
 rm -f "$out/record.jsonl"
 "${sampler[@]}" & perf=$!
 trap 'kill -INT $perf 2> /dev/null || true' EXIT
-"${command[@]}" --record "$out/record.jsonl" > "$out/result.json"
+"${command[@]}" --record "$out/record.jsonl" > /dev/null
 kill -INT $perf
 wait $perf || true
 python3 -c 'import time; print(time.time() - time.monotonic())' > "$out/boot_utc.txt"
-perf script -i "$out/perf.data" -F comm,tid,time,ip,sym -G --ns > "$out/perf.txt" 2> /dev/null
+perf script -i "$out/perf.data" -F comm,tid,time,ip,sym -G --ns 2> /dev/null \
+	| grep -E '^ *(cpumap|napi|kthreadd)' > "$out/perf.txt"
 python3 bench/explain/perf.py "$out" | tee "$out/summary.md"
 rm -f "$out/perf.data"
 gzip -9nf "$out/perf.txt"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Forwards UDP over IPv4 by the kernel's own routes and neighbours, as samples/bpf/xdp_fwd_kern.c does with XDP. */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

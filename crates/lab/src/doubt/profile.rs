@@ -90,12 +90,12 @@ fn unclassified(load: &ProfiledLoad) -> Option<Doubt> {
 fn throttled(times: u64) -> Option<Doubt> {
     (times > 0).then(|| Doubt {
         name: "sampling-throttled",
-        weight: Weight::Unsure(3),
+        weight: Weight::Unsure(0),
         seen: format!(
-            "the kernel stopped the sampling {times} times, because samples took it too long"
+            "the kernel stopped the sampling {times} times, because samples took too long"
         ),
         why: "What ran until it sampled again is missing from the split.",
-        next: "Run `sysctl kernel.perf_event_max_sample_rate=100000` and measure again.",
+        next: "Run `sysctl kernel.perf_event_max_sample_rate=100000 kernel.perf_cpu_time_max_percent=0` and measure again.",
     })
 }
 

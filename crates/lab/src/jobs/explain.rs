@@ -24,7 +24,9 @@ use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine, ProfiledLoad};
-use split::{Profiled, Stacks, interval};
+use split::{Profiled, interval};
+
+pub use split::{Divided, Stacks};
 
 /// Trials at saturation: fewer have no interval over trials.
 pub const TRIALS_MIN: u32 = 3;

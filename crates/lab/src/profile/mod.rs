@@ -14,8 +14,7 @@ pub use lattice::Segment;
 pub use mpps_linux::perf::SamplingClock;
 pub use mpps_linux::symbols::{Symbol, Symbols};
 pub use programs::symbols;
-#[cfg(test)]
-pub(crate) use resolve::{Taken, resolve};
+pub use resolve::{Taken, resolve};
 pub use sampler::{Sampler, SamplerPlan};
 
 use std::collections::BTreeMap;

@@ -6,14 +6,20 @@ use mpps_linux::{Error, Result, task};
 use std::collections::{BTreeMap, HashMap};
 
 /// What the kernel wrote of one CPU.
-pub(crate) struct Taken {
+pub struct Taken {
+    /// Its number.
     pub cpu: usize,
+    /// Records, one behind the other.
     pub octets: Vec<u8>,
+    /// The periods it was sampled with.
     pub segments: Vec<Segment>,
 }
 
 /// Reads the samples of all CPUs, from this time on, and names what ran.
-pub(crate) fn resolve(
+///
+/// # Errors
+/// The records are of another layout.
+pub fn resolve(
     clock: SamplingClock,
     from_ns: u64,
     taken: &[Taken],

@@ -8,6 +8,7 @@ use mpps_method::statistics::quantile;
 use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
+use std::ops::Range;
 
 /// The part of the samples that fire in time, by definition.
 const USUAL: f64 = 0.95;
@@ -69,15 +70,10 @@ impl Profiled {
             return;
         };
         let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
-        let samples: Vec<&Sample> = (profile.of_tasks(tids))
-            .filter(|sample| within.contains(&sample.time_ns))
-            .collect();
-        let placed = placed(profile, &samples);
-        self.split = stage::split(&placed, frame_ns, SEED);
-        let whole: f64 = placed.iter().map(|sample| sample.weight).sum();
+        let divided = Divided::new(profile, tids, within.clone(), frame_ns);
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
-            SamplingClock::Timer => Some((whole / busy_ns.max(1) as f64).min(1.0)),
+            SamplingClock::Timer => Some((divided.sampled / busy_ns.max(1) as f64).min(1.0)),
             SamplingClock::Cycles => {
                 let seen =
                     |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();
@@ -85,12 +81,39 @@ impl Profiled {
                 shares.min_by(f64::total_cmp)
             }
         };
+        (self.split, self.stacks) = (divided.split, divided.stacks);
+    }
+}
+
+/// A profile as parts of a frame's time.
+pub struct Divided {
+    /// `None` without a sample.
+    pub split: Option<Split>,
+    /// Its call stacks.
+    pub stacks: Stacks,
+    /// Time that the samples stand for, in units of the clock.
+    sampled: f64,
+}
+
+impl Divided {
+    /// Divides the time of a frame by the samples of these tasks within a time, ns of the monotonic clock.
+    #[must_use]
+    pub fn new(profile: &Profile, tids: &[i32], within: Range<u64>, frame_ns: f64) -> Self {
+        let samples: Vec<&Sample> = (profile.of_tasks(tids))
+            .filter(|sample| within.contains(&sample.time_ns))
+            .collect();
+        let placed = placed(profile, &samples);
+        let sampled: f64 = placed.iter().map(|sample| sample.weight).sum();
         let weights = samples.iter().zip(&placed);
         let weights = weights.map(|(sample, placed)| {
-            let ns = placed.weight * frame_ns / whole;
+            let ns = placed.weight * frame_ns / sampled;
             (&*sample.stack, placed.placed.stage, ns)
         });
-        self.stacks.fill(profile, weights);
+        Self {
+            split: stage::split(&placed, frame_ns, SEED),
+            stacks: Stacks::new(profile, weights),
+            sampled,
+        }
     }
 }
 
@@ -138,15 +161,15 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
 
 /// Call stacks by their functions from the outermost and the stage of each, with ns a frame.
 #[derive(Default)]
-pub(super) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
+pub struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
 
 impl Stacks {
     /// Stacks with the stage of the function that ran, and ns. Each is named once, because samples are many.
-    fn fill<'p>(
-        &mut self,
+    fn new<'p>(
         profile: &'p Profile,
         samples: impl Iterator<Item = (&'p [SymbolId], Stage, f64)>,
-    ) {
+    ) -> Self {
+        let mut stacks = Self::default();
         let mut by_stack: HashMap<(&[SymbolId], Stage), f64> = HashMap::new();
         for (stack, leaf, ns) in samples {
             *by_stack.entry((stack, leaf)).or_default() += ns;
@@ -160,21 +183,23 @@ impl Stacks {
             let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
             let frames: Vec<&str> = names.iter().rev().copied().collect();
             let key = (frames.join(";"), stages.collect());
-            *self.0.entry(key).or_default() += ns;
+            *stacks.0.entry(key).or_default() += ns;
         }
+        stacks
     }
 
-    pub fn add(&mut self, other: Self, times: f64) {
+    pub(super) fn add(&mut self, other: Self, times: f64) {
         for (stack, ns) in other.0 {
             *self.0.entry(stack).or_default() += ns * times;
         }
     }
 
-    pub fn divide(&mut self, by: f64) {
+    pub(super) fn divide(&mut self, by: f64) {
         self.0.values_mut().for_each(|ns| *ns /= by);
     }
 
     /// The largest first, the smallest as one.
+    #[must_use]
     pub fn folded(self) -> Vec<FoldedStack> {
         let stack = |((frames, stages), ns)| FoldedStack { frames, stages, ns };
         let mut stacks: Vec<FoldedStack> = self.0.into_iter().map(stack).collect();
@@ -251,84 +276,6 @@ pub(super) fn interval(found: saturation::Interval) -> Interval<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::monotonic_ns;
-    use crate::profile::{Segment, Symbols, Taken, resolve};
-    use mpps_method::random::Random;
-
-    /// 10 s of 4 CPUs at 10 kHz: call chains of 12 to 30 functions of this machine's, 4 000 different ones. A
-    /// benchmark, because no test depends on speed:
-    /// `cargo test --release -p mpps-lab --lib -- --ignored --nocapture many_samples`.
-    #[test]
-    #[ignore = "a benchmark: reads this machine's names of functions"]
-    fn many_samples_are_resolved_placed_and_folded() {
-        const CPUS: u64 = 4;
-        const SAMPLES: u64 = 100_000;
-        const PERIOD: u64 = 100_000;
-        let symbols = Symbols::read(&[]).expect("names, as root");
-        let text = std::fs::read_to_string("/proc/kallsyms").expect("names");
-        let code = text
-            .lines()
-            .filter(|line| line.contains(" t ") || line.contains(" T "));
-        let address = |line: &str| u64::from_str_radix(&line[..16], 16).expect("an address") + 3;
-        let addresses: Vec<u64> = code.map(address).collect();
-        let mut random = Random::from_seed(1);
-        let mut chain = || -> Vec<u64> {
-            let drawn = (0..12 + random.below(19)).map(|_| random.below(addresses.len() as u64));
-            drawn.map(|at| addresses[at as usize]).collect()
-        };
-        let chains: Vec<Vec<u64>> = (0..4_000).map(|_| chain()).collect();
-        let segment = Segment {
-            asked_ns: 0,
-            set_ns: 0,
-            to_ns: (SAMPLES + 1) * PERIOD,
-            period: PERIOD,
-            counted: None,
-        };
-        let record = |cpu: u64, k: u64, chain: &[u64]| {
-            let late = 400 + (k * 37) % 100;
-            let words = [chain[0], 7 << 32 | 7, (k + 1) * PERIOD + late, cpu, PERIOD];
-            let length = 8 + 8 * (words.len() + 1 + chain.len()) as u64;
-            // A sample (9) of the kernel's mode (1).
-            let head = [9 | 1 << 32 | length << 48];
-            let all = [&head[..], &words, &[chain.len() as u64], chain].concat();
-            all.into_iter().flat_map(u64::to_ne_bytes)
-        };
-        let cpu = |cpu: u64| Taken {
-            cpu: cpu as usize,
-            octets: (0..SAMPLES)
-                .flat_map(|k| record(cpu, k, &chains[((k * 7 + cpu) % 4_000) as usize]))
-                .collect(),
-            segments: vec![segment],
-        };
-        let taken: Vec<Taken> = (0..CPUS).map(cpu).collect();
-        let begun = monotonic_ns();
-        let profile = resolve(SamplingClock::Timer, 0, &taken, &symbols).expect("a profile");
-        let resolved = monotonic_ns();
-        let samples: Vec<&Sample> = profile.of_tasks(&[7]).collect();
-        let placed = placed(&profile, &samples);
-        let split = stage::split(&placed, 1_000.0, SEED).expect("a split");
-        let split_at = monotonic_ns();
-        let mut stacks = Stacks::default();
-        let weights = samples.iter().zip(&placed);
-        let weights = weights.map(|(sample, at)| (&*sample.stack, at.placed.stage, at.weight));
-        stacks.fill(&profile, weights);
-        let folded = stacks.folded();
-        let octets = serde_json::to_vec(&folded).expect("JSON").len();
-        let ends = [
-            (resolved, begun),
-            (split_at, resolved),
-            (monotonic_ns(), split_at),
-        ];
-        let [resolved, split_up, told] = ends.map(|(to, from)| (to - from) / 1_000_000);
-        println!(
-            "resolved {resolved} ms, placed and split {split_up} ms, folded {told} ms, {octets} octets"
-        );
-        assert_eq!(split.samples, CPUS * SAMPLES);
-        assert_eq!(
-            profile.cpus[0].samples[5].lateness_ns.map(|ns| ns < 200),
-            Some(true)
-        );
-    }
 
     #[test]
     fn stacks_that_do_not_fit_become_the_rest() {
