@@ -2,6 +2,7 @@
 //! (`/proc/kallsyms`).
 
 use crate::error::{Error, Result};
+use std::fmt::Write as _;
 
 const PATH: &str = "/proc/kallsyms";
 /// The file does not say where the last function of a module or an eBPF program ends. It has at most so many octets.
@@ -34,16 +35,25 @@ pub struct Symbol<'a> {
 }
 
 impl Symbols {
-    /// Reads them.
+    /// Reads them. The file leaves eBPF programs out where `net.core.bpf_jit_kallsyms` is 0 or `bpf_jit_harden` is not,
+    /// so they may come beside it: addresses and names.
     ///
     /// # Errors
     /// There is no such file (CONFIG_KALLSYMS), or the kernel hides the addresses.
-    pub fn read() -> Result<Self> {
+    pub fn read(programs: &[(u64, String)]) -> Result<Self> {
         let fail = |e| {
             Error::from_io("read names of functions", PATH, &e)
                 .with_remedy("needs a kernel with CONFIG_KALLSYMS, and /proc")
         };
-        Self::parse(std::fs::read_to_string(PATH).map_err(fail)?)
+        Self::with_programs(std::fs::read_to_string(PATH).map_err(fail)?, programs)
+    }
+
+    fn with_programs(mut text: String, programs: &[(u64, String)]) -> Result<Self> {
+        for (address, name) in programs {
+            // Writing to a string cannot fail.
+            let _written = writeln!(text, "{address:016x} t {name}\t[bpf]");
+        }
+        Self::parse(text)
     }
 
     fn parse(text: String) -> Result<Self> {
@@ -65,7 +75,7 @@ impl Symbols {
         }
         if entries.iter().all(|&(address, ..)| address == 0) {
             let hidden = refuse("the kernel hides the addresses");
-            return Err(hidden.with_remedy("run as root with kernel.kptr_restrict at 0 or 1"));
+            return Err(hidden.with_remedy("run as root (CAP_SYSLOG) with kernel.kptr_restrict at 0 or 1; without names no time can be split"));
         }
         entries.sort_unstable();
         entries.dedup_by_key(|&mut (address, ..)| address);
@@ -195,6 +205,27 @@ ffffffffc0100000 t bpf_prog_aa981578612e3fbb_start\t[bpf]
         assert_eq!(program.name, "bpf_prog_aa981578612e3fbb_start");
         assert_eq!(program.module, Some("bpf"));
         assert_eq!(symbols.find(0xffff_ffff_8100_0000).unwrap().module, None);
+    }
+
+    #[test]
+    fn programs_that_the_file_leaves_out_have_names() {
+        let programs = [
+            (0xffff_ffff_c010_0000, "bpf_prog_aa981578612e3fbb_other"),
+            (0xffff_ffff_c010_0400, "bpf_prog_0123456789abcdef_leave"),
+        ];
+        let programs = programs.map(|(address, name)| (address, name.to_owned()));
+        let symbols = Symbols::with_programs(LINES.to_owned(), &programs).unwrap();
+        // What the file says goes first.
+        for (address, name) in [
+            (0xffff_ffff_c010_0010, "bpf_prog_aa981578612e3fbb_start"),
+            (0xffff_ffff_c010_0410, "bpf_prog_0123456789abcdef_leave"),
+        ] {
+            let found = symbols.find(address).unwrap();
+            assert_eq!((found.name, found.module), (name, Some("bpf")));
+        }
+        // Programs alone are no names of the kernel's.
+        let hidden = "0000000000000000 T first\n".to_owned();
+        assert!(Symbols::with_programs(hidden, &[(0, "bpf_prog_x".to_owned())]).is_err());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
 use crate::profile::Completeness;
-use mpps_linux::setting::Setting;
 use mpps_method::{LimitedBy, Trial, Verdict};
 use mpps_record::{ProfileLine, ProfiledLoad};
 
@@ -23,6 +22,8 @@ pub struct ProfileDoubts<'a> {
     pub tested: &'a [Completeness],
     /// What keeps the router from forwarding more.
     pub limited_by: LimitedBy,
+    /// How often the kernel stopped the sampling.
+    pub throttled: u64,
     /// Trials that were void, and all.
     pub void: (u32, u32),
     /// Those that count.
@@ -36,7 +37,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
     let one_each = [
         saturated.and_then(missing),
         saturated.and_then(unclassified),
-        programs_without_names(),
+        throttled(weighed.throttled),
         (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
         self_test(weighed.tested),
         looking(weighed.line),
@@ -86,18 +87,15 @@ fn unclassified(load: &ProfiledLoad) -> Option<Doubt> {
     })
 }
 
-/// Read again each time, because it is the kernel's.
-fn programs_without_names() -> Option<Doubt> {
-    let hidden = Setting::sysctl("net.core.bpf_jit_kallsyms")
-        .read()
-        .is_ok_and(|value| value == "0");
-    hidden.then(|| Doubt {
-        name: "bpf-names",
-        weight: Weight::Shifted(3),
-        seen: "the kernel hides the names of eBPF programs (net.core.bpf_jit_kallsyms is 0)"
-            .to_owned(),
-        why: "The bed's own programs are then not told from the router's work.",
-        next: "Run `sysctl net.core.bpf_jit_kallsyms=1` and measure again.",
+fn throttled(times: u64) -> Option<Doubt> {
+    (times > 0).then(|| Doubt {
+        name: "sampling-throttled",
+        weight: Weight::Unsure(0),
+        seen: format!(
+            "the kernel stopped the sampling {times} times, because samples took too long"
+        ),
+        why: "What ran until it sampled again is missing from the split.",
+        next: "Run `sysctl kernel.perf_event_max_sample_rate=100000 kernel.perf_cpu_time_max_percent=0` and measure again.",
     })
 }
 
@@ -148,5 +146,17 @@ fn by_timer() -> Doubt {
         seen: "samples come from a timer (cpu-clock), because this machine has no PMU".to_owned(),
         why: "Code that runs with interrupts off is sampled where it enables them again; such samples are given to who had turned them off.",
         next: "Measure on a machine with a PMU to see this code itself.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_throttled_sampling_is_doubted() {
+        assert_eq!(throttled(0), None);
+        let doubt = throttled(7).expect("a doubt");
+        assert!(doubt.seen.contains("7 times"), "{}", doubt.seen);
     }
 }

@@ -14,7 +14,7 @@ use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
-use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness};
+use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
 use crate::tester::{Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
@@ -24,7 +24,9 @@ use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine, ProfiledLoad};
-use split::{Profiled, Stacks, interval};
+use split::{Profiled, interval};
+
+pub use split::{Divided, Stacks};
 
 /// Trials at saturation: fewer have no interval over trials.
 pub const TRIALS_MIN: u32 = 3;
@@ -110,7 +112,7 @@ fn measure_size(
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
     // After the last program was loaded, or it would have no name.
-    let symbols = Symbols::read().map_err(TesterError::from)?;
+    let symbols = symbols().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, SELF_TEST)?;
     size.line.cpus.clone_from(&cpus.dut);
     let explainer = Explainer {
@@ -119,6 +121,7 @@ fn measure_size(
         symbols,
         sampler,
         void: 0,
+        throttled: 0,
         tried: Vec::new(),
     };
     explainer.explain(sends, offer.trials, &tested, size, trials)
@@ -132,6 +135,8 @@ struct Explainer<'bed> {
     sampler: SamplerPlan,
     /// Void trials so far.
     void: u32,
+    /// How often the kernel stopped the sampling.
+    throttled: u64,
     /// Those that count.
     tried: Vec<(Trial, Verdict)>,
 }
@@ -172,6 +177,7 @@ impl Explainer<'_> {
             line: &size.line,
             tested,
             limited_by,
+            throttled: self.throttled,
             void: (self.void, self.tried.len() as u32 + self.void),
             trials: &self.tried,
         });
@@ -268,6 +274,8 @@ impl Explainer<'_> {
             judged.ok_or(JobError::NoThreads)
         })?;
         self.void += void;
+        let cpus = profile.iter().flat_map(|profile| &profile.cpus);
+        self.throttled += cpus.map(|cpu| cpu.throttled).sum::<u64>();
         self.tried.push((judged.trial.clone(), judged.verdict));
         let tids: Vec<i32> = self
             .tester

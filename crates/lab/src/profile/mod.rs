@@ -5,12 +5,16 @@
 
 mod completeness;
 mod lattice;
+mod programs;
+mod resolve;
 mod sampler;
 
 pub use completeness::{Completeness, completeness};
 pub use lattice::Segment;
 pub use mpps_linux::perf::SamplingClock;
 pub use mpps_linux::symbols::{Symbol, Symbols};
+pub use programs::symbols;
+pub use resolve::{Taken, resolve};
 pub use sampler::{Sampler, SamplerPlan};
 
 use std::collections::BTreeMap;

@@ -1,14 +1,14 @@
 //! Samples CPUs from its start to its stop.
 
-use super::{CpuProfile, Profile, Sample, Segment, SymbolId, Symbols};
+use super::resolve::{Taken, resolve};
+use super::{Profile, Segment, Symbols};
 use crate::clock::{monotonic_ns, wait_until};
 use crate::tester::TesterError;
 use crate::tester::real_time::RealTime;
 use mpps_linux::cpu::CpuSet;
-use mpps_linux::perf::{CpuSampler, Record, Sampled, SamplingClock, records};
-use mpps_linux::{Error, Result, task};
+use mpps_linux::perf::{CpuSampler, SamplingClock};
+use mpps_linux::{Error, Result};
 use mpps_method::random::Random;
-use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -65,10 +65,8 @@ pub struct Sampler {
 
 /// One CPU, and what was read of it so far.
 struct Observed {
-    cpu: usize,
     event: CpuSampler,
-    octets: Vec<u8>,
-    segments: Vec<Segment>,
+    taken: Taken,
     /// The current one.
     period: u64,
     /// What the clock had counted when the current segment began. `None`: the clock is the timer.
@@ -109,19 +107,8 @@ impl Sampler {
         drop(self.thread);
         let gone = || Error::from_text("sample CPUs", "of the DUT", "the thread has panicked");
         let observed = self.ended.recv().map_err(|_| gone())??;
-        let ends = observed.iter().filter_map(|cpu| cpu.segments.last());
-        let to_ns = ends.map(|segment| segment.to_ns).min();
-        let mut names = Names::new(symbols);
-        let profiles = observed.iter().map(|cpu| cpu.profile(&mut names));
-        let cpus: Vec<CpuProfile> = profiles.collect::<Result<_>>()?;
-        Ok(Profile {
-            clock: self.clock,
-            from_ns: self.from_ns,
-            to_ns: to_ns.unwrap_or(self.from_ns).max(self.from_ns),
-            tasks: task_names(&cpus),
-            cpus,
-            names: names.names,
-        })
+        let taken: Vec<Taken> = observed.into_iter().map(|cpu| cpu.taken).collect();
+        Ok(resolve(self.clock, self.from_ns, &taken, symbols)?)
     }
 }
 
@@ -197,10 +184,12 @@ fn mind(
 impl Observed {
     fn open(cpu: usize, clock: SamplingClock, period: u64) -> Result<Self> {
         Ok(Self {
-            cpu,
             event: CpuSampler::open(cpu, clock, period, RING_PAGES)?,
-            octets: Vec::new(),
-            segments: Vec::new(),
+            taken: Taken {
+                cpu,
+                octets: Vec::new(),
+                segments: Vec::new(),
+            },
             period,
             counted: (clock == SamplingClock::Cycles).then_some(0),
         })
@@ -211,7 +200,7 @@ impl Observed {
         let asked_ns = monotonic_ns();
         set(&self.event)?;
         let set_ns = monotonic_ns();
-        self.segments.push(Segment {
+        self.taken.segments.push(Segment {
             asked_ns,
             set_ns,
             to_ns: set_ns,
@@ -223,7 +212,7 @@ impl Observed {
 
     /// Ends the current segment at this time.
     fn close(&mut self, to_ns: u64) -> Result<()> {
-        let Some(current) = self.segments.last_mut() else {
+        let Some(current) = self.taken.segments.last_mut() else {
             return Ok(());
         };
         current.to_ns = to_ns;
@@ -242,142 +231,13 @@ impl Observed {
     }
 
     fn read(&mut self, at_most: usize) -> Result<()> {
-        self.event.drain(at_most, &mut self.octets)
+        self.event.drain(at_most, &mut self.taken.octets)
     }
 
     fn end(&mut self) -> Result<()> {
         self.close(monotonic_ns())?;
         self.event.disable()?;
         self.read(usize::MAX)
-    }
-
-    /// Its samples, with names.
-    fn profile(&self, names: &mut Names<'_>) -> Result<CpuProfile> {
-        let mut profile = CpuProfile {
-            cpu: self.cpu,
-            samples: Vec::new(),
-            lost: 0,
-            throttled: 0,
-            segments: self.segments.clone(),
-        };
-        for record in records(&self.octets) {
-            let torn = |at| {
-                let object = format!("samples of CPU {}", self.cpu);
-                Error::from_text("read", object, format!("a record at {at} is torn"))
-                    .with_remedy("the kernel uses another layout; rebuild mpps")
-            };
-            match record.map_err(torn)? {
-                Record::Sample(sample) => profile.samples.extend(self.sample(&sample, names)),
-                Record::Lost(records) => profile.lost += records,
-                Record::Throttled => profile.throttled += 1,
-                Record::Unthrottled | Record::Other(_) => {}
-            }
-        }
-        profile.samples.sort_by_key(|sample| sample.time_ns);
-        set_lateness(&mut profile);
-        Ok(profile)
-    }
-
-    /// `None`: it came before its period was known, or after the end.
-    fn sample(&self, sample: &Sampled<'_>, names: &mut Names<'_>) -> Option<Sample> {
-        let place = Segment::place(&self.segments, sample.time_ns)?;
-        let is_over = self.segments.last()?.to_ns < sample.time_ns;
-        (!is_over).then(|| Sample {
-            time_ns: sample.time_ns,
-            weight: self.segments[place].period,
-            lateness_ns: None,
-            task: sample.tid,
-            ip: sample.ip,
-            stack: names.stack(sample),
-        })
-    }
-}
-
-/// Where the clock is the timer: in each segment, against its own promptest samples.
-fn set_lateness(profile: &mut CpuProfile) {
-    let segments = &profile.segments;
-    let place = |sample: &Sample| Segment::place(segments, sample.time_ns);
-    for samples in profile
-        .samples
-        .chunk_by_mut(|one, other| place(one) == place(other))
-    {
-        let of = samples.first().and_then(place).map(|place| segments[place]);
-        let times: Vec<u64> = samples.iter().map(|sample| sample.time_ns).collect();
-        let timed = of.filter(|segment| segment.counted.is_none());
-        let late = timed.and_then(|segment| segment.lateness(&times));
-        for (sample, late) in samples.iter_mut().zip(late.into_iter().flatten()) {
-            sample.lateness_ns = Some(late);
-        }
-    }
-}
-
-/// Names of the tasks that ran.
-fn task_names(cpus: &[CpuProfile]) -> BTreeMap<i32, String> {
-    let tids = cpus
-        .iter()
-        .flat_map(|cpu| &cpu.samples)
-        .map(|sample| sample.task);
-    let mut names: BTreeMap<i32, String> = tids.map(|tid| (tid, String::new())).collect();
-    for (tid, name) in &mut names {
-        *name = match tid {
-            0 => "swapper".to_owned(),
-            // Empty: it has ended, or our process namespace does not show it.
-            _ => task::comm(*tid).unwrap_or_default(),
-        };
-    }
-    names.retain(|_, name| !name.is_empty());
-    names
-}
-
-/// Functions by address, each name once.
-struct Names<'a> {
-    symbols: &'a Symbols,
-    names: Vec<Box<str>>,
-    by_name: HashMap<&'a str, SymbolId>,
-    by_address: HashMap<u64, SymbolId>,
-}
-
-impl<'a> Names<'a> {
-    fn new(symbols: &'a Symbols) -> Self {
-        Self {
-            symbols,
-            // `SymbolId::UNKNOWN` and `SymbolId::USER`.
-            names: vec!["[unknown]".into(), "[user]".into()],
-            by_name: HashMap::new(),
-            by_address: HashMap::new(),
-        }
-    }
-
-    fn stack(&mut self, sample: &Sampled<'_>) -> Box<[SymbolId]> {
-        if !sample.in_kernel {
-            return [SymbolId::USER].into();
-        }
-        let mut calls = sample.chain();
-        let ran = calls.next().unwrap_or(sample.ip);
-        // A return address may lie behind the end of the function that called.
-        let callers = calls.map(|address| address.saturating_sub(1));
-        std::iter::once(ran)
-            .chain(callers)
-            .map(|address| self.find(address))
-            .collect()
-    }
-
-    fn find(&mut self, address: u64) -> SymbolId {
-        if let Some(known) = self.by_address.get(&address) {
-            return *known;
-        }
-        let id = self
-            .symbols
-            .find(address)
-            .map_or(SymbolId::UNKNOWN, |symbol| {
-                let next = SymbolId(self.names.len() as u32);
-                *self.by_name.entry(symbol.name).or_insert_with(|| {
-                    self.names.push(symbol.name.into());
-                    next
-                })
-            });
-        self.by_address.insert(address, id);
-        id
     }
 }
 

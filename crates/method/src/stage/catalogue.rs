@@ -152,10 +152,15 @@ fn stage_named(name: &str) -> Option<Option<Stage>> {
     })
 }
 
-/// A symbol without what compiler and reader add to a function's name: module, offset, suffixes of clones.
+/// A symbol without what compiler and reader add to a function's name: module, offset, suffixes of clones, and what
+/// the kernel's build puts before its padding, its type and its position-independent alias.
 pub(super) fn plain(symbol: &str) -> &str {
     let name = symbol.split([' ', '[']).next().unwrap_or_default();
     let name = name.split_once("+0x").map_or(name, |(name, _)| name);
+    let mut aliases = ["__pfx_", "__cfi_", "__pi_"].iter();
+    let name = aliases
+        .find_map(|alias| name.strip_prefix(alias))
+        .unwrap_or(name);
     if !name.contains('.') {
         return name;
     }
@@ -247,6 +252,9 @@ mod tests {
             ("start_xmit [virtio_net]", "start_xmit"),
             ("nft_do_chain+0x1a/0x90 [nf_tables]", "nft_do_chain"),
             ("slab_update_freelist.isra.0.part.3", "slab_update_freelist"),
+            ("__pi___x86_indirect_thunk_rax", "__x86_indirect_thunk_rax"),
+            ("__pfx_ip_forward", "ip_forward"),
+            ("nf_conntrack_in.llvm.123 [nf_conntrack]", "nf_conntrack_in"),
             ("[unknown]", ""),
             ("", ""),
         ] {

@@ -125,6 +125,17 @@ fn every_profile_is_placed() {
     }
 }
 
+/// The network path of the kernels of Debian 12 (6.1.192) and 13 (6.12.107), as bench/explain/names.py lists it.
+const DEBIAN: &str = include_str!("tests/debian.names");
+
+#[test]
+fn debians_kernels_have_a_row_for_each_name() {
+    let unknown = |name: &&str| place(&[name], Router::OnBed).unknown;
+    assert!(DEBIAN.lines().count() > 500);
+    let without: Vec<&str> = DEBIAN.lines().filter(unknown).collect();
+    assert!(without.is_empty(), "{without:?}");
+}
+
 #[test]
 fn causes_are_those_of_the_set_up() {
     let plain = profile(IPV4);

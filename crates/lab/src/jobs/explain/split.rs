@@ -8,6 +8,7 @@ use mpps_method::statistics::quantile;
 use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
+use std::ops::Range;
 
 /// The part of the samples that fire in time, by definition.
 const USUAL: f64 = 0.95;
@@ -69,15 +70,10 @@ impl Profiled {
             return;
         };
         let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
-        let samples: Vec<&Sample> = (profile.of_tasks(tids))
-            .filter(|sample| within.contains(&sample.time_ns))
-            .collect();
-        let placed = placed(profile, &samples);
-        self.split = stage::split(&placed, frame_ns, SEED);
-        let whole: f64 = placed.iter().map(|sample| sample.weight).sum();
+        let divided = Divided::new(profile, tids, within.clone(), frame_ns);
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
-            SamplingClock::Timer => Some((whole / busy_ns.max(1) as f64).min(1.0)),
+            SamplingClock::Timer => Some((divided.sampled / busy_ns.max(1) as f64).min(1.0)),
             SamplingClock::Cycles => {
                 let seen =
                     |cpu: &crate::profile::CpuProfile| cpu.seen(within.start, within.end).share();
@@ -85,9 +81,38 @@ impl Profiled {
                 shares.min_by(f64::total_cmp)
             }
         };
-        for (sample, placed) in samples.iter().zip(&placed) {
-            let ns = placed.weight * frame_ns / whole;
-            self.stacks.sample(profile, sample, placed.placed.stage, ns);
+        (self.split, self.stacks) = (divided.split, divided.stacks);
+    }
+}
+
+/// A profile as parts of a frame's time.
+pub struct Divided {
+    /// `None` without a sample.
+    pub split: Option<Split>,
+    /// Its call stacks.
+    pub stacks: Stacks,
+    /// Time that the samples stand for, in units of the clock.
+    sampled: f64,
+}
+
+impl Divided {
+    /// Divides the time of a frame by the samples of these tasks within a time, ns of the monotonic clock.
+    #[must_use]
+    pub fn new(profile: &Profile, tids: &[i32], within: Range<u64>, frame_ns: f64) -> Self {
+        let samples: Vec<&Sample> = (profile.of_tasks(tids))
+            .filter(|sample| within.contains(&sample.time_ns))
+            .collect();
+        let placed = placed(profile, &samples);
+        let sampled: f64 = placed.iter().map(|sample| sample.weight).sum();
+        let weights = samples.iter().zip(&placed);
+        let weights = weights.map(|(sample, placed)| {
+            let ns = placed.weight * frame_ns / sampled;
+            (&*sample.stack, placed.placed.stage, ns)
+        });
+        Self {
+            split: stage::split(&placed, frame_ns, SEED),
+            stacks: Stacks::new(profile, weights),
+            sampled,
         }
     }
 }
@@ -109,7 +134,11 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
                 ns: u64::from(later),
                 usual_ns: 0,
             });
-            place_late(&names(profile, stack), late, Router::OnBed)
+            let names = names(profile, stack);
+            match profile.clock {
+                SamplingClock::Timer => place_late(&names, late, Router::OnBed),
+                SamplingClock::Cycles => place(&names, Router::OnBed),
+            }
         })
     };
     // Only a function that enables interrupts makes a shadow where the lateness is not known.
@@ -124,12 +153,7 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
         stage::Sample {
             at_ns: sample.time_ns,
             weight: sample.weight as f64,
-            placed: match profile.clock {
-                SamplingClock::Timer => {
-                    place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual))
-                }
-                SamplingClock::Cycles => place(&names(profile, &sample.stack), Router::OnBed),
-            },
+            placed: place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual)),
         }
     };
     samples.iter().map(place_one).collect()
@@ -137,32 +161,45 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
 
 /// Call stacks by their functions from the outermost and the stage of each, with ns a frame.
 #[derive(Default)]
-pub(super) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
+pub struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
 
 impl Stacks {
-    fn sample(&mut self, profile: &Profile, sample: &Sample, leaf: Stage, ns: f64) {
-        let names = names(profile, &sample.stack);
-        let stage_of = |at: usize| match at {
-            0 => leaf,
-            _ => place(&names[at..], Router::OnBed).stage,
-        };
-        let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
-        let stages = stages.collect();
-        let frames: Vec<&str> = names.iter().rev().copied().collect();
-        *self.0.entry((frames.join(";"), stages)).or_default() += ns;
+    /// Stacks with the stage of the function that ran, and ns. Each is named once, because samples are many.
+    fn new<'p>(
+        profile: &'p Profile,
+        samples: impl Iterator<Item = (&'p [SymbolId], Stage, f64)>,
+    ) -> Self {
+        let mut stacks = Self::default();
+        let mut by_stack: HashMap<(&[SymbolId], Stage), f64> = HashMap::new();
+        for (stack, leaf, ns) in samples {
+            *by_stack.entry((stack, leaf)).or_default() += ns;
+        }
+        for ((stack, leaf), ns) in by_stack {
+            let names = names(profile, stack);
+            let stage_of = |at: usize| match at {
+                0 => leaf,
+                _ => place(&names[at..], Router::OnBed).stage,
+            };
+            let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
+            let frames: Vec<&str> = names.iter().rev().copied().collect();
+            let key = (frames.join(";"), stages.collect());
+            *stacks.0.entry(key).or_default() += ns;
+        }
+        stacks
     }
 
-    pub fn add(&mut self, other: Self, times: f64) {
+    pub(super) fn add(&mut self, other: Self, times: f64) {
         for (stack, ns) in other.0 {
             *self.0.entry(stack).or_default() += ns * times;
         }
     }
 
-    pub fn divide(&mut self, by: f64) {
+    pub(super) fn divide(&mut self, by: f64) {
         self.0.values_mut().for_each(|ns| *ns /= by);
     }
 
     /// The largest first, the smallest as one.
+    #[must_use]
     pub fn folded(self) -> Vec<FoldedStack> {
         let stack = |((frames, stages), ns)| FoldedStack { frames, stages, ns };
         let mut stacks: Vec<FoldedStack> = self.0.into_iter().map(stack).collect();
