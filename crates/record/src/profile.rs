@@ -61,8 +61,11 @@ pub struct ProfiledLoad {
     pub router_ns: f64,
     /// How often the router's threads woke up for a frame; null where nobody counted.
     pub wake_ups_per_frame: Option<f64>,
-    /// Polls for a frame; null where nobody counted.
+    /// Polls for a frame that took any; null where nobody counted.
     pub polls_per_frame: Option<f64>,
+    /// Share of its time that the sender waited for the next frame's time; null where nobody knows.
+    #[serde(default)]
+    pub sender_waits_share: Option<f64>,
     /// Samples of the router's threads within the trials.
     pub samples: u64,
     /// Samples that found no room.
@@ -118,7 +121,8 @@ pub struct FoldedStack {
     pub ns: f64,
 }
 
-/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame.
+/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame + `waiting_ns` * share of its time that
+/// the sender waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostModel {
@@ -128,13 +132,19 @@ pub struct CostModel {
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,
+    /// Each frame while the sender waits all the time: it gives unused buffers back, under the lock that the router needs.
+    #[serde(default)]
+    pub waiting_ns: f64,
+    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`, `waiting`.
+    #[serde(default)]
+    pub mixed: Vec<String>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
-    /// Loads that it was fitted to, all below saturation.
+    /// Trials that it was fitted to, all below saturation and at one distance of the CPUs.
     pub loads: u32,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// The one that was measured.
+    /// The one that was measured at the same distance of the CPUs.
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,

@@ -17,9 +17,10 @@ use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
-use crate::tester::{Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
+use crate::tester::{Fault, PlantedFault, PollCounter, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
+use model::Tried;
 use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
@@ -30,6 +31,8 @@ use split::{Profiled, Stacks, interval};
 pub const TRIALS_MIN: u32 = 3;
 /// Loads below saturation, of what the router forwards at most.
 const SHARES: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
+/// Trials below saturation after each pair at it.
+const LOADS_A_TURN: usize = 3;
 /// Trials that tell how much to offer, at most.
 const FIRST_TRIALS: u32 = 4;
 /// Time for each half of the self-test.
@@ -109,6 +112,7 @@ fn measure_size(
     let _burning = plan.burn_ns.map(burn).transpose()?;
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
+    let polls = PollCounter::load(tester.dut_threads())?;
     // After the last program was loaded, or it would have no name.
     let symbols = Symbols::read().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, SELF_TEST)?;
@@ -118,10 +122,12 @@ fn measure_size(
         time: offer.time,
         symbols,
         sampler,
+        polls,
+        sends,
         void: 0,
         tried: Vec::new(),
     };
-    explainer.explain(sends, offer.trials, &tested, size, trials)
+    explainer.explain(offer.trials, &tested, size, trials)
 }
 
 /// A tester with the sampler beside it.
@@ -130,6 +136,9 @@ struct Explainer<'bed> {
     time: Span,
     symbols: Symbols,
     sampler: SamplerPlan,
+    polls: PollCounter,
+    /// What the sender can send at most.
+    sends: Rate,
     /// Void trials so far.
     void: u32,
     /// Those that count.
@@ -139,32 +148,30 @@ struct Explainer<'bed> {
 impl Explainer<'_> {
     fn explain(
         mut self,
-        sends: Rate,
         turns: u32,
         tested: &[Completeness],
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
     ) -> Result<(), JobError> {
         let mut stacks = Stacks::default();
-        let saturated = self.saturate(sends, turns, &mut stacks, size, trials)?;
+        let mut lower = Vec::new();
+        let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
-        let maximum = saturated.load.forwarding_fps.median;
         size.limited_by = Some(limited_by);
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
         size.line.loads.push(saturated.load);
-        for share in SHARES {
-            let rate = Rate::from_fps(maximum * share);
-            let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
-            let found = load_of(std::slice::from_ref(&profiled));
-            size.line
-                .loads
-                .extend(found.filter(|_| counts(&profiled.judged)));
-        }
+        let tried = |one: &Profiled| Tried::new(one, self.sends);
+        let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
         let threads = self.tester.dut_threads().len() as u32;
-        match model::fit(&size.line.loads, threads, limited_by) {
+        match model::fit(&saturated.tried, &points, threads, limited_by) {
             Ok(model) => size.line.model = Some(model),
             Err(why) => size.line.no_model = Some(why),
+        }
+        for share in SHARES {
+            let of_share = lower.extract_if(.., |(of, _)| *of == share);
+            let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
+            size.line.loads.extend(load_of(&of_share, self.sends));
         }
         let around = self.tester.surroundings();
         size.doubts = doubt::profile_doubts(&ProfileDoubts {
@@ -181,9 +188,8 @@ impl Explainer<'_> {
     /// Trials at a load a little above what the router forwards, with the sampler and without it in turns.
     fn saturate(
         &mut self,
-        sends: Rate,
         turns: u32,
-        stacks: &mut Stacks,
+        (stacks, lower): (&mut Stacks, &mut Vec<(f64, Profiled)>),
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
@@ -191,7 +197,7 @@ impl Explainer<'_> {
         // The first ones tell the rate; a burst is too short to tell it well. Then the load only rises.
         let mut most = 0.0_f64;
         for _ in 0..FIRST_TRIALS {
-            let first = self.trial(sends, Phase::Overload, false, trials)?;
+            let first = self.trial(self.sends, Phase::Overload, false, trials)?;
             most = forwards(&first).unwrap_or(0.0);
             if most > 0.0 {
                 break;
@@ -201,7 +207,7 @@ impl Explainer<'_> {
             let mut both = [None, None];
             // The same load for both.
             let rate = match most {
-                0.0 => sends,
+                0.0 => self.sends,
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
             for looks in [turn % 2 == 0, turn % 2 == 1] {
@@ -214,6 +220,20 @@ impl Explainer<'_> {
             }
             if let [Some(without), Some(with)] = both {
                 ratios.push(with / without);
+            }
+            let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
+            let maximum = statistics::median(&rates).unwrap_or(most);
+            for share in SHARES
+                .iter()
+                .cycle()
+                .skip(LOADS_A_TURN * turn as usize)
+                .take(LOADS_A_TURN)
+            {
+                let rate = Rate::from_fps(maximum * share);
+                let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
+                if counts(&profiled.judged) {
+                    lower.push((*share, profiled));
+                }
             }
         }
         size.line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
@@ -230,12 +250,15 @@ impl Explainer<'_> {
             stacks.add(std::mem::take(&mut one.stacks), 1.0);
         }
         stacks.divide(sampled.len() as f64);
-        let load = load_of(&sampled).filter(|load| !load.stages.is_empty());
+        let load = load_of(&sampled, self.sends).filter(|load| !load.stages.is_empty());
         Ok(Saturated {
             load: load.ok_or(JobError::NoSamples {
                 trials: sampled.len(),
             })?,
             blocks: blocks(&sampled),
+            tried: (sampled.iter())
+                .filter_map(|one| Tried::new(one, self.sends))
+                .collect(),
             lost: sampled.iter().any(|one| {
                 let ledger = one.judged.trial.ledger();
                 ledger.lost_nic_ring + ledger.lost_in_dut > 0
@@ -255,15 +278,18 @@ impl Explainer<'_> {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let (mut wakes, mut profile) = (0, None);
+        let (mut wakes, mut polls, mut profile) = (0, 0, None);
+        let _counted = looks.then(|| self.polls.attach()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
             let before = slices(&self.tester)?;
+            let polled = self.polled()?;
             let sampler = looks.then(|| Sampler::start(&self.sampler)).transpose()?;
             let judged = through(&mut self.tester, phase, offer, trials, |tester| {
                 trial::run(tester, &offer)
             })?;
             profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
             wakes = slices(&self.tester)? - before;
+            polls = self.polled()? - polled;
             // Only a wire may be lacking.
             judged.ok_or(JobError::NoThreads)
         })?;
@@ -275,7 +301,17 @@ impl Explainer<'_> {
             .iter()
             .map(|(tid, _)| *tid)
             .collect();
-        Ok(Profiled::new(judged, wakes, profile.as_ref(), &tids))
+        let profiled = Profiled::new(judged, wakes, profile.as_ref(), &tids);
+        let profiled = Profiled {
+            polls: looks.then_some(polls),
+            ..profiled
+        };
+        Ok(profiled)
+    }
+
+    fn polled(&self) -> Result<u64, TesterError> {
+        let cpus = self.polls.read()?;
+        Ok(cpus.iter().map(|cpu| cpu.polls).sum())
     }
 }
 
@@ -283,6 +319,7 @@ impl Explainer<'_> {
 struct Saturated {
     load: ProfiledLoad,
     blocks: Vec<Block>,
+    tried: Vec<Tried>,
     lost: bool,
 }
 
@@ -308,13 +345,15 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 }
 
 /// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
-fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
+fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
     let frame = Interval::from_samples(&frame_ns)?;
     let saturation = Saturation::from_blocks(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
     };
+    let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
+    let waits: Vec<f64> = waits.collect();
     let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
     let whole = Interval {
         low: forwarded,
@@ -332,6 +371,8 @@ fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
             ..interval(frame)
         },
         wake_ups_per_frame: over(Profiled::wakes_a_frame),
+        polls_per_frame: over(Profiled::polls_a_frame),
+        sender_waits_share: statistics::mean(&waits),
         seen_share: over(|one| one.seen),
         lost_samples: tried.iter().map(|one| one.lost).sum(),
         ..ProfiledLoad::default()
