@@ -33,6 +33,9 @@ pub struct ProfileLine {
     pub no_model: Option<String>,
     /// What sampling costs the router; null where it was not measured.
     pub looking: Option<Looking>,
+    /// What limits, counted in one more saturated trial; null where there was none.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
     /// What cut it short.
     pub why: Option<String>,
     /// What to doubt.
@@ -148,6 +151,50 @@ pub struct CostModel {
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,
+}
+
+/// What a saturated trial counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Evidence {
+    /// The DUT's CPUs.
+    pub cpus: Vec<CpuEvidence>,
+    /// Frames that were dropped, by place and reason.
+    pub drops: Vec<Drops>,
+    /// The stage in which the most time goes to locks; null where samples see none.
+    pub locks_in: Option<PartCost>,
+}
+
+/// What one CPU of the DUT did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuEvidence {
+    /// Its number.
+    pub cpu: usize,
+    /// Interrupts of all kinds.
+    pub interrupts_per_s: f64,
+    /// Polls that took frames.
+    pub polls_per_s: f64,
+    /// Frames of such a poll; null without polls.
+    pub frames_per_poll: Option<f64>,
+    /// How often the router's threads were put on it.
+    pub wake_ups_per_s: f64,
+    /// Busy time of these threads by the trial's, 0 to 1.
+    pub busy_share: f64,
+}
+
+/// Frames dropped at one place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drops {
+    /// `sending port`, `virtual NIC's ring` or `router`.
+    pub place: String,
+    /// The kernel's reason, as `NETFILTER_DROP`; null where it gives none.
+    pub reason: Option<String>,
+    /// How many.
+    pub frames: u64,
+    /// By the frames that were sent, 0 to 1.
+    pub share: f64,
 }
 
 /// Forwarding rate with the sampler, as a share of that without it.

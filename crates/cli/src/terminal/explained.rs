@@ -3,7 +3,9 @@
 use super::columns;
 use super::doubts::Doubted;
 use super::wrap::wrap;
-use mpps_record::{CostModel, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad};
+use mpps_record::{
+    CostModel, Evidence, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad,
+};
 use mpps_report::number;
 use std::fmt::Write;
 
@@ -48,6 +50,7 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     if size.loads.len() > 1 {
         text += &loads(&size.loads);
     }
+    text += &size.evidence.as_ref().map_or(String::new(), evidence);
     for line in remarks(size) {
         text += &wrap(&format!("\n{line}\n"), WIDTH);
     }
@@ -167,6 +170,53 @@ fn loads(loads: &[ProfiledLoad]) -> String {
         ]
     }));
     format!("\n{}", columns(&rows, &[]))
+}
+
+/// What the router's CPUs did at saturation, what was dropped, and where locks are waited for.
+fn evidence(found: &Evidence) -> String {
+    let head = [
+        "CPU",
+        "interrupts/s",
+        "polls/s",
+        "frames a poll",
+        "wake-ups/s",
+        "busy",
+    ];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(found.cpus.iter().map(|cpu| {
+        [
+            cpu.cpu.to_string(),
+            format!("{:.0}", cpu.interrupts_per_s),
+            format!("{:.0}", cpu.polls_per_s),
+            cpu.frames_per_poll
+                .map_or("-".to_owned(), |frames| format!("{frames:.2}")),
+            format!("{:.0}", cpu.wake_ups_per_s),
+            number::percent(cpu.busy_share),
+        ]
+    }));
+    let mut text = format!("\n{}", columns(&rows, &[]));
+    if !found.drops.is_empty() {
+        let mut rows = vec![["dropped at", "reason", "frames", "of all"].map(str::to_owned)];
+        rows.extend(found.drops.iter().map(|drops| {
+            let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
+            let frames = number::spaced(drops.frames);
+            [
+                drops.place.clone(),
+                reason,
+                frames,
+                number::percent_or_under(drops.share),
+            ]
+        }));
+        let _ = write!(text, "\n{}", columns(&rows, &[0, 1]));
+    }
+    if let Some(locked) = &found.locks_in {
+        let line = format!(
+            "\nMost time in locks: {:.0} ns, in {}.\n",
+            locked.ns.median, locked.part
+        );
+        text += &wrap(&line, WIDTH);
+    }
+    text
 }
 
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.

@@ -4,6 +4,7 @@
 //! stages. Saturated trials take turns with others that are not sampled, so that the cost of looking is known. Lower
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
+mod evidence;
 mod limit;
 mod model;
 mod split;
@@ -17,11 +18,11 @@ use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
-use crate::tester::{Fault, PlantedFault, PollCounter, ReceiverPlace, Tester, TesterError};
+use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
+use evidence::Counters;
 use model::Tried;
-use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine, ProfiledLoad};
@@ -112,7 +113,7 @@ fn measure_size(
     let _burning = plan.burn_ns.map(burn).transpose()?;
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
-    let polls = PollCounter::load(tester.dut_threads())?;
+    let probe = EvidenceProbe::load(&tester)?;
     // After the last program was loaded, or it would have no name.
     let symbols = Symbols::read().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, SELF_TEST)?;
@@ -122,7 +123,7 @@ fn measure_size(
         time: offer.time,
         symbols,
         sampler,
-        polls,
+        probe,
         sends,
         void: 0,
         tried: Vec::new(),
@@ -136,7 +137,7 @@ struct Explainer<'bed> {
     time: Span,
     symbols: Symbols,
     sampler: SamplerPlan,
-    polls: PollCounter,
+    probe: EvidenceProbe,
     /// What the sender can send at most.
     sends: Rate,
     /// Void trials so far.
@@ -160,6 +161,9 @@ impl Explainer<'_> {
         size.limited_by = Some(limited_by);
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
+        if let Some(evidence) = &mut size.line.evidence {
+            evidence.locks_in = limit::most_locked(&size.line.stacks);
+        }
         size.line.loads.push(saturated.load);
         let tried = |one: &Profiled| Tried::new(one, self.sends);
         let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
@@ -241,6 +245,15 @@ impl Explainer<'_> {
             pairs: ratios.len() as u32,
         });
         size.line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
+        // One more, in which drops are counted too. That costs each packet time, so the trial tells nothing else.
+        let dropping = self.probe.attach_drops()?;
+        let rate = if most > 0.0 {
+            Rate::from_fps(most * LITTLE_MORE)
+        } else {
+            self.sends
+        };
+        size.line.evidence = Some(self.trial(rate, Phase::Overload, true, trials)?.evidence);
+        drop(dropping);
         // What the machine disturbed is left out, unless there is nothing else.
         let is_whole = |one: &Profiled| counts(&one.judged);
         if sampled.iter().any(is_whole) {
@@ -278,18 +291,17 @@ impl Explainer<'_> {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let (mut wakes, mut polls, mut profile) = (0, 0, None);
-        let _counted = looks.then(|| self.polls.attach()).transpose()?;
+        let mut looked = (None, None);
+        let _counted = looks.then(|| self.probe.attach_polls()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
-            let before = slices(&self.tester)?;
-            let polled = self.polled()?;
+            let before = Counters::read(&self.tester, &self.probe)?;
             let sampler = looks.then(|| Sampler::start(&self.sampler)).transpose()?;
             let judged = through(&mut self.tester, phase, offer, trials, |tester| {
                 trial::run(tester, &offer)
             })?;
-            profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
-            wakes = slices(&self.tester)? - before;
-            polls = self.polled()? - polled;
+            let profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
+            let after = Counters::read(&self.tester, &self.probe)?;
+            looked = (Some((before, after)), profile);
             // Only a wire may be lacking.
             judged.ok_or(JobError::NoThreads)
         })?;
@@ -301,17 +313,15 @@ impl Explainer<'_> {
             .iter()
             .map(|(tid, _)| *tid)
             .collect();
-        let profiled = Profiled::new(judged, wakes, profile.as_ref(), &tids);
-        let profiled = Profiled {
-            polls: looks.then_some(polls),
-            ..profiled
-        };
-        Ok(profiled)
-    }
-
-    fn polled(&self) -> Result<u64, TesterError> {
-        let cpus = self.polls.read()?;
-        Ok(cpus.iter().map(|cpu| cpu.polls).sum())
+        let (counters, profile) = looked;
+        let (before, after) = counters.ok_or(JobError::NoThreads)?;
+        let wakes = after.wakes_since(&before);
+        let evidence = after.evidence(&before, &judged.trial);
+        Ok(Profiled {
+            polls: looks.then(|| after.polls_since(&before)),
+            evidence,
+            ..Profiled::new(judged, wakes, profile.as_ref(), &tids)
+        })
     }
 }
 
@@ -321,15 +331,6 @@ struct Saturated {
     blocks: Vec<Block>,
     tried: Vec<Tried>,
     lost: bool,
-}
-
-/// How often the DUT's threads were put on a CPU so far. A thread that has a CPU of its own is put there when it wakes up.
-fn slices(tester: &Tester<'_>) -> Result<u64, TesterError> {
-    let mut slices = 0;
-    for (tid, _) in tester.dut_threads() {
-        slices += task::schedstat(*tid)?.slices;
-    }
-    Ok(slices)
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.

@@ -18,7 +18,7 @@ mod ways;
 mod wire;
 
 pub use error::{NoExit, TesterError};
-pub use evidence::PollCounter;
+pub use evidence::EvidenceProbe;
 pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
 pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};

@@ -5,7 +5,7 @@ use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
 use mpps_method::{Rate, saturation};
-use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use mpps_record::{Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
@@ -25,6 +25,8 @@ pub(super) struct Profiled {
     pub wakes: u64,
     /// Polls of them that took frames; `None` where nobody counted.
     pub polls: Option<u64>,
+    /// What it counted.
+    pub evidence: Evidence,
     /// `None` without the sampler.
     pub clock: Option<&'static str>,
     pub split: Option<Split>,
@@ -40,6 +42,7 @@ impl Profiled {
             judged,
             wakes,
             polls: None,
+            evidence: Evidence::default(),
             clock: None,
             split: None,
             seen: None,
