@@ -64,6 +64,36 @@ pub fn cpu_times() -> Result<Vec<CpuTimes>> {
     parse(&text, tick_ns()?)
 }
 
+const INTERRUPTS: &str = "/proc/interrupts";
+
+/// Interrupts that each online CPU has taken, of all kinds: (CPU, interrupts).
+///
+/// # Errors
+/// /proc not mounted.
+pub fn interrupts() -> Result<Vec<(usize, u64)>> {
+    let text = std::fs::read_to_string(INTERRUPTS);
+    let text = text.map_err(|e| Error::from_io("read interrupts", INTERRUPTS, &e))?;
+    Ok(parse_interrupts(&text))
+}
+
+/// A column for each online CPU. Lines that count for the whole machine have fewer.
+fn parse_interrupts(text: &str) -> Vec<(usize, u64)> {
+    let mut lines = text.lines();
+    let head = lines.next().unwrap_or_default().split_whitespace();
+    let cpus = head.filter_map(|name| name.strip_prefix("CPU")?.parse().ok());
+    let mut counts: Vec<(usize, u64)> = cpus.map(|cpu| (cpu, 0)).collect();
+    for line in lines {
+        let numbers: Vec<u64> = (line.split_whitespace().skip(1).take(counts.len()))
+            .map_while(|word| word.parse().ok())
+            .collect();
+        if numbers.len() == counts.len() {
+            let both = counts.iter_mut().zip(numbers);
+            both.for_each(|((_, sum), number)| *sum += number);
+        }
+    }
+    counts
+}
+
 const SOFTNET: &str = "/proc/net/softnet_stat";
 /// Column of the CPU's number (net/core/net-procfs.c, softnet_seq_show).
 const SOFTNET_CPU: usize = 12;
@@ -160,6 +190,14 @@ mod tests {
         cpu3 20 0 7 500 1 1 3 20 0 0\n\
         intr 12345 0 0\n\
         ctxt 99\n";
+
+    #[test]
+    fn interrupts_are_summed_by_cpu() {
+        let text =
+            "      CPU0  CPU2\n 4:  7  8  IO-APIC  ttyS0\nLOC:  100  200  Local timer\nERR:  5\n";
+        assert_eq!(parse_interrupts(text), [(0, 107), (2, 208)]);
+        assert!(parse_interrupts("").is_empty());
+    }
 
     #[test]
     fn each_cpu_keeps_its_number_and_its_steal() {

@@ -1,21 +1,24 @@
-//! What a frame costs, from how many frames share a wake-up and a poll:
+//! What a frame costs, from how many frames share a wake-up and a poll, and how long the sender waits:
 //!
-//! cost = per frame + per wake-up * wake-ups a frame + per poll * polls a frame.
+//! cost = per frame + per wake-up * wake-ups a frame + per poll * polls a frame + waiting * share of the sender's time
+//! that it waits.
 //!
 //! A router that is loaded less wakes up more often for a frame, so its cost at a low load says little of the most that
-//! it can forward. A fit over loads does. All three terms are at least 0.
+//! it can forward. A fit over loads does. A sender that waits gives unused buffers back, under the lock that the router
+//! needs to give back its own. So it waits more at a low load, and the router's frames cost more. No term is below 0.
 //!
 //! ```
 //! use mpps_method::cost_model::{Batching, CostModel, Point};
 //!
 //! // 500 ns a frame, 2 us a wake-up, 800 ns a poll.
-//! let point = |wakes: f64, polls: f64| Point {
-//!     batching: Batching { wakes, polls },
-//!     cost_ns: 500.0 + 2_000.0 * wakes + 800.0 * polls,
+//! let point = |wakes: f64, polls: f64| {
+//!     let batching = Batching { wakes, polls, waits: 0.0 };
+//!     Point { batching, cost_ns: 500.0 + 2_000.0 * wakes + 800.0 * polls }
 //! };
-//! let loads = [point(1.0, 1.0), point(0.5, 0.6), point(0.1, 0.3), point(0.0, 0.1)];
-//! let model = CostModel::fit(&loads)?;
-//! let most = model.max_rate(Batching { wakes: 0.0, polls: 1.0 / 64.0 }, 1);
+//! let loads = [point(1.0, 1.0), point(0.5, 0.6), point(0.1, 0.3), point(0.05, 0.15), point(0.0, 0.1)];
+//! let saturated = Batching { wakes: 0.0, polls: 1.0 / 64.0, waits: 0.0 };
+//! let model = CostModel::fit(&loads, saturated)?;
+//! let most = model.max_rate(saturated, 1);
 //! assert!((most.map_or(0.0, |rate| rate.fps()) - 1e9 / 512.5).abs() < 1.0);
 //! # Ok::<(), mpps_method::cost_model::CannotFit>(())
 //! ```
@@ -23,22 +26,41 @@
 use crate::units::Rate;
 use std::fmt;
 
-/// Fewer loads than this leave nothing to check three terms by.
-pub const POINTS_MIN: usize = 4;
+/// Fewer loads than this leave nothing to check four terms by.
+pub const POINTS_MIN: usize = 5;
 /// A term whose number a frame varies by less than this part of its largest is constant.
 const VARIES: f64 = 0.1;
+/// Without any one of the loads the cost at saturation changes by at most this part, or nothing is predicted.
+const SURE: f64 = 0.1;
 /// Numbers a frame that are so alike (squared correlation) cannot be told apart.
 const ALIKE: f64 = 0.99;
-/// Terms: frame, wake-up, poll.
-const TERMS: usize = 3;
+/// Without any one of the loads a term changes by at most this part, or the loads cannot tell it from the others.
+const APART: f64 = 0.5;
+/// Terms: frame, wake-up, poll, waiting.
+const TERMS: usize = 4;
+/// A bit each: all, wake-ups, polls.
+const ALL: u32 = (1 << TERMS) - 1;
+const WAKES: u32 = 1 << 1;
+const POLLS: u32 = 1 << 2;
+/// Their names, in this order.
+const NAMES: [&str; TERMS] = ["frame", "wake-up", "poll", "waiting"];
 
-/// How frames were batched: 1 / frames per wake-up and 1 / frames per poll.
+/// How frames were batched, and what the sender did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Batching {
     /// Wake-ups a frame.
     pub wakes: f64,
     /// Polls a frame.
     pub polls: f64,
+    /// Share of the sender's time that it waits for the next frame's time.
+    pub waits: f64,
+}
+
+impl Batching {
+    /// How often each term occurs for a frame.
+    const fn terms(self) -> [f64; TERMS] {
+        [1.0, self.wakes, self.polls, self.waits]
+    }
 }
 
 /// What was measured at one load.
@@ -51,35 +73,36 @@ pub struct Point {
 }
 
 /// Why loads give no model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CannotFit {
     /// There are fewer than [`POINTS_MIN`].
     TooFew(usize),
     /// A number is negative or not finite, or a cost is 0.
     NotANumber,
-    /// Wake-ups a frame are the same at all loads, and not 0.
-    SameWakes,
-    /// Polls a frame are the same at all loads, and not 0.
-    SamePolls,
-    /// Wake-ups and polls a frame rise and fall together.
-    Alike,
+    /// A term's number is the same at all loads, and another one at saturation.
+    Same(&'static str),
+    /// The cost at saturation changes by so large a part without one of the loads.
+    Unsure(f64),
 }
 
 impl fmt::Display for CannotFit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooFew(points) => {
-                write!(f, "{points} loads were measured, and a model of the cost needs {POINTS_MIN}")
+            Self::TooFew(points) => write!(
+                f,
+                "{points} trials below saturation are alike in the distance of the CPUs, and a model of the cost needs {POINTS_MIN}"
+            ),
+            Self::NotANumber => {
+                f.write_str("a load has no cost, or no number of wake-ups or polls")
             }
-            Self::NotANumber => f.write_str("a load has no cost, or no number of wake-ups or polls"),
-            Self::SameWakes => f.write_str(
-                "the wake-ups a frame hardly differ between the loads, so their cost cannot be told from the frame's",
+            Self::Same(term) => write!(
+                f,
+                "the {term} number hardly differs between the loads, but does at saturation, so its cost there is not known"
             ),
-            Self::SamePolls => f.write_str(
-                "the polls a frame hardly differ between the loads, so their cost cannot be told from the frame's",
-            ),
-            Self::Alike => f.write_str(
-                "wake-ups and polls a frame rise and fall together over the loads, so their costs cannot be told apart",
+            Self::Unsure(part) => write!(
+                f,
+                "the loads cannot tell the costs apart: without one of them the prediction changes by {:.0} %",
+                part * 100.0
             ),
         }
     }
@@ -88,7 +111,7 @@ impl fmt::Display for CannotFit {
 impl std::error::Error for CannotFit {}
 
 /// The cost of a frame, in its terms. All are in ns.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CostModel {
     /// Each frame.
     pub per_frame_ns: f64,
@@ -96,65 +119,97 @@ pub struct CostModel {
     pub per_wake_ns: f64,
     /// Each poll; 0 where no load had any.
     pub per_poll_ns: f64,
+    /// Each frame while the sender waits all the time.
+    pub waiting_ns: f64,
+    /// Terms that the loads cannot tell from the others.
+    pub mixed: Vec<&'static str>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
 }
 
 impl CostModel {
-    /// Fits the terms, none below 0, by least squares.
+    /// Fits the terms, none below 0, by least squares of the relative errors, to predict a cost at saturation.
     ///
     /// # Errors
-    /// [`CannotFit`] where the loads cannot tell the terms apart.
-    pub fn fit(points: &[Point]) -> Result<Self, CannotFit> {
+    /// [`CannotFit`] where the loads cannot tell what a frame costs there.
+    pub fn fit(points: &[Point], saturated: Batching) -> Result<Self, CannotFit> {
         if points.len() < POINTS_MIN {
             return Err(CannotFit::TooFew(points.len()));
         }
-        let sound = |number: f64| number.is_finite() && number >= 0.0;
         let is_sound = |point: &Point| {
-            let Batching { wakes, polls } = point.batching;
-            [wakes, polls, point.cost_ns].into_iter().all(sound) && point.cost_ns > 0.0
+            let mut numbers = point.batching.terms().into_iter().chain([point.cost_ns]);
+            numbers.all(|number| number.is_finite() && number >= 0.0) && point.cost_ns > 0.0
         };
         if !points.iter().all(is_sound) {
             return Err(CannotFit::NotANumber);
         }
-        let wakes: Vec<f64> = points.iter().map(|point| point.batching.wakes).collect();
-        let polls: Vec<f64> = points.iter().map(|point| point.batching.polls).collect();
-        let has_wakes = has(&wakes).ok_or(CannotFit::SameWakes)?;
-        let has_polls = has(&polls).ok_or(CannotFit::SamePolls)?;
-        if has_wakes && has_polls && correlation_squared(&wakes, &polls) > ALIKE {
-            return Err(CannotFit::Alike);
+        for (term, (name, there)) in NAMES.into_iter().zip(saturated.terms()).enumerate() {
+            let numbers = points
+                .iter()
+                .filter_map(|point| point.batching.terms().get(term).copied());
+            let (least, most) = numbers
+                .fold((f64::MAX, 0.0), |(least, most): (f64, f64), number| {
+                    (least.min(number), most.max(number))
+                });
+            let near = (there - most).abs() <= VARIES * most.max(there);
+            if most - least < VARIES * most && !near {
+                return Err(CannotFit::Same(name));
+            }
         }
-        // The best fit with no term below 0 is the best of those that leave some terms out and have none below 0.
-        let present = 1 | u32::from(has_wakes) << 1 | u32::from(has_polls) << 2;
-        let fits = (1..1 << TERMS).filter(|used| used & !present == 0);
-        let fits = fits.filter_map(|used| solved(points, used));
-        let sound_fits = fits.filter(|terms| terms.iter().all(|&term| term >= 0.0));
-        let models = sound_fits.map(|terms| Self::from_terms(terms, points));
-        models
-            .min_by(|one, other| one.off_ns.total_cmp(&other.off_ns))
-            .ok_or(CannotFit::Alike)
-    }
-
-    fn from_terms(
-        [per_frame_ns, per_wake_ns, per_poll_ns]: [f64; TERMS],
-        points: &[Point],
-    ) -> Self {
-        let mut model = Self {
+        let terms = best(points, ALL).ok_or(CannotFit::NotANumber)?;
+        // What each term and the cost at saturation are without any one of the loads.
+        let without = |left_out: usize| {
+            let others = points.iter().enumerate().filter(|(at, _)| *at != left_out);
+            best(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
+        };
+        let mut others: Vec<[f64; TERMS]> = (0..points.len()).filter_map(without).collect();
+        // Two terms that rise and fall together may stand for each other.
+        if correlation_squared(points) > ALIKE {
+            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| best(points, used));
+            others.extend(without_one.into_iter().flatten());
+        }
+        let cost = cost_ns(&terms, saturated);
+        let change = |other: &[f64; TERMS]| (cost / cost_ns(other, saturated) - 1.0).abs();
+        let most = others.iter().map(change).fold(0.0, f64::max);
+        if most > SURE || !most.is_finite() {
+            return Err(CannotFit::Unsure(most));
+        }
+        let is_mixed = |term: usize| {
+            let of_term = |terms: &[f64; TERMS]| terms.get(term).copied().unwrap_or(0.0);
+            let own = of_term(&terms);
+            others
+                .iter()
+                .any(|other| (of_term(other) - own).abs() > APART * own)
+        };
+        let named = NAMES.into_iter().enumerate();
+        let squares = points
+            .iter()
+            .map(|point| (cost_ns(&terms, point.batching) - point.cost_ns).powi(2));
+        let off_ns = (squares.sum::<f64>() / points.len() as f64).sqrt();
+        let [per_frame_ns, per_wake_ns, per_poll_ns, waiting_ns] = terms;
+        Ok(Self {
             per_frame_ns,
             per_wake_ns,
             per_poll_ns,
-            off_ns: 0.0,
-        };
-        let off = |point: &Point| (model.cost_ns(point.batching) - point.cost_ns).powi(2);
-        let squares = points.iter().map(off).sum::<f64>();
-        model.off_ns = (squares / points.len() as f64).sqrt();
-        model
+            waiting_ns,
+            mixed: named
+                .filter(|(term, _)| is_mixed(*term))
+                .map(|(_, name)| name)
+                .collect(),
+            off_ns,
+        })
     }
 
     /// The cost of a frame that is batched so, in ns.
     #[must_use]
     pub fn cost_ns(&self, batching: Batching) -> f64 {
-        self.per_frame_ns + self.per_wake_ns * batching.wakes + self.per_poll_ns * batching.polls
+        let terms = [
+            self.per_frame_ns,
+            self.per_wake_ns,
+            self.per_poll_ns,
+            self.waiting_ns,
+        ];
+        cost_ns(&terms, batching)
     }
 
     /// The maximum forwarding rate: as many frames as so many CPUs have time for, batched as at saturation. `None`
@@ -173,24 +228,40 @@ pub fn prediction_error(predicted: Rate, measured: Rate) -> Option<f64> {
     (measured.fps() > 0.0).then(|| predicted.fps() / measured.fps() - 1.0)
 }
 
-/// Whether there is any of it; `None` where there is some, but the same at all loads.
-fn has(numbers: &[f64]) -> Option<bool> {
-    let most = numbers.iter().copied().fold(0.0, f64::max);
-    let least = numbers.iter().copied().fold(most, f64::min);
-    match most {
-        0.0 => Some(false),
-        _ => (most - least >= VARIES * most).then_some(true),
-    }
+fn cost_ns(terms: &[f64; TERMS], batching: Batching) -> f64 {
+    let each = terms.iter().zip(batching.terms());
+    each.map(|(term, number)| term * number).sum()
 }
 
-fn correlation_squared(one: &[f64], other: &[f64]) -> f64 {
-    let n = one.len() as f64;
-    let (a, b) = (one.iter().sum::<f64>() / n, other.iter().sum::<f64>() / n);
+/// Of wake-ups and polls a frame.
+fn correlation_squared(points: &[Point]) -> f64 {
+    let n = points.len() as f64;
+    let mean = |number: fn(&Batching) -> f64| {
+        points
+            .iter()
+            .map(|point| number(&point.batching))
+            .sum::<f64>()
+            / n
+    };
+    let (a, b) = (mean(|at| at.wakes), mean(|at| at.polls));
     let sum = |with: fn(f64, f64) -> f64| {
-        let pairs = one.iter().zip(other);
-        pairs.map(|(x, y)| with(x - a, y - b)).sum::<f64>()
+        let each = points.iter().map(|point| point.batching);
+        each.map(|at| with(at.wakes - a, at.polls - b)).sum::<f64>()
     };
     sum(|x, y| x * y).powi(2) / (sum(|x, _| x * x) * sum(|_, y| y * y))
+}
+
+/// Of these terms: the best fit with no term below 0 is the best of those that leave some terms out and have none below 0.
+fn best(points: &[Point], allowed: u32) -> Option<[f64; TERMS]> {
+    let squares = |terms: &[f64; TERMS]| {
+        let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
+        points.iter().map(off).sum::<f64>()
+    };
+    let fits = (1..=ALL)
+        .filter(|used| used & !allowed == 0)
+        .filter_map(|used| solved(points, used));
+    let sound = fits.filter(|terms| terms.iter().all(|&term| term.is_finite() && term >= 0.0));
+    sound.min_by(|one, other| squares(one).total_cmp(&squares(other)))
 }
 
 /// Least squares with the terms that are used (a bit each), the others 0: the normal equations, by elimination.
@@ -199,8 +270,10 @@ fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
     // Each equation: its coefficients, then its right side.
     let mut equations = [[0.0; TERMS + 1]; TERMS];
     for point in points {
-        let Batching { wakes, polls } = point.batching;
-        let mut row = [1.0, wakes, polls, point.cost_ns];
+        let mut row = [0.0; TERMS + 1];
+        let numbers = point.batching.terms().into_iter().chain([point.cost_ns]);
+        // Each error counts by its part of the cost.
+        (row.iter_mut().zip(numbers)).for_each(|(cell, number)| *cell = number / point.cost_ns);
         let terms = row.iter_mut().take(TERMS).enumerate();
         terms
             .filter(|&(term, _)| !is_used(term))
@@ -218,7 +291,7 @@ fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
     for column in 0..TERMS {
         let pivot = *equations.get(column)?;
         let head = *pivot.get(column)?;
-        if head.abs() < f64::MIN_POSITIVE {
+        if head.abs() < 1e-15 {
             return None;
         }
         for (at, equation) in equations.iter_mut().enumerate() {
@@ -244,11 +317,16 @@ mod tests {
     const SATURATED: Batching = Batching {
         wakes: 0.0,
         polls: 1.0 / 64.0,
+        waits: 0.0,
     };
 
     fn point(wakes: f64, polls: f64, cost_ns: f64) -> Point {
         Point {
-            batching: Batching { wakes, polls },
+            batching: Batching {
+                wakes,
+                polls,
+                waits: 0.0,
+            },
             cost_ns,
         }
     }
@@ -271,7 +349,7 @@ mod tests {
 
     #[test]
     fn exact_loads_give_their_terms() {
-        let model = CostModel::fit(&loads(|| 0.0)).expect("a model");
+        let model = CostModel::fit(&loads(|| 0.0), SATURATED).expect("a model");
         assert!((model.per_frame_ns - 600.0).abs() < 1e-6, "{model:?}");
         assert!((model.per_wake_ns - 3_000.0).abs() < 1e-6);
         assert!((model.per_poll_ns - 900.0).abs() < 1e-6);
@@ -286,8 +364,8 @@ mod tests {
         let mut near = 0;
         for seed in 0..100 {
             let mut random = Random::from_seed(seed);
-            let model =
-                CostModel::fit(&loads(|| 0.06 * (random.next_f64() - 0.5))).expect("a model");
+            let model = CostModel::fit(&loads(|| 0.06 * (random.next_f64() - 0.5)), SATURATED);
+            let Ok(model) = model else { continue };
             assert!(model.per_wake_ns >= 0.0 && model.per_poll_ns >= 0.0);
             let most = model.max_rate(SATURATED, 1).expect("a cost");
             let off = prediction_error(most, right).expect("a rate");
@@ -297,17 +375,43 @@ mod tests {
     }
 
     #[test]
+    fn waiting_and_mixed_terms_are_told() {
+        let waits = [0.6, 0.7, 0.75, 0.9, 0.8, 0.65];
+        let mut all = loads(|| 0.0);
+        for (load, waits) in all.iter_mut().zip(waits) {
+            load.batching.waits = waits;
+            load.cost_ns += 400.0 * waits;
+        }
+        let saturated = Batching {
+            waits: 0.4,
+            ..SATURATED
+        };
+        let model = CostModel::fit(&all, saturated).expect("a model");
+        assert!((model.waiting_ns - 400.0).abs() < 1e-6, "{model:?}");
+        assert!(model.mixed.is_empty(), "{model:?}");
+        // At saturation they are alike too, so the prediction stands, but not the terms.
+        for load in &mut all {
+            load.batching.polls = 0.125 + load.batching.wakes;
+            load.cost_ns = 600.0 + 3_000.0 * load.batching.wakes + 400.0 * load.batching.waits;
+        }
+        let saturated = Batching {
+            polls: 0.125,
+            ..saturated
+        };
+        let mixed = CostModel::fit(&all, saturated).map(|model| model.mixed);
+        let is_told = |mixed: &Vec<&str>| mixed.contains(&"wake-up") || mixed.contains(&"poll");
+        assert!(mixed.as_ref().is_ok_and(is_told), "{mixed:?}");
+    }
+
+    #[test]
     fn no_term_falls_below_nothing() {
         // Polls seem to make frames cheaper.
-        let loads = [(0.9, 0.1), (0.6, 0.7), (0.3, 0.5), (0.0, 0.9)];
+        let loads = [(0.9, 0.1), (0.6, 0.7), (0.3, 0.5), (0.1, 0.2), (0.0, 0.9)];
         let costs =
             loads.map(|(wakes, polls)| point(wakes, polls, 900.0 + 100.0 * wakes - 400.0 * polls));
-        let model = CostModel::fit(&costs).expect("a model");
-        assert_eq!(model.per_poll_ns, 0.0);
-        assert!(
-            model.per_frame_ns > 0.0 && model.per_wake_ns > 0.0 && model.off_ns > 1.0,
-            "{model:?}"
-        );
+        let [frame, wake, poll, _] = best(&costs, ALL).expect("a fit");
+        assert_eq!(poll, 0.0);
+        assert!(frame > 0.0 && wake > 0.0, "{frame} {wake}");
     }
 
     #[test]
@@ -322,7 +426,14 @@ mod tests {
                 )
             })
             .collect();
-        let model = CostModel::fit(&without).expect("a model");
+        let model = CostModel::fit(
+            &without,
+            Batching {
+                polls: 0.0,
+                ..SATURATED
+            },
+        )
+        .expect("a model");
         assert_eq!(model.per_poll_ns, 0.0);
         assert!((model.per_wake_ns - 3_000.0).abs() < 1e-6);
         let free = CostModel {
@@ -338,24 +449,26 @@ mod tests {
         let changed = |change: fn(&mut Point)| {
             let mut changed = all.clone();
             changed.iter_mut().for_each(change);
-            CostModel::fit(&changed)
+            CostModel::fit(&changed, SATURATED)
         };
         assert_eq!(
-            CostModel::fit(all.get(..3).expect("three")),
-            Err(CannotFit::TooFew(3))
+            CostModel::fit(all.get(..4).expect("four"), SATURATED),
+            Err(CannotFit::TooFew(4))
         );
         assert_eq!(
             changed(|load| load.batching.wakes = 0.5),
-            Err(CannotFit::SameWakes)
+            Err(CannotFit::Same("wake-up"))
         );
         assert_eq!(
             changed(|load| load.batching.polls = 0.02),
-            Err(CannotFit::SamePolls)
+            Err(CannotFit::Same("poll"))
         );
-        assert_eq!(
-            changed(|load| load.batching.polls = 0.1 + load.batching.wakes),
-            Err(CannotFit::Alike)
-        );
+        // Polls stand for wake-ups and the other way round, but at saturation there are few of both.
+        let alike = |load: &mut Point| {
+            load.batching.polls = 0.1 + load.batching.wakes;
+            load.cost_ns = 100.0 + 3_000.0 * load.batching.polls;
+        };
+        assert!(matches!(changed(alike), Err(CannotFit::Unsure(part)) if part > 0.1));
         assert_eq!(
             changed(|load| load.cost_ns = f64::NAN),
             Err(CannotFit::NotANumber)
@@ -368,7 +481,7 @@ mod tests {
             changed(|load| load.batching.polls = -1.0),
             Err(CannotFit::NotANumber)
         );
-        assert!(CannotFit::TooFew(3).to_string().contains("needs 4"));
+        assert!(CannotFit::TooFew(4).to_string().contains("needs 5"));
     }
 
     #[test]

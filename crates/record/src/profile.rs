@@ -33,6 +33,9 @@ pub struct ProfileLine {
     pub no_model: Option<String>,
     /// What sampling costs the router; null where it was not measured.
     pub looking: Option<Looking>,
+    /// What limits, counted in one more saturated trial; null where there was none.
+    #[serde(default)]
+    pub evidence: Option<Evidence>,
     /// What cut it short.
     pub why: Option<String>,
     /// What to doubt.
@@ -61,8 +64,11 @@ pub struct ProfiledLoad {
     pub router_ns: f64,
     /// How often the router's threads woke up for a frame; null where nobody counted.
     pub wake_ups_per_frame: Option<f64>,
-    /// Polls for a frame; null where nobody counted.
+    /// Polls for a frame that took any; null where nobody counted.
     pub polls_per_frame: Option<f64>,
+    /// Share of its time that the sender waited for the next frame's time; null where nobody knows.
+    #[serde(default)]
+    pub sender_waits_share: Option<f64>,
     /// Samples of the router's threads within the trials.
     pub samples: u64,
     /// Samples that found no room.
@@ -118,7 +124,8 @@ pub struct FoldedStack {
     pub ns: f64,
 }
 
-/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame.
+/// cost = `frame_ns` + `wake_up_ns` * wake-ups a frame + `poll_ns` * polls a frame + `waiting_ns` * share of its time that
+/// the sender waits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostModel {
@@ -128,16 +135,66 @@ pub struct CostModel {
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,
+    /// Each frame while the sender waits all the time: it gives unused buffers back, under the lock that the router needs.
+    #[serde(default)]
+    pub waiting_ns: f64,
+    /// Terms whose cost the loads cannot tell from the others': `frame`, `wake-up`, `poll`, `waiting`.
+    #[serde(default)]
+    pub mixed: Vec<String>,
     /// How far the loads lie from the model: root of the mean square.
     pub off_ns: f64,
-    /// Loads that it was fitted to, all below saturation.
+    /// Trials that it was fitted to, all below saturation and at one distance of the CPUs.
     pub loads: u32,
     /// The maximum forwarding rate that it predicts.
     pub predicted_fps: f64,
-    /// The one that was measured.
+    /// The one that was measured at the same distance of the CPUs.
     pub measured_fps: f64,
     /// Predicted / measured - 1.
     pub error_ratio: f64,
+}
+
+/// What a saturated trial counted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Evidence {
+    /// The DUT's CPUs.
+    pub cpus: Vec<CpuEvidence>,
+    /// Frames that were dropped, by place and reason.
+    pub drops: Vec<Drops>,
+    /// The stage in which the most time goes to locks; null where samples see none.
+    pub locks_in: Option<PartCost>,
+}
+
+/// What one CPU of the DUT did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuEvidence {
+    /// Its number.
+    pub cpu: usize,
+    /// Interrupts of all kinds.
+    pub interrupts_per_s: f64,
+    /// Polls that took frames.
+    pub polls_per_s: f64,
+    /// Frames of such a poll; null without polls.
+    pub frames_per_poll: Option<f64>,
+    /// How often the router's threads were put on it.
+    pub wake_ups_per_s: f64,
+    /// Busy time of these threads by the trial's, 0 to 1.
+    pub busy_share: f64,
+}
+
+/// Frames dropped at one place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drops {
+    /// `sending port`, `virtual NIC's ring` or `router`.
+    pub place: String,
+    /// The kernel's reason, as `NETFILTER_DROP`; null where it gives none.
+    pub reason: Option<String>,
+    /// How many.
+    pub frames: u64,
+    /// By the frames that were sent, 0 to 1.
+    pub share: f64,
 }
 
 /// Forwarding rate with the sampler, as a share of that without it.

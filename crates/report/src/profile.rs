@@ -88,13 +88,19 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
         let [predicted, measured] = [model.predicted_fps, model.measured_fps].map(number::rate);
         let error = number::percent(model.error_ratio.abs());
         let side = if model.error_ratio < 0.0 { "below" } else { "above" };
+        let mixed = match model.mixed.as_slice() {
+            [] => String::new(),
+            mixed => format!(" The loads do not tell apart the costs of {}.", mixed.join(", ")),
+        };
         format!(
-            "Each frame costs {:.0} ns, each wake-up {:.0} ns and each poll {:.0} ns, fitted to {} below saturation \
-             (within {:.0} ns). This predicts at most {predicted} frames/s, {error} {side} the measured {measured}.",
+            "Each frame costs {:.0} ns, each wake-up {:.0} ns, each poll {:.0} ns, and a frame {:.0} ns while the sender \
+             waits, fitted to {} below saturation (within {:.0} ns).{mixed} This predicts at most {predicted} frames/s, \
+             {error} {side} the measured {measured}.",
             model.frame_ns,
             model.wake_up_ns,
             model.poll_ns,
-            number::plural(model.loads as usize, "load"),
+            model.waiting_ns,
+            number::plural(model.loads as usize, "trial"),
             model.off_ns
         )
     }));

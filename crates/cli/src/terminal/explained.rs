@@ -5,7 +5,9 @@ use super::doubts::Doubted;
 use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
-use mpps_record::{FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, Run};
+use mpps_record::{
+    CostModel, Evidence, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
+};
 use mpps_report::number;
 use std::fmt::Write;
 
@@ -52,6 +54,7 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     if size.loads.len() > 1 {
         text += &loads(&size.loads);
     }
+    text += &size.evidence.as_ref().map_or(String::new(), evidence);
     for line in remarks(size) {
         text += &wrap(&format!("\n{line}\n"), WIDTH);
     }
@@ -155,20 +158,104 @@ fn loads(loads: &[ProfiledLoad]) -> String {
         "busy",
         "ns a frame",
         "wake-ups a frame",
+        "polls a frame",
         "samples tell of",
     ];
+    let number = |of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{of:.4}"));
     let mut rows = vec![head.map(str::to_owned)];
     rows.extend(loads.iter().map(|load| {
         [
             number::rate(load.forwarding_fps.median),
             number::percent(load.busy_share),
             format!("{:.0}", load.frame_ns.median),
-            load.wake_ups_per_frame
-                .map_or("-".to_owned(), |wakes| format!("{wakes:.4}")),
+            number(load.wake_ups_per_frame),
+            number(load.polls_per_frame),
             load.seen_share.map_or("-".to_owned(), number::percent),
         ]
     }));
     format!("\n{}", columns(&rows, &[]))
+}
+
+/// What the router's CPUs did at saturation, what was dropped, and where locks are waited for.
+fn evidence(found: &Evidence) -> String {
+    let head = [
+        "CPU",
+        "interrupts/s",
+        "polls/s",
+        "frames a poll",
+        "wake-ups/s",
+        "busy",
+    ];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(found.cpus.iter().map(|cpu| {
+        [
+            cpu.cpu.to_string(),
+            format!("{:.0}", cpu.interrupts_per_s),
+            format!("{:.0}", cpu.polls_per_s),
+            cpu.frames_per_poll
+                .map_or("-".to_owned(), |frames| format!("{frames:.2}")),
+            format!("{:.0}", cpu.wake_ups_per_s),
+            number::percent(cpu.busy_share),
+        ]
+    }));
+    let mut text = format!("\n{}", columns(&rows, &[]));
+    if !found.drops.is_empty() {
+        let mut rows = vec![["dropped at", "reason", "frames", "of all"].map(str::to_owned)];
+        rows.extend(found.drops.iter().map(|drops| {
+            let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
+            let frames = number::spaced(drops.frames);
+            [
+                drops.place.clone(),
+                reason,
+                frames,
+                number::percent_or_under(drops.share),
+            ]
+        }));
+        let _ = write!(text, "\n{}", columns(&rows, &[0, 1]));
+    }
+    if let Some(locked) = &found.locks_in {
+        let line = format!(
+            "\nMost time in locks: {:.0} ns, in {}.\n",
+            locked.ns.median, locked.part
+        );
+        text += &wrap(&line, WIDTH);
+    }
+    text
+}
+
+/// What the lower loads predict. A cost that they cannot tell from the others has no number.
+fn model(model: &CostModel) -> String {
+    let terms = [
+        ("frame", "a frame", model.frame_ns),
+        ("wake-up", "a wake-up", model.wake_up_ns),
+        ("poll", "a poll", model.poll_ns),
+        (
+            "waiting",
+            "a frame while the sender waits",
+            model.waiting_ns,
+        ),
+    ];
+    let is_mixed = |name: &str| model.mixed.iter().any(|mixed| mixed == name);
+    let known = terms
+        .iter()
+        .filter(|(name, _, ns)| *ns > 0.0 && !is_mixed(name));
+    let mut known: Vec<String> = known
+        .map(|(_, of, ns)| format!("{ns:.0} ns {of}"))
+        .collect();
+    if !model.mixed.is_empty() {
+        known.push(format!(
+            "{}, which these loads do not tell apart",
+            model.mixed.join(", ")
+        ));
+    }
+    format!(
+        "Model: {}; from {} trials below saturation. It predicts {} frames/s at saturation; measured {} ({:+.1} %).",
+        known.join(" + "),
+        model.loads,
+        number::rate(model.predicted_fps),
+        number::rate(model.measured_fps),
+        model.error_ratio * 100.0
+    )
 }
 
 /// What stands below the tables.
@@ -187,17 +274,7 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
             "A planted program spun {ns} ns for each frame, in RX."
         ));
     }
-    if let Some(model) = &size.model {
-        lines.push(format!(
-            "Model: {:.0} ns a frame + {:.0} ns a wake-up, from {} lower loads. It predicts {} frames/s at saturation; measured {} ({:+.1} %).",
-            model.frame_ns,
-            model.wake_up_ns,
-            model.loads,
-            number::rate(model.predicted_fps),
-            number::rate(model.measured_fps),
-            model.error_ratio * 100.0
-        ));
-    }
+    lines.extend(size.model.as_ref().map(model));
     if let Some(why) = &size.no_model {
         lines.push(format!("No prediction: {why}."));
     }

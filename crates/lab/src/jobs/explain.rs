@@ -4,6 +4,7 @@
 //! stages. Saturated trials take turns with others that are not sampled, so that the cost of looking is known. Lower
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
+mod evidence;
 mod limit;
 mod model;
 mod split;
@@ -17,10 +18,11 @@ use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
-use crate::tester::{Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
+use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_linux::task;
+use evidence::Counters;
+use model::Tried;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine, ProfiledLoad};
@@ -32,6 +34,8 @@ pub use split::{Divided, Stacks};
 pub const TRIALS_MIN: u32 = 3;
 /// Loads below saturation, of what the router forwards at most.
 const SHARES: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
+/// Trials below saturation after each pair at it.
+const LOADS_A_TURN: usize = 3;
 /// Trials that tell how much to offer, at most.
 const FIRST_TRIALS: u32 = 4;
 /// Time for each half of the self-test.
@@ -111,6 +115,7 @@ fn measure_size(
     let _burning = plan.burn_ns.map(burn).transpose()?;
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
+    let probe = EvidenceProbe::load(&tester)?;
     // After the last program was loaded, or it would have no name.
     let symbols = symbols().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, SELF_TEST)?;
@@ -120,11 +125,13 @@ fn measure_size(
         time: offer.time,
         symbols,
         sampler,
+        probe,
+        sends,
         void: 0,
         throttled: 0,
         tried: Vec::new(),
     };
-    explainer.explain(sends, offer.trials, &tested, size, trials)
+    explainer.explain(offer.trials, &tested, size, trials)
 }
 
 /// A tester with the sampler beside it.
@@ -133,6 +140,9 @@ struct Explainer<'bed> {
     time: Span,
     symbols: Symbols,
     sampler: SamplerPlan,
+    probe: EvidenceProbe,
+    /// What the sender can send at most.
+    sends: Rate,
     /// Void trials so far.
     void: u32,
     /// How often the kernel stopped the sampling.
@@ -144,32 +154,33 @@ struct Explainer<'bed> {
 impl Explainer<'_> {
     fn explain(
         mut self,
-        sends: Rate,
         turns: u32,
         tested: &[Completeness],
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
     ) -> Result<(), JobError> {
         let mut stacks = Stacks::default();
-        let saturated = self.saturate(sends, turns, &mut stacks, size, trials)?;
+        let mut lower = Vec::new();
+        let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
-        let maximum = saturated.load.forwarding_fps.median;
         size.limited_by = Some(limited_by);
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
-        size.line.loads.push(saturated.load);
-        for share in SHARES {
-            let rate = Rate::from_fps(maximum * share);
-            let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
-            let found = load_of(std::slice::from_ref(&profiled));
-            size.line
-                .loads
-                .extend(found.filter(|_| counts(&profiled.judged)));
+        if let Some(evidence) = &mut size.line.evidence {
+            evidence.locks_in = limit::most_locked(&size.line.stacks);
         }
+        size.line.loads.push(saturated.load);
+        let tried = |one: &Profiled| Tried::new(one, self.sends);
+        let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
         let threads = self.tester.dut_threads().len() as u32;
-        match model::fit(&size.line.loads, threads, limited_by) {
+        match model::fit(&saturated.tried, &points, threads, limited_by) {
             Ok(model) => size.line.model = Some(model),
             Err(why) => size.line.no_model = Some(why),
+        }
+        for share in SHARES {
+            let of_share = lower.extract_if(.., |(of, _)| *of == share);
+            let of_share: Vec<Profiled> = of_share.map(|(_, one)| one).collect();
+            size.line.loads.extend(load_of(&of_share, self.sends));
         }
         let around = self.tester.surroundings();
         size.doubts = doubt::profile_doubts(&ProfileDoubts {
@@ -187,9 +198,8 @@ impl Explainer<'_> {
     /// Trials at a load a little above what the router forwards, with the sampler and without it in turns.
     fn saturate(
         &mut self,
-        sends: Rate,
         turns: u32,
-        stacks: &mut Stacks,
+        (stacks, lower): (&mut Stacks, &mut Vec<(f64, Profiled)>),
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
@@ -197,7 +207,7 @@ impl Explainer<'_> {
         // The first ones tell the rate; a burst is too short to tell it well. Then the load only rises.
         let mut most = 0.0_f64;
         for _ in 0..FIRST_TRIALS {
-            let first = self.trial(sends, Phase::Overload, false, trials)?;
+            let first = self.trial(self.sends, Phase::Overload, false, trials)?;
             most = forwards(&first).unwrap_or(0.0);
             if most > 0.0 {
                 break;
@@ -207,7 +217,7 @@ impl Explainer<'_> {
             let mut both = [None, None];
             // The same load for both.
             let rate = match most {
-                0.0 => sends,
+                0.0 => self.sends,
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
             for looks in [turn % 2 == 0, turn % 2 == 1] {
@@ -221,12 +231,35 @@ impl Explainer<'_> {
             if let [Some(without), Some(with)] = both {
                 ratios.push(with / without);
             }
+            let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
+            let maximum = statistics::median(&rates).unwrap_or(most);
+            for share in SHARES
+                .iter()
+                .cycle()
+                .skip(LOADS_A_TURN * turn as usize)
+                .take(LOADS_A_TURN)
+            {
+                let rate = Rate::from_fps(maximum * share);
+                let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
+                if counts(&profiled.judged) {
+                    lower.push((*share, profiled));
+                }
+            }
         }
         size.line.looking = Interval::from_samples(&ratios).map(|ratio| Looking {
             ratio: interval(ratio),
             pairs: ratios.len() as u32,
         });
         size.line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
+        // One more, in which drops are counted too. That costs each packet time, so the trial tells nothing else.
+        let dropping = self.probe.attach_drops()?;
+        let rate = if most > 0.0 {
+            Rate::from_fps(most * LITTLE_MORE)
+        } else {
+            self.sends
+        };
+        size.line.evidence = Some(self.trial(rate, Phase::Overload, true, trials)?.evidence);
+        drop(dropping);
         // What the machine disturbed is left out, unless there is nothing else.
         let is_whole = |one: &Profiled| counts(&one.judged);
         if sampled.iter().any(is_whole) {
@@ -236,12 +269,15 @@ impl Explainer<'_> {
             stacks.add(std::mem::take(&mut one.stacks), 1.0);
         }
         stacks.divide(sampled.len() as f64);
-        let load = load_of(&sampled).filter(|load| !load.stages.is_empty());
+        let load = load_of(&sampled, self.sends).filter(|load| !load.stages.is_empty());
         Ok(Saturated {
             load: load.ok_or(JobError::NoSamples {
                 trials: sampled.len(),
             })?,
             blocks: blocks(&sampled),
+            tried: (sampled.iter())
+                .filter_map(|one| Tried::new(one, self.sends))
+                .collect(),
             lost: sampled.iter().any(|one| {
                 let ledger = one.judged.trial.ledger();
                 ledger.lost_nic_ring + ledger.lost_in_dut > 0
@@ -261,15 +297,17 @@ impl Explainer<'_> {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let (mut wakes, mut profile) = (0, None);
+        let mut looked = (None, None);
+        let _counted = looks.then(|| self.probe.attach_polls()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
-            let before = slices(&self.tester)?;
+            let before = Counters::read(&self.tester, &self.probe)?;
             let sampler = looks.then(|| Sampler::start(&self.sampler)).transpose()?;
             let judged = through(&mut self.tester, phase, offer, trials, |tester| {
                 trial::run(tester, &offer)
             })?;
-            profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
-            wakes = slices(&self.tester)? - before;
+            let profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
+            let after = Counters::read(&self.tester, &self.probe)?;
+            looked = (Some((before, after)), profile);
             // Only a wire may be lacking.
             judged.ok_or(JobError::NoThreads)
         })?;
@@ -283,7 +321,15 @@ impl Explainer<'_> {
             .iter()
             .map(|(tid, _)| *tid)
             .collect();
-        Ok(Profiled::new(judged, wakes, profile.as_ref(), &tids))
+        let (counters, profile) = looked;
+        let (before, after) = counters.ok_or(JobError::NoThreads)?;
+        let wakes = after.wakes_since(&before);
+        let evidence = after.evidence(&before, &judged.trial);
+        Ok(Profiled {
+            polls: looks.then(|| after.polls_since(&before)),
+            evidence,
+            ..Profiled::new(judged, wakes, profile.as_ref(), &tids)
+        })
     }
 }
 
@@ -291,16 +337,8 @@ impl Explainer<'_> {
 struct Saturated {
     load: ProfiledLoad,
     blocks: Vec<Block>,
+    tried: Vec<Tried>,
     lost: bool,
-}
-
-/// How often the DUT's threads were put on a CPU so far. A thread that has a CPU of its own is put there when it wakes up.
-fn slices(tester: &Tester<'_>) -> Result<u64, TesterError> {
-    let mut slices = 0;
-    for (tid, _) in tester.dut_threads() {
-        slices += task::schedstat(*tid)?.slices;
-    }
-    Ok(slices)
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.
@@ -316,13 +354,15 @@ fn blocks(tried: &[Profiled]) -> Vec<Block> {
 }
 
 /// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
-fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
+fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
     let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
     let frame = Interval::from_samples(&frame_ns)?;
     let saturation = Saturation::from_blocks(&blocks(tried));
     let over = |number: fn(&Profiled) -> Option<f64>| {
         statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
     };
+    let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
+    let waits: Vec<f64> = waits.collect();
     let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
     let whole = Interval {
         low: forwarded,
@@ -340,6 +380,8 @@ fn load_of(tried: &[Profiled]) -> Option<ProfiledLoad> {
             ..interval(frame)
         },
         wake_ups_per_frame: over(Profiled::wakes_a_frame),
+        polls_per_frame: over(Profiled::polls_a_frame),
+        sender_waits_share: statistics::mean(&waits),
         seen_share: over(|one| one.seen),
         lost_samples: tried.iter().map(|one| one.lost).sum(),
         ..ProfiledLoad::default()

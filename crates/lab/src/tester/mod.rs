@@ -5,6 +5,7 @@
 
 mod dut_path;
 mod error;
+mod evidence;
 mod kernel_interfaces;
 mod ledger;
 mod machine;
@@ -17,6 +18,7 @@ mod ways;
 mod wire;
 
 pub use error::{NoExit, TesterError};
+pub use evidence::EvidenceProbe;
 pub use kernel_interfaces::{KernelInterfaces, NapiList, TrafficControl};
 pub use ledger::LedgerProbe;
 pub use machine::other_tasks::{OtherTasks, RouterTasks};

@@ -6,8 +6,9 @@ use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::saturation::Saturation;
-use mpps_method::stage::Stage;
-use mpps_record::{PartCost, ProfiledLoad};
+use mpps_method::stage::{Cause, Router, Stage, place};
+use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use std::collections::BTreeMap;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     if tester.bed.plan().cpus.shared() {
@@ -47,4 +48,62 @@ pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
         "{who}. Of the {:.0} ns a frame outside virtual NIC and exit most is {} ({:.0} ns){function}",
         load.router_ns, hottest.part, hottest.ns.median
     )
+}
+
+/// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits.
+pub(super) fn most_locked(stacks: &[FoldedStack]) -> Option<PartCost> {
+    let mut stages: BTreeMap<String, BTreeMap<&str, f64>> = BTreeMap::new();
+    for stack in stacks {
+        let names: Vec<&str> = stack.frames.rsplit(';').collect();
+        let placed = place(&names, Router::OnBed);
+        if placed.cause == Cause::Locks {
+            let functions = stages.entry(placed.stage.to_string()).or_default();
+            *functions
+                .entry(names.first().copied().unwrap_or_default())
+                .or_default() += stack.ns;
+        }
+    }
+    let whole = |functions: &BTreeMap<&str, f64>| functions.values().sum::<f64>();
+    let (stage, functions) =
+        (stages.into_iter()).max_by(|(_, one), (_, other)| whole(one).total_cmp(&whole(other)))?;
+    let ns = whole(&functions);
+    let cost = |(function, ns): (&str, f64)| FunctionCost {
+        function: function.to_owned(),
+        ns,
+    };
+    let mut top: Vec<FunctionCost> = functions.into_iter().map(cost).collect();
+    top.sort_by(|one, other| other.ns.total_cmp(&one.ns));
+    Some(PartCost {
+        part: stage,
+        ns: Interval {
+            low: ns,
+            median: ns,
+            high: ns,
+        },
+        samples: 0,
+        top,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_are_of_their_callers_stage() {
+        let stack = |frames: &str, ns| FoldedStack {
+            frames: frames.to_owned(),
+            stages: Vec::new(),
+            ns,
+        };
+        let free = "cpu_map_kthread_run;sk_skb_reason_drop;skb_release_data;_raw_spin_lock";
+        let stacks = [
+            stack(free, 30.0),
+            stack("cpu_map_kthread_run;ip_forward", 300.0),
+        ];
+        let locked = most_locked(&stacks).expect("a lock");
+        assert_eq!((locked.part.as_str(), locked.ns.median), ("free", 30.0));
+        assert_eq!(locked.top[0].function, "_raw_spin_lock");
+        assert_eq!(most_locked(&stacks[1..]), None);
+    }
 }

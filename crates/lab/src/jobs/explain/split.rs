@@ -2,10 +2,10 @@
 
 use super::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
-use mpps_method::saturation;
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
-use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
+use mpps_method::{Rate, saturation};
+use mpps_record::{Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::ops::Range;
@@ -24,6 +24,10 @@ pub(super) struct Profiled {
     pub judged: Judged,
     /// How often the router's threads woke up in it.
     pub wakes: u64,
+    /// Polls of them that took frames; `None` where nobody counted.
+    pub polls: Option<u64>,
+    /// What it counted.
+    pub evidence: Evidence,
     /// `None` without the sampler.
     pub clock: Option<&'static str>,
     pub split: Option<Split>,
@@ -38,6 +42,8 @@ impl Profiled {
         let mut profiled = Self {
             judged,
             wakes,
+            polls: None,
+            evidence: Evidence::default(),
             clock: None,
             split: None,
             seen: None,
@@ -55,8 +61,22 @@ impl Profiled {
     }
 
     pub fn wakes_a_frame(&self) -> Option<f64> {
+        self.a_frame(self.wakes)
+    }
+
+    pub fn polls_a_frame(&self) -> Option<f64> {
+        self.a_frame(self.polls?)
+    }
+
+    /// Share of its time that the sender waited, if it can send so many.
+    pub fn sender_waits(&self, sends: Rate) -> Option<f64> {
+        let sent = self.judged.trial.sent_rate()?;
+        Some((1.0 - sent.fps() / sends.fps()).max(0.0))
+    }
+
+    fn a_frame(&self, number: u64) -> Option<f64> {
         let frames = self.judged.trial.ledger().nic_accepted;
-        (frames > 0).then(|| self.wakes as f64 / frames as f64)
+        (frames > 0).then(|| number as f64 / frames as f64)
     }
 
     fn look(&mut self, profile: &Profile, tids: &[i32]) {

@@ -1,0 +1,98 @@
+//! What a saturated trial counted: by CPU, and what was dropped where and why.
+
+use crate::clock::monotonic_ns;
+use crate::tester::{EvidenceProbe, Tester, TesterError};
+use mpps_ebpf::instruments::evidence::Polls;
+use mpps_linux::{procstat, task};
+use mpps_method::Trial;
+use mpps_record::{CpuEvidence, Drops, Evidence};
+use std::collections::BTreeMap;
+
+/// Counters at one moment.
+pub(super) struct Counters {
+    at_ns: u64,
+    /// How often the DUT's threads were put on each CPU. One that has a CPU of its own is put there when it wakes up.
+    wakes: BTreeMap<usize, u64>,
+    interrupts: Vec<(usize, u64)>,
+    polls: Vec<Polls>,
+    drops: BTreeMap<String, u64>,
+}
+
+impl Counters {
+    pub fn read(tester: &Tester<'_>, probe: &EvidenceProbe) -> Result<Self, TesterError> {
+        let mut wakes = BTreeMap::new();
+        for (tid, cpu) in tester.dut_threads() {
+            *wakes.entry(*cpu).or_default() += task::schedstat(*tid)?.slices;
+        }
+        Ok(Self {
+            at_ns: monotonic_ns(),
+            wakes,
+            interrupts: procstat::interrupts()?,
+            polls: probe.polls()?,
+            drops: probe.drops()?,
+        })
+    }
+
+    pub fn wakes_since(&self, before: &Self) -> u64 {
+        self.wakes.values().sum::<u64>() - before.wakes.values().sum::<u64>()
+    }
+
+    pub fn polls_since(&self, before: &Self) -> u64 {
+        let polls = |counters: &Self| counters.polls.iter().map(|cpu| cpu.polls).sum::<u64>();
+        polls(self) - polls(before)
+    }
+
+    /// What the trial between both counted.
+    pub fn evidence(&self, before: &Self, trial: &Trial) -> Evidence {
+        let cpus = trial
+            .busy
+            .iter()
+            .map(|busy| self.of_cpu(before, trial, busy.cpu, busy.run_ns));
+        let (ledger, sent) = (trial.ledger(), trial.counts().sent.max(1));
+        let drops = |place: &str, reason: Option<&String>, frames: u64| Drops {
+            place: place.to_owned(),
+            reason: reason.cloned(),
+            frames,
+            share: frames as f64 / sent as f64,
+        };
+        let mut all = vec![
+            drops("sending port", None, ledger.lost_before_nic),
+            drops("virtual NIC's ring", None, ledger.lost_nic_ring),
+        ];
+        let since = |(reason, count): (&String, &u64)| {
+            let earlier = before.drops.get(reason).copied().unwrap_or(0);
+            drops("router", Some(reason), count - earlier)
+        };
+        all.extend(self.drops.iter().map(since));
+        all.retain(|drops| drops.frames > 0);
+        Evidence {
+            cpus: cpus.collect(),
+            drops: all,
+            locks_in: None,
+        }
+    }
+
+    fn of_cpu(&self, before: &Self, trial: &Trial, cpu: usize, run_ns: u64) -> CpuEvidence {
+        let trial_s = trial.duration.as_secs_f64().max(f64::MIN_POSITIVE);
+        let whole_s = (self.at_ns - before.at_ns).max(1) as f64 / 1e9;
+        let interrupts = |counters: &Self| {
+            let own = counters
+                .interrupts
+                .iter()
+                .find(|(number, _)| *number == cpu);
+            own.map_or(0, |(_, count)| *count)
+        };
+        let wakes = |counters: &Self| counters.wakes.get(&cpu).copied().unwrap_or(0);
+        let polls = |counters: &Self| counters.polls.get(cpu).copied().unwrap_or_default();
+        let (now, then) = (polls(self), polls(before));
+        let (polls, frames) = (now.polls - then.polls, now.frames - then.frames);
+        CpuEvidence {
+            cpu,
+            interrupts_per_s: (interrupts(self) - interrupts(before)) as f64 / whole_s,
+            polls_per_s: polls as f64 / trial_s,
+            frames_per_poll: (polls > 0).then(|| frames as f64 / polls as f64),
+            wake_ups_per_s: (wakes(self) - wakes(before)) as f64 / trial_s,
+            busy_share: (run_ns as f64 / 1e9 / trial_s).min(1.0),
+        }
+    }
+}
