@@ -87,7 +87,8 @@ pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use profile::{
-    CostModel, FoldedStack, FunctionCost, Looking, PartCost, ProfileLine, ProfiledLoad,
+    CostModel, FoldedStack, FunctionCost, Looking, PartChange, PartCost, ProfileChange,
+    ProfileLine, ProfiledAgainst, ProfiledLoad,
 };
 pub use read::{Records, Run, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};

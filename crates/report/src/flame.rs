@@ -104,6 +104,16 @@ pub fn flame_difference(
     after: &[Stack<'_>],
     unit: &str,
 ) -> String {
+    picture(&difference(title, before, after, unit))
+}
+
+/// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
+pub(crate) fn difference(
+    title: &str,
+    before: &[Stack<'_>],
+    after: &[Stack<'_>],
+    unit: &str,
+) -> Markup {
     let tree = Tree::new(before, after);
     let most = tree.most_changed().max(1) as f64;
     let colour = |node: &Node<'_>| {
@@ -133,7 +143,7 @@ pub fn flame_difference(
         ("grew by itself", "rgb(255,100,100)"),
         ("shrank by itself", "rgb(100,100,255)"),
     ];
-    picture(&drawn(title, &note, &legend, &tree, &colour, &words))
+    drawn(title, &note, &legend, &tree, &colour, &words)
 }
 
 /// Stacks as folded text: functions from the outermost, by semicolons, then the weight. Equal stacks are one line.

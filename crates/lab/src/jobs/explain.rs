@@ -4,6 +4,7 @@
 //! stages. Saturated trials take turns with others that are not sampled, so that the cost of looking is known. Lower
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
+pub mod against;
 mod limit;
 mod model;
 mod split;
@@ -14,7 +15,7 @@ use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
-use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness};
+use crate::profile::{Completeness, Profile, Sampler, SamplerPlan, Symbols, completeness};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
 use crate::tester::{Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
@@ -99,14 +100,7 @@ fn measure_size(
         return Err(JobError::NoThreads);
     }
     size.receiver = Some(tester.traffic.receiver);
-    let burn = |delay_ns| {
-        let fault = Fault {
-            delay_ns,
-            ..Fault::NONE
-        };
-        PlantedFault::plant_on_router(fault, bed, tester.ways()[0])
-    };
-    let _burning = plan.burn_ns.map(burn).transpose()?;
+    let _burning = burn(&tester, plan.burn_ns)?;
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
     // After the last program was loaded, or it would have no name.
@@ -122,6 +116,18 @@ fn measure_size(
         tried: Vec::new(),
     };
     explainer.explain(sends, offer.trials, &tested, size, trials)
+}
+
+/// Plants a program on the router's path that spins so long for each frame.
+fn burn(tester: &Tester<'_>, ns: Option<u64>) -> Result<Option<PlantedFault>, TesterError> {
+    let plant = |delay_ns| {
+        let fault = Fault {
+            delay_ns,
+            ..Fault::NONE
+        };
+        PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])
+    };
+    ns.map(plant).transpose()
 }
 
 /// A tester with the sampler beside it.
@@ -226,21 +232,8 @@ impl Explainer<'_> {
         if sampled.iter().any(is_whole) {
             sampled.retain(is_whole);
         }
-        for one in &mut sampled {
-            stacks.add(std::mem::take(&mut one.stacks), 1.0);
-        }
-        stacks.divide(sampled.len() as f64);
-        let load = load_of(&sampled).filter(|load| !load.stages.is_empty());
-        Ok(Saturated {
-            load: load.ok_or(JobError::NoSamples {
-                trials: sampled.len(),
-            })?,
-            blocks: blocks(&sampled),
-            lost: sampled.iter().any(|one| {
-                let ledger = one.judged.trial.ledger();
-                ledger.lost_nic_ring + ledger.lost_in_dut > 0
-            }),
-        })
+        *stacks = Stacks::mean(&mut sampled);
+        Saturated::new(&sampled)
     }
 
     /// One trial, again while it is void, with the sampler or without it.
@@ -255,28 +248,55 @@ impl Explainer<'_> {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let (mut wakes, mut profile) = (0, None);
+        let look = looks.then_some((&self.sampler, &self.symbols));
+        let (tester, mut beside) = (&mut self.tester, Beside::default());
         let (judged, void) = sizes::repeat_void(|| {
-            let before = slices(&self.tester)?;
-            let sampler = looks.then(|| Sampler::start(&self.sampler)).transpose()?;
-            let judged = through(&mut self.tester, phase, offer, trials, |tester| {
-                trial::run(tester, &offer)
-            })?;
-            profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
-            wakes = slices(&self.tester)? - before;
-            // Only a wire may be lacking.
-            judged.ok_or(JobError::NoThreads)
+            let (judged, seen) = run_beside(tester, look, phase, offer, trials)?;
+            beside = seen;
+            Ok(judged)
         })?;
         self.void += void;
         self.tried.push((judged.trial.clone(), judged.verdict));
-        let tids: Vec<i32> = self
-            .tester
-            .dut_threads()
-            .iter()
-            .map(|(tid, _)| *tid)
-            .collect();
-        Ok(Profiled::new(judged, wakes, profile.as_ref(), &tids))
+        Ok(beside.profiled(judged, tester))
     }
+}
+
+/// What was seen beside a trial.
+#[derive(Default)]
+struct Beside {
+    wakes: u64,
+    /// `None` without the sampler.
+    profile: Option<Profile>,
+}
+
+impl Beside {
+    fn profiled(&self, judged: Judged, tester: &Tester<'_>) -> Profiled {
+        let tids: Vec<i32> = tester.dut_threads().iter().map(|(tid, _)| *tid).collect();
+        Profiled::new(judged, self.wakes, self.profile.as_ref(), &tids)
+    }
+}
+
+/// One trial, with the sampler beside it where there is one.
+fn run_beside(
+    tester: &mut Tester<'_>,
+    look: Option<(&SamplerPlan, &Symbols)>,
+    phase: Phase,
+    offer: Offer,
+    trials: &mut Trials<'_>,
+) -> Result<(Judged, Beside), JobError> {
+    let before = slices(tester)?;
+    let sampler = look.map(|(plan, _)| Sampler::start(plan)).transpose()?;
+    let judged = through(tester, phase, offer, trials, |tester| {
+        trial::run(tester, &offer)
+    })?;
+    let profile = sampler.zip(look);
+    let profile = profile.map(|(sampler, (_, symbols))| sampler.stop(symbols));
+    let beside = Beside {
+        profile: profile.transpose()?,
+        wakes: slices(tester)? - before,
+    };
+    // Only a wire may be lacking.
+    Ok((judged.ok_or(JobError::NoThreads)?, beside))
 }
 
 /// The load at saturation, with what tells its limit.
@@ -284,6 +304,22 @@ struct Saturated {
     load: ProfiledLoad,
     blocks: Vec<Block>,
     lost: bool,
+}
+
+impl Saturated {
+    fn new(sampled: &[Profiled]) -> Result<Self, JobError> {
+        let load = load_of(sampled).filter(|load| !load.stages.is_empty());
+        Ok(Self {
+            load: load.ok_or(JobError::NoSamples {
+                trials: sampled.len(),
+            })?,
+            blocks: blocks(sampled),
+            lost: sampled.iter().any(|one| {
+                let ledger = one.judged.trial.ledger();
+                ledger.lost_nic_ring + ledger.lost_in_dut > 0
+            }),
+        })
+    }
 }
 
 /// How often the DUT's threads were put on a CPU so far. A thread that has a CPU of its own is put there when it wakes up.
