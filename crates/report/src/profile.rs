@@ -298,3 +298,11 @@ pub fn folded(lines: &[ProfileLine]) -> Option<String> {
     let stacks = together(lines, &roots);
     (!stacks.is_empty()).then(|| flame::folded(&stacks))
 }
+
+/// A run's profiles as samples of `perf script`, one for each ns of a frame. `None` without stacks.
+#[must_use]
+pub fn perf_script(lines: &[ProfileLine]) -> Option<String> {
+    let roots = roots(lines);
+    let stacks = together(lines, &roots);
+    (!stacks.is_empty()).then(|| flame::perf_script(&stacks, FRAMES as u64))
+}

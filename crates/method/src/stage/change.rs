@@ -64,18 +64,15 @@ pub fn changes(parts: &[(Spent, Spent)], alike: f64) -> Vec<Change> {
 /// `alike_ns` are also seen between two beds of one set-up. `None` with too few pairs.
 #[must_use]
 pub fn paired_changes(parts: &[Vec<f64>], alike_ns: f64) -> Option<Vec<Change>> {
-    let wrong = WRONG / parts.len().max(1) as f64;
+    let pairs = parts.iter().map(Vec::len).min();
+    let pairs = pairs.filter(|pairs| *pairs >= PAIRS_MIN)? as f64;
+    let wrong = WRONG / parts.len() as f64;
+    let times = student_t(pairs - 1.0, wrong);
     let change = |differences: &Vec<f64>| {
-        let pairs = differences.len();
-        let middle = mean(differences).filter(|_| pairs >= PAIRS_MIN)?;
-        let squares: f64 = differences.iter().map(|one| (one - middle).powi(2)).sum();
-        let freedom = (pairs - 1) as f64;
-        let error = (squares / freedom / pairs as f64).sqrt();
-        Some(Change::new(
-            middle,
-            student_t(freedom, wrong) * error,
-            alike_ns,
-        ))
+        let middle = mean(differences)?;
+        let squares = differences.iter().map(|one| (one - middle).powi(2));
+        let error = (squares.sum::<f64>() / (pairs - 1.0) / pairs).sqrt();
+        Some(Change::new(middle, times * error, alike_ns))
     };
     parts.iter().map(change).collect()
 }
