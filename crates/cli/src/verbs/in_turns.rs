@@ -63,7 +63,7 @@ pub fn in_turns(
         let written = recorder.write(line);
         let mut ended = written.and_then(|()| run(&beds, &mut recorder));
         for (prepared, bed) in prepared.iter().zip(&beds) {
-            let counted = destinations::count_back(prepared.as_ref(), bed, &mut recorder);
+            let counted = destinations::count_back(prepared.as_ref(), bed, &recorder);
             ended = measure::first_of(ended, counted);
         }
         measure::finish(output, None, &mut recorder, ended.err().as_ref())
