@@ -23,7 +23,7 @@ pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
-pub use explain::ExplainPlan;
+pub use explain::{AgainstPlan, ExplainPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;

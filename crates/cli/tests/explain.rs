@@ -23,6 +23,31 @@ fn a_plan_says_what_will_be_profiled() {
 }
 
 #[test]
+fn two_set_ups_that_take_turns_are_planned() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let words = "explain --burn 500 --against spin=--burn=0 --trials 4 --dry-run --dut-setup";
+    let words: Vec<&str> = words.split(' ').chain([manifest]).collect();
+    let ended = run(&mut mpps(&words));
+    if ended.code == Some(2) && !privileged() {
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for part in [
+        "4 pairs of sampled trials of 1 s at saturation, one of each set-up, burnt a frame: 500 ns and 0 ns",
+        "variant      Cargo\n",
+        "variant      spin\n",
+    ] {
+        let told = ended.stdout.replace("\n             ", " ");
+        assert!(told.contains(part), "{part}: {ended:?}");
+    }
+    assert_eq!(ended.stdout.matches("DUT set-up").count(), 2, "{ended:?}");
+    // Without the script that all else is the same for.
+    let words = ["explain", "--against", "none", "--dry-run", "--dut-setup"];
+    let ended = run(mpps(&words).arg(manifest));
+    assert_eq!(ended.stdout.matches("DUT set-up").count(), 1, "{ended:?}");
+}
+
+#[test]
 fn what_cannot_be_profiled_is_refused() {
     for (words, why) in [
         (
@@ -30,7 +55,12 @@ fn what_cannot_be_profiled_is_refused() {
             "needs a router that works in threads",
         ),
         ("explain --trials 2", "--trials"),
-        ("explain --burn 0", "--burn"),
+        ("explain --burn 100001", "--burn"),
+        ("explain --against --queues=99", "give 1 to 64"),
+        ("explain --against --frame=128", "frames of both"),
+        ("explain --against --trials=4", "give it outside the quotes"),
+        ("explain --against none --frame 64,128", "one frame size"),
+        ("explain --against none --bed lab", "--bed"),
         ("explain --simulate capacity=1M", "--simulate"),
     ] {
         let ended = run(&mut mpps(&words.split(' ').collect::<Vec<_>>()));
@@ -76,4 +106,40 @@ fn a_profile_is_shown_again_from_its_record() {
     let sum: f64 = stages.iter().map(ns).sum();
     let whole = load["frame_ns"]["median"].as_f64().expect("a time");
     assert!((sum / whole - 1.0).abs() < 0.01, "{load}");
+}
+
+#[test]
+fn set_ups_in_turns_are_shown_from_their_record() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("explain-against");
+    let record = scratch.path("record.jsonl");
+    let words = "explain --time 0.2 --trials 3 --burn 500 --against spin=--burn=250";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = run(mpps(&words).arg("--record").arg(&record));
+    assert_gone(ended.bed());
+    if ended.code == Some(4) {
+        println!("SKIP: needs a quieter machine");
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    println!("{}", ended.stdout);
+    for part in ["this set-up against spin: ", "more  ", "Intervals of all"] {
+        assert!(ended.stdout.contains(part), "{part}: {ended:?}");
+    }
+    let shown = run(mpps(&["show"]).arg(&record));
+    assert_eq!(shown.stdout, ended.stdout);
+    let shown = run(mpps(&["show", "--json"]).arg(&record));
+    let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
+    let against = &document["results"][0]["against"];
+    assert_eq!(
+        (&against["burnt_ns"], &against["flags"][0]),
+        (&250.into(), &"--burn=250".into())
+    );
+    let svg = run(mpps(&["report", "--format", "flame"]).arg(&record));
+    assert!(
+        svg.stdout.contains("what this set-up takes more than spin"),
+        "{svg:?}"
+    );
 }

@@ -4,10 +4,10 @@ mod door;
 
 use door::{Ended, Scratch, mpps, run};
 use mpps_record::{
-    FoldedStack, FunctionCost, Interval, LimitedBy, PartCost, ProfileLine, ProfiledLoad, RunLine,
-    read_file, to_line,
+    Doubt, FoldedStack, FunctionCost, Interval, LimitedBy, Pairs, PartChange, PartCost,
+    ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, RunLine, read_file, to_line,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Stages and causes of a frame's time, ns, each with a function; the bed's stages are the first and the last.
@@ -133,6 +133,18 @@ fn folded_stacks_are_a_line_each() {
 }
 
 #[test]
+fn perf_script_has_a_sample_for_each_ns() {
+    let scratch = Scratch::new("profiles-script");
+    let before = record(&scratch, "before", &profile(0.0), same);
+    let script = report(&[&before, "--format", "perf-script"]).stdout;
+    let first = "router 1 [000] 0.000000001: 1 ns:\n\t               0 cpu_map_kthread_run (kernel)\n\t               0 kthread (kernel)\n\n";
+    assert!(script.starts_with(first), "{script}");
+    let samples = script.lines().filter(|line| line.ends_with("1 ns:"));
+    assert_eq!(samples.count(), 500);
+    assert_eq!(script.matches(" ip_rcv_core (").count(), 200);
+}
+
+#[test]
 fn a_record_without_stacks_has_no_picture() {
     let scratch = Scratch::new("profiles-none");
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/run.jsonl");
@@ -223,6 +235,11 @@ fn profiles_that_are_not_alike_are_refused() {
         ..profile(0.0)
     };
     let cycles = record(&scratch, "cycles", &cycles, same);
+    let burnt = ProfileLine {
+        burnt_ns: Some(500),
+        ..profile(0.0)
+    };
+    let burnt = record(&scratch, "burnt", &burnt, same);
     let nothing = ProfileLine {
         frame: "64".to_owned(),
         clock: Some("cpu-clock".to_owned()),
@@ -240,6 +257,7 @@ fn profiles_that_are_not_alike_are_refused() {
     for (one, other, wanted) in [
         (&before, &other_kernel, "they differ in kernel_release"),
         (&before, &cycles, "they differ in clock"),
+        (&before, &burnt, "they differ in burnt_ns"),
         (&before, &nothing, "one of them has no cost by stage"),
         (&before, &idle, "they differ in limited_by"),
         (
@@ -252,9 +270,111 @@ fn profiles_that_are_not_alike_are_refused() {
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.error().contains(wanted), "{ended:?}");
     }
-    let words = ["--may-differ", "kernel_release"];
-    let ended = run(&mut mpps(
-        &[&["compare", &before, &other_kernel], &words[..]].concat(),
-    ));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for (other, name) in [(&other_kernel, "kernel_release"), (&burnt, "burnt_ns")] {
+        let ended = run(&mut mpps(&[
+            "compare",
+            &before,
+            other,
+            "--may-differ",
+            name,
+        ]));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    }
+}
+
+#[test]
+fn doubts_of_both_profiles_are_told() {
+    let scratch = Scratch::new("profiles-doubts");
+    let doubted = ProfileLine {
+        doubts: vec![Doubt {
+            name: "samples-missing".to_owned(),
+            seen: "samples tell of 80 % of the time".to_owned(),
+            ..Doubt::default()
+        }],
+        ..profile(0.0)
+    };
+    let [sure, unsure] = [("sure", &profile(0.0)), ("unsure", &doubted)]
+        .map(|(name, line)| record(&scratch, name, line, same));
+    let told = run(&mut mpps(&["compare", &sure, &unsure])).stdout;
+    assert!(
+        told.contains("- samples tell of 80 % of the time"),
+        "{told}"
+    );
+    assert!(told.contains("unsure"), "{told}");
+    let document = run(&mut mpps(&["compare", &sure, &unsure, "--json"])).stdout;
+    let document: Value = serde_json::from_str(&document).expect("JSON");
+    let doubts = &document["compared"][0]["doubts"];
+    assert_eq!(
+        (&doubts[0], &doubts[1][0]["name"]),
+        (&json!([]), &"samples-missing".into())
+    );
+}
+
+#[test]
+fn set_ups_in_turns_are_shown_part_by_part() {
+    let scratch = Scratch::new("profiles-against");
+    let mut line = profile(100.0);
+    let base = profile(0.0);
+    let change = |part: &str, more: f64| PartChange {
+        part: part.to_owned(),
+        ns: interval(more),
+        seen: more > 0.0,
+    };
+    line.against = Some(Box::new(ProfiledAgainst {
+        explained: "conntrack".to_owned(),
+        name: "none".to_owned(),
+        load: base.loads[0].clone(),
+        stacks: base.stacks,
+        pairs: Pairs {
+            counted: 20,
+            disturbed: 1,
+            ..Pairs::default()
+        },
+        rate_change: Some(Interval {
+            low: -0.18,
+            median: -0.17,
+            high: -0.16,
+        }),
+        change: Some(ProfileChange {
+            router_before_ns: 320.0,
+            router: change("router", 100.0),
+            stages: ["virtual NIC", "prerouting", "routing", "exit"]
+                .map(|name| change(name, if name == "prerouting" { 100.0 } else { 0.0 }))
+                .to_vec(),
+            causes: vec![change("connection tracking", 100.0), change("NAT", 0.0)],
+        }),
+        ..ProfiledAgainst::default()
+    }));
+    let path = record(&scratch, "against", &line, same);
+    let shown = run(&mut mpps(&["show", &path])).stdout;
+    let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "64 B: conntrack against none: +100 ns a frame for the router (98 to 102); by stage: prerouting +100 (98 to 102), rest no difference seen (each within 2 ns); by cause: connection tracking +100 (98 to 102),",
+        "From 20 pairs; -17.0 % frames/s (-18.0 to -16.0).",
+        "stage ns none more interval virtual NIC * 150 150 +0 -2 to 2 prerouting 300 200 +100 98 to 102 seen",
+        "20 pairs of neighbouring trials count, 1 do not.",
+    ] {
+        assert!(told.contains(part), "{part}: {shown}");
+    }
+    let mut lines = shown
+        .lines()
+        .skip(3)
+        .take_while(|line| !line.starts_with("record:"));
+    assert!(lines.all(|line| line.chars().count() <= 80), "{shown}");
+    let svg = report(&[&path, "--format", "flame"]).stdout;
+    for part in [
+        "what conntrack takes more than none, by function",
+        "ip_rcv_core (prerouting): 200 000 before, 300 000 after, +100 000 ns of 1 000 frames",
+    ] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    let page = report(&[&path, "-o", "/dev/stdout"]).stdout;
+    assert!(
+        page.contains("conntrack against none: +100 ns a frame"),
+        "{page}"
+    );
+    assert!(
+        page.contains("what conntrack takes more than none"),
+        "{page}"
+    );
 }

@@ -171,7 +171,10 @@ pub fn check_profiles(
     (second, other): (&RunLine, &ProfileLine),
     terms: Terms<'_>,
 ) -> Result<(), Refusal> {
+    let burnt = "burnt_ns";
+    let burns = one.burnt_ns != other.burnt_ns && !terms.may_differ.contains(&burnt);
     let more = [
+        (burns, burnt),
         (one.frame != other.frame, "frame"),
         (one.receiver != other.receiver, "receiver"),
         (one.clock != other.clock, "clock"),

@@ -1,5 +1,7 @@
 //! A profile of `mpps explain`: where the time of a frame goes.
 
+use crate::bed::SetUpScript;
+use crate::comparison::Pairs;
 use crate::kind::Other;
 use crate::result::{Doubt, Interval};
 use crate::words::{LimitedBy, ReceiverPlace};
@@ -36,6 +38,9 @@ pub struct ProfileLine {
     /// What limits, counted in one more saturated trial; null where there was none.
     #[serde(default)]
     pub evidence: Option<Evidence>,
+    /// With `--against`: the set-up that took turns with this one, and what this one takes more. Null without.
+    #[serde(default)]
+    pub against: Option<Box<ProfiledAgainst>>,
     /// What cut it short.
     pub why: Option<String>,
     /// What to doubt.
@@ -86,6 +91,59 @@ pub struct ProfiledLoad {
     pub causes: Vec<PartCost>,
     /// Functions that no rule places.
     pub unplaced: Vec<FunctionCost>,
+}
+
+/// The set-up that a profiled one is compared with. Both took turns, A B B A, with the same load where their rates are alike.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfiledAgainst {
+    /// What the explained set-up is called.
+    pub explained: String,
+    /// What this one is called.
+    pub name: String,
+    /// Its own flags as typed.
+    pub flags: Vec<String>,
+    /// Its set-up script.
+    pub set_up: Option<SetUpScript>,
+    /// A program on its path spun so long for each frame; null without one.
+    pub burnt_ns: Option<u64>,
+    /// What a frame costs in it at saturation.
+    pub load: ProfiledLoad,
+    /// Its call stacks, as of the explained one.
+    pub stacks: Vec<FoldedStack>,
+    /// Pairs of neighbouring trials that the change stands on.
+    pub pairs: Pairs,
+    /// Frames/s that the explained one forwards more, as a share of what this one does.
+    pub rate_change: Option<Interval<f64>>,
+    /// What the explained set-up takes more; null with too few pairs.
+    pub change: Option<ProfileChange>,
+}
+
+/// What a frame's time gained or lost, by part. The intervals of all stages hold together in 19 of 20 comparisons, and those
+/// of all causes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfileChange {
+    /// The router's time of a frame before: in the first profile, or in the set-up that this one is compared with.
+    pub router_before_ns: f64,
+    /// The change of that time, in one interval of 95 %.
+    pub router: PartChange,
+    /// By stage.
+    pub stages: Vec<PartChange>,
+    /// By cause.
+    pub causes: Vec<PartChange>,
+}
+
+/// The change of one part.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartChange {
+    /// Name of the stage or cause.
+    pub part: String,
+    /// More time of a frame.
+    pub ns: Interval<f64>,
+    /// Whether there is a difference: the whole interval lies beyond what two profiles of one set-up differ by.
+    pub seen: bool,
 }
 
 /// What a frame costs in one part: a stage, or a cause.

@@ -9,6 +9,7 @@ mod tree;
 use crate::number;
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use tree::{Node, Tree};
 
 const WIDTH: f64 = 1200.0;
@@ -104,6 +105,16 @@ pub fn flame_difference(
     after: &[Stack<'_>],
     unit: &str,
 ) -> String {
+    picture(&difference(title, before, after, unit))
+}
+
+/// The same as a part of a page that has [`STYLE`] and [`SCRIPT`].
+pub(crate) fn difference(
+    title: &str,
+    before: &[Stack<'_>],
+    after: &[Stack<'_>],
+    unit: &str,
+) -> Markup {
     let tree = Tree::new(before, after);
     let most = tree.most_changed().max(1) as f64;
     let colour = |node: &Node<'_>| {
@@ -133,27 +144,46 @@ pub fn flame_difference(
         ("grew by itself", "rgb(255,100,100)"),
         ("shrank by itself", "rgb(100,100,255)"),
     ];
-    picture(&drawn(title, &note, &legend, &tree, &colour, &words))
+    drawn(title, &note, &legend, &tree, &colour, &words)
 }
 
 /// Stacks as folded text: functions from the outermost, by semicolons, then the weight. Equal stacks are one line.
 #[must_use]
 pub fn folded(stacks: &[Stack<'_>]) -> String {
-    let name = |frame: &Frame<'_>| {
-        frame
-            .name
-            .replace([';', ' '], ":")
-            .replace(char::is_control, ":")
-    };
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for stack in stacks.iter().filter(|stack| !stack.frames.is_empty()) {
-        let names: Vec<String> = stack.frames.iter().map(name).collect();
+        let names: Vec<String> = stack.frames.iter().map(|frame| plain(frame.name)).collect();
         *lines.entry(names.join(";")).or_default() += stack.weight;
     }
     lines
         .iter()
         .map(|(names, weight)| format!("{names} {weight}\n"))
         .collect()
+}
+
+/// Stacks as `perf script` prints samples, which the Firefox Profiler reads: a sample stands for so much weight, and for
+/// 1 ns of its time axis. What is left over of one stack counts for the next.
+#[must_use]
+pub fn perf_script(stacks: &[Stack<'_>], weight: u64) -> String {
+    let (mut text, mut left, mut at) = (String::new(), 0, 0_u64);
+    for stack in stacks {
+        left += stack.weight;
+        let names = stack.frames.iter().rev();
+        let calls: String = names
+            .map(|frame| format!("\t               0 {} (kernel)\n", plain(frame.name)))
+            .collect();
+        while left >= weight.max(1) {
+            left -= weight.max(1);
+            at += 1;
+            let _ = write!(text, "router 1 [000] 0.{at:09}: 1 ns:\n{calls}\n");
+        }
+    }
+    text
+}
+
+/// A name that ends no field of a text.
+fn plain(name: &str) -> String {
+    name.replace([';', ' '], ":").replace(char::is_control, ":")
 }
 
 fn drawn(

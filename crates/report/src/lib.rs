@@ -25,6 +25,7 @@ mod page;
 mod parts;
 mod plots;
 pub mod profile;
+pub mod profile_change;
 mod published;
 mod raw;
 mod row;

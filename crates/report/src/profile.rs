@@ -3,8 +3,11 @@
 use crate::flame::{self, Frame, Stack};
 use crate::headline::median;
 use crate::number;
+use crate::profile_change;
 use maud::{Markup, html};
-use mpps_record::{FunctionCost, PartCost, ProfileLine, ProfiledLoad};
+use mpps_record::{
+    FoldedStack, FunctionCost, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad,
+};
 
 /// Stages of the bed, which stand in place of NICs.
 const BEDS: [&str; 2] = ["virtual NIC", "exit"];
@@ -48,6 +51,10 @@ pub fn sentence(line: &ProfileLine) -> String {
     };
     let mut own: Vec<&PartCost> = load.stages.iter().filter(|at| !is_beds(&at.part)).collect();
     own.sort_by(|one, other| other.ns.median.total_cmp(&one.ns.median));
+    let against = line.against.as_ref();
+    let against = against.map_or(String::new(), |line| {
+        format!(". {}", profile_change::against(line))
+    });
     let (named, rest) = own.split_at(own.len().min(NAMED));
     let mut parts: Vec<String> = named
         .iter()
@@ -66,7 +73,7 @@ pub fn sentence(line: &ProfileLine) -> String {
         format!(". {limit}")
     };
     format!(
-        "{frame}: a frame costs {whole:.0} ns, of which {outside:.0} are outside virtual NIC and exit: {}{limit}",
+        "{frame}: a frame costs {whole:.0} ns, of which {outside:.0} are outside virtual NIC and exit: {}{limit}{against}",
         parts.join(", ")
     )
 }
@@ -172,9 +179,13 @@ pub fn rows(line: &ProfileLine) -> Vec<Vec<String>> {
 }
 
 /// A profile's stacks. `root` stands below all of them, if it is not empty.
-fn stacks<'a>(line: &'a ProfileLine, root: &'a str) -> Vec<Stack<'a>> {
-    let stages = line.loads.first().map_or(&[][..], |load| &load.stages);
-    let stack = |folded: &'a mpps_record::FoldedStack| {
+fn stacks<'a>(
+    folded: &'a [FoldedStack],
+    load: Option<&'a ProfiledLoad>,
+    root: &'a str,
+) -> Vec<Stack<'a>> {
+    let stages = load.map_or(&[][..], |load| &load.stages);
+    let stack = |folded: &'a FoldedStack| {
         let root = (!root.is_empty()).then_some(Frame {
             name: root,
             stage: "",
@@ -194,7 +205,7 @@ fn stacks<'a>(line: &'a ProfileLine, root: &'a str) -> Vec<Stack<'a>> {
             weight: (folded.ns * FRAMES).round() as u64,
         }
     };
-    line.stacks.iter().map(stack).collect()
+    folded.iter().map(stack).collect()
 }
 
 /// Names of the stages, in the order of their colours.
@@ -215,11 +226,14 @@ fn title(line: &ProfileLine) -> String {
 /// A profile's flame graph as a part of a page, and what else it stands on.
 #[must_use]
 pub fn section(line: &ProfileLine) -> Markup {
-    let stacks = stacks(line, "");
+    let stacks = stacks(&line.stacks, line.loads.first(), "");
     html! {
         @for told in evidence(line) { p.note { (told) } }
         @if !stacks.is_empty() {
             div.wide { (flame::graph(&title(line), &stacks, &stages(std::slice::from_ref(line)), UNIT)) }
+        }
+        @if let Some(other) = &line.against {
+            div.wide { (flame::difference(&change_title(line, other), &self::stacks(&other.stacks, Some(&other.load), ""), &stacks, UNIT)) }
         }
     }
 }
@@ -238,12 +252,32 @@ fn roots(lines: &[ProfileLine]) -> Vec<String> {
 
 fn together<'a>(lines: &'a [ProfileLine], roots: &'a [String]) -> Vec<Stack<'a>> {
     let each = lines.iter().zip(roots);
-    each.flat_map(|(line, root)| stacks(line, root)).collect()
+    let stacks = |(line, root): (&'a ProfileLine, &'a String)| {
+        stacks(&line.stacks, line.loads.first(), root)
+    };
+    each.flat_map(stacks).collect()
 }
 
-/// The flame graph of a run's profiles, one SVG. `None` without stacks.
+fn change_title(line: &ProfileLine, other: &ProfiledAgainst) -> String {
+    let frame = number::frame(&line.frame);
+    format!(
+        "{frame}: what {} takes more than {}, by function",
+        other.explained, other.name
+    )
+}
+
+/// The flame graph of a run's profiles, one SVG; of a set-up that took turns with another what they differ in. `None`
+/// without stacks.
 #[must_use]
 pub fn flame(lines: &[ProfileLine]) -> Option<String> {
+    if let [line] = lines
+        && let Some(other) = &line.against
+    {
+        let own = stacks(&line.stacks, line.loads.first(), "");
+        let base = stacks(&other.stacks, Some(&other.load), "");
+        let title = change_title(line, other);
+        return (!own.is_empty()).then(|| flame::flame_difference(&title, &base, &own, UNIT));
+    }
     let roots = roots(lines);
     let stacks = together(lines, &roots);
     let title = match lines {
@@ -269,4 +303,12 @@ pub fn folded(lines: &[ProfileLine]) -> Option<String> {
     let roots = roots(lines);
     let stacks = together(lines, &roots);
     (!stacks.is_empty()).then(|| flame::folded(&stacks))
+}
+
+/// A run's profiles as samples of `perf script`, one for each ns of a frame. `None` without stacks.
+#[must_use]
+pub fn perf_script(lines: &[ProfileLine]) -> Option<String> {
+    let roots = roots(lines);
+    let stacks = together(lines, &roots);
+    (!stacks.is_empty()).then(|| flame::perf_script(&stacks, FRAMES as u64))
 }

@@ -19,6 +19,10 @@ use {
 #[cfg(feature = "measure")]
 const VERB: &str = "compare";
 
+/// Cannot happen: the verb is that of the words that were typed.
+#[cfg(feature = "measure")]
+pub const NO_VARIANT: &str = "these are no flags of a set-up";
+
 #[cfg(feature = "measure")]
 const EXAMPLES: &str = "Examples:\n  \
     mpps compare --a none --b ./conntrack.sh               what does connection tracking cost?\n  \
@@ -168,12 +172,15 @@ impl CompareArgs {
     /// # Errors
     /// One line that says what is wrong with these flags.
     pub fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
-        let matches = Self::matches(typed, flags)?;
-        let read = Cli::from_arg_matches(&matches).map(|cli| cli.verb);
-        match read.map_err(|error| one_line(&error, &[VERB.to_owned()]))? {
+        match with_flags(VERB, Self::variant(), typed, flags)? {
             Verb::Compare(args) => Ok(*args),
-            _ => Err("these are no flags of a variant".to_owned()),
+            _ => Err(NO_VARIANT.to_owned()),
         }
+    }
+
+    /// The flags that a variant can have of its own.
+    fn variant() -> Command {
+        VariantArgs::augment_args(Command::new(VERB))
     }
 
     /// The flags of one variant as another build reads them: those of all and its own, in one list.
@@ -181,9 +188,9 @@ impl CompareArgs {
     /// # Errors
     /// One line that says what is wrong with these flags.
     pub fn flags_of_one(typed: &[OsString], flags: &[String]) -> Result<Vec<OsString>, String> {
-        let matches = Self::matches(typed, flags)?;
+        let own = Self::variant();
+        let matches = matches(VERB, own.clone(), typed, flags)?;
         let matches = matches.subcommand_matches(VERB);
-        let own = VariantArgs::augment_args(Command::new(VERB));
         let mut list = Vec::new();
         for arg in own.get_arguments() {
             let id = arg.get_id().as_str();
@@ -202,33 +209,56 @@ impl CompareArgs {
         }
         Ok(list)
     }
+}
 
-    fn matches(typed: &[OsString], flags: &[String]) -> Result<ArgMatches, String> {
-        let verb = [VERB.to_owned()];
-        let own = VariantArgs::augment_args(Command::new(VERB).no_binary_name(true));
-        if let Err(error) = own.disable_help_flag(true).try_get_matches_from(flags) {
-            let named = error.get(ContextKind::InvalidArg).map(ToString::to_string);
-            let named = named.filter(|_| error.kind() == ErrorKind::UnknownArgument);
-            let name = named.as_deref().and_then(|flag| flag.strip_prefix("--"));
-            let all = Self::augment_args(Command::new(VERB));
-            let is_of_all = all
-                .get_arguments()
-                .any(|arg| name.is_some() && arg.get_long() == name);
-            return Err(match named {
-                Some(flag) if is_of_all => {
-                    format!("{flag} is the same for all variants: give it outside the quotes")
-                }
-                _ => one_line(&error, &verb),
-            });
-        }
-        let own = flags.iter().map(OsString::from);
-        let words = std::iter::once(OsString::from("mpps"))
-            .chain(typed.iter().cloned())
-            .chain(own);
-        let command = Cli::command().mut_subcommand(VERB, |verb| verb.args_override_self(true));
-        let matches = command.try_get_matches_from(words);
-        matches.map_err(|error| one_line(&error, &verb))
+/// A verb's arguments again, from all words behind the program's name, with the flags of one set-up behind those of all,
+/// which they override. `own` are the flags that a set-up can have of its own.
+///
+/// # Errors
+/// One line that says what is wrong with these flags.
+#[cfg(feature = "measure")]
+pub fn with_flags(
+    verb: &str,
+    own: Command,
+    typed: &[OsString],
+    flags: &[String],
+) -> Result<Verb, String> {
+    let matches = matches(verb, own, typed, flags)?;
+    let read = Cli::from_arg_matches(&matches).map(|cli| cli.verb);
+    read.map_err(|error| one_line(&error, &[verb.to_owned()]))
+}
+
+#[cfg(feature = "measure")]
+fn matches(
+    verb: &str,
+    own: Command,
+    typed: &[OsString],
+    flags: &[String],
+) -> Result<ArgMatches, String> {
+    let verbs = [verb.to_owned()];
+    let own = own.no_binary_name(true).disable_help_flag(true);
+    if let Err(error) = own.try_get_matches_from(flags) {
+        let named = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+        let named = named.filter(|_| error.kind() == ErrorKind::UnknownArgument);
+        let name = named.as_deref().and_then(|flag| flag.strip_prefix("--"));
+        let all = Cli::command();
+        let all = all.find_subcommand(verb).map(Command::get_arguments);
+        let is_of_all =
+            (all.into_iter().flatten()).any(|arg| name.is_some() && arg.get_long() == name);
+        return Err(match named {
+            Some(flag) if is_of_all => {
+                format!("{flag} is the same for all variants: give it outside the quotes")
+            }
+            _ => one_line(&error, &verbs),
+        });
     }
+    let own = flags.iter().map(OsString::from);
+    let words = std::iter::once(OsString::from("mpps"))
+        .chain(typed.iter().cloned())
+        .chain(own);
+    let command = Cli::command().mut_subcommand(verb, |verb| verb.args_override_self(true));
+    let matches = command.try_get_matches_from(words);
+    matches.map_err(|error| one_line(&error, &verbs))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -31,8 +31,11 @@ pub enum ReportFormat {
     Json,
     /// Results as gauges, for Prometheus
     Openmetrics,
-    /// The flame graph of a record of `mpps explain`, one SVG; of two records, what the second gained and lost
+    /// The flame graph of a record of `mpps explain`, one SVG; of two records, what the second gained and lost, and of one with --against
+    /// what the set-up takes more
     Flame,
-    /// Its call stacks as folded text, for speedscope or the Firefox Profiler
+    /// Its call stacks as folded text, for speedscope
     Folded,
+    /// The same as text of `perf script`, for the Firefox Profiler: a sample for each ns of a frame
+    PerfScript,
 }

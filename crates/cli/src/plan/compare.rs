@@ -117,26 +117,7 @@ impl ComparePlan {
 
 impl VariantPlan {
     fn new(typed_set_up: &str, binary: Option<&Path>, typed: &[OsString]) -> Result<Self> {
-        let (name, set_up) = match typed_set_up.split_once('=') {
-            Some((name, set_up)) if is_name(name) && !Path::new(typed_set_up).exists() => {
-                (Some(name), set_up)
-            }
-            _ => (None, typed_set_up),
-        };
-        let (flags, named) = match set_up.trim() {
-            "" | NONE => (Vec::new(), NONE.to_owned()),
-            flags if flags.starts_with('-') => (split(flags)?, flags.to_owned()),
-            script => {
-                let path = Path::new(script);
-                ensure!(
-                    path.exists(),
-                    "there is no file {script}: give none, a program that sets up the router, or flags that begin with --"
-                );
-                let stem = path.file_stem().unwrap_or(path.as_os_str());
-                let flags = vec!["--dut-setup".to_owned(), script.to_owned()];
-                (flags, stem.to_string_lossy().into_owned())
-            }
-        };
+        let SetUp { name, flags, named } = SetUp::read(typed_set_up)?;
         let args = CompareArgs::with_flags(typed, &flags).map_err(Error::msg)?;
         let (frame_typed, sending) = (
             args.sent.traffic.frame.is_some(),
@@ -154,7 +135,7 @@ impl VariantPlan {
         );
         let file = binary.and_then(Path::file_name);
         let file = file.map(|file| file.to_string_lossy().into_owned());
-        let name = name.unwrap_or(file.as_ref().unwrap_or(&named));
+        let name = name.or(file).unwrap_or(named);
         let binary = binary.map(|path| -> Result<BinaryPlan> {
             let mut flags = CompareArgs::flags_of_one(typed, &flags).map_err(Error::msg)?;
             if !frame_typed {
@@ -165,7 +146,7 @@ impl VariantPlan {
         });
         Ok(Self {
             binary: binary.transpose()?,
-            name: name.chars().take(NAME_MAX).collect(),
+            name: short(&name),
             flags,
             bed,
             traffic: sending.traffic,
@@ -173,6 +154,62 @@ impl VariantPlan {
             receiver: sending.receiver,
         })
     }
+}
+
+/// A set-up as typed.
+pub struct SetUp {
+    /// Its name, where it was given one.
+    name: Option<String>,
+    /// Its flags; none of `none`.
+    pub flags: Vec<String>,
+    /// What it is called without a name.
+    named: String,
+}
+
+impl SetUp {
+    /// Nothing, a script or flags, perhaps with a name before it.
+    ///
+    /// # Errors
+    /// One line that names the remedy.
+    pub fn read(typed: &str) -> Result<Self> {
+        let (name, set_up) = match typed.split_once('=') {
+            Some((name, set_up)) if is_name(name) && !Path::new(typed).exists() => {
+                (Some(name.to_owned()), set_up)
+            }
+            _ => (None, typed),
+        };
+        let (flags, named) = match set_up.trim() {
+            "" | NONE => (Vec::new(), NONE.to_owned()),
+            flags if flags.starts_with('-') => (split(flags)?, flags.to_owned()),
+            script => {
+                let path = Path::new(script);
+                ensure!(
+                    path.exists(),
+                    "there is no file {script}: give none, a program that sets up the router, or flags that begin with --"
+                );
+                let flags = vec!["--dut-setup".to_owned(), script.to_owned()];
+                (flags, stem(path))
+            }
+        };
+        Ok(Self { name, flags, named })
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn name(self) -> String {
+        short(&self.name.unwrap_or(self.named))
+    }
+}
+
+/// What a program that sets up the router is called.
+#[must_use]
+pub fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or(path.as_os_str());
+    stem.to_string_lossy().into_owned()
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(NAME_MAX).collect()
 }
 
 /// Whether the text before `=` is a name: it begins with a letter or digit and has neither path nor space.

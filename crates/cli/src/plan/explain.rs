@@ -1,13 +1,15 @@
 //! What `mpps explain` is to profile.
 
+use super::compare::{SetUp, stem};
 use super::sending::Sending;
-use super::{BedChoice, DestinationPlan};
+use super::{BedChoice, BedWish, DestinationPlan};
 use crate::args::ExplainArgs;
-use anyhow::{Result, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::Front;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::explain;
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
+use std::ffi::OsString;
 
 /// Where, what, and through which routes.
 #[derive(Debug)]
@@ -20,13 +22,49 @@ pub struct ExplainPlan {
     pub destinations: Option<DestinationPlan>,
 }
 
+/// The set-up to explain it against.
+#[derive(Debug)]
+pub struct AgainstPlan {
+    /// What the explained one is called.
+    pub explained: String,
+    /// What this one is called.
+    pub name: String,
+    /// Its own flags as typed.
+    pub flags: Vec<String>,
+    /// The rest.
+    pub plan: ExplainPlan,
+}
+
 impl ExplainPlan {
-    /// What the arguments mean.
+    /// What the arguments mean, and those of the set-up of `--against`. `typed` are all words behind the program's name.
     ///
     /// # Errors
     /// One line that names the remedy.
-    pub fn new(args: &ExplainArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+    pub fn new(args: &ExplainArgs, typed: &[OsString]) -> Result<(Self, Option<AgainstPlan>)> {
+        let plan = Self::from_args(args)?;
+        let against = args.against.as_deref().map(|set_up| {
+            let against = AgainstPlan::new(set_up, &plan, typed);
+            against.with_context(|| format!("--against \"{set_up}\""))
+        });
+        Ok((plan, against.transpose()?))
+    }
+
+    /// The bed that it raises for itself.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn own_bed(&self) -> Result<&BedWish> {
+        match &self.bed {
+            BedChoice::Own(bed) => Ok(bed),
+            _ => bail!("--bed: a bed is raised for each of the set-ups that take turns"),
+        }
+    }
+
+    fn from_args(args: &ExplainArgs) -> Result<Self> {
+        let mut sending = Sending::new(&args.sent, &args.place, None)?;
+        if args.against.is_some() && args.sent.traffic.frame.is_none() {
+            sending.sizes = vec![sending.traffic.frames.clone()];
+        }
         let softirq = matches!(&sending.bed, BedChoice::Own(wish) if wish.nic == Front::Softirq);
         let external = sending.bed.dut().planned().host_ports().is_some();
         ensure!(!softirq && !external, JobError::NoThreads);
@@ -34,17 +72,60 @@ impl ExplainPlan {
             bed: sending.bed,
             destinations: sending.destinations,
             offer: explain::ExplainPlan {
-                burn_ns: args.burn,
+                burn_ns: args.burning.burn,
                 offer: FixedLoadPlan {
                     sizes: sending.sizes,
                     traffic: sending.traffic,
                     port: sending.port,
                     loads: vec![Load::Max],
                     time: args.time,
-                    trials: args.trials,
+                    trials: args.trials(),
                     receiver: sending.receiver,
                 },
             },
+        })
+    }
+}
+
+impl AgainstPlan {
+    fn new(typed_set_up: &str, explained: &ExplainPlan, typed: &[OsString]) -> Result<Self> {
+        let set_up = SetUp::read(typed_set_up)?;
+        let flags = set_up.flags.clone();
+        let args = ExplainArgs::with_flags(typed, &flags).map_err(Error::msg)?;
+        let mut plan = ExplainPlan::from_args(&args)?;
+        let (own, other) = (explained.own_bed()?, plan.own_bed()?);
+        let (offer, others) = (&explained.offer.offer, &plan.offer.offer);
+        for (what, same) in [
+            ("frames", offer.sizes == others.sizes),
+            ("receivers", offer.receiver == others.receiver),
+            (
+                "CPUs",
+                (&own.dut_cpus, &own.tester_cpus) == (&other.dut_cpus, &other.tester_cpus),
+            ),
+        ] {
+            ensure!(
+                same,
+                "{what} of both have to be the same: give them outside the quotes"
+            );
+        }
+        ensure!(
+            offer.sizes.len() == 1,
+            "--frame: one frame size or one mix is explained against another set-up: give one"
+        );
+        let script = own.dut_setup.as_deref();
+        let explained = script.map_or_else(|| "this set-up".to_owned(), stem);
+        if let (BedChoice::Own(bed), true) = (&mut plan.bed, flags.is_empty()) {
+            bed.dut_setup = None;
+        }
+        let name = set_up.name();
+        Ok(Self {
+            explained: match explained == name {
+                true => format!("{explained} (explained)"),
+                false => explained,
+            },
+            name,
+            flags,
+            plan,
         })
     }
 }

@@ -1,17 +1,27 @@
 //! A profile of `mpps explain` as its line has it.
 
+use super::bed::script;
 use super::result::doubt;
 use super::words;
+use crate::plan::AgainstPlan;
+use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::SizeProfile;
 use mpps_record::ProfileLine;
 
-/// The line of a frame size.
+/// The line of a frame size, with the set-up that it is explained against and its bed.
 #[must_use]
-pub fn profile_line(size: &SizeProfile) -> ProfileLine {
-    ProfileLine {
+pub fn profile_line(size: &SizeProfile, against: Option<(&AgainstPlan, &Bed)>) -> ProfileLine {
+    let mut line = ProfileLine {
         receiver: size.receiver.map(Into::into),
         limited_by: size.limited_by.map(words::limited_by),
         doubts: size.doubts.iter().map(doubt).collect(),
         ..size.line.clone()
+    };
+    if let Some((found, (plan, bed))) = line.against.as_mut().zip(against) {
+        found.flags.clone_from(&plan.flags);
+        let set_up = plan.plan.own_bed().ok();
+        let set_up = set_up.and_then(|bed| bed.dut_setup.as_deref());
+        found.set_up = set_up.map(|path| script(bed, path));
     }
+    line
 }

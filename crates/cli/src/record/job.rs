@@ -243,6 +243,24 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// `mpps explain --against`, of the explained set-up; how long the other one burns for each frame.
+    #[must_use]
+    pub fn explain_against(plan: &'a ExplainPlan, burns: Option<u64>) -> Self {
+        let offer = &plan.offer;
+        let burnt = |ns: Option<u64>| ns.map_or("none".to_owned(), |ns| format!("{ns} ns"));
+        let both = match (plan.burn_ns, burns) {
+            (None, None) => String::new(),
+            (own, other) => format!(", burnt a frame: {} and {}", burnt(own), burnt(other)),
+        };
+        Self {
+            rule: format!(
+                "{} pairs of sampled trials of {} at saturation, one of each set-up{both}",
+                offer.trials, offer.time
+            ),
+            ..Self::explain(plan)
+        }
+    }
+
     /// `mpps rfc2544`.
     #[must_use]
     pub fn suite(suite: &'a Suite) -> Self {

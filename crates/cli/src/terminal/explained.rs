@@ -2,6 +2,7 @@
 
 use super::columns;
 use super::doubts::Doubted;
+use super::explained_against::explained_against;
 use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
@@ -43,13 +44,17 @@ impl Outcome for Vec<ProfileLine> {
 
 fn of_size(size: &ProfileLine, verbose: bool) -> String {
     let name = number::frame(&size.frame);
-    let mut text = match size.loads.first() {
-        Some(saturated) => {
-            let limit = size.limit_text.as_deref().unwrap_or_default();
+    let limit = size.limit_text.as_deref().unwrap_or_default();
+    let mut text = match (size.loads.first(), &size.against) {
+        (Some(saturated), Some(against)) => {
+            explained_against(size, saturated, against, verbose)
+                + &wrap(&format!("\n{limit}.\n"), WIDTH)
+        }
+        (Some(saturated), None) => {
             let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(saturated));
             wrap(&sentence, WIDTH) + &tables(saturated, verbose)
         }
-        None => format!("\n{name}: not measured.\n"),
+        (None, _) => format!("\n{name}: not measured.\n"),
     };
     if size.loads.len() > 1 {
         text += &loads(&size.loads);

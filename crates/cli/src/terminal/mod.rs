@@ -11,8 +11,9 @@ mod details;
 #[cfg(feature = "measure")]
 mod doctor;
 mod document;
-mod doubts;
+pub mod doubts;
 mod explained;
+mod explained_against;
 #[cfg(feature = "measure")]
 mod fib;
 mod fib_scale;

@@ -4,11 +4,10 @@
 mod build;
 
 use super::begin;
-use super::contract::Asked;
 use super::measure;
 use crate::args::OutputArgs;
 use crate::exit::Exit;
-use crate::plan::{BedChoice, ComparePlan};
+use crate::plan::ComparePlan;
 use crate::record::{Clock, Job, comparison_line, run_line_by_others};
 use crate::recorder::Recorder;
 use anyhow::{Context, Result, ensure};
@@ -91,8 +90,7 @@ pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     }
     let mut results = recorder.with(|line: &mpps_record::ComparisonLine, _| vec![line.clone()]);
     let ended = ended.and(results.result(&line).map_err(Into::into));
-    let asked = Asked::new(output, BedChoice::Own(plan.variants[0].bed.clone()), None);
-    let shown = measure::finish(&asked, &mut recorder, ended.err().as_ref());
+    let shown = measure::finish(output, None, &mut recorder, ended.err().as_ref());
     measure::leave([], true, shown, recorder.record().path())
 }
 

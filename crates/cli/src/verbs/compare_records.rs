@@ -1,16 +1,17 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
-use super::profile_change::ProfileChange;
+use super::profile_change::{exit, profile_change};
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
 use crate::outcome;
 use crate::terminal;
+use crate::terminal::doubts::Doubted;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_record::{
-    Comparability, Difference, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine, SCHEMA,
-    Terms, check_profiles, compare_points, compare_results, read_file,
+    Comparability, Difference, Doubt, PointLine, RUNS_ALIKE, Refusal, ResultLine, Run, RunLine,
+    SCHEMA, Terms, check_profiles, compare_points, compare_results, read_file,
 };
-use mpps_report::number;
+use mpps_report::{number, profile_change};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -23,6 +24,8 @@ struct Found {
     /// For programs.
     members: Value,
     exit: Exit,
+    /// About the profiles of both.
+    doubts: [Vec<Doubt>; 2],
 }
 
 /// Compares the last run of the second record with that of the first.
@@ -72,6 +75,8 @@ fn check_names(names: &[String]) -> Result<()> {
         .into_iter()
         .flatten()
         .filter(|name| name != "key")
+        // The only condition of a result line.
+        .chain(["burnt_ns".to_owned()])
         .collect();
     for name in names {
         ensure!(
@@ -125,6 +130,7 @@ fn compare(
         text: difference.to_string(),
         members: json!(difference),
         exit: outcome::difference_exit(&difference, fail_if_slower),
+        doubts: [Vec::new(), Vec::new()],
     };
     let results = results((first, &one.results), (second, &other.results), terms);
     let results = results.into_iter();
@@ -143,13 +149,16 @@ fn compare(
         let same = other.profiles.iter();
         if let Some(same) = same.clone().find(|same| same.frame == profile.frame) {
             let alike = check_profiles((first, profile), (second, same), terms);
-            let change = alike.map(|()| ProfileChange::new(profile, same, terms.alike));
-            let found = |change: ProfileChange| Found {
-                text: change.to_string(),
-                members: json!(change),
-                exit: change.exit(fail_if_slower),
+            let found = |()| {
+                let change = profile_change(profile, same, terms.alike);
+                Found {
+                    text: profile_change::words(&change),
+                    members: json!(change),
+                    exit: exit(&change, fail_if_slower),
+                    doubts: [profile.doubts.clone(), same.doubts.clone()],
+                }
             };
-            compared.push((number::frame(&profile.frame), change.map(found)));
+            compared.push((number::frame(&profile.frame), alike.map(found)));
         }
     }
     ensure!(
@@ -200,10 +209,10 @@ fn show(
     if json {
         let entries = compared.iter().map(|(name, found)| match found {
             Ok(found) => {
-                json!({ "what": name, "text": found.text, "difference": found.members, "refused": null })
+                json!({ "what": name, "text": found.text, "difference": found.members, "doubts": found.doubts, "refused": null })
             }
             Err(why) => {
-                json!({ "what": name, "text": why.to_string(), "difference": null, "refused": why.to_string() })
+                json!({ "what": name, "text": why.to_string(), "difference": null, "doubts": [[], []], "refused": why.to_string() })
             }
         });
         let document = json!({
@@ -226,6 +235,18 @@ fn show(
             Err(why) => format!("{name}: not compared: {why}\n"),
         };
     }
+    let found = compared.iter().filter_map(|(_, found)| found.as_ref().ok());
+    let paths = [one, other].map(|path| path.display().to_string());
+    let each = found.flat_map(|found| paths.iter().zip(&found.doubts));
+    let doubted = Doubted {
+        subjects: each
+            .map(|(path, doubts)| (path.as_str().into(), doubts.as_slice()))
+            .collect(),
+        noun: "records",
+        named_max: 2,
+        said: Vec::new(),
+    };
+    text += &doubted.lines(false);
     text += "\nTwo runs at different times: what the machine did in between is part of the difference \
              (mpps compare --a --b measures in turns)\n";
     terminal::out(&terminal::fitted(&text));

@@ -1,26 +1,101 @@
 //! `mpps explain`: where the time of a frame goes.
 
-use super::contract::{Asked, Measure, Place};
+use super::contract::{Asked, Measure, Place, ended};
+use super::destinations;
+use super::in_turns::{SetUp, in_turns};
 use super::measure::measure;
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
-use crate::plan;
+use crate::plan::{self, AgainstPlan};
 use crate::record::{Job, profile_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use mpps_lab::bed::Bed;
+use mpps_lab::jobs::compare::Variant;
+use mpps_lab::jobs::explain::against::Side;
 use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
 use mpps_lab::traffic::Traffic;
+use std::ffi::OsString;
 
 /// Runs the verb.
 ///
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let plan = plan::ExplainPlan::new(args)?;
+    let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let (plan, against) = plan::ExplainPlan::new(args, &typed)?;
+    if let Some(against) = against {
+        return explain_against(plan, against, &args.output);
+    }
     let asked = Asked::new(&args.output, plan.bed, plan.destinations);
     measure(&asked, Explain(plan.offer))
+}
+
+/// Both set-ups take turns. The record's first line is of the explained one.
+fn explain_against(
+    mut plan: plan::ExplainPlan,
+    mut against: AgainstPlan,
+    output: &OutputArgs,
+) -> Result<Exit> {
+    for plan in [&mut plan, &mut against.plan] {
+        let offer = &mut plan.offer.offer;
+        offer.traffic.frames.clone_from(&offer.sizes[0]);
+    }
+    let both = [&mut plan, &mut against.plan];
+    let both = both.map(|plan| (plan.destinations.as_ref(), &mut plan.offer.offer.traffic));
+    let prepared = destinations::prepare_alike(both, output.quiet)?;
+    let set_ups = [
+        set_up(&against.explained, &[], &plan)?,
+        set_up(&against.name, &against.flags, &against.plan)?,
+    ];
+    let offer = &plan.offer.offer;
+    let job = Job::explain_against(&plan.offer, against.plan.offer.burn_ns);
+    let head = words::receiver(offer.receiver) + &format!("explained    {}\n", job.rule);
+    in_turns(
+        &set_ups,
+        &prepared,
+        &job,
+        &head,
+        output,
+        |beds, recorder| {
+            let side = |name: &str, plan: &plan::ExplainPlan, bed| Side {
+                variant: Variant {
+                    name: name.to_owned(),
+                    bed,
+                    traffic: plan.offer.offer.traffic.clone(),
+                },
+                burn_ns: plan.offer.burn_ns,
+            };
+            let sides = [
+                side(&against.name, &against.plan, &beds[1]),
+                side(&against.explained, &plan, &beds[0]),
+            ];
+            let how = explain::against::AgainstPlan {
+                time: offer.time,
+                pairs: offer.trials,
+                receiver: offer.receiver,
+            };
+            let mut results = recorder
+                .with(|size: &SizeProfile, _| vec![profile_line(size, Some((&against, &beds[1])))]);
+            ended(explain::against::measure(&sides, how, &mut results))
+        },
+    )
+}
+
+fn set_up<'a>(
+    name: &'a str,
+    flags: &'a [String],
+    plan: &'a plan::ExplainPlan,
+) -> Result<SetUp<'a>> {
+    let bed = plan.own_bed()?.on_this_machine();
+    Ok(SetUp {
+        name,
+        flags,
+        bed: bed.with_context(|| name.to_owned())?,
+        traffic: &plan.offer.offer.traffic,
+        destinations: plan.destinations.as_ref(),
+    })
 }
 
 /// What to profile.
@@ -49,8 +124,7 @@ impl Measure for Explain {
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        let mut results = recorder.with(|size: &SizeProfile, _| vec![profile_line(size)]);
-        let error = explain::measure(place.bed()?, &self.0, &mut results);
-        error.map_or(Ok(()), |error| Err(error.into()))
+        let mut results = recorder.with(|size: &SizeProfile, _| vec![profile_line(size, None)]);
+        ended(explain::measure(place.bed()?, &self.0, &mut results))
     }
 }

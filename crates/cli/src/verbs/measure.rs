@@ -45,7 +45,7 @@ pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
         recorder.step(&format!("simulated: {pair}"));
         let line = simulated_run_line(begun, &job.job(), &pair, &facts::gather());
         let ended = run(&job, Place::Simulated(pair), line, &mut recorder);
-        return finish(asked, &mut recorder, ended.err().as_ref());
+        return finish(output, asked.plot, &mut recorder, ended.err().as_ref());
     }
     let mut stage = Stage::set(output, choice)?;
     let shown = on_bed(asked, &mut stage, &mut job, prepared.as_ref());
@@ -77,7 +77,7 @@ fn on_bed(
     let counted = destinations::count_back(prepared, bed, recorder);
     let ended = first_of(ended, counted);
     let ended = first_of(ended, destinations::clear(prepared, bed, &asked.bed));
-    finish(asked, recorder, ended.err().as_ref())
+    finish(asked.output, asked.plot, recorder, ended.err().as_ref())
 }
 
 /// The first of two errors; the second is told at once, because routes that are left in a kept bed matter too.
@@ -106,7 +106,12 @@ fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recor
 ///
 /// # Errors
 /// The record could not be written.
-pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
+pub fn finish(
+    output: &OutputArgs,
+    plot: Option<&Path>,
+    recorder: &mut Recorder,
+    error: Option<&Error>,
+) -> Result<Exit> {
     let ended = error.map_or(Exit::Measured, crate::host::exit_of);
     let exit = outcome::exit(recorder.run()).worse(ended);
     let written = recorder.write(EndLine {
@@ -120,8 +125,8 @@ pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>)
     });
     recorder.end_progress();
     let (run, record) = (recorder.run(), recorder.record().path());
-    let drawn = draw(run, record, asked.plot);
-    let mut view = View::new(run, record, asked.output.json, asked.output.verbose);
+    let drawn = draw(run, record, plot);
+    let mut view = View::new(run, record, output.json, output.verbose);
     view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
     outcome::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.

@@ -25,6 +25,8 @@ pub mod explain;
 pub mod fib_scale;
 pub mod generate;
 #[cfg(feature = "measure")]
+mod in_turns;
+#[cfg(feature = "measure")]
 pub mod latency;
 pub mod limits;
 #[cfg(feature = "measure")]

@@ -51,7 +51,8 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         ReportFormat::Csv => csv(&gathered),
         ReportFormat::Openmetrics => openmetrics(&gathered),
         ReportFormat::Flame => flame(&gathered)?,
-        ReportFormat::Folded => folded(&gathered)?,
+        ReportFormat::Folded => stacks(&gathered, profile::folded)?,
+        ReportFormat::PerfScript => stacks(&gathered, profile::perf_script)?,
     };
     let Some(output) = output else {
         terminal::out(&text);
@@ -87,11 +88,12 @@ fn flame(all: &Gathered) -> Result<String> {
     graph.context("a profile has no call stacks: nothing was sampled")
 }
 
-fn folded(all: &Gathered) -> Result<String> {
+/// Call stacks as text.
+fn stacks(all: &Gathered, text: fn(&[ProfileLine]) -> Option<String>) -> Result<String> {
     let [run] = profiled(all)?[..] else {
-        bail!("folded stacks are those of one run of mpps explain: give one record with one run");
+        bail!("call stacks are those of one run of mpps explain: give one record with one run");
     };
-    profile::folded(run).context("the profile has no call stacks: nothing was sampled")
+    text(run).context("the profile has no call stacks: nothing was sampled")
 }
 
 /// The results alone, as `mpps show --json` prints them, of one record after the other.

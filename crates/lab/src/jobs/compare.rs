@@ -84,25 +84,26 @@ pub struct Outcome {
 }
 
 /// A variant under way.
-struct Standing<'bed> {
-    name: String,
-    tester: Tester<'bed>,
+pub(super) struct Standing<'bed> {
+    pub(super) name: String,
+    pub(super) tester: Tester<'bed>,
     /// As much as the sender can, frames/s.
-    sends: Rate,
+    pub sends: Rate,
     /// The most that it was seen to forward, or one that has its load, frames/s.
     most: f64,
     /// Whether the last undisturbed windows were of a load that it could not take.
     is_known: bool,
     /// Whether it forwarded all of the last load that was undisturbed.
     forwards_all: bool,
-    turns: Vec<Turn>,
+    pub(super) turns: Vec<Turn>,
     trials: Vec<[u32; 2]>,
     route_changes: Option<ChangesMade>,
     comparison: Option<Comparison>,
 }
 
 impl Standing<'_> {
-    fn overload(&self) -> Rate {
+    /// The load that it is overloaded with in its next turn.
+    pub(super) fn overload(&self) -> Rate {
         Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
     }
 
@@ -149,12 +150,7 @@ pub fn measure(
     let deadline = Deadline::after(Some(plan.budget));
     let mut trials = Trials::new(observer);
     let mut standing = raise(variants, plan.receiver)?;
-    let overloaded = find_rates(&mut standing, &mut trials)?;
-    let measure = if overloaded {
-        Measure::Rate
-    } else {
-        Measure::Cost
-    };
+    let measure = find_rates(&mut standing, &mut trials)?;
     let rule = Rule {
         measure,
         within: plan.within,
@@ -186,7 +182,7 @@ pub fn measure(
 }
 
 /// A tester on each bed. All receive at the same place, because what a frame costs differs between the two.
-fn raise<'bed>(
+pub(super) fn raise<'bed>(
     variants: &[Variant<'bed>],
     receiver: Option<ReceiverPlace>,
 ) -> Result<Vec<Standing<'bed>>, JobError> {
@@ -216,8 +212,11 @@ fn raise<'bed>(
     Ok(standing)
 }
 
-/// What each forwards at most, and whether all of them lost frames at the most that the sender can.
-fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<bool, JobError> {
+/// What each forwards at most, and what tells them apart: the rate, if all lost frames at the most that the sender can.
+pub(super) fn find_rates(
+    standing: &mut [Standing<'_>],
+    trials: &mut Trials<'_>,
+) -> Result<Measure, JobError> {
     let (mut ends_first, mut known) = (false, 0);
     for round in 0..FIRST_TRIALS.1 {
         if round >= FIRST_TRIALS.0 && known >= standing.len() {
@@ -253,11 +252,14 @@ fn find_rates(standing: &mut [Standing<'_>], trials: &mut Trials<'_>) -> Result<
         }
     }
     share_loads(standing);
-    Ok(!ends_first)
+    Ok(match ends_first {
+        true => Measure::Cost,
+        false => Measure::Rate,
+    })
 }
 
 /// Raises loads to what was seen to be forwarded.
-fn follow(standing: &mut [Standing<'_>]) {
+pub(super) fn follow(standing: &mut [Standing<'_>]) {
     for variant in standing.iter_mut() {
         let last = variant.turns.last().and_then(|turn| rate(&turn.overload));
         variant.most = variant.most.max(last.unwrap_or(0.0));

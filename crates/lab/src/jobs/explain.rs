@@ -4,6 +4,7 @@
 //! stages. Saturated trials take turns with others that are not sampled, so that the cost of looking is known. Lower
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
+pub mod against;
 mod evidence;
 mod limit;
 mod model;
@@ -15,13 +16,14 @@ use super::throughput::{self, first_burst};
 use super::{JobError, Judged, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
-use crate::profile::{Completeness, Sampler, SamplerPlan, Symbols, completeness, symbols};
+use crate::profile::{Completeness, Profile, Sampler, SamplerPlan, Symbols, completeness, symbols};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use crate::trial;
 use evidence::Counters;
+use mpps_linux::task;
 use model::Tried;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
@@ -105,14 +107,7 @@ fn measure_size(
         return Err(JobError::NoThreads);
     }
     size.receiver = Some(tester.traffic.receiver);
-    let burn = |delay_ns| {
-        let fault = Fault {
-            delay_ns,
-            ..Fault::NONE
-        };
-        PlantedFault::plant_on_router(fault, bed, tester.ways()[0])
-    };
-    let _burning = plan.burn_ns.map(burn).transpose()?;
+    let _burning = burn(&tester, plan.burn_ns)?;
     let cpus = &bed.plan().cpus;
     let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
     let probe = EvidenceProbe::load(&tester)?;
@@ -132,6 +127,18 @@ fn measure_size(
         tried: Vec::new(),
     };
     explainer.explain(offer.trials, &tested, size, trials)
+}
+
+/// Plants a program on the router's path that spins so long for each frame.
+fn burn(tester: &Tester<'_>, ns: Option<u64>) -> Result<Option<PlantedFault>, TesterError> {
+    let plant = |delay_ns| {
+        let fault = Fault {
+            delay_ns,
+            ..Fault::NONE
+        };
+        PlantedFault::plant_on_router(fault, tester.bed, tester.ways()[0])
+    };
+    ns.map(plant).transpose()
 }
 
 /// A tester with the sampler beside it.
@@ -265,24 +272,8 @@ impl Explainer<'_> {
         if sampled.iter().any(is_whole) {
             sampled.retain(is_whole);
         }
-        for one in &mut sampled {
-            stacks.add(std::mem::take(&mut one.stacks), 1.0);
-        }
-        stacks.divide(sampled.len() as f64);
-        let load = load_of(&sampled, self.sends).filter(|load| !load.stages.is_empty());
-        Ok(Saturated {
-            load: load.ok_or(JobError::NoSamples {
-                trials: sampled.len(),
-            })?,
-            blocks: blocks(&sampled),
-            tried: (sampled.iter())
-                .filter_map(|one| Tried::new(one, self.sends))
-                .collect(),
-            lost: sampled.iter().any(|one| {
-                let ledger = one.judged.trial.ledger();
-                ledger.lost_nic_ring + ledger.lost_in_dut > 0
-            }),
-        })
+        *stacks = Stacks::mean(&mut sampled);
+        Saturated::new(&sampled, self.sends)
     }
 
     /// One trial, again while it is void, with the sampler or without it.
@@ -297,40 +288,71 @@ impl Explainer<'_> {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let mut looked = (None, None);
+        let look = looks.then_some((&self.sampler, &self.symbols));
+        let tester = &mut self.tester;
+        let mut looked = None;
         let _counted = looks.then(|| self.probe.attach_polls()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
-            let before = Counters::read(&self.tester, &self.probe)?;
-            let sampler = looks.then(|| Sampler::start(&self.sampler)).transpose()?;
-            let judged = through(&mut self.tester, phase, offer, trials, |tester| {
-                trial::run(tester, &offer)
-            })?;
-            let profile = sampler.map(|s| s.stop(&self.symbols)).transpose()?;
-            let after = Counters::read(&self.tester, &self.probe)?;
-            looked = (Some((before, after)), profile);
-            // Only a wire may be lacking.
-            judged.ok_or(JobError::NoThreads)
+            let before = Counters::read(tester, &self.probe)?;
+            let (judged, beside) = run_beside(tester, look, phase, offer, trials)?;
+            looked = Some((beside, before, Counters::read(tester, &self.probe)?));
+            Ok(judged)
         })?;
         self.void += void;
-        let cpus = profile.iter().flat_map(|profile| &profile.cpus);
-        self.throttled += cpus.map(|cpu| cpu.throttled).sum::<u64>();
         self.tried.push((judged.trial.clone(), judged.verdict));
-        let tids: Vec<i32> = self
-            .tester
-            .dut_threads()
-            .iter()
-            .map(|(tid, _)| *tid)
-            .collect();
-        let (counters, profile) = looked;
-        let (before, after) = counters.ok_or(JobError::NoThreads)?;
-        let wakes = after.wakes_since(&before);
+        let (beside, before, after) = looked.ok_or(JobError::NoThreads)?;
+        self.throttled += beside.throttled();
         let evidence = after.evidence(&before, &judged.trial);
         Ok(Profiled {
             polls: looks.then(|| after.polls_since(&before)),
             evidence,
-            ..Profiled::new(judged, wakes, profile.as_ref(), &tids)
+            ..beside.profiled(judged, tester)
         })
     }
+}
+
+/// What was seen beside a trial.
+#[derive(Default)]
+struct Beside {
+    wakes: u64,
+    /// `None` without the sampler.
+    profile: Option<Profile>,
+}
+
+impl Beside {
+    /// How often the kernel stopped the sampling.
+    fn throttled(&self) -> u64 {
+        let cpus = self.profile.iter().flat_map(|profile| &profile.cpus);
+        cpus.map(|cpu| cpu.throttled).sum()
+    }
+
+    fn profiled(&self, judged: Judged, tester: &Tester<'_>) -> Profiled {
+        let tids: Vec<i32> = tester.dut_threads().iter().map(|(tid, _)| *tid).collect();
+        Profiled::new(judged, self.wakes, self.profile.as_ref(), &tids)
+    }
+}
+
+/// One trial, with the sampler beside it where there is one.
+fn run_beside(
+    tester: &mut Tester<'_>,
+    look: Option<(&SamplerPlan, &Symbols)>,
+    phase: Phase,
+    offer: Offer,
+    trials: &mut Trials<'_>,
+) -> Result<(Judged, Beside), JobError> {
+    let before = slices(tester)?;
+    let sampler = look.map(|(plan, _)| Sampler::start(plan)).transpose()?;
+    let judged = through(tester, phase, offer, trials, |tester| {
+        trial::run(tester, &offer)
+    })?;
+    let profile = sampler.zip(look);
+    let profile = profile.map(|(sampler, (_, symbols))| sampler.stop(symbols));
+    let beside = Beside {
+        profile: profile.transpose()?,
+        wakes: slices(tester)? - before,
+    };
+    // Only a wire may be lacking.
+    Ok((judged.ok_or(JobError::NoThreads)?, beside))
 }
 
 /// The load at saturation, with what tells its limit.
@@ -339,6 +361,34 @@ struct Saturated {
     blocks: Vec<Block>,
     tried: Vec<Tried>,
     lost: bool,
+}
+
+impl Saturated {
+    fn new(sampled: &[Profiled], sends: Rate) -> Result<Self, JobError> {
+        let load = load_of(sampled, sends).filter(|load| !load.stages.is_empty());
+        Ok(Self {
+            load: load.ok_or(JobError::NoSamples {
+                trials: sampled.len(),
+            })?,
+            blocks: blocks(sampled),
+            tried: (sampled.iter())
+                .filter_map(|one| Tried::new(one, sends))
+                .collect(),
+            lost: sampled.iter().any(|one| {
+                let ledger = one.judged.trial.ledger();
+                ledger.lost_nic_ring + ledger.lost_in_dut > 0
+            }),
+        })
+    }
+}
+
+/// How often the DUT's threads were put on a CPU so far. A thread that has a CPU of its own is put there when it wakes up.
+fn slices(tester: &Tester<'_>) -> Result<u64, TesterError> {
+    let mut slices = 0;
+    for (tid, _) in tester.dut_threads() {
+        slices += task::schedstat(*tid)?.slices;
+    }
+    Ok(slices)
 }
 
 /// What the router forwarded in undisturbed windows, frames/s.

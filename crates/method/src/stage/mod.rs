@@ -22,7 +22,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, Spent, changes};
+pub use change::{Change, Spent, changes, paired_changes};
 pub use place::{Placed, Router, UNCLASSIFIED, place};
 pub use shadow::{Lateness, place_late};
 pub use split::{Cost, Sample, Split, combine, split};

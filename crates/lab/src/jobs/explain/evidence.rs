@@ -33,10 +33,6 @@ impl Counters {
         })
     }
 
-    pub fn wakes_since(&self, before: &Self) -> u64 {
-        self.wakes.values().sum::<u64>() - before.wakes.values().sum::<u64>()
-    }
-
     pub fn polls_since(&self, before: &Self) -> u64 {
         let polls = |counters: &Self| counters.polls.iter().map(|cpu| cpu.polls).sum::<u64>();
         polls(self) - polls(before)

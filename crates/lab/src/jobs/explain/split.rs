@@ -208,14 +208,15 @@ impl Stacks {
         stacks
     }
 
-    pub(super) fn add(&mut self, other: Self, times: f64) {
-        for (stack, ns) in other.0 {
-            *self.0.entry(stack).or_default() += ns * times;
+    /// The mean over trials, whose own are taken away.
+    pub(super) fn mean(trials: &mut [Profiled]) -> Self {
+        let (mut mean, count) = (Self::default(), trials.len() as f64);
+        for trial in trials {
+            for (stack, ns) in std::mem::take(&mut trial.stacks.0) {
+                *mean.0.entry(stack).or_default() += ns / count;
+            }
         }
-    }
-
-    pub(super) fn divide(&mut self, by: f64) {
-        self.0.values_mut().for_each(|ns| *ns /= by);
+        mean
     }
 
     /// The largest first, the smallest as one.

@@ -126,3 +126,47 @@ fn more_parts_widen_each_interval() {
     assert!(!change.seen && change.high > 3.0);
     assert!(!changes(&[Default::default()], 0.0)[0].seen);
 }
+
+/// What ten parts take more in each of `pairs` pairs: each scatters by some ns, and the first gains so much.
+fn differences(random: &mut Random, pairs: usize, gain: f64) -> Vec<Vec<f64>> {
+    let mut part = |gain: f64| {
+        let mut uniform = || random.next_f64() - 0.5;
+        (0..pairs)
+            .map(|_| gain + 20.0 * (uniform() + uniform() + uniform()))
+            .collect()
+    };
+    (0..10)
+        .map(|at| part(if at == 0 { gain } else { 0.0 }))
+        .collect()
+}
+
+#[test]
+fn equal_pairs_seldom_differ() {
+    let mut random = Random::from_seed(9);
+    for pairs in [5, 20] {
+        let wrong = (0..400).filter(|_| {
+            let changes = paired_changes(&differences(&mut random, pairs, 0.0), 0.0);
+            changes.expect("pairs").iter().any(|change| change.seen)
+        });
+        // Of whole comparisons one in 20 at most, within what chance allows of 400.
+        let wrong = wrong.count();
+        assert!(
+            (2..=33).contains(&wrong),
+            "{wrong} of 400 with {pairs} pairs"
+        );
+    }
+}
+
+#[test]
+fn pairs_find_a_gain_and_hold_it() {
+    let mut random = Random::from_seed(10);
+    for _ in 0..20 {
+        let found = paired_changes(&differences(&mut random, 20, 50.0), 4.0).expect("pairs");
+        assert!(found[0].seen && found[0].low < 50.0 && 50.0 < found[0].high);
+        assert!(found[1..].iter().all(|change| !change.seen), "{found:?}");
+    }
+    assert_eq!(paired_changes(&[vec![1.0, 2.0]], 0.0), None);
+    let exact = vec![vec![3.0; 5]];
+    let seen = |alike| paired_changes(&exact, alike).expect("pairs")[0].seen;
+    assert!(seen(2.0) && !seen(4.0));
+}

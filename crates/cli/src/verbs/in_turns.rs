@@ -1,0 +1,121 @@
+//! Set-ups that take turns: a bed of its own for each, all standing at once, in one record.
+
+use super::begin;
+use super::destinations::{self, Prepared};
+use super::measure;
+use crate::args::OutputArgs;
+use crate::exit::Exit;
+use crate::outcome;
+use crate::plan::DestinationPlan;
+use crate::record::{Job, run_line};
+use crate::recorder::Recorder;
+use crate::terminal;
+use crate::terminal::plan as words;
+use anyhow::{Context, Result};
+use mpps_lab::bed::{Bed, BedPlan};
+use mpps_lab::facts;
+use mpps_lab::traffic::Traffic;
+use mpps_record::SCHEMA;
+use serde_json::{Value, json};
+
+/// One of them.
+pub struct SetUp<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its own flags as typed.
+    pub flags: &'a [String],
+    /// Its bed.
+    pub bed: BedPlan,
+    /// What is sent to it.
+    pub traffic: &'a Traffic,
+    /// Routes to load into it, and destinations to draw from them.
+    pub destinations: Option<&'a DestinationPlan>,
+}
+
+/// Raises a bed for each set-up, runs the job on all of them, shows its result and lowers them. The first set-up is that of
+/// the record's first line. With `--dry-run` it prints the plan, `head` before the set-ups.
+///
+/// # Errors
+/// One line that names the remedy; the beds are lowered by then.
+pub fn in_turns(
+    set_ups: &[SetUp<'_>],
+    prepared: &[Option<Prepared>],
+    job: &Job<'_>,
+    head: &str,
+    output: &OutputArgs,
+    run: impl FnOnce(&[Bed], &mut Recorder) -> Result<()>,
+) -> Result<Exit> {
+    if output.dry_run {
+        return dry_run(set_ups, job, head, output);
+    }
+    let (begun, mut recorder) = begin::begin(output)?;
+    recorder.step(&format!("record: {}", recorder.record().path().display()));
+    let mut beds = Vec::new();
+    for SetUp { name, bed, .. } in set_ups {
+        let bed = Bed::raise(bed).with_context(|| (*name).to_owned())?;
+        let line = bed.plan().dut.planned().line(bed.plan());
+        recorder.step(&format!("bed: {}, {name}: {line}", bed.name()));
+        beds.push(bed);
+    }
+    let first = load(prepared, &beds, output, &mut recorder);
+    let shown = first.and_then(|routes| {
+        let line = run_line(begun, job, &beds[0], &facts::gather(), routes);
+        let written = recorder.write(line);
+        let mut ended = written.and_then(|()| run(&beds, &mut recorder));
+        for (prepared, bed) in prepared.iter().zip(&beds) {
+            let counted = destinations::count_back(prepared.as_ref(), bed, &recorder);
+            ended = measure::first_of(ended, counted);
+        }
+        measure::finish(output, None, &mut recorder, ended.err().as_ref())
+    });
+    measure::leave(beds, true, shown, recorder.record().path())
+}
+
+/// Loads routes into each bed; gives those of the first one.
+fn load(
+    prepared: &[Option<Prepared>],
+    beds: &[Bed],
+    output: &OutputArgs,
+    recorder: &mut Recorder,
+) -> Result<Option<mpps_record::Routes>> {
+    let mut routes = Vec::new();
+    for (prepared, bed) in prepared.iter().zip(beds) {
+        let load = |prepared| destinations::load(prepared, bed, recorder, output.quiet);
+        routes.push(prepared.as_ref().map(load).transpose()?);
+    }
+    Ok(routes.into_iter().next().flatten())
+}
+
+/// Prints what would be measured.
+fn dry_run(set_ups: &[SetUp<'_>], job: &Job<'_>, head: &str, output: &OutputArgs) -> Result<Exit> {
+    begin::check_folder("--record", output.record.as_deref())?;
+    if output.json {
+        let variants = set_ups.iter().map(|set_up| {
+            let SetUp {
+                name, flags, bed, ..
+            } = set_up;
+            json!({ "name": name, "flags": flags, "bed": words::bed_json(bed) })
+        });
+        terminal::out(&outcome::json(&json!({
+            "schema": SCHEMA,
+            "dry_run": true,
+            "job": job.name,
+            "variants": variants.collect::<Value>(),
+            "plan": serde_json::to_value(&job.plan)?,
+        }))?);
+        return Ok(Exit::Measured);
+    }
+    let mut text = head.to_owned();
+    for set_up in set_ups {
+        text += &format!(
+            "\nvariant      {}\n{}",
+            set_up.name,
+            words::bed(&set_up.bed)
+        );
+        let frames = std::slice::from_ref(&set_up.traffic.frames);
+        text += &words::traffic(set_up.traffic, frames);
+        text += &words::destinations(set_up.destinations);
+    }
+    terminal::out(&terminal::fitted(&text));
+    Ok(Exit::Measured)
+}

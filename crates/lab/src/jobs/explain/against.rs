@@ -1,0 +1,322 @@
+//! What each stage and cause takes more in one set-up than in another: both stand on beds of their own and take turns with
+//! sampled trials at saturation, A B B A, with the load of `compare`. Differences are taken within neighbouring pairs.
+
+use super::split::Stacks;
+use super::{Profiled, Saturated, SizeProfile, burn, limit, run_beside};
+use crate::doubt::{self, Doubt, ProfileDoubts};
+use crate::jobs::compare::{self, ALIKE, Standing, Variant, is_backwards};
+use crate::jobs::sizes::{self, counts};
+use crate::jobs::{JobError, Phase, ResultObserver, Trials};
+use crate::profile::{Completeness, SamplerPlan, Symbols, completeness, symbols};
+use crate::search::measurer::Measurer;
+use crate::search::saturation::block;
+use crate::tester::{ReceiverPlace, TesterError};
+use mpps_method::compare::{Comparison, Rule, Turn};
+use mpps_method::saturation::Block;
+use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
+use mpps_method::{LimitedBy, Offer, Span};
+use mpps_record::{Interval, Pairs, PartChange, ProfileChange, ProfileLine, ProfiledAgainst};
+
+/// Turns at most, as a multiple of the pairs that are wanted: the machine disturbs some.
+const TURNS: u32 = 2;
+
+/// One set-up.
+#[derive(Clone, Debug)]
+pub struct Side<'bed> {
+    /// Its bed and traffic.
+    pub variant: Variant<'bed>,
+    /// A program on its path spins so long for each frame, ns.
+    pub burn_ns: Option<u64>,
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug)]
+pub struct AgainstPlan {
+    /// Length of each trial.
+    pub time: Span,
+    /// Pairs of trials that count.
+    pub pairs: u32,
+    /// Where the testers receive; `None`: as throughput chooses, the same place for both.
+    pub receiver: Option<ReceiverPlace>,
+}
+
+/// Explains the second set-up against the first. Returns what ended it early.
+pub fn measure(
+    sides: &[Side<'_>; 2],
+    plan: AgainstPlan,
+    observer: &mut dyn ResultObserver<SizeProfile>,
+) -> Option<JobError> {
+    let [against, explained] = sides;
+    let frames = &explained.variant.traffic.frames;
+    sizes::each_size(std::slice::from_ref(frames), None, observer, |_, trials| {
+        let mut size = SizeProfile {
+            line: ProfileLine {
+                frame: frames.to_string(),
+                burnt_ns: explained.burn_ns,
+                cpus: explained.variant.bed.plan().cpus.dut.clone(),
+                against: Some(Box::new(ProfiledAgainst {
+                    explained: explained.variant.name.clone(),
+                    name: against.variant.name.clone(),
+                    burnt_ns: against.burn_ns,
+                    ..ProfiledAgainst::default()
+                })),
+                ..ProfileLine::default()
+            },
+            receiver: None,
+            limited_by: None,
+            doubts: Vec::new(),
+        };
+        let error = measure_both(sides, plan, &mut size, trials).err();
+        size.line.why = error.as_ref().map(ToString::to_string);
+        (size, error)
+    })
+}
+
+fn measure_both(
+    sides: &[Side<'_>; 2],
+    plan: AgainstPlan,
+    size: &mut SizeProfile,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let variants = sides.each_ref().map(|side| side.variant.clone());
+    let mut standing = compare::raise(&variants, plan.receiver)?;
+    if standing
+        .iter()
+        .any(|one| one.tester.dut_threads().is_empty())
+    {
+        return Err(JobError::NoThreads);
+    }
+    let burning = standing.iter().zip(sides);
+    let burning = burning.map(|(one, side)| burn(&one.tester, side.burn_ns));
+    let _burning = burning.collect::<Result<Vec<_>, TesterError>>()?;
+    let cpus = &sides[0].variant.bed.plan().cpus;
+    let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
+    // After the last program was loaded, or it would have no name.
+    let symbols = symbols().map_err(TesterError::from)?;
+    let tested = completeness(&sampler, &symbols, super::SELF_TEST)?;
+    let rule = Rule {
+        measure: compare::find_rates(&mut standing, trials)?,
+        // Nobody looks before the end.
+        within: 0.0,
+        alike: ALIKE,
+    };
+    let mut turns = Turns {
+        standing,
+        look: (&sampler, &symbols),
+        plan,
+        kept: [Vec::new(), Vec::new()],
+        comparison: Comparison::new(rule),
+        void: 0,
+        throttled: 0,
+    };
+    let ended = turns.all(trials);
+    ended.and(turns.tell(&tested, size))
+}
+
+/// Both set-ups while they take turns: first the one that the other is compared with.
+struct Turns<'bed, 'a> {
+    standing: Vec<Standing<'bed>>,
+    look: (&'a SamplerPlan, &'a Symbols),
+    plan: AgainstPlan,
+    /// Trials of the pairs that count.
+    kept: [Vec<Profiled>; 2],
+    comparison: Comparison,
+    /// Pairs with a void trial, or with one that has no samples.
+    void: u32,
+    /// How often the kernel stopped the sampling.
+    throttled: u64,
+}
+
+impl Turns<'_, '_> {
+    /// Pairs until enough of them count.
+    fn all(&mut self, trials: &mut Trials<'_>) -> Result<(), JobError> {
+        for half_round in 0..TURNS * self.plan.pairs {
+            if self.kept[0].len() >= self.plan.pairs as usize {
+                break;
+            }
+            let order = if is_backwards(half_round.into()) {
+                [1, 0]
+            } else {
+                [0, 1]
+            };
+            let mut both = [None, None];
+            for at in order {
+                both[at] = Some(self.turn(at, trials)?);
+            }
+            compare::follow(&mut self.standing);
+            let [Some(against), Some(explained)] = both else {
+                continue;
+            };
+            let is_whole = |one: &Profiled| counts(&one.judged) && one.split.is_some();
+            let last = |at: usize| self.standing.get(at).and_then(|one| one.turns.last());
+            if !(is_whole(&against) && is_whole(&explained)) {
+                self.void += 1;
+            } else if let Some((base, variant)) = last(0).zip(last(1))
+                && self.comparison.add(base, variant)
+            {
+                self.kept[0].push(against);
+                self.kept[1].push(explained);
+            }
+        }
+        Ok(())
+    }
+
+    /// One sampled trial of one set-up.
+    fn turn(&mut self, at: usize, trials: &mut Trials<'_>) -> Result<Profiled, JobError> {
+        let one = &mut self.standing[at];
+        trials.turn_of(&one.name);
+        let offer = Offer {
+            rate: one.overload(),
+            duration: self.plan.time,
+        };
+        let look = Some(self.look);
+        let (judged, beside) = run_beside(&mut one.tester, look, Phase::Overload, offer, trials)?;
+        one.turns.push(Turn {
+            overload: block(judged.trial.clone()),
+            fixed: Block::default(),
+        });
+        self.throttled += beside.throttled();
+        Ok(beside.profiled(judged, &one.tester))
+    }
+
+    /// What the trials of one set-up say that count.
+    fn found(&mut self, at: usize, tested: &[Completeness]) -> Result<Found, JobError> {
+        let stacks = Stacks::mean(&mut self.kept[at]).folded();
+        let tried = &self.kept[at];
+        let tester = &self.standing[at].tester;
+        let saturated = Saturated::new(tried, self.standing[at].sends)?;
+        let limited_by = limit::limited_by(&saturated, tester);
+        let line = ProfileLine {
+            limit_text: Some(limit::in_words(&saturated.load, limited_by)),
+            clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
+            loads: vec![saturated.load],
+            stacks,
+            ..ProfileLine::default()
+        };
+        let trials = tried.iter();
+        let trials = trials.map(|one| (one.judged.trial.clone(), one.judged.verdict));
+        let doubts = doubt::profile_doubts(&ProfileDoubts {
+            around: &tester.surroundings(),
+            line: &line,
+            tested,
+            limited_by,
+            void: (self.void, self.void + tried.len() as u32),
+            throttled: self.throttled,
+            trials: &trials.collect::<Vec<_>>(),
+        });
+        Ok(Found {
+            line,
+            limited_by,
+            doubts,
+        })
+    }
+
+    /// Tells what the pairs that count say.
+    fn tell(mut self, tested: &[Completeness], size: &mut SizeProfile) -> Result<(), JobError> {
+        if self.kept[0].is_empty() {
+            return Err(JobError::AllVoid {
+                trials: 2 * self.void,
+            });
+        }
+        let (base, own) = (self.found(0, tested)?, self.found(1, tested)?);
+        let base_load = base.line.loads.into_iter().next().unwrap_or_default();
+        let change = change(&self.kept, base_load.router_ns, base_load.frame_ns.median);
+        let compared = self.comparison.end();
+        let mut against = size.line.against.take().unwrap_or_default();
+        against.load = base_load;
+        against.stacks = base.line.stacks;
+        against.change = change;
+        against.rate_change = compared.rate.map(super::interval);
+        against.pairs = Pairs {
+            counted: compared.pairs,
+            looks: compared.looks,
+            disturbed: compared.left_out.disturbed + self.void,
+            distance: compared.left_out.distance,
+            not_overloaded: compared.left_out.not_overloaded,
+        };
+        size.receiver = Some(self.standing[1].tester.traffic.receiver);
+        size.limited_by = Some(own.limited_by);
+        size.doubts = own.doubts;
+        // What is doubted of both is told once.
+        for mut doubt in base.doubts {
+            if size.doubts.iter().all(|known| known.name != doubt.name) {
+                doubt.seen = format!("{}: {}", against.name, doubt.seen);
+                size.doubts.push(doubt);
+            }
+        }
+        let line = std::mem::take(&mut size.line);
+        size.line = ProfileLine {
+            frame: line.frame,
+            burnt_ns: line.burnt_ns,
+            cpus: line.cpus,
+            against: Some(against),
+            ..own.line
+        };
+        Ok(())
+    }
+}
+
+/// A set-up's profile.
+struct Found {
+    line: ProfileLine,
+    limited_by: LimitedBy,
+    doubts: Vec<Doubt>,
+}
+
+/// What the second takes more in each part. `None` with too few pairs.
+fn change([base, own]: &[Vec<Profiled>; 2], before: f64, frame_ns: f64) -> Option<ProfileChange> {
+    let splits = base.iter().zip(own);
+    let splits: Vec<(&Split, &Split)> = splits
+        .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
+        .collect();
+    // The memory of two beds lies in different places, whatever their set-ups are.
+    let alike_ns = ALIKE * frame_ns;
+    let router = |split: &Split| -> f64 {
+        let own = split.stages.iter().filter(|cost| cost.of.is_routers());
+        own.map(|cost| cost.ns).sum()
+    };
+    let router = splits.iter().map(|(base, own)| router(own) - router(base));
+    let router = paired_changes(&[router.collect()], alike_ns)?;
+    let stages = Stage::ALL.iter().map(|stage| stage.to_string());
+    let causes = Cause::ALL.iter().map(|cause| cause.to_string());
+    Some(ProfileChange {
+        router_before_ns: before,
+        router: part("router".to_owned(), *router.first()?),
+        stages: parts(stages, &splits, |split| &split.stages, alike_ns)?,
+        causes: parts(causes, &splits, |split| &split.causes, alike_ns)?,
+    })
+}
+
+/// The change of each part: those of `costs` are in the order of `names`.
+fn parts<K>(
+    names: impl ExactSizeIterator<Item = String>,
+    splits: &[(&Split, &Split)],
+    costs: impl Fn(&Split) -> &Vec<Cost<K>>,
+    alike_ns: f64,
+) -> Option<Vec<PartChange>> {
+    let differences = |at: usize| {
+        let ns = |split| costs(split).get(at).map_or(0.0, |cost| cost.ns);
+        let each = splits.iter().map(|(base, own)| ns(own) - ns(base));
+        each.collect()
+    };
+    let all: Vec<Vec<f64>> = (0..names.len()).map(differences).collect();
+    let changes = paired_changes(&all, alike_ns)?;
+    Some(
+        names
+            .zip(changes)
+            .map(|(name, change)| part(name, change))
+            .collect(),
+    )
+}
+
+fn part(part: String, change: Change) -> PartChange {
+    PartChange {
+        part,
+        ns: Interval {
+            low: change.low,
+            median: change.ns,
+            high: change.high,
+        },
+        seen: change.seen,
+    }
+}

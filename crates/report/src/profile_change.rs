@@ -1,0 +1,66 @@
+//! What a frame's time gained or lost: between two profiles of `mpps explain`, or between two set-ups that took turns.
+
+use crate::number;
+use crate::profile::is_beds;
+use mpps_record::{Interval, PartChange, ProfileChange, ProfiledAgainst};
+
+/// `conntrack against none: +211 ns a frame for the router (190 to 230); by stage: prerouting +150 (120 to 180), rest no
+/// difference seen (each within 9 ns); by cause: ... From 20 pairs; 21.3 % fewer frames/s (20.1 to 22.9).`
+#[must_use]
+pub fn against(line: &ProfiledAgainst) -> String {
+    let names = format!("{} against {}", line.explained, line.name);
+    let Some(change) = &line.change else {
+        return format!("{names}: not compared, because too few pairs of trials count");
+    };
+    let rate = line.rate_change.map_or(String::new(), |rate| {
+        let percent = |share: f64| format!("{:+.1}", share * 100.0);
+        let [low, median, high] = [rate.low, rate.median, rate.high].map(percent);
+        format!("; {median} % frames/s ({low} to {high})")
+    });
+    let pairs = number::plural(line.pairs.counted as usize, "pair");
+    format!("{names}: {}. From {pairs}{rate}", words(change))
+}
+
+/// `+211 ns a frame for the router (190 to 230); by stage: prerouting +150 (120 to 180), rest no difference seen (each
+/// within 9 ns); by cause: ...`
+#[must_use]
+pub fn words(change: &ProfileChange) -> String {
+    let Interval { low, median, high } = change.router.ns;
+    let router = match change.router.seen {
+        true => format!("{median:+.0} ns a frame for the router ({low:.0} to {high:.0})"),
+        false => format!(
+            "no difference seen for the router (within {:.0} ns a frame)",
+            within(&change.router)
+        ),
+    };
+    let (stages, causes) = (told(&change.stages), told(&change.causes));
+    format!("{router}; by stage: {stages}; by cause: {causes}")
+}
+
+/// How large a difference may be that was not seen.
+fn within(part: &PartChange) -> f64 {
+    part.ns.low.abs().max(part.ns.high.abs()).ceil()
+}
+
+/// The parts whose change was seen, the largest first, and within what the others did not.
+fn told(parts: &[PartChange]) -> String {
+    let (mut seen, rest): (Vec<&PartChange>, Vec<_>) = parts.iter().partition(|part| part.seen);
+    seen.sort_by(|one, other| other.ns.median.abs().total_cmp(&one.ns.median.abs()));
+    let one = |change: &&PartChange| {
+        let PartChange { part, ns, .. } = change;
+        let bed = if is_beds(part) { " of the bed" } else { "" };
+        format!(
+            "{part}{bed} {:+.0} ({:.0} to {:.0})",
+            ns.median, ns.low, ns.high
+        )
+    };
+    let mut words: Vec<String> = seen.iter().map(one).collect();
+    if !rest.is_empty() {
+        let rest_of = if seen.is_empty() { "" } else { "rest " };
+        let within = rest.iter().map(|part| within(part)).fold(0.0, f64::max);
+        words.push(format!(
+            "{rest_of}no difference seen (each within {within:.0} ns)"
+        ));
+    }
+    words.join(", ")
+}
