@@ -3,7 +3,7 @@
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -38,6 +38,8 @@ pub enum Line {
     Reset(Box<ResetLine>),
     /// `mpps explain`: after each frame size.
     Profile(Box<ProfileLine>),
+    /// `mpps explain --sweep`: one, after all points.
+    Sweep(Box<SweepLine>),
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine),
     /// `mpps compare`: after each frame size.
@@ -50,7 +52,7 @@ pub enum Line {
 
 impl Line {
     /// Every kind, as lines have it.
-    pub const KINDS: [&str; 15] = [
+    pub const KINDS: [&str; 16] = [
         RunLine::KIND,
         TrialLine::KIND,
         ResultLine::KIND,
@@ -62,6 +64,7 @@ impl Line {
         RecoveryLine::KIND,
         ResetLine::KIND,
         ProfileLine::KIND,
+        SweepLine::KIND,
         LoadLine::KIND,
         ComparisonLine::KIND,
         CalibrationLine::KIND,
@@ -102,6 +105,7 @@ kinds! {
     RecoveryLine Recovery "recovery",
     ResetLine Reset "reset",
     ProfileLine Profile "profile",
+    SweepLine Sweep "sweep",
     LoadLine Load "load",
     ComparisonLine Comparison "comparison",
     CalibrationLine Calibration "calibration",

@@ -5,7 +5,7 @@ use crate::problem::{Problem, ReadError, What};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    SweepLine, TrialLine,
 };
 use serde_json::Value;
 use std::fs::File;
@@ -60,6 +60,8 @@ pub struct Run {
     pub resets: Vec<ResetLine>,
     /// Profiles of `mpps explain`.
     pub profiles: Vec<ProfileLine>,
+    /// Sweeps of `mpps explain --sweep`.
+    pub sweeps: Vec<SweepLine>,
     /// Points of `mpps fib-scale`.
     pub points: Vec<PointLine>,
     /// Loads of `mpps trial`.
@@ -97,6 +99,7 @@ impl Run {
             Line::Recovery(line) => self.recoveries.push(*line),
             Line::Reset(line) => self.resets.push(*line),
             Line::Profile(line) => self.profiles.push(*line),
+            Line::Sweep(line) => self.sweeps.push(*line),
             Line::Load(line) => self.loads.push(line),
             Line::Comparison(line) => self.comparisons.push(*line),
             Line::Calibration(line) => self.calibrations.push(line),

@@ -87,6 +87,7 @@ pub fn csv(all: &Gathered) -> String {
         rows.add_members(&of_run, &run.recoveries);
         rows.add_members(&of_run, &run.resets);
         rows.add_members(&of_run, &run.profiles);
+        rows.add_members(&of_run, &run.sweeps);
         rows.add_members(&of_run, &run.loads);
         rows.add_members(&of_run, &run.comparisons);
         rows.add_members(&of_run, &run.calibrations);

@@ -56,6 +56,8 @@ impl<'a> Raised<'a> {
         let of_points = points
             .clone()
             .map(|point| (Cow::Borrowed(named(point)), &point.doubts[..]));
+        let sweeps = run.sweeps.iter();
+        let sweeps = sweeps.map(|line| (Cow::Borrowed(line.axis.as_str()), &line.doubts[..]));
         let resets = run.resets.iter();
         let resets = resets.map(|line| (Cow::Owned(line.subject()), &line.doubts[..]));
         Self::each(
@@ -68,6 +70,7 @@ impl<'a> Raised<'a> {
                 .chain(doubts!(run.recoveries.iter()))
                 .chain(resets)
                 .chain(doubts!(run.profiles.iter()))
+                .chain(sweeps)
                 .chain(doubts!(run.comparisons.iter()))
                 .chain(of_points),
         )

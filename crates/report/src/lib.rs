@@ -24,13 +24,14 @@ mod page;
 mod parts;
 mod plots;
 pub mod profile;
-mod published;
+pub mod published;
 mod raw;
 mod row;
 mod scale;
 mod section;
 pub mod sentence;
 mod source;
+pub mod sweep;
 mod table;
 mod trial;
 

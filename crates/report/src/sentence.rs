@@ -12,6 +12,7 @@ pub use timed::{burst, latency, recovery, reset};
 use crate::headline::median;
 use crate::number::{self, Known, percent_or_under as percent};
 use crate::profile;
+use crate::sweep;
 use mpps_record::{
     CurveLine, CurvePoint, FixedLoads, FrameCost, Interval, LimitedBy, Measured, Part, Place,
     PointLine, ResultLine, Run, RunLine, Stability, Verdict,
@@ -189,7 +190,8 @@ pub fn other_answers(run: &Run) -> Vec<String> {
         .chain(run.recoveries.iter().map(recovery))
         .chain(run.resets.iter().map(reset))
         .chain(run.comparisons.iter().flat_map(comparison))
-        .chain(run.profiles.iter().map(profile::sentence));
+        .chain(run.profiles.iter().map(profile::sentence))
+        .chain(run.sweeps.iter().map(sweep::sentence));
     let prefix = if simulated { "Simulated: " } else { "" };
     let told: Vec<String> = told.map(|told| format!("{prefix}{told}.")).collect();
     if told.is_empty() && run.results.is_empty() {
@@ -213,6 +215,7 @@ pub fn is_answered(run: &Run) -> bool {
         run.resets.len(),
         run.comparisons.len(),
         run.profiles.len(),
+        run.sweeps.len(),
     ];
     counts.into_iter().any(|count| count > 0)
 }

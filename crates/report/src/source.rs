@@ -105,6 +105,7 @@ fn drop_repeated(run: &mut Run) -> usize {
         + unique(&mut run.loads)
         + unique(&mut run.comparisons)
         + unique(&mut run.profiles)
+        + unique(&mut run.sweeps)
         + unique(&mut run.calibrations);
     let mut numbers = HashSet::new();
     // As a rule there is none, and a copy of 100 000 trials takes memory.

@@ -5,7 +5,7 @@ use crate::profile::{is_beds, saturated};
 use crate::sentence;
 use mpps_record::{
     BurstLine, ComparisonLine, Interval, LatencyLine, OverloadLine, ProfileLine, RecoveryLine,
-    ResetLine, Run,
+    ResetLine, Run, SweepLine,
 };
 
 const BUFFER: (&str, &str) = (
@@ -36,6 +36,9 @@ pub fn add(gauges: &mut Gauges, labels: &Labels<'_>, run: &Run) {
     }
     for line in &run.profiles {
         profile(gauges, &with(labels, &[("frame", &line.frame)]), line);
+    }
+    for line in &run.sweeps {
+        sweep(gauges, labels, line);
     }
 }
 
@@ -187,5 +190,29 @@ fn profile(gauges: &mut Gauges, labels: &Labels<'_>, line: &ProfileLine) {
         "Maximum forwarding rate that the cost at lower loads predicts.",
         labels,
         line.model.as_ref().map(|model| model.predicted_fps),
+    );
+}
+
+fn sweep(gauges: &mut Gauges, labels: &Labels<'_>, line: &SweepLine) {
+    let cost = (
+        "mpps_sweep_cost_seconds",
+        "CPU time of a frame at overload at a point of a sweep, with its interval.",
+    );
+    for point in &line.points {
+        let (value, held) = (point.value.to_string(), point.held_out.to_string());
+        let more: Labels<'_> = vec![
+            ("axis", &line.axis),
+            ("value", &value),
+            ("frame", &point.frame),
+            ("held_out", &held),
+        ];
+        gauges.add_interval(cost, &with(labels, &more), Some(point.load.frame_ns), NS);
+    }
+    let fit = line.fit.as_ref();
+    gauges.add(
+        "mpps_sweep_held_out_error_ratio",
+        "Median of how far predicted costs of points that were not fitted are off.",
+        &with(labels, &[("axis", &line.axis)]),
+        fit.and_then(|fit| fit.held_out_error_ratio),
     );
 }

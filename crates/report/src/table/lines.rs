@@ -4,6 +4,7 @@ use super::{INTERVAL, dash, whole};
 use crate::number;
 use crate::profile;
 use crate::sentence;
+use crate::sweep;
 use mpps_record::{
     BurstLine, ComparisonLine, Interval, LatencyLine, LatencyLoad, OverloadLine, PathLatency,
     RecoveryLine, ResetLine, Run, Variant,
@@ -78,7 +79,7 @@ type Rows = (&'static [&'static str], Vec<Vec<String>>);
 
 /// Those of the run's job. `None` where it is another one.
 pub fn rows(run: &Run) -> Option<Rows> {
-    let all: [Rows; 7] = [
+    let all: [Rows; 8] = [
         (OVERLOADS, run.overloads.iter().map(overload).collect()),
         (LATENCIES, run.latencies.iter().flat_map(latency).collect()),
         (BURSTS, run.bursts.iter().flat_map(burst).collect()),
@@ -94,6 +95,10 @@ pub fn rows(run: &Run) -> Option<Rows> {
         (
             profile::COLUMNS,
             run.profiles.iter().flat_map(profile::rows).collect(),
+        ),
+        (
+            sweep::COLUMNS,
+            run.sweeps.iter().flat_map(sweep::rows).collect(),
         ),
     ];
     all.into_iter().find(|(_, rows)| !rows.is_empty())
