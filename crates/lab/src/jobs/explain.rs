@@ -7,6 +7,7 @@
 mod limit;
 mod model;
 mod split;
+pub mod sweep;
 
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};
@@ -34,6 +35,17 @@ const SHARES: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
 const FIRST_TRIALS: u32 = 4;
 /// Time for each half of the self-test.
 const SELF_TEST: Span = Span::from_millis(300);
+
+/// How much is measured of a frame size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// The cost at saturation.
+    Saturation,
+    /// Lower loads as well, with the maximum that they predict.
+    LowerLoads,
+    /// All that the tester can offer as well.
+    Overload,
+}
 
 /// What to explain; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -74,19 +86,23 @@ pub fn measure(
             limited_by: None,
             doubts: Vec::new(),
         };
-        let error = measure_size(bed, plan, frames, &mut size, trials).err();
+        let depth = Depth::LowerLoads;
+        let error = measure_size(bed, plan, frames, (depth, first_burst), &mut size, trials).err();
         size.line.why = error.as_ref().map(ToString::to_string);
         (size, error)
     })
 }
 
+/// Measures what the first of the two says; the other tells what the sender can, before all trials. Returns the forwarding
+/// rate under all that the tester can offer, where that was measured.
 fn measure_size(
     bed: &Bed,
     plan: &ExplainPlan,
     frames: &FrameSpec,
+    (depth, first): (Depth, fn(&mut Tester<'_>) -> Result<Rate, JobError>),
     size: &mut SizeProfile,
     trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
+) -> Result<Option<f64>, JobError> {
     let offer = &plan.offer;
     let traffic = Traffic {
         frames: frames.clone(),
@@ -94,7 +110,7 @@ fn measure_size(
     };
     let frames_max = SENDER_MAX.frames_in(offer.time).max(FIRST_BURST);
     let (tester, sends) =
-        throughput::raise(bed, &traffic, frames_max, offer.receiver, first_burst)?;
+        throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
     }
@@ -115,6 +131,7 @@ fn measure_size(
     size.line.cpus.clone_from(&cpus.dut);
     let explainer = Explainer {
         tester,
+        depth,
         time: offer.time,
         symbols,
         sampler,
@@ -127,6 +144,7 @@ fn measure_size(
 /// A tester with the sampler beside it.
 struct Explainer<'bed> {
     tester: Tester<'bed>,
+    depth: Depth,
     time: Span,
     symbols: Symbols,
     sampler: SamplerPlan,
@@ -144,7 +162,7 @@ impl Explainer<'_> {
         tested: &[Completeness],
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
-    ) -> Result<(), JobError> {
+    ) -> Result<Option<f64>, JobError> {
         let mut stacks = Stacks::default();
         let saturated = self.saturate(sends, turns, &mut stacks, size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
@@ -153,7 +171,11 @@ impl Explainer<'_> {
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
         size.line.loads.push(saturated.load);
-        for share in SHARES {
+        let shares = match self.depth {
+            Depth::Saturation => &[][..],
+            Depth::LowerLoads | Depth::Overload => &SHARES,
+        };
+        for share in shares {
             let rate = Rate::from_fps(maximum * share);
             let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
             let found = load_of(std::slice::from_ref(&profiled));
@@ -161,6 +183,10 @@ impl Explainer<'_> {
                 .loads
                 .extend(found.filter(|_| counts(&profiled.judged)));
         }
+        let overload = match self.depth {
+            Depth::Overload => forwards(&self.trial(SENDER_MAX, Phase::Overload, false, trials)?),
+            Depth::Saturation | Depth::LowerLoads => None,
+        };
         let threads = self.tester.dut_threads().len() as u32;
         match model::fit(&size.line.loads, threads, limited_by) {
             Ok(model) => size.line.model = Some(model),
@@ -175,7 +201,7 @@ impl Explainer<'_> {
             void: (self.void, self.tried.len() as u32 + self.void),
             trials: &self.tried,
         });
-        Ok(())
+        Ok(overload)
     }
 
     /// Trials at a load a little above what the router forwards, with the sampler and without it in turns.
