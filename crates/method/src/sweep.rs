@@ -245,7 +245,11 @@ impl Fit {
             let level = mean(ys).unwrap_or(0.0);
             let pairs = xs.iter().zip(ys);
             let both: f64 = pairs.map(|(x, y)| (x - self.middle) * (y - level)).sum();
-            let slope = if self.spread > 0.0 { both / self.spread } else { 0.0 };
+            let slope = if self.spread > 0.0 {
+                both / self.spread
+            } else {
+                0.0
+            };
             (level - slope * self.middle, slope)
         };
         let wholes: Vec<f64> = points.iter().map(Measured::whole).collect();
@@ -263,7 +267,9 @@ impl Fit {
             .collect();
         let terms = if self.axis.is_of_memory() { 3 } else { 2 };
         self.freedom = points.len().saturating_sub(terms).max(1) as f64;
-        let squares = points.iter().map(|point| (point.whole() - self.ns(point.value)).powi(2));
+        let squares = points
+            .iter()
+            .map(|point| (point.whole() - self.ns(point.value)).powi(2));
         self.off_ns = (squares.sum::<f64>() / self.freedom).sqrt();
         self
     }
@@ -274,13 +280,18 @@ impl Fit {
         match self.axis {
             Axis::Frame => value,
             Axis::Cores => value - 1.0,
-            _ => self.memory.latency_ns(value * self.item_octets.unwrap_or(1.0)),
+            _ => self
+                .memory
+                .latency_ns(value * self.item_octets.unwrap_or(1.0)),
         }
     }
 
     fn ns(&self, value: f64) -> f64 {
         let x = self.x(value);
-        self.parts.iter().map(|(constant, slope)| constant + slope * x).sum()
+        self.parts
+            .iter()
+            .map(|(constant, slope)| constant + slope * x)
+            .sum()
     }
 
     /// The part of the cost at this place that waits for the look-up's memory, ns.
@@ -342,7 +353,10 @@ impl Check {
     /// How far the costs lie apart, as a part of the lowest.
     fn effect(&self) -> f64 {
         let costs = || self.points.iter().map(|&(_, ns, _)| ns);
-        let (low, high) = (costs().fold(f64::MAX, f64::min), costs().fold(0.0, f64::max));
+        let (low, high) = (
+            costs().fold(f64::MAX, f64::min),
+            costs().fold(0.0, f64::max),
+        );
         high / low - 1.0
     }
 
@@ -376,7 +390,8 @@ impl Check {
         if fall > FALLS && rise > FALLS {
             told.push(format!(
                 "the cost is not monotone: along the axis it rises by {} and falls by {}",
-                percent(rise), percent(fall)
+                percent(rise),
+                percent(fall)
             ));
         }
         let reaches = self.points.iter().filter_map(|(_, _, predicted)| {

@@ -27,14 +27,38 @@ pub const SCENARIOS: [(u32, u64, Option<f64>, Option<u32>); 7] = [
 /// Functions of tables III and V: what they are called there, parts of their names here, cycles at 1, 256 and 1 048 576
 /// flows.
 const FUNCTIONS: [(&str, &[&str], [Option<f64>; 3]); 8] = [
-    ("do_raw_spin_lock", &["spin_lock"], [Some(194.0), None, None]),
-    ("arch_local_irq_restore", &["local_irq_restore"], [Some(43.0), None, None]),
-    ("arch_local_irq_save", &["local_irq_save"], [Some(21.0), None, None]),
+    (
+        "do_raw_spin_lock",
+        &["spin_lock"],
+        [Some(194.0), None, None],
+    ),
+    (
+        "arch_local_irq_restore",
+        &["local_irq_restore"],
+        [Some(43.0), None, None],
+    ),
+    (
+        "arch_local_irq_save",
+        &["local_irq_save"],
+        [Some(21.0), None, None],
+    ),
     ("__phys_addr", &["__phys_addr"], [Some(20.0), None, None]),
     ("spin_unlock", &["spin_unlock"], [Some(15.0), None, None]),
-    ("fib_table_lookup", &["fib_table_lookup"], [Some(116.0), Some(238.0), Some(423.0)]),
-    ("check_leaf", &["check_leaf"], [Some(45.0), Some(89.0), Some(361.0)]),
-    ("skb_release_data", &["skb_release_data"], [Some(133.0), Some(37.0), Some(35.0)]),
+    (
+        "fib_table_lookup",
+        &["fib_table_lookup"],
+        [Some(116.0), Some(238.0), Some(423.0)],
+    ),
+    (
+        "check_leaf",
+        &["check_leaf"],
+        [Some(45.0), Some(89.0), Some(361.0)],
+    ),
+    (
+        "skb_release_data",
+        &["skb_release_data"],
+        [Some(133.0), Some(37.0), Some(35.0)],
+    ),
 ];
 /// The first functions are of table III, the others of table V.
 const LOCKS: usize = 5;
@@ -64,17 +88,38 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
     let by_flows = |at: usize| number::plural(SCENARIOS[at].1 as usize, "flow");
     vec![
         rates(line),
-        stages(line, "II: ns of a frame by stage, over frame sizes", &sizes, by_size),
-        functions(line, "III: ns of a frame in locks and addresses, 64 B, 1 flow", &FUNCTIONS[..LOCKS], &[0]),
-        stages(line, "IV: ns of a frame by stage, over flows, 64 B", &flows, by_flows),
-        functions(line, "V: ns of a frame in functions of the look-up, 64 B", &FUNCTIONS[LOCKS..], &[0, 4, 6]),
+        stages(
+            line,
+            "II: ns of a frame by stage, over frame sizes",
+            &sizes,
+            by_size,
+        ),
+        functions(
+            line,
+            "III: ns of a frame in locks and addresses, 64 B, 1 flow",
+            &FUNCTIONS[..LOCKS],
+            &[0],
+        ),
+        stages(
+            line,
+            "IV: ns of a frame by stage, over flows, 64 B",
+            &flows,
+            by_flows,
+        ),
+        functions(
+            line,
+            "V: ns of a frame in functions of the look-up, 64 B",
+            &FUNCTIONS[LOCKS..],
+            &[0, 4, 6],
+        ),
     ]
 }
 
 /// What was measured here in the scenario.
 fn here(line: &SweepLine, scenario: usize) -> Option<&SweepPoint> {
     let (octets, flows, ..) = SCENARIOS[scenario];
-    let is_it = |point: &&SweepPoint| point.frame == octets.to_string() && point.value == flows as f64;
+    let is_it =
+        |point: &&SweepPoint| point.frame == octets.to_string() && point.value == flows as f64;
     line.points.iter().find(is_it)
 }
 
@@ -85,7 +130,8 @@ fn or_dash(cell: Option<String>) -> String {
 /// What is predicted for the peak and for overload, each beside its measurement.
 fn rates(line: &SweepLine) -> PaperTable {
     let short = |fps: f64| format!("{:.2}", fps / 1e6);
-    let off = |predicted: f64, measured: f64| format!("{:+.1} %", (predicted / measured - 1.0) * 100.0);
+    let off =
+        |predicted: f64, measured: f64| format!("{:+.1} %", (predicted / measured - 1.0) * 100.0);
     let row = |at: usize| {
         let (octets, flows, published, load) = SCENARIOS[at];
         let point = here(line, at);
@@ -120,13 +166,21 @@ fn rates(line: &SweepLine) -> PaperTable {
     }
 }
 
-fn stages(line: &SweepLine, title: &str, scenarios: &[usize], name: impl Fn(usize) -> String) -> PaperTable {
-    let mut lines = CYCLES.lines().map(|line| line.split(',').collect::<Vec<_>>());
+fn stages(
+    line: &SweepLine,
+    title: &str,
+    scenarios: &[usize],
+    name: impl Fn(usize) -> String,
+) -> PaperTable {
+    let mut lines = CYCLES
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap_or_default();
     let published: Vec<Vec<&str>> = lines.collect();
     let cells = |ns: &dyn Fn(usize) -> [Option<f64>; 2]| -> Vec<String> {
         let both = scenarios.iter().flat_map(|&at| ns(at));
-        both.map(|ns| or_dash(ns.map(|ns| format!("{ns:.0}")))).collect()
+        both.map(|ns| or_dash(ns.map(|ns| format!("{ns:.0}"))))
+            .collect()
     };
     let measured = |at: usize, stage: &str| {
         let stages = &here(line, at)?.load.stages;
@@ -148,12 +202,25 @@ fn stages(line: &SweepLine, title: &str, scenarios: &[usize], name: impl Fn(usiz
         row.extend(cells(&|at| [None, measured(at, stage)]));
         rows.push(row);
     }
-    let sum = |at: usize| (1..names.len()).filter_map(|column| theirs(at, column)).sum::<f64>();
+    let sum = |at: usize| {
+        (1..names.len())
+            .filter_map(|column| theirs(at, column))
+            .sum::<f64>()
+    };
     let mut row = vec!["sum".to_owned()];
-    row.extend(cells(&|at| [Some(sum(at)), here(line, at).map(|point| point.load.frame_ns.median)]));
+    row.extend(cells(&|at| {
+        [
+            Some(sum(at)),
+            here(line, at).map(|point| point.load.frame_ns.median),
+        ]
+    }));
     rows.push(row);
     let mut head = vec!["stage".to_owned()];
-    head.extend(scenarios.iter().flat_map(|&at| [name(at), "here".to_owned()]));
+    head.extend(
+        scenarios
+            .iter()
+            .flat_map(|&at| [name(at), "here".to_owned()]),
+    );
     PaperTable {
         title: title.to_owned(),
         head,
@@ -173,7 +240,11 @@ fn functions(
     let measured = |at: usize, parts: &[&str]| {
         let all = &here(line, at)?.functions;
         let is_it = |name: &str| parts.iter().any(|part| name.contains(part));
-        let found: Vec<f64> = all.iter().filter(|one| is_it(&one.function)).map(|one| one.ns).collect();
+        let found: Vec<f64> = all
+            .iter()
+            .filter(|one| is_it(&one.function))
+            .map(|one| one.ns)
+            .collect();
         (!found.is_empty()).then(|| found.iter().sum::<f64>())
     };
     let row = |(name, parts, cycles): &(&str, &[&str], [Option<f64>; 3])| {
@@ -186,7 +257,11 @@ fn functions(
     };
     let named = |&at: &usize| number::plural(SCENARIOS[at].1 as usize, "flow");
     let mut head = vec!["function".to_owned()];
-    head.extend(scenarios.iter().flat_map(|at| [named(at), "here".to_owned()]));
+    head.extend(
+        scenarios
+            .iter()
+            .flat_map(|at| [named(at), "here".to_owned()]),
+    );
     PaperTable {
         title: title.to_owned(),
         head,

@@ -24,7 +24,8 @@ pub const COLUMNS: &[&str] = &[
 pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
     let mut points: Vec<&SweepPoint> = Vec::new();
     for point in &line.points {
-        let is_there = |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
+        let is_there =
+            |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
         if line.is_paper() || !points.iter().any(is_there) {
             points.push(point);
         }
@@ -50,7 +51,10 @@ pub const fn role(point: &SweepPoint) -> &'static str {
 pub fn sentence(line: &SweepLine) -> String {
     let points = along(line);
     let costs = || points.iter().map(|point| point.load.frame_ns.median);
-    let (low, high) = (costs().fold(f64::MAX, f64::min), costs().fold(0.0, f64::max));
+    let (low, high) = (
+        costs().fold(f64::MAX, f64::min),
+        costs().fold(0.0, f64::max),
+    );
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         let why = line.why.as_deref().unwrap_or("nothing was measured");
         return format!("{}: no point: {why}", line.axis);
@@ -71,7 +75,11 @@ pub fn sentence(line: &SweepLine) -> String {
         (None, Some(why)) => format!("; no fit: {why}"),
         (None, None) => String::new(),
     };
-    let doubted = if line.distrust.is_empty() { "" } else { " (do not trust it)" };
+    let doubted = if line.distrust.is_empty() {
+        ""
+    } else {
+        " (do not trust it)"
+    };
     format!(
         "{} {} to {}: a frame costs {low:.0} to {high:.0} ns{told}{doubted}",
         line.axis, ends[0], ends[1]
@@ -91,7 +99,9 @@ pub fn rows(line: &SweepLine) -> Vec<Vec<String>> {
             format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high),
             predicted.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
             predicted.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
-            point.error_ratio.map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
+            point
+                .error_ratio
+                .map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
             role(point).to_owned(),
             number::rate(load.forwarding_fps.median),
         ]

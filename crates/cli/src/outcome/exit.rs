@@ -6,7 +6,7 @@ use crate::terminal::{Reading, Row, ScaleRow};
 use mpps_record::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, CurvePoint, Difference, LatencyLine,
     LatencyLoad, LoadLine, LoadTrial, OverloadLine, ProfileLine, Recovered, RecoveryLine,
-    RecoveryTrial, ResetLine, ResetTrial, Run, Verdict,
+    RecoveryTrial, ResetLine, ResetTrial, Run, SweepLine, Verdict,
 };
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
@@ -118,6 +118,15 @@ pub fn profiles(run: &Run) -> Exit {
         false => Exit::Measured,
     };
     worst(run.profiles.iter().map(exit))
+}
+
+/// A sweep that was cut short, or has no point, may do better another time.
+pub fn sweeps(run: &Run) -> Exit {
+    let exit = |line: &SweepLine| match line.points.is_empty() || line.why.is_some() {
+        true => Exit::Disturbed,
+        false => Exit::Measured,
+    };
+    worst(run.sweeps.iter().map(exit))
 }
 
 /// Of each load that of its best trial.

@@ -36,7 +36,7 @@ struct Kind {
 }
 
 /// All of them: a run has results of one kind, or of several parts.
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind {
         job: suite::JOB,
         is_in: suite::is_in,
@@ -119,6 +119,13 @@ const KINDS: [Kind; 13] = [
         is_in: |run| !run.profiles.is_empty(),
         show: |run, view| lines::show(run, view, &run.profiles, terminal::explained),
         exit: exit::profiles,
+        plot: |_| None,
+    },
+    Kind {
+        job: "explain",
+        is_in: |run| !run.sweeps.is_empty(),
+        show: |run, view| lines::show(run, view, &run.sweeps, terminal::swept),
+        exit: exit::sweeps,
         plot: |_| None,
     },
     Kind {

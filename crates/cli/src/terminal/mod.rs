@@ -40,6 +40,7 @@ mod routes;
 )]
 mod style;
 mod suite;
+mod swept;
 mod table;
 mod wrap;
 
@@ -63,6 +64,7 @@ pub use resets::resets;
 pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
+pub use swept::swept;
 pub use wrap::fitted;
 #[cfg(feature = "measure")]
 pub use {

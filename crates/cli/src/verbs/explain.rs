@@ -18,6 +18,9 @@ use mpps_lab::traffic::Traffic;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
+    if args.sweep.is_some() || args.paper_tables {
+        return super::sweep::run(args);
+    }
     let plan = plan::ExplainPlan::new(args)?;
     let asked = Asked::new(&args.output, plan.bed, plan.destinations);
     measure(&asked, Explain(plan.offer))

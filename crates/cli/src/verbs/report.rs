@@ -98,6 +98,7 @@ fn folded(all: &Gathered) -> Result<String> {
 fn results(records: &[PathBuf]) -> Result<Exit> {
     let shown = |record: &PathBuf| {
         show::run(&ShowRecordArgs {
+            what_if: None,
             record: record.clone(),
             run: None,
             json: true,

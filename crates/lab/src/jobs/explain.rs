@@ -109,8 +109,7 @@ fn measure_size(
         ..offer.traffic.clone()
     };
     let frames_max = SENDER_MAX.frames_in(offer.time).max(FIRST_BURST);
-    let (tester, sends) =
-        throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
+    let (tester, sends) = throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
     }

@@ -47,7 +47,10 @@ fn a_look_up_follows_the_memory_it_reads() {
     assert_eq!(fit.item_octets, Some(128.0));
     for point in held {
         let found = fit.at(point.value);
-        assert!((found.ns - point.whole()).abs() < 1e-6, "{found:?} {point:?}");
+        assert!(
+            (found.ns - point.whole()).abs() < 1e-6,
+            "{found:?} {point:?}"
+        );
     }
     assert!((fit.memory_ns(1e6) - 2.0 * memory.latency_ns(128e6)).abs() < 1e-6);
     assert!((fit.parts[0].0 - 300.0).abs() < 1e-9 && fit.parts[0].1.abs() < 1e-9);
@@ -96,8 +99,14 @@ fn points_that_say_too_little_are_refused() {
     let memory = memory();
     let fit = |points: &[Measured]| Fit::new(Axis::Frame, points, &memory).expect_err("no fit");
     assert_eq!(fit(&[]), CannotFit::TooFew(0));
-    assert_eq!(fit(&[point(1.0, 1.0), point(2.0, 1.0)]), CannotFit::TooFew(2));
-    assert_eq!(fit(&[point(1.0, 1.0), point(1.0, 2.0), point(1.0, 3.0)]), CannotFit::Alike);
+    assert_eq!(
+        fit(&[point(1.0, 1.0), point(2.0, 1.0)]),
+        CannotFit::TooFew(2)
+    );
+    assert_eq!(
+        fit(&[point(1.0, 1.0), point(1.0, 2.0), point(1.0, 3.0)]),
+        CannotFit::Alike
+    );
     let nan = [point(1.0, f64::NAN), point(2.0, 1.0), point(3.0, 1.0)];
     assert_eq!(fit(&nan), CannotFit::NotANumber);
 }
@@ -108,12 +117,18 @@ fn the_ends_are_never_held_out() {
         let held: Vec<usize> = (0..points).filter(|&at| is_held_out(at, points)).collect();
         assert!(!held.contains(&0) && !held.contains(&points.wrapping_sub(1)));
         assert_eq!(held.is_empty(), points < POINTS_MIN, "{points}");
-        assert!(points < FITTED_MIN || points - held.len() >= FITTED_MIN, "{points}: {held:?}");
+        assert!(
+            points < FITTED_MIN || points - held.len() >= FITTED_MIN,
+            "{points}: {held:?}"
+        );
     }
 }
 
 fn check(costs: &[f64], drift: f64) -> Vec<String> {
-    let points = costs.iter().zip(1..).map(|(&ns, at)| (f64::from(at), ns, None));
+    let points = costs
+        .iter()
+        .zip(1..)
+        .map(|(&ns, at)| (f64::from(at), ns, None));
     let check = Check {
         points: points.collect(),
         drift: Some(drift),
@@ -138,7 +153,10 @@ fn distrust_names_drift_turns_width_and_error() {
     };
     assert_eq!(wide.off(), Some(0.5));
     let told = wide.distrust().join("; ");
-    assert!(told.contains("90.0 % to one side") && told.contains("off by 50.0 %"), "{told}");
+    assert!(
+        told.contains("90.0 % to one side") && told.contains("off by 50.0 %"),
+        "{told}"
+    );
 }
 
 fn basis() -> Basis {
@@ -165,24 +183,35 @@ fn ask(hertz: Option<f64>, places: &[(Axis, f64)]) -> WhatIf {
 #[test]
 fn a_what_if_is_a_range_with_its_assumptions() {
     let basis = basis();
-    let far = basis.answer(&ask(None, &[(Axis::Destinations, 1e6)])).expect("an answer");
+    let far = basis
+        .answer(&ask(None, &[(Axis::Destinations, 1e6)]))
+        .expect("an answer");
     let wanted = 340.0 + 2.0 * memory().latency_ns(128e6);
     assert!((far.frame_ns[1] - wanted).abs() < 1e-6, "{far:?}");
     assert!(far.frame_ns[0] < far.frame_ns[1] && far.frame_ns[1] < far.frame_ns[2]);
     assert!(far.distrust.is_empty() && far.assumes[0].contains("128 octets"));
-    let eight = basis.answer(&ask(None, &[(Axis::Cores, 8.0)])).expect("an answer");
+    let eight = basis
+        .answer(&ask(None, &[(Axis::Cores, 8.0)]))
+        .expect("an answer");
     assert!((eight.max_fps[1] - 8e9 / basis.frame_ns[1]).abs() < 1.0);
     assert!(eight.assumes[0].contains("linear"));
-    let beyond = basis.answer(&ask(None, &[(Axis::Destinations, 1e8)])).expect("an answer");
+    let beyond = basis
+        .answer(&ask(None, &[(Axis::Destinations, 1e8)]))
+        .expect("an answer");
     assert!(beyond.distrust[0].contains("extrapolation"));
 }
 
 #[test]
 fn a_clock_speeds_up_only_what_the_cpu_does() {
     let basis = basis();
-    let fast = basis.answer(&ask(Some(4.8e9), &[(Axis::Destinations, 1e6)])).expect("an answer");
+    let fast = basis
+        .answer(&ask(Some(4.8e9), &[(Axis::Destinations, 1e6)]))
+        .expect("an answer");
     let waits = 2.0 * memory().latency_ns(128e6);
-    assert!((fast.frame_ns[1] - (170.0 + waits)).abs() < 1e-6, "{fast:?}");
+    assert!(
+        (fast.frame_ns[1] - (170.0 + waits)).abs() < 1e-6,
+        "{fast:?}"
+    );
     // From all of it scaled to nothing.
     assert!(fast.frame_ns[0] < 0.52 * (340.0 + waits) && fast.frame_ns[2] >= 340.0 + waits);
 }

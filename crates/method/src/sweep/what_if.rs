@@ -111,7 +111,10 @@ impl Basis {
         }
         let [low, middle, high] = found.frame_ns;
         found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
-        found.assumes.push("the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth".to_owned());
+        found.assumes.push(
+            "the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth"
+                .to_owned(),
+        );
         Ok(found)
     }
 }
@@ -151,7 +154,12 @@ impl Answer {
             (ns - memory) * factor + memory
         };
         let [low, middle, high] = self.frame_ns;
-        let ends = [scaled(low, 0.0), scaled(low, low), scaled(high, 0.0), scaled(high, high)];
+        let ends = [
+            scaled(low, 0.0),
+            scaled(low, low),
+            scaled(high, 0.0),
+            scaled(high, high),
+        ];
         self.frame_ns = [
             ends.into_iter().fold(f64::MAX, f64::min).min(low),
             scaled(middle, memory_ns),

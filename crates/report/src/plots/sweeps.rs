@@ -30,7 +30,11 @@ pub fn sweep(line: &SweepLine) -> Option<Chart> {
         format!("Cost of a frame over {}", line.axis),
         "At the highest load. Lines: 95 % intervals. Points that were held out were not fitted.",
         Axis::new("place on the axis", x, number::short),
-        Axis::new("CPU time of a frame", Scale::Linear { from_zero: true }, number::cost),
+        Axis::new(
+            "CPU time of a frame",
+            Scale::Linear { from_zero: true },
+            number::cost,
+        ),
         vec![
             Series::new("the fit", STYLES - 1, Kind::Rule, fit.collect()),
             marked("fitted", "fitted", 1),

@@ -83,7 +83,8 @@ impl Step {
         let whole = |value| usize::try_from(value).unwrap_or(usize::MAX);
         match axis {
             Axis::Frame => {
-                let mut sizes = FrameSpec::parse_list(&value.to_string()).map_err(|e| e.to_string())?;
+                let mut sizes =
+                    FrameSpec::parse_list(&value.to_string()).map_err(|e| e.to_string())?;
                 step.frames = sizes.remove(0);
             }
             Axis::Flows => step.flows = Some(u32::try_from(value).unwrap_or(u32::MAX)),
@@ -176,7 +177,10 @@ fn measure_step(
         value: step.value,
         frame: step.frames.to_string(),
         flows: traffic.flows,
-        destinations: traffic.destinations.as_ref().map_or(1, |drawn| drawn.distinct),
+        destinations: traffic
+            .destinations
+            .as_ref()
+            .map_or(1, |drawn| drawn.distinct),
         cores: step.cores.unwrap_or(bed.plan().cpus.dut.len()) as u32,
         ..SweepPoint::default()
     };
@@ -243,7 +247,12 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
 fn measured(point: &SweepPoint) -> Measured {
     Measured {
         value: point.value,
-        parts: point.load.stages.iter().map(|part| part.ns.median).collect(),
+        parts: point
+            .load
+            .stages
+            .iter()
+            .map(|part| part.ns.median)
+            .collect(),
     }
 }
 
@@ -263,12 +272,23 @@ fn fit(axis: Axis, swept: &mut Swept) {
         let place = places.iter().position(|place| *place == point.value);
         place.is_some_and(|place| is_held_out(place, places.len()))
     };
-    line.points.iter_mut().for_each(|point| point.held_out = is_held(point));
+    line.points
+        .iter_mut()
+        .for_each(|point| point.held_out = is_held(point));
     // The repetition tells the drift alone.
     let once = line.points.len() - usize::from(line.drift_ratio.is_some());
     let known = line.points.get(..once).unwrap_or_default();
-    let fitted: Vec<Measured> = known.iter().filter(|point| !point.held_out).map(measured).collect();
-    let memory = Memory(line.memory.iter().map(|at| (at.octets as f64, at.ns)).collect());
+    let fitted: Vec<Measured> = known
+        .iter()
+        .filter(|point| !point.held_out)
+        .map(measured)
+        .collect();
+    let memory = Memory(
+        line.memory
+            .iter()
+            .map(|at| (at.octets as f64, at.ns))
+            .collect(),
+    );
     let fit = match Fit::new(axis, &fitted, &memory) {
         Ok(fit) => fit,
         Err(why) => {
@@ -289,12 +309,16 @@ fn fit(axis: Axis, swept: &mut Swept) {
             check.points.push((point.value, ns, held));
         }
     }
-    let stages = line.points.first().map_or(&[][..], |point| &point.load.stages);
-    let stage = |(part, &(constant_ns, slope_ns)): (&mpps_record::PartCost, &(f64, f64))| StageFit {
-        part: part.part.clone(),
-        constant_ns,
-        slope_ns,
-    };
+    let stages = line
+        .points
+        .first()
+        .map_or(&[][..], |point| &point.load.stages);
+    let stage =
+        |(part, &(constant_ns, slope_ns)): (&mpps_record::PartCost, &(f64, f64))| StageFit {
+            part: part.part.clone(),
+            constant_ns,
+            slope_ns,
+        };
     line.fit = Some(SweepFit {
         item_octets: fit.item_octets,
         stages: stages.iter().zip(&fit.parts).map(stage).collect(),
@@ -303,7 +327,11 @@ fn fit(axis: Axis, swept: &mut Swept) {
         held_out_error_ratio: check.off(),
     });
     line.distrust = check.distrust();
-    let unlimited = swept.limits.iter().filter(|limit| **limit != Some(LimitedBy::Dut)).count();
+    let unlimited = swept
+        .limits
+        .iter()
+        .filter(|limit| **limit != Some(LimitedBy::Dut))
+        .count();
     if unlimited > 0 {
         line.distrust.push(format!(
             "at {unlimited} of {} points the router's CPU was not the limit, so its cost there contains wake-ups",
@@ -357,15 +385,32 @@ mod tests {
 
     #[test]
     fn held_out_points_are_predicted_and_drift_is_seen() {
-        let costs = [(1024.0, 612.0), (64.0, 516.0), (1518.0, 660.0), (512.0, 561.0), (1024.0, 605.0)];
+        let costs = [
+            (1024.0, 612.0),
+            (64.0, 516.0),
+            (1518.0, 660.0),
+            (512.0, 561.0),
+            (1024.0, 605.0),
+        ];
         let line = swept(&costs).line;
         assert!((line.drift_ratio.expect("a drift") - (605.0 / 612.0 - 1.0)).abs() < 1e-9);
-        let held: Vec<f64> = line.points.iter().filter(|at| at.held_out).map(|at| at.value).collect();
+        let held: Vec<f64> = line
+            .points
+            .iter()
+            .filter(|at| at.held_out)
+            .map(|at| at.value)
+            .collect();
         assert_eq!(held, [512.0]);
         let fitted = line.fit.expect("a fit");
         assert_eq!((fitted.points, fitted.stages.len()), (3, 2));
-        assert!((fitted.stages[1].constant_ns - 100.0).abs() < 1e-9 && fitted.stages[1].slope_ns.abs() < 1e-9);
-        assert!(fitted.held_out_error_ratio.expect("held out") < 0.01, "{fitted:?}");
+        assert!(
+            (fitted.stages[1].constant_ns - 100.0).abs() < 1e-9
+                && fitted.stages[1].slope_ns.abs() < 1e-9
+        );
+        assert!(
+            fitted.held_out_error_ratio.expect("held out") < 0.01,
+            "{fitted:?}"
+        );
         assert!(line.distrust.is_empty(), "{:?}", line.distrust);
     }
 
@@ -384,8 +429,16 @@ mod tests {
             stages: Vec::new(),
             ns,
         };
-        let found = functions(&[stack("a;b", 2.0), stack("c;b", 3.0), stack("a", 4.0), stack("d", 0.1)]);
-        let found: Vec<(&str, f64)> = found.iter().map(|at| (at.function.as_str(), at.ns)).collect();
+        let found = functions(&[
+            stack("a;b", 2.0),
+            stack("c;b", 3.0),
+            stack("a", 4.0),
+            stack("d", 0.1),
+        ]);
+        let found: Vec<(&str, f64)> = found
+            .iter()
+            .map(|at| (at.function.as_str(), at.ns))
+            .collect();
         assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
     }
 }
