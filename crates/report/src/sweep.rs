@@ -63,7 +63,7 @@ pub fn sentence(line: &SweepLine) -> String {
         let scenarios = number::plural(points.len(), "published scenario");
         return format!("{scenarios}: a frame costs {low:.0} to {high:.0} ns");
     }
-    let ends = [first, last].map(|point| number::three_digits(point.value));
+    let ends = [first, last].map(|point| number::spaced(point.value as u64));
     let held = points.iter().filter(|point| point.held_out).count();
     let fit = line.fit.as_ref().and_then(|fit| fit.held_out_error_ratio);
     let told = match (fit, &line.no_fit) {
@@ -93,7 +93,7 @@ pub fn rows(line: &SweepLine) -> Vec<Vec<String>> {
         let (load, predicted) = (&point.load, point.predicted_ns);
         vec![
             line.axis.clone(),
-            number::three_digits(point.value),
+            number::spaced(point.value as u64),
             number::frame(&point.frame),
             format!("{:.0}", load.frame_ns.median),
             format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high),
