@@ -36,6 +36,15 @@ pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
     points
 }
 
+/// The axis as a noun: `frame sizes`.
+#[must_use]
+pub fn noun(line: &SweepLine) -> &str {
+    match line.axis.as_str() {
+        "frame" => "frame sizes",
+        axis => axis,
+    }
+}
+
 /// What a point is to the fit.
 #[must_use]
 pub const fn role(point: &SweepPoint) -> &'static str {
@@ -81,8 +90,10 @@ pub fn sentence(line: &SweepLine) -> String {
         " (do not trust it)"
     };
     format!(
-        "{} {} to {}: a frame costs {low:.0} to {high:.0} ns{told}{doubted}",
-        line.axis, ends[0], ends[1]
+        "{}, {} to {}: a frame costs {low:.0} to {high:.0} ns{told}{doubted}",
+        noun(line),
+        ends[0],
+        ends[1]
     )
 }
 

@@ -19,7 +19,7 @@ pub fn swept(lines: &[SweepLine], machine: &str, verbose: bool) -> String {
             true => {
                 "Tables I to V of Raumer, Emmerich and others (2015) on this machine".to_owned()
             }
-            false => format!("What a frame costs over {}", line.axis),
+            false => format!("What a frame costs over {}", sweep::noun(line)),
         };
         text += &format!("{title}\n\n{machine}\n\n");
         text += &wrap(&format!("{}.\n", sweep::sentence(line)), WIDTH);

@@ -41,7 +41,11 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
     let point = sweeps.iter().find_map(|line| fit_point(line));
     if let (Some((fit, at)), Some(point)) = (fits.first(), point) {
         let ns = fit.at(*at).ns;
-        let from = format!("{}, {} {at}", number::frame(&point.frame), fit.axis.name());
+        let from = format!(
+            "the fit at {at} of {}, {}",
+            fit.axis.name(),
+            number::frame(&point.frame)
+        );
         let basis = Basis {
             frame_ns: [ns - fit.off_ns, ns, ns + fit.off_ns],
             cores: f64::from(point.cores),
@@ -102,7 +106,7 @@ fn in_words(answer: &Answer, basis: &Basis, from: &str) -> String {
     let rates = answer.max_fps.map(number::rate);
     let mut text = format!(
         "A frame would cost about {middle:.0} ns ({low:.0} to {high:.0}), so at most {} frames/s ({} to {}) are forwarded. \
-         Measured: {:.0} ns ({from}).\n",
+         It starts from {:.0} ns ({from}).\n",
         rates[1], rates[0], rates[2], basis.frame_ns[1]
     );
     for told in &answer.assumes {

@@ -3,7 +3,7 @@
 use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
 use crate::number;
 use crate::scale::Scale;
-use crate::sweep::{along, role};
+use crate::sweep::{along, noun, role};
 use mpps_record::{SweepLine, SweepPoint};
 
 /// `None` where there is nothing to draw, or nothing along an axis.
@@ -27,7 +27,7 @@ pub fn sweep(line: &SweepLine) -> Option<Chart> {
     });
     let x = Scale::fitting(points.iter().map(|point| point.value));
     Chart::new(
-        format!("Cost of a frame over {}", line.axis),
+        format!("Cost of a frame over {}", noun(line)),
         "At the highest load. Lines: 95 % intervals. Points that were held out were not fitted.",
         Axis::new("place on the axis", x, number::short),
         Axis::new(
