@@ -24,9 +24,11 @@ pub const SCENARIOS: [(u32, u64, Option<f64>, Option<u32>); 7] = [
     (64, 16_384, None, Some(100)),
     (64, 1_048_576, Some(1.39), Some(100)),
 ];
+/// A function: its name there, parts of its names here, its cycles.
+type Function = (&'static str, &'static [&'static str], [Option<f64>; 3]);
 /// Functions of tables III and V: what they are called there, parts of their names here, cycles at 1, 256 and 1 048 576
 /// flows.
-const FUNCTIONS: [(&str, &[&str], [Option<f64>; 3]); 8] = [
+const FUNCTIONS: [Function; 8] = [
     (
         "do_raw_spin_lock",
         &["spin_lock"],
@@ -234,7 +236,7 @@ fn stages(
 fn functions(
     line: &SweepLine,
     title: &str,
-    functions: &[(&str, &[&str], [Option<f64>; 3])],
+    functions: &[Function],
     scenarios: &[usize],
 ) -> PaperTable {
     let measured = |at: usize, parts: &[&str]| {
@@ -247,7 +249,7 @@ fn functions(
             .collect();
         (!found.is_empty()).then(|| found.iter().sum::<f64>())
     };
-    let row = |(name, parts, cycles): &(&str, &[&str], [Option<f64>; 3])| {
+    let row = |(name, parts, cycles): &Function| {
         let mut row = vec![(*name).to_owned()];
         for (&at, cycles) in scenarios.iter().zip(cycles) {
             let both = [cycles.map(|cycles| cycles / GHZ), measured(at, parts)];

@@ -36,6 +36,9 @@ const FIRST_TRIALS: u32 = 4;
 /// Time for each half of the self-test.
 const SELF_TEST: Span = Span::from_millis(300);
 
+/// What is sent before all trials; it tells what the sender can.
+type First = fn(&mut Tester<'_>) -> Result<Rate, JobError>;
+
 /// How much is measured of a frame size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
@@ -99,7 +102,7 @@ fn measure_size(
     bed: &Bed,
     plan: &ExplainPlan,
     frames: &FrameSpec,
-    (depth, first): (Depth, fn(&mut Tester<'_>) -> Result<Rate, JobError>),
+    (depth, first): (Depth, First),
     size: &mut SizeProfile,
     trials: &mut Trials<'_>,
 ) -> Result<Option<f64>, JobError> {

@@ -1,7 +1,7 @@
 //! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Some points are held
 //! out of the fit, and predicted by it.
 
-use super::{Depth, ExplainPlan, JobError, SizeProfile, measure_size};
+use super::{Depth, ExplainPlan, First, JobError, SizeProfile, measure_size};
 use crate::bed::Bed;
 use crate::doubt::Doubt;
 use crate::jobs::fib_scale::{Point, Scale, ScalePlan, Series, pass_all};
@@ -199,7 +199,7 @@ fn measure_step(
         Some(_) => Depth::Saturation,
         None => Depth::Overload,
     };
-    let first = (depth, first_frames as fn(&mut Tester<'_>) -> _);
+    let first = (depth, first_frames as First);
     point.overload_fps = measure_size(bed, &explain, &step.frames, first, &mut size, trials)?;
     let Some(load) = size.line.loads.first() else {
         return Ok(());
@@ -265,16 +265,7 @@ fn fit(axis: Axis, swept: &mut Swept) {
         let ns = |load: &ProfiledLoad| load.frame_ns.median;
         line.drift_ratio = Some(ns(&last.load) / ns(&first.load) - 1.0);
     }
-    let mut places: Vec<f64> = line.points.iter().map(|point| point.value).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let is_held = |point: &SweepPoint| {
-        let place = places.iter().position(|place| *place == point.value);
-        place.is_some_and(|place| is_held_out(place, places.len()))
-    };
-    line.points
-        .iter_mut()
-        .for_each(|point| point.held_out = is_held(point));
+    hold_out(&mut line.points);
     // The repetition tells the drift alone.
     let once = line.points.len() - usize::from(line.drift_ratio.is_some());
     let known = line.points.get(..once).unwrap_or_default();
@@ -309,23 +300,7 @@ fn fit(axis: Axis, swept: &mut Swept) {
             check.points.push((point.value, ns, held));
         }
     }
-    let stages = line
-        .points
-        .first()
-        .map_or(&[][..], |point| &point.load.stages);
-    let stage =
-        |(part, &(constant_ns, slope_ns)): (&mpps_record::PartCost, &(f64, f64))| StageFit {
-            part: part.part.clone(),
-            constant_ns,
-            slope_ns,
-        };
-    line.fit = Some(SweepFit {
-        item_octets: fit.item_octets,
-        stages: stages.iter().zip(&fit.parts).map(stage).collect(),
-        off_ns: fit.off_ns,
-        points: fit.points as u32,
-        held_out_error_ratio: check.off(),
-    });
+    line.fit = Some(recorded(&fit, &line.points, check.off()));
     line.distrust = check.distrust();
     let unlimited = swept
         .limits
@@ -337,6 +312,36 @@ fn fit(axis: Axis, swept: &mut Swept) {
             "at {unlimited} of {} points the router's CPU was not the limit, so its cost there contains wake-ups",
             swept.limits.len()
         ));
+    }
+}
+
+/// Marks the points that are held out, by their places along the axis.
+fn hold_out(points: &mut [SweepPoint]) {
+    let mut places: Vec<f64> = points.iter().map(|point| point.value).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    for point in points {
+        let place = places.iter().position(|place| *place == point.value);
+        point.held_out = place.is_some_and(|place| is_held_out(place, places.len()));
+    }
+}
+
+/// The fit as the record has it.
+fn recorded(fit: &Fit, points: &[SweepPoint], held_out_error_ratio: Option<f64>) -> SweepFit {
+    let stages = points.first().map_or(&[][..], |point| &point.load.stages);
+    let stages = stages.iter().zip(&fit.parts);
+    SweepFit {
+        item_octets: fit.item_octets,
+        stages: stages
+            .map(|(part, &(constant_ns, slope_ns))| StageFit {
+                part: part.part.clone(),
+                constant_ns,
+                slope_ns,
+            })
+            .collect(),
+        off_ns: fit.off_ns,
+        points: fit.points as u32,
+        held_out_error_ratio,
     }
 }
 
