@@ -31,6 +31,12 @@ fn what_cannot_be_profiled_is_refused() {
         ),
         ("explain --trials 2", "--trials"),
         ("explain --burn 0", "--burn"),
+        ("explain --sweep frame=64,128,256", "at least 4"),
+        ("explain --sweep cores", "give --flows"),
+        (
+            "explain --sweep routes --networks 4",
+            "leave out --destinations",
+        ),
         ("explain --simulate capacity=1M", "--simulate"),
     ] {
         let ended = run(&mut mpps(&words.split(' ').collect::<Vec<_>>()));

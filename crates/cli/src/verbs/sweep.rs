@@ -50,10 +50,10 @@ impl Measure for Sweep {
         let table = self.0.table.as_ref();
         words::traffic(&offer.traffic, &offer.sizes)
             + &words::receiver(offer.receiver)
-            + &words::destinations(asked.destinations.as_ref())
-            + &table.map_or(String::new(), |table| {
-                format!("table        {}\n", table.origin)
-            })
+            + &table.map_or_else(
+                || words::destinations(asked.destinations.as_ref()),
+                |table| format!("table        {}\n", table.origin),
+            )
             + &format!("points       {}\n", self.job().rule)
     }
 
