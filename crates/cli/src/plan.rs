@@ -17,6 +17,7 @@ mod reset;
 mod rfc2544;
 mod search;
 mod sending;
+mod sweep;
 mod traffic;
 
 pub use back_to_back::BurstPlan;
@@ -34,6 +35,7 @@ pub use loss::{loss, trials_of};
 pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
+pub use sweep::{SweepPlan, steps as sweep_steps};
 
 use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};
 use anyhow::{Result, ensure};

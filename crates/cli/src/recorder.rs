@@ -12,7 +12,7 @@ use mpps_method::Span;
 use mpps_record::{
     Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
-    RouteChanges, Run, RunLine, StandsOn, TrialLine,
+    RouteChanges, Run, RunLine, StandsOn, SweepLine, TrialLine,
 };
 use std::io;
 
@@ -258,6 +258,7 @@ doubted!(
     LatencyLine,
     BurstLine,
     ProfileLine,
+    SweepLine,
     RecoveryLine,
     ResetLine,
     OverloadLine,

@@ -61,6 +61,12 @@ fn what_cannot_be_profiled_is_refused() {
         ("explain --against --trials=4", "give it outside the quotes"),
         ("explain --against none --frame 64,128", "one frame size"),
         ("explain --against none --bed lab", "--bed"),
+        ("explain --sweep frame=64,128,256", "at least 4"),
+        ("explain --sweep cores", "give --flows"),
+        (
+            "explain --sweep routes --networks 4",
+            "leave out --destinations",
+        ),
         ("explain --simulate capacity=1M", "--simulate"),
     ] {
         let ended = run(&mut mpps(&words.split(' ').collect::<Vec<_>>()));

@@ -63,6 +63,7 @@ pub mod simulate;
 pub mod speed;
 pub mod stage;
 pub mod statistics;
+pub mod sweep;
 pub mod trial;
 pub mod units;
 pub mod verdict;

@@ -4,7 +4,7 @@ use crate::answer::{Answer, Answers, Doubted};
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    TrialLine,
+    SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -133,6 +133,9 @@ kinds! {
     /// `mpps explain`: after each frame size.
     Profile(ProfileLine) "profile" profiles: Vec
         answers "explain" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps explain --sweep`: one, after all points.
+    Sweep(SweepLine) "sweep" sweeps: Vec
+        answers "explain" |line| (line.axis.as_str().into(), &line.doubts);
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine) "load" loads: Vec
         answers "trial" |line| (line.load.as_str().into(), &line.doubts);

@@ -64,6 +64,7 @@ mod route_changes;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
+mod sweep;
 mod trial;
 mod whole;
 mod words;
@@ -103,6 +104,7 @@ pub use route_changes::{ReplayedFile, RouteChanges};
 pub use run::{EndLine, Modifier, NETWORKS, RunLine};
 #[cfg(feature = "schema")]
 pub use schema::schema;
+pub use sweep::{MemoryLatency, StageFit, SweepFit, SweepLine, SweepPoint};
 pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, Queries, SizeCount, TrialLine,

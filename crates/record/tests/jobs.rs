@@ -2,9 +2,9 @@
 
 use mpps_record::{
     Body, BurstLine, BurstSearch, BurstSum, FoldedStack, Histogram, Interval, LatencyLine,
-    LatencyLoad, LatencyTimes, ManagementPath, Other, OverloadLine, OverloadSecond, PartCost,
-    PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine, RecoveryTrial, Run, Verdict,
-    read, to_line,
+    LatencyLoad, LatencyTimes, ManagementPath, MemoryLatency, Other, OverloadLine, OverloadSecond,
+    PartCost, PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine, RecoveryTrial, Run,
+    SweepLine, SweepPoint, Verdict, read, to_line,
 };
 
 fn read_back<T: Body>(line: &T) -> Run {
@@ -119,6 +119,28 @@ fn a_recovery_is_read_back() {
         other: Other::new(),
     };
     assert_eq!(read_back(&line).recoveries, [line]);
+}
+
+#[test]
+fn a_sweep_is_read_back() {
+    let line = SweepLine {
+        axis: "routes".to_owned(),
+        points: vec![SweepPoint {
+            value: 1_000.0,
+            frame: "64".to_owned(),
+            held_out: true,
+            error_ratio: Some(-0.25),
+            ..SweepPoint::default()
+        }],
+        memory: vec![MemoryLatency {
+            octets: 16_384,
+            ns: 1.5,
+        }],
+        drift_ratio: Some(0.03),
+        distrust: vec!["it drifted".to_owned()],
+        ..SweepLine::default()
+    };
+    assert_eq!(read_back(&line).sweeps, [line]);
 }
 
 #[test]

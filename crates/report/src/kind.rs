@@ -12,6 +12,7 @@ mod profile;
 mod recovery;
 mod reset;
 mod result;
+mod sweep;
 
 pub use result::{at_overload, limited_by, without_loss};
 
@@ -41,7 +42,7 @@ pub trait Shown {
 }
 
 /// The kinds of a run's answers, as a page shows them.
-pub fn kinds(run: &Run) -> [&dyn Shown; 12] {
+pub fn kinds(run: &Run) -> [&dyn Shown; 13] {
     [
         &run.results,
         &run.points,
@@ -52,6 +53,7 @@ pub fn kinds(run: &Run) -> [&dyn Shown; 12] {
         &run.recoveries,
         &run.resets,
         &run.profiles,
+        &run.sweeps,
         &run.loads,
         &run.comparisons,
         &run.calibrations,

@@ -26,13 +26,14 @@ mod parts;
 mod plots;
 pub mod profile;
 pub mod profile_change;
-mod published;
+pub mod published;
 mod raw;
 mod row;
 mod scale;
 mod section;
 pub mod sentence;
 mod source;
+pub mod sweep;
 mod table;
 mod trial;
 

@@ -8,6 +8,7 @@ mod latency;
 mod overloads;
 mod points;
 mod profiles;
+mod sweeps;
 mod trials;
 
 pub use bursts::{bursts, recoveries, resets};
@@ -18,6 +19,7 @@ pub use latency::{latencies, latency, latency_histogram};
 pub use overloads::overloads;
 pub use points::{destinations, routes, scale_cost, scale_rate};
 pub use profiles::{by_load, stages};
+pub use sweeps::sweep;
 pub use trials::{forwarding, loss, search};
 
 use crate::chart::picture;

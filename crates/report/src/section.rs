@@ -13,6 +13,7 @@ use crate::profile;
 use crate::published;
 use crate::row::Row;
 use crate::sentence;
+use crate::sweep;
 use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
@@ -37,6 +38,7 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
                 (plots(part))
                 @if part.results.is_empty() || heading.is_some() { (results(part)) }
                 @for profile in &part.profiles { (profile::section(profile)) (published::section(profile)) }
+                @for line in &part.sweeps { (sweep::section(line)) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
@@ -169,7 +171,7 @@ fn plots(run: &Run) -> Markup {
     }
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        if run.profiles.is_empty() {
+        if run.profiles.is_empty() && run.sweeps.is_empty() {
             draw(plots::search(run, frame));
         }
         // Of other jobs the trials are those of several routers, or their plots are above.
@@ -182,6 +184,7 @@ fn plots(run: &Run) -> Markup {
         && run.latencies.is_empty()
         && run.comparisons.is_empty()
         && run.profiles.is_empty()
+        && run.sweeps.is_empty()
     {
         draw(plots::latency(run));
         draw(plots::latency_histogram(run));

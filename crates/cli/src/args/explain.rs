@@ -1,11 +1,12 @@
 //! `mpps explain`.
 
 use super::compare::{NO_VARIANT, with_flags};
-use super::quantity::trial_length;
+use super::quantity::{count, trial_length};
 use super::{OutputArgs, PlaceArgs, SentArgs, Verb};
 use clap::{Args, Command};
 use mpps_lab::jobs::explain::TRIALS_MIN;
 use mpps_method::Span;
+use mpps_method::sweep::{Axis, POINTS_MIN};
 use std::ffi::OsString;
 
 /// The verb.
@@ -15,6 +16,38 @@ const TRIALS: [u32; 2] = [5, 20];
 
 /// Longest burn, ns: a frame that costs more leaves too few of them.
 const BURN_MAX: u64 = 100_000;
+
+/// An axis, and places on it; empty: the usual ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepArg {
+    /// The axis.
+    pub axis: Axis,
+    /// As typed, without repetitions, by rising value.
+    pub places: Vec<u64>,
+}
+
+/// `destinations`, or `destinations=1,1k,64k,1M`.
+fn sweep(text: &str) -> Result<SweepArg, String> {
+    let (name, places) = text
+        .split_once('=')
+        .map_or((text, None), |(name, places)| (name, Some(places)));
+    let axis = Axis::from_name(name).ok_or("give flows, destinations, routes, frame or cores")?;
+    let places = places.map_or(Ok(Vec::new()), |places| {
+        places.split(',').map(count).collect()
+    });
+    let mut places: Vec<u64> = places?;
+    places.sort_unstable();
+    places.dedup();
+    if places.first() == Some(&0) {
+        return Err("give places above 0".to_owned());
+    }
+    if !places.is_empty() && places.len() < POINTS_MIN {
+        return Err(format!(
+            "give at least {POINTS_MIN} different places, because some are held out of the fit"
+        ));
+    }
+    Ok(SweepArg { axis, places })
+}
 
 /// Arguments of `mpps explain`.
 #[derive(Args, Debug)]
@@ -40,6 +73,14 @@ pub struct ExplainArgs {
     /// A cost that is known.
     #[command(flatten)]
     pub burning: BurnArgs,
+    /// Measure what a frame costs at places of an axis (flows, destinations, routes, frame, cores), fit a line and
+    /// predict the places left out of it; AXIS=V1,V2,... names the places (destinations=1,1k,64k,1M), at least 4
+    #[arg(long, value_name = "AXIS", value_parser = sweep, conflicts_with = "against", help_heading = "Sweep")]
+    pub sweep: Option<SweepArg>,
+    /// Measure the scenarios of tables I to V of Raumer, Emmerich and others (2015): 4 frame sizes, then 256 to 1 M flows
+    /// through as many routes; print them beside the published figures
+    #[arg(long, conflicts_with_all = ["sweep", "frame", "against"], help_heading = "Sweep")]
+    pub paper_tables: bool,
     /// What is sent.
     #[command(flatten)]
     pub sent: SentArgs,
@@ -89,6 +130,26 @@ impl ExplainArgs {
         match with_flags(VERB, own, typed, flags)? {
             Verb::Explain(args) => Ok(*args),
             _ => Err(NO_VARIANT.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_is_an_axis_with_places() {
+        let places = sweep("routes=1M,1,1k,10,1k").expect("a sweep").places;
+        assert_eq!(places, [1, 10, 1_000, 1_000_000]);
+        assert!(sweep("cores").expect("a sweep").places.is_empty());
+        for (text, why) in [
+            ("ports", "destinations"),
+            ("frame=64,128,256", "at least 4"),
+            ("flows=0,1,2,3", "above 0"),
+            ("flows=1,2,x,4", "whole number"),
+        ] {
+            assert!(sweep(text).expect_err(text).contains(why), "{text}");
         }
     }
 }

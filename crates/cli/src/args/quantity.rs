@@ -2,6 +2,7 @@
 
 use ipnet::IpNet;
 use mpps_method::limits::{Bus, MemoryBandwidth};
+use mpps_method::sweep::{Axis, WhatIf};
 use mpps_method::{LinkSpeed, Rate, Resolution, Span};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -190,6 +191,37 @@ pub fn count(text: &str) -> Result<u64, String> {
         .ok_or("give a whole number, such as 1000, 10k or 4M".to_owned())
 }
 
+/// What to predict: `freq=3.6GHz,cores=8,routes=2M`.
+///
+/// # Errors
+/// What to write instead.
+pub fn what_if(text: &str) -> Result<WhatIf, String> {
+    let mut asked = WhatIf::default();
+    for part in text.split(',') {
+        let (name, value) = part
+            .split_once('=')
+            .ok_or("give name and value, such as freq=3.6GHz, cores=8 or routes=2M")?;
+        if name == "freq" {
+            let lower = value.to_ascii_lowercase();
+            let clock = number(without_unit(&lower, &["hz"]), &[("m", 1e6), ("g", 1e9)]);
+            let clock = clock.filter(|hertz| (1e8..=1e11).contains(hertz));
+            asked.hertz = Some(clock.ok_or("give a clock such as freq=3.6GHz or freq=2400MHz")?);
+            continue;
+        }
+        let axis = Axis::from_name(name);
+        let axis = axis.ok_or("give freq, cores, flows, destinations, routes or frame")?;
+        if asked.places.iter().any(|(known, _)| *known == axis) {
+            return Err(format!("{name} is given twice"));
+        }
+        let place = count(value)?;
+        if place == 0 {
+            return Err(format!("{name}=0: give a place above 0"));
+        }
+        asked.places.push((axis, place as f64));
+    }
+    Ok(asked)
+}
+
 /// A network: `192.0.2.0/24`, `2001:db8::/32`; an address is one of its own.
 ///
 /// # Errors
@@ -278,6 +310,25 @@ mod tests {
         assert_eq!(age("1.5h"), Ok(Duration::from_secs(5_400)));
         for text in ["30", "d", "-1d", "3m", "1e300w", ""] {
             assert!(age(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_what_if_names_a_clock_and_places() {
+        let asked = what_if("freq=3.6GHz,cores=8,routes=2M").expect("read");
+        assert_eq!(asked.hertz, Some(3.6e9));
+        assert_eq!(asked.places, [(Axis::Cores, 8.0), (Axis::Routes, 2e6)]);
+        assert_eq!(what_if("freq=2400mhz").expect("read").hertz, Some(2.4e9));
+        for text in [
+            "",
+            "freq",
+            "freq=3",
+            "freq=x",
+            "cores=0",
+            "cores=1,cores=2",
+            "ram=8",
+        ] {
+            assert!(what_if(text).is_err(), "{text}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! `mpps show`.
 
+use super::quantity::what_if;
 use clap::Args;
+use mpps_method::sweep::WhatIf;
 use std::path::PathBuf;
 
 /// Arguments of `mpps show`.
@@ -12,6 +14,10 @@ pub struct ShowRecordArgs {
     /// One of its runs, by its name; all of them without this
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
+    /// Predict what a frame would cost elsewhere, from this record alone: freq=3.6GHz (the CPU's clock), cores=8, and the
+    /// axis of a sweep in it, such as routes=2M (of `mpps explain`, with or without --sweep)
+    #[arg(long, value_name = "WHAT=VALUE,...", value_parser = what_if, conflicts_with = "verbose")]
+    pub what_if: Option<WhatIf>,
     /// Print the result as JSON, one object a run
     #[arg(long)]
     pub json: bool,

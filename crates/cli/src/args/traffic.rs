@@ -11,7 +11,7 @@ use mpps_method::{ChangeSpeed, Transport};
 use std::path::PathBuf;
 
 /// What is sent.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Traffic")]
 pub struct TrafficArgs {
     /// Frame sizes in octets, FCS included, measured one after the other (RFC 2544 section 9): sizes

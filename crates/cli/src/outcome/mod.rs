@@ -65,7 +65,7 @@ pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 }
 
 /// All kinds of answers.
-fn kinds(run: &Run) -> [&dyn Outcome; 12] {
+fn kinds(run: &Run) -> [&dyn Outcome; 13] {
     [
         &run.results,
         &run.points,
@@ -78,6 +78,7 @@ fn kinds(run: &Run) -> [&dyn Outcome; 12] {
         &run.recoveries,
         &run.resets,
         &run.profiles,
+        &run.sweeps,
         &run.comparisons,
     ]
 }

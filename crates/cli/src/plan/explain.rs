@@ -60,7 +60,8 @@ impl ExplainPlan {
         }
     }
 
-    fn from_args(args: &ExplainArgs) -> Result<Self> {
+    /// What the arguments mean without `--against`.
+    pub(super) fn from_args(args: &ExplainArgs) -> Result<Self> {
         let mut sending = Sending::new(&args.sent, &args.place, None)?;
         if args.against.is_some() && args.sent.traffic.frame.is_none() {
             sending.sizes = vec![sending.traffic.frames.clone()];

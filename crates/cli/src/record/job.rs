@@ -8,6 +8,7 @@ use mpps_lab::bed::Bed;
 use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::compare::ComparePlan;
 use mpps_lab::jobs::explain::ExplainPlan;
+use mpps_lab::jobs::explain::sweep::SweepPlan;
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::jobs::fixed_load::FixedLoadPlan;
 use mpps_lab::jobs::lasting::{LastingPlan, Overload};
@@ -258,6 +259,43 @@ impl<'a> Job<'a> {
                 offer.trials, offer.time
             ),
             ..Self::explain(plan)
+        }
+    }
+
+    /// `mpps explain --sweep`, or `--paper-tables`.
+    #[must_use]
+    pub fn sweep(plan: &'a SweepPlan) -> Self {
+        let offer = &plan.explain.offer;
+        let over = match plan.axis {
+            None => "in the scenarios of tables I to V of Raumer et al. (2015)".to_owned(),
+            Some(axis) if plan.steps.is_empty() => {
+                format!("over {}: each count there is", axis.name())
+            }
+            Some(axis) => {
+                let places = plan.steps.iter().map(|step| step.value.to_string());
+                format!(
+                    "over {}: {}",
+                    axis.name(),
+                    places.collect::<Vec<_>>().join(", ")
+                )
+            }
+        };
+        let scale = plan.scale.as_ref().map(|scale| Scale {
+            table: scale.from.clone(),
+            draw: scale.draw.to_string(),
+            next_hops: scale.next_hops.into(),
+        });
+        let explain = Self::explain(&plan.explain);
+        Self {
+            rule: format!(
+                "{} trials of {} at saturation with the sampler and without it in turns, {over}; in a shuffled order, the first again at the end",
+                offer.trials, offer.time
+            ),
+            plan: Plan {
+                scale,
+                ..explain.plan
+            },
+            ..explain
         }
     }
 

@@ -41,6 +41,7 @@ mod routes;
 )]
 mod style;
 mod suite;
+mod swept;
 mod table;
 mod wrap;
 

@@ -23,6 +23,9 @@ use std::ffi::OsString;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
+    if args.sweep.is_some() || args.paper_tables {
+        return super::sweep::run(args);
+    }
     let typed: Vec<OsString> = std::env::args_os().skip(1).collect();
     let (plan, against) = plan::ExplainPlan::new(args, &typed)?;
     if let Some(against) = against {

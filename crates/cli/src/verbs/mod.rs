@@ -45,8 +45,11 @@ pub mod reset;
 #[cfg(feature = "measure")]
 pub mod rfc2544;
 pub mod show;
+#[cfg(feature = "measure")]
+mod sweep;
 pub mod table;
 #[cfg(feature = "measure")]
 pub mod throughput;
 #[cfg(feature = "measure")]
 pub mod trial;
+mod what_if;

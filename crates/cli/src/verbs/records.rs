@@ -47,6 +47,7 @@ fn show_one(folder: &Path, args: &ShowRecordArgs) -> Result<Exit> {
         find(folder, &args.record.to_string_lossy())?
     };
     show::run(&ShowRecordArgs {
+        what_if: None,
         record,
         run: args.run.clone(),
         json: args.json,

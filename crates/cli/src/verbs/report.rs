@@ -100,6 +100,7 @@ fn stacks(all: &Gathered, text: fn(&[ProfileLine]) -> Option<String>) -> Result<
 fn results(records: &[PathBuf]) -> Result<Exit> {
     let shown = |record: &PathBuf| {
         show::run(&ShowRecordArgs {
+            what_if: None,
             record: record.clone(),
             run: None,
             json: true,

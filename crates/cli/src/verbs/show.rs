@@ -1,5 +1,6 @@
 //! `mpps show`: the result of a record again, from the file alone.
 
+use super::what_if;
 use crate::args::ShowRecordArgs;
 use crate::exit::Exit;
 use crate::outcome::{self, View};
@@ -22,6 +23,10 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         let names: Vec<&str> = records.runs.iter().map(|run| run.name.as_str()).collect();
         let (path, names) = (args.record.display(), names.join(", "));
         bail!("--run: there is no run {name} in {path} (it has {names})");
+    }
+    if let Some(asked) = &args.what_if {
+        what_if::show(&wanted, asked, args.json)?;
+        return Ok(Exit::Measured);
     }
     for (place, run) in wanted.into_iter().enumerate() {
         if place > 0 && !args.json {

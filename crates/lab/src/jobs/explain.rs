@@ -9,6 +9,7 @@ mod evidence;
 mod limit;
 mod model;
 mod split;
+pub mod sweep;
 
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};
@@ -42,6 +43,20 @@ const LOADS_A_TURN: usize = 3;
 const FIRST_TRIALS: u32 = 4;
 /// Time for each half of the self-test.
 const SELF_TEST: Span = Span::from_millis(300);
+
+/// What is sent before all trials; it tells what the sender can.
+type First = fn(&mut Tester<'_>) -> Result<Rate, JobError>;
+
+/// How much is measured of a frame size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    /// The cost at saturation.
+    Saturation,
+    /// Lower loads as well, with the maximum that they predict.
+    LowerLoads,
+    /// All that the tester can offer as well.
+    Overload,
+}
 
 /// What to explain; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -82,27 +97,30 @@ pub fn measure(
             limited_by: None,
             doubts: Vec::new(),
         };
-        let error = measure_size(bed, plan, frames, &mut size, trials).err();
+        let depth = Depth::LowerLoads;
+        let error = measure_size(bed, plan, frames, (depth, first_burst), &mut size, trials).err();
         size.line.why = error.as_ref().map(ToString::to_string);
         (size, error)
     })
 }
 
+/// Measures what the first of the two says; the other tells what the sender can, before all trials. Returns the forwarding
+/// rate under all that the tester can offer, where that was measured.
 fn measure_size(
     bed: &Bed,
     plan: &ExplainPlan,
     frames: &FrameSpec,
+    (depth, first): (Depth, First),
     size: &mut SizeProfile,
     trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
+) -> Result<Option<f64>, JobError> {
     let offer = &plan.offer;
     let traffic = Traffic {
         frames: frames.clone(),
         ..offer.traffic.clone()
     };
     let frames_max = SENDER_MAX.frames_in(offer.time).max(FIRST_BURST);
-    let (tester, sends) =
-        throughput::raise(bed, &traffic, frames_max, offer.receiver, first_burst)?;
+    let (tester, sends) = throughput::raise(bed, &traffic, frames_max, offer.receiver, first)?;
     if tester.dut_threads().is_empty() {
         return Err(JobError::NoThreads);
     }
@@ -117,6 +135,7 @@ fn measure_size(
     size.line.cpus.clone_from(&cpus.dut);
     let explainer = Explainer {
         tester,
+        depth,
         time: offer.time,
         symbols,
         sampler,
@@ -144,6 +163,7 @@ fn burn(tester: &Tester<'_>, ns: Option<u64>) -> Result<Option<PlantedFault>, Te
 /// A tester with the sampler beside it.
 struct Explainer<'bed> {
     tester: Tester<'bed>,
+    depth: Depth,
     time: Span,
     symbols: Symbols,
     sampler: SamplerPlan,
@@ -165,7 +185,7 @@ impl Explainer<'_> {
         tested: &[Completeness],
         size: &mut SizeProfile,
         trials: &mut Trials<'_>,
-    ) -> Result<(), JobError> {
+    ) -> Result<Option<f64>, JobError> {
         let mut stacks = Stacks::default();
         let mut lower = Vec::new();
         let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
@@ -179,6 +199,10 @@ impl Explainer<'_> {
         size.line.loads.push(saturated.load);
         let tried = |one: &Profiled| Tried::new(one, self.sends);
         let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
+        let overload = match self.depth {
+            Depth::Overload => forwards(&self.trial(SENDER_MAX, Phase::Overload, false, trials)?),
+            Depth::Saturation | Depth::LowerLoads => None,
+        };
         let threads = self.tester.dut_threads().len() as u32;
         match model::fit(&saturated.tried, &points, threads, limited_by) {
             Ok(model) => size.line.model = Some(model),
@@ -199,7 +223,7 @@ impl Explainer<'_> {
             void: (self.void, self.tried.len() as u32 + self.void),
             trials: &self.tried,
         });
-        Ok(())
+        Ok(overload)
     }
 
     /// Trials at a load a little above what the router forwards, with the sampler and without it in turns.
@@ -237,6 +261,9 @@ impl Explainer<'_> {
             }
             if let [Some(without), Some(with)] = both {
                 ratios.push(with / without);
+            }
+            if self.depth == Depth::Saturation {
+                continue;
             }
             let rates: Vec<f64> = sampled.iter().filter_map(forwards).collect();
             let maximum = statistics::median(&rates).unwrap_or(most);

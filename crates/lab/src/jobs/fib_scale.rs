@@ -189,11 +189,7 @@ pub fn measure(
     points: &[Point],
     observer: &mut dyn ScaleObserver,
 ) -> Ended {
-    let mut scale = Scale {
-        bed,
-        plan,
-        there: None,
-    };
+    let mut scale = Scale::new(bed, plan);
     let (mut error, mut told) = (None, 0);
     for &point in points {
         observer.point_begins(point);
@@ -213,13 +209,22 @@ pub fn measure(
 }
 
 /// A bed on which points are measured, with the routes there and the table they are of.
-struct Scale<'a> {
+pub(super) struct Scale<'a> {
     bed: &'a Bed,
     plan: &'a ScalePlan,
     there: Option<(usize, Loaded, Table)>,
 }
 
-impl Scale<'_> {
+impl<'a> Scale<'a> {
+    /// On this bed, without a route yet.
+    pub(super) const fn new(bed: &'a Bed, plan: &'a ScalePlan) -> Self {
+        Self {
+            bed,
+            plan,
+            there: None,
+        }
+    }
+
     /// Each frame size at the point prepared last; the error that the last of them ended with.
     fn measure_sizes(
         &self,
@@ -250,7 +255,7 @@ impl Scale<'_> {
     }
 
     /// Loads routes, and draws destinations from them.
-    fn prepare(&mut self, point: Point) -> Result<Prepared, JobError> {
+    pub(super) fn prepare(&mut self, point: Point) -> Result<Prepared, JobError> {
         self.load(point.routes)?;
         let mut plan = self.plan.throughput.clone();
         let there = self.there.as_ref();
@@ -298,7 +303,7 @@ impl Scale<'_> {
     }
 
     /// Takes the routes out of the DUT.
-    fn clear(&mut self) -> Result<(), JobError> {
+    pub(super) fn clear(&mut self) -> Result<(), JobError> {
         if self.there.take().is_some() {
             routes::clear(self.bed)?;
         }
@@ -334,7 +339,7 @@ impl Scale<'_> {
 
 /// Sends a frame to every destination, uncounted, at a load that the DUT forwards: what it keeps of a destination it
 /// has by then. (At overload the frames that its ring refuses meet no route.)
-fn pass_all(tester: &mut Tester<'_>) -> Result<(), JobError> {
+pub(super) fn pass_all(tester: &mut Tester<'_>) -> Result<(), JobError> {
     if !tester.traffic.destinations_continue() {
         return Ok(());
     }

@@ -114,7 +114,7 @@ impl<'bed> Tester<'bed> {
             receivers.push(open::receiver(bed, traffic, way, frames_max)?);
             if let Some(dut) = way.dut {
                 let (netns, port) = (&dut.incoming.netns, dut.incoming.ifindex);
-                nics.push(Nic::attach(&nic_plan(bed), netns, port)?);
+                nics.push(Nic::attach(&nic_plan(bed, traffic), netns, port)?);
             }
         }
         let sending = ways.iter().map(|way| way.from);
@@ -218,14 +218,15 @@ fn router_tasks(bed: &Bed) -> RouterTasks {
     }
 }
 
-fn nic_plan(bed: &Bed) -> NicPlan {
+fn nic_plan(bed: &Bed, traffic: &Traffic) -> NicPlan {
     let plan = bed.plan();
+    let cpus = traffic.dut_cpus.unwrap_or(usize::MAX);
     NicPlan {
         front: plan.nic,
         queues: plan.queues,
         rx_ring: plan.rx_ring,
         rss: plan.rss,
-        dut_cpus: plan.cpus.dut.clone(),
+        dut_cpus: plan.cpus.dut.iter().copied().take(cpus).collect(),
     }
 }
 

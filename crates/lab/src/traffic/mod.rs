@@ -38,6 +38,8 @@ pub struct Traffic {
     pub queries_per_s: Option<u16>,
     /// Whether every frame's arrival is timed, or one frame's in 16.
     pub all_timed: bool,
+    /// CPUs of the DUT that serve a virtual NIC's rings; `None`: all of them.
+    pub dut_cpus: Option<usize>,
     /// What carries the frames at the tester's ports.
     pub port: PortKind,
     /// Where the tester receives.
@@ -82,6 +84,7 @@ impl Default for Traffic {
             batch: Self::BATCH,
             queries_per_s: None,
             all_timed: false,
+            dut_cpus: None,
             port: PortKind::Xdp,
             receiver: ReceiverPlace::Port,
         }

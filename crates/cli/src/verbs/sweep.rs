@@ -1,0 +1,87 @@
+//! `mpps explain --sweep` and `--paper-tables`: what a frame costs along an axis, and in the published scenarios.
+
+use super::contract::{Asked, Measure, Place, ended};
+use super::measure::measure;
+use super::table::reading;
+use crate::args::ExplainArgs;
+use crate::exit::Exit;
+use crate::plan::{SweepPlan, sweep_steps};
+use crate::record::{Job, sweep_line};
+use crate::recorder::Recorder;
+use crate::terminal::plan as words;
+use anyhow::{Result, ensure};
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::explain::sweep::{self, Swept};
+use mpps_lab::traffic::Traffic;
+use mpps_method::sweep::Axis;
+use mpps_tables::Table;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy; the bed is lowered by then.
+pub fn run(args: &ExplainArgs) -> Result<Exit> {
+    let plan = SweepPlan::new(args)?;
+    let mut table = Table::default();
+    // A dry run reads no table.
+    if let Some(wanted) = plan.table.as_ref().filter(|_| !args.output.dry_run) {
+        let ipv6 = plan.swept.explain.offer.traffic.ipv6;
+        let mut progress = reading(&wanted.origin, args.output.quiet);
+        table = wanted
+            .origin
+            .routes(ipv6, wanted.keep_martians, &mut progress)?
+            .table;
+    }
+    let mut plan = plan.with(table)?;
+    let asked = Asked::new(&args.output, plan.bed.clone(), plan.destinations.take());
+    measure(&asked, Sweep(plan))
+}
+
+/// The points.
+struct Sweep(SweepPlan);
+
+impl Measure for Sweep {
+    fn job(&self) -> Job<'_> {
+        Job::sweep(&self.0.swept)
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        let offer = &self.0.swept.explain.offer;
+        let table = self.0.table.as_ref();
+        words::traffic(&offer.traffic, &offer.sizes)
+            + &words::receiver(offer.receiver)
+            + &table.map_or_else(
+                || words::destinations(asked.destinations.as_ref()),
+                |table| format!("table        {}\n", table.origin),
+            )
+            + &format!("points       {}\n", self.job().rule)
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.0.swept.explain.offer.traffic
+    }
+
+    fn resolve(&mut self, bed: &Bed) -> Result<()> {
+        let swept = &mut self.0.swept;
+        swept.explain.offer = swept.explain.offer.on_bed(bed)?;
+        if swept.axis != Some(Axis::Cores) {
+            return Ok(());
+        }
+        let cpus = bed.plan().cpus.dut.len();
+        let most = swept.steps.iter().filter_map(|step| step.cores).max();
+        ensure!(
+            most.is_none_or(|most| most <= cpus) && cpus > 1,
+            "--sweep cores: the router has {cpus} CPU(s): give it more with --dut-cpus"
+        );
+        if let (None, [frames, ..]) = (most, &swept.explain.offer.sizes[..]) {
+            let places: Vec<u64> = (1..=cpus as u64).collect();
+            swept.steps = sweep_steps(Axis::Cores, &places, frames)?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let mut results = recorder.with(|swept: &Swept, _| vec![sweep_line(swept)]);
+        ended(sweep::measure(place.bed()?, &self.0.swept, &mut results))
+    }
+}

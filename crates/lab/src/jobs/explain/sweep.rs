@@ -1,0 +1,449 @@
+//! What a frame costs along one axis: points in a shuffled order, the first once more at the end. Some points are held
+//! out of the fit, and predicted by it.
+
+use super::{Depth, ExplainPlan, First, JobError, SizeProfile, measure_size};
+use crate::bed::Bed;
+use crate::doubt::Doubt;
+use crate::jobs::fib_scale::{Point, Scale, ScalePlan, Series, pass_all};
+use crate::jobs::throughput::first_burst;
+use crate::jobs::{ResultObserver, Trials, keep};
+use crate::tester::{ReceiverPlace, Tester, TesterError};
+use crate::{facts, memory};
+use mpps_method::random::Random;
+use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, Predicted, is_held_out};
+use mpps_method::{FrameSpec, LimitedBy, Rate};
+use mpps_record::{
+    FoldedStack, FunctionCost, Interval, MemoryLatency, ProfileLine, ProfiledLoad, StageFit,
+    SweepFit, SweepLine, SweepPoint,
+};
+use std::collections::BTreeMap;
+
+/// Functions that cost less are not recorded, ns.
+const FUNCTION_MIN: f64 = 0.5;
+
+/// One place on the axis.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Where on the axis; of the published scenarios their flows.
+    pub value: f64,
+    /// Frames sent.
+    pub frames: FrameSpec,
+    /// Flows, where they change.
+    pub flows: Option<u32>,
+    /// Routes and destinations, where they change.
+    pub routes: Option<Point>,
+    /// The router's CPUs, where they change.
+    pub cores: Option<usize>,
+}
+
+/// What to sweep over.
+#[derive(Clone, Debug)]
+pub struct SweepPlan {
+    /// What is measured at each point.
+    pub explain: ExplainPlan,
+    /// `None`: the published scenarios, which are on no axis.
+    pub axis: Option<Axis>,
+    /// The points, each once.
+    pub steps: Vec<Step>,
+    /// Routes and destinations, where they change.
+    pub scale: Option<ScalePlan>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Swept {
+    /// Its line, without what stands beside it here.
+    pub line: SweepLine,
+    /// Where the tester received.
+    pub receiver: Option<ReceiverPlace>,
+    /// What limited the router at each point.
+    pub limits: Vec<Option<LimitedBy>>,
+    /// What to doubt, of all points.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Step {
+    /// The step that sets a value on an axis.
+    ///
+    /// # Errors
+    /// The axis has no such value.
+    pub fn new(axis: Axis, value: u64, frames: &FrameSpec, routes: usize) -> Result<Self, String> {
+        let mut step = Self {
+            value: value as f64,
+            frames: frames.clone(),
+            flows: None,
+            routes: None,
+            cores: None,
+        };
+        let point = |series, routes, destinations| Point {
+            series,
+            routes,
+            destinations,
+        };
+        let whole = |value| usize::try_from(value).unwrap_or(usize::MAX);
+        match axis {
+            Axis::Frame => {
+                let mut sizes =
+                    FrameSpec::parse_list(&value.to_string()).map_err(|e| e.to_string())?;
+                step.frames = sizes.remove(0);
+            }
+            Axis::Flows => step.flows = Some(u32::try_from(value).unwrap_or(u32::MAX)),
+            Axis::Destinations => step.routes = Some(point(Series::Destinations, routes, value)),
+            Axis::Routes => step.routes = Some(point(Series::Coupled, whole(value), value)),
+            Axis::Cores => step.cores = Some(whole(value)),
+        }
+        Ok(step)
+    }
+
+    /// `100 destinations`, as the record names the trials of a point.
+    fn name(&self, axis: Option<Axis>) -> String {
+        let axis = axis.map_or("flows", Axis::name);
+        match axis {
+            "frame" => format!("{} B", self.frames),
+            _ => format!("{} B, {} {axis}", self.frames, self.value),
+        }
+    }
+}
+
+/// Measures all points, and tells the line in the end, as far as it came. Returns what ended the run, or else a point.
+pub fn measure(
+    bed: &Bed,
+    plan: &SweepPlan,
+    observer: &mut dyn ResultObserver<Swept>,
+) -> Option<JobError> {
+    let mut swept = Swept::default();
+    swept.line.axis = plan.axis.map_or(SweepLine::PAPER, Axis::name).to_owned();
+    let mut kept = measure_memory(bed, plan, &mut swept).err();
+    let mut order: Vec<&Step> = plan.steps.iter().collect();
+    Random::from_seed(plan.explain.offer.traffic.seed).shuffle(&mut order);
+    order.extend(order.first().copied());
+    let mut scale = plan.scale.as_ref().map(|plan| Scale::new(bed, plan));
+    let mut told = observer.told();
+    for step in order {
+        if kept.as_ref().is_some_and(|error| !error.is_of_one_size()) {
+            break;
+        }
+        observer.turn_begins(&step.name(plan.axis));
+        let mut trials = Trials::after(told, &mut *observer);
+        let measured = measure_step(bed, plan, step, scale.as_mut(), &mut swept, &mut trials);
+        told = trials.told();
+        if let Err(error) = measured
+            && keep(&mut kept, error).is_break()
+        {
+            break;
+        }
+    }
+    swept.line.why = kept.as_ref().map(ToString::to_string);
+    if let Some(axis) = plan.axis {
+        fit(axis, &mut swept);
+    }
+    let written = observer.result(&swept).err().map(JobError::Record);
+    let cleared = scale.and_then(|mut scale| scale.clear().err());
+    for error in written.into_iter().chain(cleared) {
+        kept.get_or_insert(error);
+    }
+    kept
+}
+
+/// Once, on the tester's CPU: points measure the router's.
+fn measure_memory(bed: &Bed, plan: &SweepPlan, swept: &mut Swept) -> Result<(), JobError> {
+    if !plan.axis.is_some_and(Axis::is_of_memory) {
+        return Ok(());
+    }
+    let tester = |()| memory::measure(memory::largest(&facts::gather()));
+    let pinned = mpps_linux::cpu::pin_current_thread(&bed.plan().cpus.tester_set());
+    let measured = pinned.and_then(tester).map_err(TesterError::from)?;
+    let latency = |point: &mpps_method::limits::WorkingSet| MemoryLatency {
+        octets: point.working_set_octets,
+        ns: point.latency_ns,
+    };
+    swept.line.memory = measured.points.iter().map(latency).collect();
+    Ok(())
+}
+
+fn measure_step(
+    bed: &Bed,
+    plan: &SweepPlan,
+    step: &Step,
+    scale: Option<&mut Scale<'_>>,
+    swept: &mut Swept,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
+    let mut explain = plan.explain.clone();
+    let traffic = &mut explain.offer.traffic;
+    traffic.flows = step.flows.unwrap_or(traffic.flows);
+    traffic.dut_cpus = step.cores.or(traffic.dut_cpus);
+    let mut point = SweepPoint {
+        value: step.value,
+        frame: step.frames.to_string(),
+        flows: traffic.flows,
+        destinations: traffic
+            .destinations
+            .as_ref()
+            .map_or(1, |drawn| drawn.distinct),
+        cores: step.cores.unwrap_or(bed.plan().cpus.dut.len()) as u32,
+        ..SweepPoint::default()
+    };
+    if let (Some(scale), Some(asked)) = (scale, step.routes) {
+        let prepared = scale.prepare(asked)?;
+        (point.routes, point.destinations) = (prepared.routes(), prepared.destinations());
+        traffic.destinations = prepared.plan.traffic.destinations;
+    }
+    let mut size = SizeProfile {
+        line: ProfileLine::default(),
+        receiver: None,
+        limited_by: None,
+        doubts: Vec::new(),
+    };
+    let depth = match plan.axis {
+        Some(_) => Depth::Saturation,
+        None => Depth::Overload,
+    };
+    let first = (depth, first_frames as First);
+    point.overload_fps = measure_size(bed, &explain, &step.frames, first, &mut size, trials)?;
+    let Some(load) = size.line.loads.first() else {
+        return Ok(());
+    };
+    point.load = load.clone();
+    point.functions = functions(&size.line.stacks);
+    point.model = size.line.model;
+    swept.receiver = size.receiver;
+    swept.limits.push(size.limited_by);
+    swept.line.points.push(point);
+    for doubt in size.doubts {
+        if !swept.doubts.iter().any(|known| known.name == doubt.name) {
+            swept.doubts.push(doubt);
+        }
+    }
+    Ok(())
+}
+
+/// The sender's rate; then every destination has its first frame, uncounted.
+fn first_frames(tester: &mut Tester<'_>) -> Result<Rate, JobError> {
+    let sends = first_burst(tester)?;
+    pass_all(tester)?;
+    Ok(sends)
+}
+
+/// Each function's own time, the dearest first.
+fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
+    let mut own: BTreeMap<&str, f64> = BTreeMap::new();
+    for stack in stacks {
+        let leaf = stack.frames.rsplit(';').next().unwrap_or_default();
+        *own.entry(leaf).or_default() += stack.ns;
+    }
+    let dear = own.into_iter().filter(|&(_, ns)| ns >= FUNCTION_MIN);
+    let mut dear: Vec<FunctionCost> = dear
+        .map(|(function, ns)| FunctionCost {
+            function: function.to_owned(),
+            ns,
+        })
+        .collect();
+    dear.sort_by(|one, other| other.ns.total_cmp(&one.ns));
+    dear
+}
+
+/// A point as the fit takes it.
+fn measured(point: &SweepPoint) -> Measured {
+    Measured {
+        value: point.value,
+        parts: point
+            .load
+            .stages
+            .iter()
+            .map(|part| part.ns.median)
+            .collect(),
+    }
+}
+
+/// Fits, predicts the points that were held out, and says what speaks against it.
+fn fit(axis: Axis, swept: &mut Swept) {
+    let line = &mut swept.line;
+    if let [first, .., last] = &line.points[..]
+        && first.value == last.value
+    {
+        let ns = |load: &ProfiledLoad| load.frame_ns.median;
+        line.drift_ratio = Some(ns(&last.load) / ns(&first.load) - 1.0);
+    }
+    hold_out(&mut line.points);
+    // The repetition tells the drift alone.
+    let once = line.points.len() - usize::from(line.drift_ratio.is_some());
+    let known = line.points.get(..once).unwrap_or_default();
+    let fitted: Vec<Measured> = known
+        .iter()
+        .filter(|point| !point.held_out)
+        .map(measured)
+        .collect();
+    let memory = Memory(
+        line.memory
+            .iter()
+            .map(|at| (at.octets as f64, at.ns))
+            .collect(),
+    );
+    let fit = match Fit::new(axis, &fitted, &memory) {
+        Ok(fit) => fit,
+        Err(why) => {
+            line.no_fit = Some(why.to_string());
+            return;
+        }
+    };
+    let mut check = Check {
+        points: Vec::new(),
+        drift: line.drift_ratio,
+    };
+    for (at, point) in line.points.iter_mut().enumerate() {
+        let (predicted, ns) = (fit.at(point.value), point.load.frame_ns.median);
+        point.predicted_ns = Some(interval(predicted));
+        point.error_ratio = Some(predicted.ns / ns - 1.0);
+        if at < once {
+            let held = point.held_out.then_some(predicted);
+            check.points.push((point.value, ns, held));
+        }
+    }
+    line.fit = Some(recorded(&fit, &line.points, check.off()));
+    line.distrust = check.distrust();
+    let unlimited = swept
+        .limits
+        .iter()
+        .filter(|limit| **limit != Some(LimitedBy::Dut))
+        .count();
+    if unlimited > 0 {
+        line.distrust.push(format!(
+            "at {unlimited} of {} points the router's CPU was not the limit, so its cost there contains wake-ups",
+            swept.limits.len()
+        ));
+    }
+}
+
+/// Marks the points that are held out, by their places along the axis.
+fn hold_out(points: &mut [SweepPoint]) {
+    let mut places: Vec<f64> = points.iter().map(|point| point.value).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    for point in points {
+        let place = places.iter().position(|place| *place == point.value);
+        point.held_out = place.is_some_and(|place| is_held_out(place, places.len()));
+    }
+}
+
+/// The fit as the record has it.
+fn recorded(fit: &Fit, points: &[SweepPoint], held_out_error_ratio: Option<f64>) -> SweepFit {
+    let stages = points.first().map_or(&[][..], |point| &point.load.stages);
+    let stages = stages.iter().zip(&fit.parts);
+    SweepFit {
+        item_octets: fit.item_octets,
+        stages: stages
+            .map(|(part, &(constant_ns, slope_ns))| StageFit {
+                part: part.part.clone(),
+                constant_ns,
+                slope_ns,
+            })
+            .collect(),
+        off_ns: fit.off_ns,
+        points: fit.points as u32,
+        held_out_error_ratio,
+    }
+}
+
+const fn interval(predicted: Predicted) -> Interval<f64> {
+    Interval {
+        low: predicted.low,
+        median: predicted.ns,
+        high: predicted.high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::PartCost;
+
+    fn point(octets: f64, ns: f64) -> SweepPoint {
+        let exact = |median| Interval {
+            low: median,
+            median,
+            high: median,
+        };
+        let part = |part: &str, ns| PartCost {
+            part: part.to_owned(),
+            ns: exact(ns),
+            ..PartCost::default()
+        };
+        SweepPoint {
+            value: octets,
+            load: ProfiledLoad {
+                frame_ns: exact(ns),
+                stages: vec![part("RX", ns - 100.0), part("routing", 100.0)],
+                ..ProfiledLoad::default()
+            },
+            ..SweepPoint::default()
+        }
+    }
+
+    fn swept(costs: &[(f64, f64)]) -> Swept {
+        let mut swept = Swept::default();
+        swept.line.points = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
+        swept.limits = vec![Some(LimitedBy::Dut); costs.len()];
+        fit(Axis::Frame, &mut swept);
+        swept
+    }
+
+    #[test]
+    fn held_out_points_are_predicted_and_drift_is_seen() {
+        let costs = [
+            (1024.0, 612.0),
+            (64.0, 516.0),
+            (1518.0, 660.0),
+            (512.0, 561.0),
+            (1024.0, 605.0),
+        ];
+        let line = swept(&costs).line;
+        assert!((line.drift_ratio.expect("a drift") - (605.0 / 612.0 - 1.0)).abs() < 1e-9);
+        let held: Vec<f64> = line
+            .points
+            .iter()
+            .filter(|at| at.held_out)
+            .map(|at| at.value)
+            .collect();
+        assert_eq!(held, [512.0]);
+        let fitted = line.fit.expect("a fit");
+        assert_eq!((fitted.points, fitted.stages.len()), (3, 2));
+        assert!(
+            (fitted.stages[1].constant_ns - 100.0).abs() < 1e-9
+                && fitted.stages[1].slope_ns.abs() < 1e-9
+        );
+        assert!(
+            fitted.held_out_error_ratio.expect("held out") < 0.01,
+            "{fitted:?}"
+        );
+        assert!(line.distrust.is_empty(), "{:?}", line.distrust);
+    }
+
+    #[test]
+    fn a_sweep_that_cannot_be_fitted_says_why() {
+        let line = swept(&[(64.0, 500.0), (512.0, 510.0)]).line;
+        assert!(line.no_fit.expect("a reason").contains("needs 3"));
+        let empty = swept(&[]).line;
+        assert!(empty.fit.is_none() && empty.no_fit.is_some());
+    }
+
+    #[test]
+    fn a_function_has_its_own_time_over_all_stacks() {
+        let stack = |frames: &str, ns| FoldedStack {
+            frames: frames.to_owned(),
+            stages: Vec::new(),
+            ns,
+        };
+        let found = functions(&[
+            stack("a;b", 2.0),
+            stack("c;b", 3.0),
+            stack("a", 4.0),
+            stack("d", 0.1),
+        ]);
+        let found: Vec<(&str, f64)> = found
+            .iter()
+            .map(|at| (at.function.as_str(), at.ns))
+            .collect();
+        assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
+    }
+}

@@ -1,0 +1,419 @@
+//! What a frame costs along one axis (flows, destinations, routes, octets, cores), fitted to some points and predicted
+//! at others: cost = constant + slope * x, for each stage.
+//!
+//! `x` is the frame's octets, or the cores beside the first, or, where a look-up's data grow, the time of one memory
+//! access to a working set of so many items: measured latencies give the shape, and the size of an item is fitted.
+//!
+//! ```
+//! use mpps_method::sweep::{Axis, Fit, Measured, Memory};
+//!
+//! let points = [64.0, 512.0, 1024.0, 1518.0].map(|octets| Measured {
+//!     value: octets,
+//!     parts: vec![500.0, 100.0 + 0.1 * octets],
+//! });
+//! let fit = Fit::new(Axis::Frame, &points, &Memory::default())?;
+//! assert!((fit.at(256.0).ns - 625.6).abs() < 1e-6);
+//! assert!(!fit.at(256.0).beyond && fit.at(9000.0).beyond);
+//! # Ok::<(), mpps_method::sweep::CannotFit>(())
+//! ```
+
+mod what_if;
+
+pub use what_if::{Answer, Basis, CannotAnswer, WhatIf};
+
+use crate::statistics::{mean, median, student_t};
+use std::fmt;
+
+/// Fewer fitted points leave nothing to check a line by.
+pub const FITTED_MIN: usize = 3;
+/// Points of a sweep at least: the fitted ones, and one that is held out.
+pub const POINTS_MIN: usize = FITTED_MIN + 1;
+/// Octets that an item of a look-up may take.
+const ITEM_OCTETS: [f64; 9] = [
+    16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0,
+];
+/// How often an interval may miss.
+const WRONG: f64 = 0.05;
+/// Held-out points are to be predicted so well in the median.
+pub const OFF_MAX: f64 = 0.15;
+/// An interval of the fit that reaches farther to one side says little.
+const WIDE: f64 = 0.3;
+/// A cost that falls by more than this part along the axis, and rises too, is on no line.
+const FALLS: f64 = 0.1;
+
+/// What changes from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Flows to one destination.
+    Flows,
+    /// Different destinations, with the table as it is.
+    Destinations,
+    /// Routes, with as many destinations.
+    Routes,
+    /// Octets of a frame.
+    Frame,
+    /// CPUs of the router.
+    Cores,
+}
+
+impl Axis {
+    /// Every one.
+    pub const ALL: [Self; 5] = [
+        Self::Flows,
+        Self::Destinations,
+        Self::Routes,
+        Self::Frame,
+        Self::Cores,
+    ];
+
+    /// The word on the command line and in records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Flows => "flows",
+            Self::Destinations => "destinations",
+            Self::Routes => "routes",
+            Self::Frame => "frame",
+            Self::Cores => "cores",
+        }
+    }
+
+    /// The axis of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|axis| axis.name() == name)
+    }
+
+    /// Whether the cost follows the memory that a look-up reads.
+    #[must_use]
+    pub const fn is_of_memory(self) -> bool {
+        matches!(self, Self::Flows | Self::Destinations | Self::Routes)
+    }
+}
+
+/// What a frame cost at one point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The place on the axis.
+    pub value: f64,
+    /// ns of each stage, in the same order at every point.
+    pub parts: Vec<f64>,
+}
+
+impl Measured {
+    /// All stages together.
+    #[must_use]
+    pub fn whole(&self) -> f64 {
+        self.parts.iter().sum()
+    }
+}
+
+/// Time of one memory access by the size of the working set: octets and ns, by rising size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Memory(pub Vec<(f64, f64)>);
+
+impl Memory {
+    /// The time at a size: between two sizes along the logarithm, beyond the ends as at the end.
+    #[must_use]
+    pub fn latency_ns(&self, octets: f64) -> f64 {
+        let known = &self.0;
+        let above = known.partition_point(|&(size, _)| size < octets);
+        let at = |place: Option<usize>| place.and_then(|place| known.get(place)).copied();
+        match (at(above.checked_sub(1)), at(Some(above))) {
+            (Some((low, ns)), Some((high, above_ns))) => {
+                ns + (above_ns - ns) * (octets / low).ln() / (high / low).ln()
+            }
+            (Some((_, ns)), None) | (None, Some((_, ns))) => ns,
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// Why points give no fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotFit {
+    /// There are fewer than [`FITTED_MIN`].
+    TooFew(usize),
+    /// A cost is no number above 0, or points differ in their stages.
+    NotANumber,
+    /// All points have the same place on the axis.
+    Alike,
+}
+
+impl fmt::Display for CannotFit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFew(points) => write!(
+                f,
+                "a fit needs {FITTED_MIN} points that were measured, and there are {points}"
+            ),
+            Self::NotANumber => f.write_str("a point has no cost by stage"),
+            Self::Alike => f.write_str("the points do not differ along the axis"),
+        }
+    }
+}
+
+impl std::error::Error for CannotFit {}
+
+/// What a frame is predicted to cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Predicted {
+    /// ns of a frame.
+    pub ns: f64,
+    /// Lower end of the 95 % interval of one measurement.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Whether the place is beyond all that was measured.
+    pub beyond: bool,
+}
+
+/// A line for each stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The axis.
+    pub axis: Axis,
+    /// Octets that one item of the look-up takes; `None` where the cost does not follow memory.
+    pub item_octets: Option<f64>,
+    /// Constant cost of each stage, ns, and what it costs for each unit of `x`.
+    pub parts: Vec<(f64, f64)>,
+    /// How far the points lie from the lines, ns.
+    pub off_ns: f64,
+    /// Points fitted.
+    pub points: usize,
+    memory: Memory,
+    range: (f64, f64),
+    freedom: f64,
+    middle: f64,
+    spread: f64,
+}
+
+impl Fit {
+    /// Fits lines by least squares.
+    ///
+    /// # Errors
+    /// [`CannotFit`].
+    pub fn new(axis: Axis, points: &[Measured], memory: &Memory) -> Result<Self, CannotFit> {
+        let first = points.first().ok_or(CannotFit::TooFew(0))?;
+        if points.len() < FITTED_MIN {
+            return Err(CannotFit::TooFew(points.len()));
+        }
+        let is_sound = |point: &Measured| {
+            let whole = point.whole();
+            point.parts.len() == first.parts.len() && whole.is_finite() && whole > 0.0
+        };
+        if !points.iter().all(is_sound) {
+            return Err(CannotFit::NotANumber);
+        }
+        let values = || points.iter().map(|point| point.value);
+        let range = (
+            values().fold(f64::MAX, f64::min),
+            values().fold(f64::MIN, f64::max),
+        );
+        if range.0 >= range.1 {
+            return Err(CannotFit::Alike);
+        }
+        let sizes: Vec<Option<f64>> = match axis.is_of_memory() {
+            true => ITEM_OCTETS.into_iter().map(Some).collect(),
+            false => vec![None],
+        };
+        let fits = sizes.into_iter().map(|item_octets| {
+            let empty = Self {
+                axis,
+                item_octets,
+                parts: Vec::new(),
+                off_ns: 0.0,
+                points: points.len(),
+                memory: memory.clone(),
+                range,
+                freedom: 1.0,
+                middle: 0.0,
+                spread: 0.0,
+            };
+            empty.fitted(points)
+        });
+        let best = fits.min_by(|one, other| one.off_ns.total_cmp(&other.off_ns));
+        best.ok_or(CannotFit::Alike)
+    }
+
+    /// With this size of an item. A look-up that grows cheaper with its data is noise: it is constant then.
+    fn fitted(mut self, points: &[Measured]) -> Self {
+        let xs: Vec<f64> = points.iter().map(|point| self.x(point.value)).collect();
+        self.middle = mean(&xs).unwrap_or(0.0);
+        self.spread = xs.iter().map(|x| (x - self.middle).powi(2)).sum();
+        let line = |ys: &[f64]| {
+            let level = mean(ys).unwrap_or(0.0);
+            let pairs = xs.iter().zip(ys);
+            let both: f64 = pairs.map(|(x, y)| (x - self.middle) * (y - level)).sum();
+            let slope = if self.spread > 0.0 {
+                both / self.spread
+            } else {
+                0.0
+            };
+            (level - slope * self.middle, slope)
+        };
+        let wholes: Vec<f64> = points.iter().map(Measured::whole).collect();
+        let flat = self.axis.is_of_memory() && line(&wholes).1 <= 0.0;
+        let stages = points.first().map_or(0, |point| point.parts.len());
+        self.parts = (0..stages)
+            .map(|stage| {
+                let ys = points.iter().filter_map(|point| point.parts.get(stage));
+                let ys: Vec<f64> = ys.copied().collect();
+                match flat {
+                    true => (mean(&ys).unwrap_or(0.0), 0.0),
+                    false => line(&ys),
+                }
+            })
+            .collect();
+        let terms = if self.axis.is_of_memory() { 3 } else { 2 };
+        self.freedom = points.len().saturating_sub(terms).max(1) as f64;
+        let squares = points
+            .iter()
+            .map(|point| (point.whole() - self.ns(point.value)).powi(2));
+        self.off_ns = (squares.sum::<f64>() / self.freedom).sqrt();
+        self
+    }
+
+    /// What the lines are over, at a place on the axis.
+    #[must_use]
+    pub fn x(&self, value: f64) -> f64 {
+        match self.axis {
+            Axis::Frame => value,
+            Axis::Cores => value - 1.0,
+            _ => self
+                .memory
+                .latency_ns(value * self.item_octets.unwrap_or(1.0)),
+        }
+    }
+
+    fn ns(&self, value: f64) -> f64 {
+        let x = self.x(value);
+        self.parts
+            .iter()
+            .map(|(constant, slope)| constant + slope * x)
+            .sum()
+    }
+
+    /// The part of the cost at this place that waits for the look-up's memory, ns.
+    #[must_use]
+    pub fn memory_ns(&self, value: f64) -> f64 {
+        let slope: f64 = self.parts.iter().map(|(_, slope)| slope).sum();
+        match self.axis.is_of_memory() {
+            true => slope.max(0.0) * self.x(value),
+            false => 0.0,
+        }
+    }
+
+    /// The cost at a place. Its interval is that of one more measurement (Student's, over the fitted points).
+    #[must_use]
+    pub fn at(&self, value: f64) -> Predicted {
+        let ns = self.ns(value);
+        let lever = match self.spread {
+            0.0 => 0.0,
+            spread => (self.x(value) - self.middle).powi(2) / spread,
+        };
+        let error = self.off_ns * (1.0 + 1.0 / self.points as f64 + lever).sqrt();
+        let reach = student_t(self.freedom, WRONG) * error;
+        Predicted {
+            ns,
+            low: (ns - reach).max(0.0),
+            high: ns + reach,
+            beyond: value < self.range.0 || value > self.range.1,
+        }
+    }
+}
+
+/// Which points are held out, by their place among the sorted values: every other one, never the ends.
+#[must_use]
+pub fn is_held_out(place: usize, points: usize) -> bool {
+    let left = points.saturating_sub(place.div_ceil(2));
+    place % 2 == 1 && place + 1 < points && points >= POINTS_MIN && left >= FITTED_MIN
+}
+
+/// What the points of a sweep say of its fit.
+#[derive(Clone, Debug, Default)]
+pub struct Check {
+    /// Every point: its place, its cost in ns, and the predicted one where it was held out.
+    pub points: Vec<(f64, f64, Option<Predicted>)>,
+    /// The first point once more at the end, by itself, minus 1.
+    pub drift: Option<f64>,
+}
+
+impl Check {
+    /// The median of how far held-out points are off, as a part of what was measured.
+    #[must_use]
+    pub fn off(&self) -> Option<f64> {
+        let off = self.points.iter().filter_map(|(_, ns, predicted)| {
+            let predicted = predicted.as_ref()?;
+            Some((predicted.ns / ns - 1.0).abs())
+        });
+        median(&off.collect::<Vec<_>>())
+    }
+
+    /// How far the costs lie apart, as a part of the lowest.
+    fn effect(&self) -> f64 {
+        let costs = || self.points.iter().map(|&(_, ns, _)| ns);
+        let (low, high) = (
+            costs().fold(f64::MAX, f64::min),
+            costs().fold(0.0, f64::max),
+        );
+        high / low - 1.0
+    }
+
+    /// The largest fall and the largest rise along the axis, as parts of what was there.
+    fn turns(&self) -> (f64, f64) {
+        let mut sorted: Vec<(f64, f64)> = self.points.iter().map(|&(at, ns, _)| (at, ns)).collect();
+        sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (mut most, mut least) = (0.0_f64, f64::MAX);
+        let (mut fall, mut rise) = (0.0_f64, 0.0_f64);
+        for (_, ns) in sorted {
+            (most, least) = (most.max(ns), least.min(ns));
+            fall = fall.max(1.0 - ns / most);
+            rise = rise.max(ns / least - 1.0);
+        }
+        (fall, rise)
+    }
+
+    /// Why the fit is not to be trusted, a sentence each. None: nothing speaks against it.
+    #[must_use]
+    pub fn distrust(&self) -> Vec<String> {
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let mut told = Vec::new();
+        let effect = self.effect();
+        if let Some(drift) = self.drift.filter(|drift| drift.abs() >= effect) {
+            told.push(format!(
+                "the first point differed by {} at the end, and all points differ by {}: the machine drifted more than the axis changes",
+                percent(drift), percent(effect)
+            ));
+        }
+        let (fall, rise) = self.turns();
+        if fall > FALLS && rise > FALLS {
+            told.push(format!(
+                "the cost is not monotone: along the axis it rises by {} and falls by {}",
+                percent(rise),
+                percent(fall)
+            ));
+        }
+        let reaches = self.points.iter().filter_map(|(_, _, predicted)| {
+            let predicted = predicted.as_ref()?;
+            Some((predicted.high - predicted.ns) / predicted.ns)
+        });
+        let reach = reaches.fold(0.0, f64::max);
+        if reach > WIDE {
+            told.push(format!(
+                "the interval of the fit reaches {} to one side: more points, or longer trials, make it narrower",
+                percent(reach)
+            ));
+        }
+        if let Some(off) = self.off().filter(|off| *off > OFF_MAX) {
+            told.push(format!(
+                "half of the points that were held out are off by {} or more",
+                percent(off)
+            ));
+        }
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests;

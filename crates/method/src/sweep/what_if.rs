@@ -1,0 +1,173 @@
+//! What a frame would cost elsewhere: at another clock, with more cores, at another place on a measured axis.
+
+use super::{Axis, Fit};
+use std::fmt;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WhatIf {
+    /// Clock of the CPU, Hz.
+    pub hertz: Option<f64>,
+    /// Places on axes.
+    pub places: Vec<(Axis, f64)>,
+}
+
+/// What was measured: one point, and the fits of sweeps through it.
+#[derive(Clone, Debug)]
+pub struct Basis {
+    /// ns of a frame there: low, middle, high.
+    pub frame_ns: [f64; 3],
+    /// Cores of the router there.
+    pub cores: f64,
+    /// Clock of its CPUs, Hz.
+    pub hertz: Option<f64>,
+    /// Fits, each with the place of the measured point on its axis.
+    pub fits: Vec<(Fit, f64)>,
+}
+
+/// Why a record cannot tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotAnswer {
+    /// There is no sweep over this axis.
+    NoSweep(Axis),
+    /// Nobody could read the clock of the CPUs.
+    NoClock,
+    /// The interval of the cost reaches down to nothing.
+    NoCost,
+}
+
+impl fmt::Display for CannotAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSweep(axis) => {
+                let axis = axis.name();
+                write!(
+                    f,
+                    "the record has no sweep over {axis}: `mpps explain --sweep {axis}` measures one"
+                )
+            }
+            Self::NoClock => f.write_str(
+                "the record does not say how fast the CPUs were clocked, so nothing scales with freq",
+            ),
+            Self::NoCost => f.write_str(
+                "the interval of the fit reaches down to a cost of nothing there: sweep with more points, or longer trials",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CannotAnswer {}
+
+/// A range, and what it assumes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// ns of a frame: low, middle, high.
+    pub frame_ns: [f64; 3],
+    /// Frames/s at most: low, middle, high.
+    pub max_fps: [f64; 3],
+    /// What was assumed, a sentence each.
+    pub assumes: Vec<String>,
+    /// Why not to trust it, a sentence each.
+    pub distrust: Vec<String>,
+}
+
+impl Basis {
+    /// What a frame would cost, and how many would be forwarded at most.
+    ///
+    /// # Errors
+    /// [`CannotAnswer`].
+    pub fn answer(&self, asked: &WhatIf) -> Result<Answer, CannotAnswer> {
+        let mut found = Answer {
+            frame_ns: self.frame_ns,
+            max_fps: [0.0; 3],
+            assumes: Vec::new(),
+            distrust: Vec::new(),
+        };
+        // Of the cost, what is known to wait for memory, and of which the clock makes nothing faster.
+        let mut memory_ns: f64 = self.fits.iter().map(|(fit, at)| fit.memory_ns(*at)).sum();
+        let mut cores = self.cores;
+        for &(axis, to) in &asked.places {
+            let of_axis = self.fits.iter().find(|(fit, _)| fit.axis == axis);
+            if axis == Axis::Cores {
+                cores = to;
+            }
+            match of_axis {
+                Some((fit, at)) => {
+                    found.go(fit, *at, to);
+                    memory_ns += fit.memory_ns(to) - fit.memory_ns(*at);
+                }
+                None if axis == Axis::Cores => found.assumes.push(
+                    "a frame costs the same on each core however many there are (linear scaling: no sweep over cores says otherwise)"
+                        .to_owned(),
+                ),
+                None => return Err(CannotAnswer::NoSweep(axis)),
+            }
+        }
+        if let Some(hertz) = asked.hertz {
+            found.clock(hertz, self.hertz.ok_or(CannotAnswer::NoClock)?, memory_ns);
+        }
+        if found.frame_ns.iter().any(|ns| ns.is_nan() || *ns <= 0.0) {
+            return Err(CannotAnswer::NoCost);
+        }
+        let [low, middle, high] = found.frame_ns;
+        found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
+        found.assumes.push(
+            "the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth"
+                .to_owned(),
+        );
+        Ok(found)
+    }
+}
+
+impl Answer {
+    /// Goes along an axis: by the difference of the fit, with the interval of the fit there.
+    fn go(&mut self, fit: &Fit, at: f64, to: f64) {
+        let (here, there) = (fit.at(at), fit.at(to));
+        let by = there.ns - here.ns;
+        let [low, middle, high] = self.frame_ns;
+        let reach = |side: f64, own: f64| (side.powi(2) + own.powi(2)).sqrt();
+        self.frame_ns = [
+            middle + by - reach(there.ns - there.low, middle - low),
+            middle + by,
+            middle + by + reach(there.high - there.ns, high - middle),
+        ];
+        let axis = fit.axis.name();
+        self.assumes.push(match fit.item_octets {
+            Some(octets) => format!(
+                "the cost follows {axis} as measured: the look-up reads {octets:.0} octets for each, and waits as the memory did"
+            ),
+            None => format!("the cost follows {axis} along the measured line"),
+        });
+        if there.beyond {
+            self.distrust.push(format!(
+                "{axis}={to} is beyond all that was measured, so this is an extrapolation"
+            ));
+        }
+    }
+
+    /// Another clock. The constant part is taken as bound by the CPU, the look-up's by memory. How much of the
+    /// constant part waits for memory too is not known: the upper end says all of it at the slower clock, or none.
+    fn clock(&mut self, to: f64, from: f64, memory_ns: f64) {
+        let factor = from / to;
+        let scaled = |ns: f64, memory: f64| {
+            let memory = memory.min(ns);
+            (ns - memory) * factor + memory
+        };
+        let [low, middle, high] = self.frame_ns;
+        let ends = [
+            scaled(low, 0.0),
+            scaled(low, low),
+            scaled(high, 0.0),
+            scaled(high, high),
+        ];
+        self.frame_ns = [
+            ends.into_iter().fold(f64::MAX, f64::min).min(low),
+            scaled(middle, memory_ns),
+            ends.into_iter().fold(0.0, f64::max).max(high),
+        ];
+        self.assumes.push(format!(
+            "the CPU-bound part scales with the clock ({:.2} to {:.2} GHz), the memory-bound part does not: {memory_ns:.0} ns are known to wait for memory; the range reaches from none of the frame's cost to all of it",
+            from / 1e9, to / 1e9
+        ));
+    }
+}

@@ -1,0 +1,120 @@
+//! A sweep of `mpps explain`: what a frame costs along one axis, fitted and predicted.
+
+use crate::kind::Other;
+use crate::profile::{CostModel, FunctionCost, ProfiledLoad};
+use crate::result::{Doubt, Interval};
+use crate::words::{LimitedBy, ReceiverPlace};
+use serde::{Deserialize, Serialize};
+
+/// All points of one axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SweepLine {
+    /// `flows`, `destinations`, `routes`, `frame`, `cores`; or `paper`, whose points are the scenarios of Raumer et al. (2015).
+    pub axis: String,
+    /// Where the tester received.
+    pub receiver: Option<ReceiverPlace>,
+    /// In the order in which they were measured; the first one stands at the end once more.
+    pub points: Vec<SweepPoint>,
+    /// Time of one memory access by the size of the working set, as a chase of pointers measured it.
+    pub memory: Vec<MemoryLatency>,
+    /// A line for each stage; null where `no_fit` says why.
+    pub fit: Option<SweepFit>,
+    /// Why there is no fit.
+    pub no_fit: Option<String>,
+    /// Cost of the first point at the end, by that at the beginning, minus 1.
+    pub drift_ratio: Option<f64>,
+    /// Why the fit is not to be trusted, a sentence each.
+    pub distrust: Vec<String>,
+    /// What cut it short.
+    pub why: Option<String>,
+    /// What to doubt.
+    pub doubts: Vec<Doubt>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// What a frame cost at one point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SweepPoint {
+    /// The place on the axis.
+    pub value: f64,
+    /// Frame size in octets, FCS included, or the name of a mix.
+    pub frame: String,
+    /// Flows.
+    pub flows: u32,
+    /// Different destinations, as drawn.
+    pub destinations: u64,
+    /// Routes that were loaded, as counted back.
+    pub routes: u64,
+    /// CPUs of the router.
+    pub cores: u32,
+    /// What keeps the router from forwarding more.
+    pub limited_by: Option<LimitedBy>,
+    /// What was measured at saturation.
+    pub load: ProfiledLoad,
+    /// The dearest functions, their callees not counted.
+    pub functions: Vec<FunctionCost>,
+    /// Whether it was left out of the fit, to check it.
+    pub held_out: bool,
+    /// Cost that the fit predicts here, ns, with its 95 % interval. Null where nothing was fitted.
+    pub predicted_ns: Option<Interval<f64>>,
+    /// Predicted / measured - 1.
+    pub error_ratio: Option<f64>,
+    /// Of `paper`: cost by batching, fitted to lower loads, with the maximum forwarding rate that it predicts.
+    pub model: Option<CostModel>,
+    /// Of `paper`: forwarding rate while the tester offers all that it can.
+    pub overload_fps: Option<f64>,
+}
+
+/// Time of one memory access.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemoryLatency {
+    /// Size of the working set.
+    pub octets: u64,
+    /// Time of an access that waits for the one before.
+    pub ns: f64,
+}
+
+/// cost of a stage = `constant_ns` + `slope_ns` * x. x is the frame's octets, the cores beside the first, or the memory's
+/// latency for a working set of so many items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SweepFit {
+    /// Octets that one item of the look-up takes; null where the cost does not follow memory.
+    pub item_octets: Option<f64>,
+    /// Each stage.
+    pub stages: Vec<StageFit>,
+    /// How far the fitted points lie from the line, ns.
+    pub off_ns: f64,
+    /// Points that it was fitted to.
+    pub points: u32,
+    /// Median of how far held-out points are off, as a part of what was measured; null without any.
+    pub held_out_error_ratio: Option<f64>,
+}
+
+/// A stage's line.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StageFit {
+    /// The stage.
+    pub part: String,
+    /// Its constant cost.
+    pub constant_ns: f64,
+    /// What each unit of x adds.
+    pub slope_ns: f64,
+}
+
+impl SweepLine {
+    /// What `axis` has in place of an axis where the points are the published scenarios.
+    pub const PAPER: &str = "paper";
+
+    /// Whether its points are the published scenarios.
+    #[must_use]
+    pub fn is_paper(&self) -> bool {
+        self.axis == Self::PAPER
+    }
+}
