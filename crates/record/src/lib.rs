@@ -64,6 +64,7 @@ mod run;
 #[cfg(feature = "schema")]
 mod schema;
 mod trial;
+mod watched;
 mod whole;
 mod words;
 
@@ -104,6 +105,7 @@ pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, Queries, SizeCount, TrialLine,
 };
+pub use watched::{CpuLedger, Watched, WatchedCpu, WatchedDrop, WatchedLink, WatchedTask};
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,
     Recovered, SeriesEnd, Stability, ToldBy, Verdict, known,

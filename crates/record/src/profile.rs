@@ -2,6 +2,7 @@
 
 use crate::kind::Other;
 use crate::result::{Doubt, Interval};
+use crate::watched::Watched;
 use crate::words::{LimitedBy, ReceiverPlace};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,9 @@ pub struct ProfileLine {
     pub no_model: Option<String>,
     /// What sampling costs the router; null where it was not measured.
     pub looking: Option<Looking>,
+    /// `mpps explain --cpus`: what was seen of the host, with traffic of others. Missing where a bed was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// What cut it short.
     pub why: Option<String>,
     /// What to doubt.

@@ -2,6 +2,7 @@
 
 use super::columns;
 use super::doubts::Doubted;
+use super::watched::page;
 use super::wrap::wrap;
 use mpps_record::{FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad};
 use mpps_report::number;
@@ -13,7 +14,7 @@ const NAMED: usize = 4;
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
 /// Columns of prose.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 /// Of a bed's own stages, which are not the router's.
 const OF_BED: [&str; 2] = ["virtual NIC", "exit"];
 
@@ -36,6 +37,9 @@ pub fn explained(sizes: &[ProfileLine], machine: &str, verbose: bool) -> String 
 }
 
 fn of_size(size: &ProfileLine, verbose: bool) -> String {
+    if let Some(watched) = &size.watched {
+        return page(size, watched, verbose);
+    }
     let name = number::frame(&size.frame);
     let mut text = match size.loads.first() {
         Some(saturated) => {
@@ -73,7 +77,7 @@ fn sentence(load: &ProfiledLoad) -> String {
 }
 
 /// By stage, then by cause.
-fn tables(load: &ProfiledLoad, verbose: bool) -> String {
+pub(super) fn tables(load: &ProfiledLoad, verbose: bool) -> String {
     let head =
         |part: &str| [part, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned);
     let mut text = String::new();
@@ -113,6 +117,9 @@ fn row(part: &PartCost, whole: f64) -> [String; 5] {
 }
 
 fn span(ns: Interval<f64>) -> String {
+    if ns.low == ns.high && ns.low > 0.0 {
+        return "counted".to_owned();
+    }
     format!("{:.0} to {:.0}", ns.low, ns.high)
 }
 

@@ -41,6 +41,7 @@ mod routes;
 mod style;
 mod suite;
 mod table;
+mod watched;
 mod wrap;
 
 pub use back_to_back::back_to_back;

@@ -107,6 +107,19 @@ fn run(job: &impl Measure, place: Place<'_>, line: RunLine, recorder: &mut Recor
 /// # Errors
 /// The record could not be written.
 pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>) -> Result<Exit> {
+    end(asked.output, asked.plot, recorder, error)
+}
+
+/// As [`finish`], of a run without a bed.
+///
+/// # Errors
+/// The record could not be written.
+pub fn end(
+    output: &OutputArgs,
+    plot: Option<&Path>,
+    recorder: &mut Recorder,
+    error: Option<&Error>,
+) -> Result<Exit> {
     let ended = error.map_or(Exit::Measured, crate::host::exit_of);
     let exit = outcome::exit(recorder.run()).worse(ended);
     let written = recorder.write(EndLine {
@@ -120,8 +133,8 @@ pub fn finish(asked: &Asked<'_>, recorder: &mut Recorder, error: Option<&Error>)
     });
     recorder.end_progress();
     let (run, record) = (recorder.run(), recorder.record().path());
-    let drawn = draw(run, record, asked.plot);
-    let mut view = View::new(run, record, asked.output.json, asked.output.verbose);
+    let drawn = draw(run, record, plot);
+    let mut view = View::new(run, record, output.json, output.verbose);
     view.plot = drawn.as_ref().ok().and_then(Option::as_deref);
     outcome::show(run, &view)?;
     // Only the first thing that went wrong is worth a line. An interrupt is told when the bed is gone.

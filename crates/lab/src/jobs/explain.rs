@@ -6,7 +6,7 @@
 
 mod limit;
 mod model;
-mod split;
+pub(crate) mod split;
 
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};

@@ -72,7 +72,7 @@ impl Profiled {
         let samples: Vec<&Sample> = (profile.of_tasks(tids))
             .filter(|sample| within.contains(&sample.time_ns))
             .collect();
-        let placed = placed(profile, &samples);
+        let placed = placed(profile, &samples, Router::OnBed);
         self.split = stage::split(&placed, frame_ns, SEED);
         let whole: f64 = placed.iter().map(|sample| sample.weight).sum();
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
@@ -87,13 +87,14 @@ impl Profiled {
         };
         for (sample, placed) in samples.iter().zip(&placed) {
             let ns = placed.weight * frame_ns / whole;
-            self.stacks.sample(profile, sample, placed.placed.stage, ns);
+            let leaf = placed.placed.stage;
+            (self.stacks).sample((profile, sample), Router::OnBed, leaf, ns);
         }
     }
 }
 
 /// A sample's names, the function that ran first. User space has none.
-fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
+pub(crate) fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
     match stack {
         [SymbolId::USER] => Vec::new(),
         _ => stack.iter().map(|id| profile.name(*id)).collect(),
@@ -101,7 +102,11 @@ fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
 }
 
 /// The samples at their places. A stack is placed once, in time and late.
-fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample<'p>> {
+pub(crate) fn placed<'p>(
+    profile: &'p Profile,
+    samples: &[&'p Sample],
+    router: Router,
+) -> Vec<stage::Sample<'p>> {
     let mut known: HashMap<(&'p [SymbolId], Option<bool>), Placed<'p>> = HashMap::new();
     let mut place_as = |stack: &'p [SymbolId], later: Option<bool>| {
         *known.entry((stack, later)).or_insert_with(|| {
@@ -109,7 +114,7 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
                 ns: u64::from(later),
                 usual_ns: 0,
             });
-            place_late(&names(profile, stack), late, Router::OnBed)
+            place_late(&names(profile, stack), late, router)
         })
     };
     // Only a function that enables interrupts makes a shadow where the lateness is not known.
@@ -128,7 +133,7 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
                 SamplingClock::Timer => {
                     place_as(&sample.stack, later.map(|(ns, usual)| ns as f64 > usual))
                 }
-                SamplingClock::Cycles => place(&names(profile, &sample.stack), Router::OnBed),
+                SamplingClock::Cycles => place(&names(profile, &sample.stack), router),
             },
         }
     };
@@ -137,14 +142,21 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
 
 /// Call stacks by their functions from the outermost and the stage of each, with ns a frame.
 #[derive(Default)]
-pub(super) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
+pub(crate) struct Stacks(BTreeMap<(String, Vec<u8>), f64>);
 
 impl Stacks {
-    fn sample(&mut self, profile: &Profile, sample: &Sample, leaf: Stage, ns: f64) {
+    /// Adds a sample that stands for so much time of a frame.
+    pub fn sample(
+        &mut self,
+        (profile, sample): (&Profile, &Sample),
+        router: Router,
+        leaf: Stage,
+        ns: f64,
+    ) {
         let names = names(profile, &sample.stack);
         let stage_of = |at: usize| match at {
             0 => leaf,
-            _ => place(&names[at..], Router::OnBed).stage,
+            _ => place(&names[at..], router).stage,
         };
         let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
         let stages = stages.collect();
@@ -193,9 +205,13 @@ fn number(stage: Stage) -> u8 {
 /// What the samples of these trials say of a load.
 pub(super) fn fill(load: &mut ProfiledLoad, tried: &[Profiled]) {
     let splits: Vec<Split> = tried.iter().filter_map(|one| one.split.clone()).collect();
-    let Some(split) = stage::combine(&splits) else {
-        return;
-    };
+    if let Some(split) = stage::combine(&splits) {
+        fill_with(load, &split);
+    }
+}
+
+/// What a split says of a load.
+pub(crate) fn fill_with(load: &mut ProfiledLoad, split: &Split) {
     let router = split.stages.iter().filter(|cost| cost.of.is_routers());
     load.router_ns = router.map(|cost| cost.ns).sum();
     load.samples = split.samples;
