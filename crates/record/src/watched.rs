@@ -50,6 +50,8 @@ pub struct WatchedCpu {
     pub squeezed: u64,
     /// Hard interrupts, those of timers and other CPUs included.
     pub interrupts: u64,
+    /// The stage that most of its network's time is in; null without samples of that.
+    pub top_stage: Option<String>,
     /// Samples that should have come; null where none was taken.
     pub samples_due: Option<f64>,
     /// Samples that came.

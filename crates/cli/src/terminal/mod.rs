@@ -41,6 +41,8 @@ mod routes;
 mod style;
 mod suite;
 mod table;
+#[cfg(feature = "measure")]
+pub mod top;
 mod watched;
 mod wrap;
 

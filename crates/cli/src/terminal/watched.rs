@@ -35,7 +35,7 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
     text
 }
 
-fn per_second(count: u64, watched: &Watched) -> f64 {
+pub(super) fn per_second(count: u64, watched: &Watched) -> f64 {
     count as f64 * 1e9 / watched.time_ns.max(1) as f64
 }
 
@@ -48,12 +48,12 @@ fn rate(count: u64, watched: &Watched) -> String {
 }
 
 /// A rate in a table: `370k`.
-fn short(count: u64, watched: &Watched) -> String {
+pub(super) fn short(count: u64, watched: &Watched) -> String {
     short_rate(per_second(count, watched))
 }
 
 /// `0`, `17`, `3.26k`, `370k`, `1.27M`.
-pub fn short_rate(rate: f64) -> String {
+pub(super) fn short_rate(rate: f64) -> String {
     let digits = |number: f64| match number {
         _ if number < 10.0 => format!("{number:.2}"),
         _ if number < 100.0 => format!("{number:.1}"),
@@ -67,7 +67,7 @@ pub fn short_rate(rate: f64) -> String {
 }
 
 /// In a table whose head has the sign.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 

@@ -47,4 +47,6 @@ pub mod table;
 #[cfg(feature = "measure")]
 pub mod throughput;
 #[cfg(feature = "measure")]
+pub mod top;
+#[cfg(feature = "measure")]
 pub mod trial;

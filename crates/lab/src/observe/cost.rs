@@ -3,7 +3,7 @@
 use super::note_samples;
 use crate::jobs::explain::split::{Stacks, fill_with, names, placed};
 use crate::profile::{Profile, Sample, SamplingClock};
-use mpps_method::stage::{self, Router};
+use mpps_method::stage::{self, Router, Stage};
 use mpps_record::{CpuLedger, FoldedStack, Interval, ProfiledLoad, Watched, WatchedTask};
 use std::collections::BTreeMap;
 
@@ -162,11 +162,14 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
         };
         let whole = cpu.samples_due.unwrap_or(0.0).max(1.0);
         let mut sampled_ns = 0.0;
+        let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
         for sample in &found.samples {
             let stack = names(profile, &sample.stack);
             let calls = |any: &[&str]| stack.iter().any(|name| any.contains(name));
             if calls(&NETWORK) {
                 sampled_ns += sample.weight as f64;
+                let stage = stage::place(&stack, Router::OfHost).stage;
+                *stages.entry(stage).or_default() += sample.weight;
                 network.push(sample);
             } else if sample.task != 0 && !calls(&SOFT) {
                 let name = profile
@@ -176,6 +179,8 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
                 *tasks.entry(name.to_owned()).or_default() += 1.0 / whole;
             }
         }
+        let most = stages.into_iter().max_by_key(|(_, weight)| *weight);
+        cpu.top_stage = most.map(|(stage, _)| stage.to_string());
         let ledger = cpu.ledger.as_ref().map(|ledger| ledger.network_share());
         let spent = ledger.map(|share| share * (profile.to_ns - profile.from_ns) as f64);
         let spent = spent.filter(|&ns| ns > 0.0 && profile.clock == SamplingClock::Timer);

@@ -1,6 +1,6 @@
 //! What looks like the limit of a host at its work.
 
-use mpps_record::{CpuLedger, Watched, WatchedCpu};
+use mpps_record::{CpuLedger, Watched, WatchedCpu, WatchedLink};
 
 /// A CPU that is busier with the network has no time left.
 const FULL: f64 = 0.95;
@@ -13,73 +13,68 @@ const STOLEN: f64 = 0.05;
 
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
-    let full: Vec<&WatchedCpu> = (watched.cpus.iter())
-        .filter(|cpu| idle(cpu) < 1.0 - FULL && network(cpu) >= NETWORKS)
-        .collect();
-    let names = |cpus: &[&WatchedCpu]| {
-        let numbers: Vec<String> = cpus.iter().map(|cpu| cpu.cpu.to_string()).collect();
-        numbers.join(", ")
+    let limits = [stolen, taken, full, overflowed, lost];
+    let found = limits.iter().find_map(|limit| limit(watched));
+    let is_limit = found.is_some();
+    (found.unwrap_or_else(|| time_left(watched)), is_limit)
+}
+
+fn stolen(watched: &Watched) -> Option<String> {
+    let cpu = watched.cpus.iter().find(|cpu| cpu.steal_share > STOLEN)?;
+    let share = cpu.steal_share * 100.0;
+    Some(format!(
+        "The hypervisor took {share:.0} % of CPU {}",
+        cpu.cpu
+    ))
+}
+
+/// CPUs without time left, of those that have work of the network's.
+fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
+    let is_full = |cpu: &&WatchedCpu| idle(cpu) < 1.0 - FULL && network(cpu) >= NETWORKS;
+    watched.cpus.iter().filter(is_full)
+}
+
+fn taken(watched: &Watched) -> Option<String> {
+    let cpu = all_full(watched).find(|cpu| other_tasks(cpu) > OTHERS)?;
+    let share = other_tasks(cpu) * 100.0;
+    Some(format!(
+        "CPU {} is full, and tasks that are not the network's have {share:.0} % of it",
+        cpu.cpu
+    ))
+}
+
+fn full(watched: &Watched) -> Option<String> {
+    let full: Vec<String> = all_full(watched).map(|cpu| cpu.cpu.to_string()).collect();
+    let rest = watched.cpus.len() - full.len();
+    let free = match rest {
+        0 => "no CPU that was watched has time left".to_owned(),
+        _ => format!("{rest} of those watched has time left: spread the flows (RSS, RPS)"),
     };
-    let stolen = watched.cpus.iter().find(|cpu| cpu.steal_share > STOLEN);
-    let others = full.iter().find(|cpu| other_tasks(cpu) > OTHERS);
-    let overflowed = watched.cpus.iter().find(|cpu| cpu.backlog_drops > 0);
-    let lost_at_ring = watched
-        .links
-        .iter()
-        .find(|link| link.counted && link.rx_drops > 0);
-    if let Some(cpu) = stolen {
-        return (
-            format!(
-                "The hypervisor took {:.0} % of CPU {}",
-                cpu.steal_share * 100.0,
-                cpu.cpu
-            ),
-            true,
-        );
-    }
-    if let Some(cpu) = others {
-        return (
-            format!(
-                "CPU {} is full, and tasks that are not the network's have {:.0} % of it",
-                cpu.cpu,
-                other_tasks(cpu) * 100.0
-            ),
-            true,
-        );
-    }
-    if !full.is_empty() {
-        let rest = watched.cpus.len() - full.len();
-        let free = if rest == 0 {
-            "no CPU that was watched has time left".to_owned()
-        } else {
-            format!("{rest} of those watched has time left: spread the flows (RSS, RPS)")
-        };
-        return (
-            format!("CPU {} is full of the network's work; {free}", names(&full)),
-            true,
-        );
-    }
-    if let Some(cpu) = overflowed {
-        return (
-            format!(
-                "The backlog of CPU {} overflowed although it has time left: bursts (net.core.netdev_max_backlog)",
-                cpu.cpu
-            ),
-            true,
-        );
-    }
-    if let Some(link) = lost_at_ring {
-        return (
-            format!(
-                "{} lost frames while receiving although no CPU is full: bursts or a short ring",
-                link.name
-            ),
-            true,
-        );
-    }
+    let numbers = full.join(", ");
+    (!full.is_empty()).then(|| format!("CPU {numbers} is full of the network's work; {free}"))
+}
+
+fn overflowed(watched: &Watched) -> Option<String> {
+    let cpu = watched.cpus.iter().find(|cpu| cpu.backlog_drops > 0)?;
+    Some(format!(
+        "The backlog of CPU {} overflowed although it has time left: bursts (net.core.netdev_max_backlog)",
+        cpu.cpu
+    ))
+}
+
+fn lost(watched: &Watched) -> Option<String> {
+    let lost = |link: &&WatchedLink| link.counted && link.rx_drops > 0;
+    let link = watched.links.iter().find(lost)?;
+    Some(format!(
+        "{} lost frames while receiving although no CPU is full: bursts or a short ring",
+        link.name
+    ))
+}
+
+fn time_left(watched: &Watched) -> String {
     let most = |one: &&WatchedCpu, other: &&WatchedCpu| network(one).total_cmp(&network(other));
     let busiest = watched.cpus.iter().max_by(most);
-    let words = busiest.map_or_else(String::new, |cpu| {
+    busiest.map_or_else(String::new, |cpu| {
         let (number, idle) = (cpu.cpu, idle(cpu) * 100.0);
         match network(cpu) {
             0.0 => format!("CPU {number} is {idle:.0} % idle"),
@@ -88,8 +83,7 @@ pub fn in_words(watched: &Watched) -> (String, bool) {
                 share * 100.0
             ),
         }
-    });
-    (words, false)
+    })
 }
 
 fn network(cpu: &WatchedCpu) -> f64 {
@@ -112,7 +106,6 @@ fn other_tasks(cpu: &WatchedCpu) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::WatchedLink;
 
     fn cpu(number: usize, network: f64, others: f64) -> WatchedCpu {
         WatchedCpu {
