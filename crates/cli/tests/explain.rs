@@ -75,6 +75,11 @@ fn look_at_the_bed() {
     for part in ["network namespaces", "prerouting", "network %"] {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
+    let once = run(&mut mpps(&["top", "--once", "--interval", "0.5"]));
+    assert_eq!(once.code, Some(0), "{once:?}");
+    for part in ["ns a frame", "most in", "stage"] {
+        assert!(once.stdout.contains(part), "{part}: {once:?}");
+    }
     let folded = run(mpps(&["report", "--format", "folded"]).arg(&record));
     assert!(folded.stdout.contains("ip_"), "{folded:?}");
 }

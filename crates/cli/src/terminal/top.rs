@@ -216,3 +216,104 @@ fn parts(look: &ProfileLine, view: View) -> Vec<String> {
     let shown = all.iter().filter(|part| part.samples > 0);
     std::iter::once(head).chain(shown.map(row)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Interval, ProfiledLoad};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use ratatui::widgets::Paragraph;
+
+    /// A host with so many CPUs and interfaces, and ten parts of a frame's cost.
+    fn look(cpus: usize, links: usize) -> ProfileLine {
+        let cpu = |cpu| WatchedCpu {
+            cpu,
+            ledger: Some(CpuLedger {
+                idle_share: 1.0 - cpu as f64 / 100.0,
+                net_softirq_share: cpu as f64 / 100.0,
+                ..CpuLedger::default()
+            }),
+            ..WatchedCpu::default()
+        };
+        let link = |number| WatchedLink {
+            name: format!("eth{number}"),
+            rx_frames: 1_270_000 + number,
+            ..WatchedLink::default()
+        };
+        let part = |number: usize| PartCost {
+            part: format!("part {number}"),
+            ns: Interval {
+                low: 50.0,
+                median: 50.0,
+                high: 50.0,
+            },
+            samples: 1,
+            ..PartCost::default()
+        };
+        let parts: Vec<PartCost> = (0..10).map(part).collect();
+        let mut load = ProfiledLoad {
+            stages: parts.clone(),
+            causes: parts[..3].to_vec(),
+            ..ProfiledLoad::default()
+        };
+        load.frame_ns.median = 500.0;
+        ProfileLine {
+            watched: Some(Watched {
+                time_ns: 1_000_000_000,
+                cpus: (0..cpus).map(cpu).collect(),
+                links: (0..links as u64).map(link).collect(),
+                ..Watched::default()
+            }),
+            loads: vec![load],
+            ..ProfileLine::default()
+        }
+    }
+
+    const VIEW: View = View {
+        causes: false,
+        paused: false,
+    };
+
+    #[test]
+    fn many_cpus_and_links_fit_80_by_24() {
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a terminal");
+        let lines = picture(&look(64, 40), VIEW, 80, 24);
+        assert!(lines.len() < 24, "{}", lines.len());
+        terminal
+            .draw(|frame| frame.render_widget(Paragraph::new(lines), frame.area()))
+            .expect("drawn");
+        let shown = terminal.backend().to_string();
+        for part in [
+            "  63 ",
+            "CPUs with less",
+            "eth39",
+            "1.27M",
+            "part 0",
+            "10.0%",
+        ] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_picture_as_text_leaves_nothing_out() {
+        let text = |view| -> String {
+            let lines = picture(&look(64, 40), view, 80, usize::MAX);
+            lines.iter().map(|line| format!("{line}\n")).collect()
+        };
+        let shown = text(VIEW);
+        assert!(
+            !shown.contains("with less") && shown.contains("part 9"),
+            "{shown}"
+        );
+        let causes = text(View {
+            causes: true,
+            ..VIEW
+        });
+        assert!(
+            causes.contains("part 2") && !causes.contains("part 9"),
+            "{causes}"
+        );
+    }
+}
