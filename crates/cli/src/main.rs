@@ -71,6 +71,8 @@ fn run(cli: &Cli) -> Exit {
         #[cfg(feature = "measure")]
         Verb::Explain(args) => verbs::explain::run(args),
         #[cfg(feature = "measure")]
+        Verb::Top(args) => verbs::top::run(args),
+        #[cfg(feature = "measure")]
         Verb::Rfc2544(args) => verbs::rfc2544::run(args),
         #[cfg(feature = "measure")]
         Verb::FibScale(args) => verbs::fib_scale::run(args),

@@ -20,6 +20,7 @@ const VERBS: &[&str] = &[
     "back-to-back",
     "recovery",
     "explain",
+    "top",
     "rfc2544",
     "reset",
     "doctor",

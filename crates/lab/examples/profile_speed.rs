@@ -5,7 +5,8 @@
 
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::explain::Divided;
-use mpps_lab::profile::{SamplingClock, Segment, Symbols, Taken, resolve};
+use mpps_lab::profile::{Sample, SamplingClock, Segment, Symbols, Taken, resolve};
+use mpps_method::stage::Router;
 use mpps_method::random::Random;
 use std::error::Error;
 
@@ -23,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let read = monotonic_ns();
     let profile = resolve(SamplingClock::Timer, 0, &taken, &symbols)?;
     let resolved = monotonic_ns();
-    let divided = Divided::new(&profile, &[TASK as i32], 0..u64::MAX, 1_000.0);
+    let samples: Vec<&Sample> = profile.of_tasks(&[TASK as i32]).collect();
+    let divided = Divided::new(&profile, &samples, Router::OnBed, 1_000.0);
     let stacks = divided.stacks.folded();
     let ended = monotonic_ns();
     let ms = |from: u64, to: u64| (to - from) / 1_000_000;

@@ -16,6 +16,7 @@ pub mod fib;
 pub mod jobs;
 pub mod journal;
 pub mod memory;
+pub mod observe;
 pub mod one_run;
 pub mod profile;
 pub mod program;

@@ -64,62 +64,96 @@ pub fn cpu_times() -> Result<Vec<CpuTimes>> {
     parse(&text, tick_ns()?)
 }
 
-const INTERRUPTS: &str = "/proc/interrupts";
-
-/// Interrupts that each online CPU has taken, of all kinds: (CPU, interrupts).
-///
-/// # Errors
-/// /proc not mounted.
-pub fn interrupts() -> Result<Vec<(usize, u64)>> {
-    let text = std::fs::read_to_string(INTERRUPTS);
-    let text = text.map_err(|e| Error::from_io("read interrupts", INTERRUPTS, &e))?;
-    Ok(parse_interrupts(&text))
-}
-
-/// A column for each online CPU. Lines that count for the whole machine have fewer.
-fn parse_interrupts(text: &str) -> Vec<(usize, u64)> {
-    let mut lines = text.lines();
-    let head = lines.next().unwrap_or_default().split_whitespace();
-    let cpus = head.filter_map(|name| name.strip_prefix("CPU")?.parse().ok());
-    let mut counts: Vec<(usize, u64)> = cpus.map(|cpu| (cpu, 0)).collect();
-    for line in lines {
-        let numbers: Vec<u64> = (line.split_whitespace().skip(1).take(counts.len()))
-            .map_while(|word| word.parse().ok())
-            .collect();
-        if numbers.len() == counts.len() {
-            let both = counts.iter_mut().zip(numbers);
-            both.for_each(|((_, sum), number)| *sum += number);
-        }
-    }
-    counts
-}
-
 const SOFTNET: &str = "/proc/net/softnet_stat";
 /// Column of the CPU's number (net/core/net-procfs.c, softnet_seq_show).
 const SOFTNET_CPU: usize = 12;
 
-/// Packets that the network stack of each online CPU has taken, whatever their namespace: (CPU, packets). The kernel
-/// counts in 32 bits and begins again at 0.
+/// What the network stack of one CPU has done, whatever the namespace. The kernel counts in 32 bits and begins again at 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Softnet {
+    /// CPU number.
+    pub cpu: usize,
+    /// Packets taken.
+    pub packets: u32,
+    /// Packets dropped because the CPU's backlog was full (`net.core.netdev_max_backlog`).
+    pub dropped: u32,
+    /// How often a soft interrupt ended with work left (`net.core.netdev_budget`).
+    pub squeezed: u32,
+}
+
+/// Of each online CPU.
 ///
 /// # Errors
 /// /proc not mounted, or a format we do not know.
-pub fn stack_packets() -> Result<Vec<(usize, u32)>> {
+pub fn softnet() -> Result<Vec<Softnet>> {
     let text = std::fs::read_to_string(SOFTNET);
     let text = text.map_err(|e| Error::from_io("read packets by CPU", SOFTNET, &e))?;
     parse_softnet(&text)
 }
 
-fn parse_softnet(text: &str) -> Result<Vec<(usize, u32)>> {
+/// Packets that the network stack of each online CPU has taken: (CPU, packets).
+///
+/// # Errors
+/// As [`softnet`].
+pub fn stack_packets() -> Result<Vec<(usize, u32)>> {
+    let of_cpu = |softnet: Softnet| (softnet.cpu, softnet.packets);
+    Ok(softnet()?.into_iter().map(of_cpu).collect())
+}
+
+fn parse_softnet(text: &str) -> Result<Vec<Softnet>> {
     let of_cpu = |line: &str| {
         let word =
             |column| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
-        Some((word(SOFTNET_CPU)? as usize, word(0)?))
+        Some(Softnet {
+            cpu: word(SOFTNET_CPU)? as usize,
+            packets: word(0)?,
+            dropped: word(1)?,
+            squeezed: word(2)?,
+        })
     };
     let refuse = |line| Error::from_text("parse packets by CPU", SOFTNET, format!("`{line}`"));
     let lines = text.lines();
     lines
         .map(|line| of_cpu(line).ok_or_else(|| refuse(line)))
         .collect()
+}
+
+const INTERRUPTS: &str = "/proc/interrupts";
+
+/// Hard interrupts of each online CPU since boot, those between CPUs and of timers included: (CPU, interrupts).
+///
+/// # Errors
+/// /proc not mounted, or a format we do not know.
+pub fn interrupts() -> Result<Vec<(usize, u64)>> {
+    let text = std::fs::read_to_string(INTERRUPTS);
+    let text = text.map_err(|e| Error::from_io("read interrupts", INTERRUPTS, &e))?;
+    let refuse = || {
+        Error::from_text(
+            "parse interrupts",
+            INTERRUPTS,
+            "the first line names no CPU",
+        )
+    };
+    parse_interrupts(&text).ok_or_else(refuse)
+}
+
+fn parse_interrupts(text: &str) -> Option<Vec<(usize, u64)>> {
+    let mut lines = text.lines();
+    let names = lines.next()?.split_ascii_whitespace();
+    let number = |name: &str| Some((name.strip_prefix("CPU")?.parse().ok()?, 0));
+    let mut cpus: Vec<(usize, u64)> = names.map(number).collect::<Option<_>>()?;
+    for line in lines {
+        // Behind the counts stands a name, which may begin with a number.
+        let words = line.split_ascii_whitespace().skip(1);
+        let counts: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+        // A line with fewer, such as ERR, counts for no CPU.
+        if counts.len() >= cpus.len() {
+            cpus.iter_mut()
+                .zip(counts)
+                .for_each(|((_, sum), n)| *sum += n);
+        }
+    }
+    Some(cpus)
 }
 
 /// Length of the clock tick of /proc/stat, nanoseconds: the step of every time here.
@@ -192,14 +226,6 @@ mod tests {
         ctxt 99\n";
 
     #[test]
-    fn interrupts_are_summed_by_cpu() {
-        let text =
-            "      CPU0  CPU2\n 4:  7  8  IO-APIC  ttyS0\nLOC:  100  200  Local timer\nERR:  5\n";
-        assert_eq!(parse_interrupts(text), [(0, 107), (2, 208)]);
-        assert!(parse_interrupts("").is_empty());
-    }
-
-    #[test]
     fn each_cpu_keeps_its_number_and_its_steal() {
         let times = parse(TEXT, 10_000_000).unwrap();
         assert_eq!(times.len(), 2);
@@ -231,9 +257,27 @@ mod tests {
         let line =
             |packets: &str, cpu: &str| format!("{packets} {} {cpu} 0 0\n", ["0"; 11].join(" "));
         let text = line("0132c44d", "00000001") + &line("2a", "1f");
-        assert_eq!(parse_softnet(&text).unwrap(), [(1, 0x0132_c44d), (31, 42)]);
+        let read = parse_softnet(&text).unwrap();
+        let packets: Vec<_> = read.iter().map(|of| (of.cpu, of.packets)).collect();
+        assert_eq!(packets, [(1, 0x0132_c44d), (31, 42)]);
         assert!(parse_softnet("2a 0 0\n").is_err());
         assert!(!stack_packets().unwrap().is_empty());
+        let text = format!("10 a b {} 2\n", ["0"; 9].join(" "));
+        let expected = Softnet {
+            cpu: 2,
+            packets: 16,
+            dropped: 10,
+            squeezed: 11,
+        };
+        assert_eq!(parse_softnet(&text).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn interrupts_are_summed_by_cpu() {
+        let text = "      CPU0  CPU3\n 24:  1  20  IO-APIC 5-edge  ACPI\nLOC:  5  7  Local timer\nERR:  9\n";
+        assert_eq!(parse_interrupts(text).unwrap(), [(0, 6), (3, 27)]);
+        assert_eq!(parse_interrupts("x\n"), None);
+        assert!(!interrupts().unwrap().is_empty());
     }
 
     #[test]

@@ -13,6 +13,11 @@ pub enum Place {
     Namespaces(Box<Bed>),
     /// Real ports around an external device.
     External(Box<Bed>),
+    /// A host at its work, with traffic of others.
+    Host {
+        /// Inode number of the network namespace.
+        netns: u64,
+    },
     /// A simulated pair: nothing was measured.
     Simulated {
         /// Its properties in words.
@@ -29,7 +34,7 @@ impl Place {
     pub const fn bed(&self) -> Option<&Bed> {
         match self {
             Self::Namespaces(bed) | Self::External(bed) => Some(bed),
-            Self::Simulated { .. } | Self::Other(_) => None,
+            Self::Host { .. } | Self::Simulated { .. } | Self::Other(_) => None,
         }
     }
 }

@@ -66,6 +66,7 @@ mod run;
 mod schema;
 mod sweep;
 mod trial;
+mod watched;
 mod whole;
 mod words;
 
@@ -109,6 +110,7 @@ pub use trial::{
     Canaries, CpuBusy, CpuGap, CpuSpeed, CpuSteal, CpuTasks, CpuWork, Direction, Disturbance,
     Disturbed, Ledger, Queries, SizeCount, TrialLine,
 };
+pub use watched::{CpuLedger, Watched, WatchedCpu, WatchedDrop, WatchedLink, WatchedTask};
 pub use words::{
     Basis, Claim, Finding, ForwardingLimit, LimitedBy, Outcome, Phase, RateIs, ReceiverPlace,
     Recovered, SeriesEnd, Stability, ToldBy, Verdict, known,

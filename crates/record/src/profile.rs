@@ -4,6 +4,7 @@ use crate::bed::SetUpScript;
 use crate::comparison::Pairs;
 use crate::kind::Other;
 use crate::result::{Doubt, Interval};
+use crate::watched::Watched;
 use crate::words::{LimitedBy, ReceiverPlace};
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +42,9 @@ pub struct ProfileLine {
     /// With `--against`: the set-up that took turns with this one, and what this one takes more. Null without.
     #[serde(default)]
     pub against: Option<Box<ProfiledAgainst>>,
+    /// `mpps explain --cpus`: what was seen of the host, with traffic of others. Missing where a bed was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// What cut it short.
     pub why: Option<String>,
     /// What to doubt.

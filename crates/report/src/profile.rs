@@ -63,6 +63,10 @@ pub fn sentence(line: &ProfileLine) -> String {
     let rest: f64 = rest.iter().map(|at| at.ns.median).sum();
     parts.push(format!("the rest {rest:.0}"));
     let (whole, outside) = (load.frame_ns.median, load.router_ns);
+    let outside = match line.watched {
+        Some(_) => String::new(),
+        None => format!(", of which {outside:.0} are outside virtual NIC and exit"),
+    };
     let limit = line
         .limit_text
         .as_deref()
@@ -73,7 +77,7 @@ pub fn sentence(line: &ProfileLine) -> String {
         format!(". {limit}")
     };
     format!(
-        "{frame}: a frame costs {whole:.0} ns, of which {outside:.0} are outside virtual NIC and exit: {}{limit}{against}",
+        "{frame}: a frame costs {whole:.0} ns{outside}: {}{limit}{against}",
         parts.join(", ")
     )
 }
@@ -131,13 +135,16 @@ fn samples(load: &ProfiledLoad) -> String {
         0 => String::new(),
         lost => format!(", {} found no room", number::grouped(lost)),
     };
+    let trials = match load.trials.len() {
+        0 => String::new(),
+        trials => format!(" in {}", number::plural(trials, "trial")),
+    };
     let seen = load.seen_share.map_or(String::new(), |seen| {
         format!(" cover {} of the busy time", number::percent(seen))
     });
     format!(
-        "{} in {}{seen}{lost}. No rule places {} of the time; {} came late, because interrupts were off.",
+        "{}{trials}{seen}{lost}. No rule places {} of the time; {} came late, because interrupts were off.",
         number::plural(load.samples as usize, "sample"),
-        number::plural(load.trials.len(), "trial"),
         number::percent_or_under(load.unclassified_share),
         number::percent_or_under(load.shadow_share),
     )

@@ -51,6 +51,9 @@ pub fn asked(begin: &RunLine) -> Vec<String> {
         ("calibrate", _) => "A proof of the meter: does it find planted faults?".to_owned(),
         (job, _) => format!("The job is \"{job}\"."),
     };
+    if matches!(begin.bed, Place::Host { .. }) {
+        return vec![purpose, place(&begin.bed)];
+    }
     let traffic = &plan.traffic;
     let sizes: Vec<String> = plan.frames.iter().map(|size| number::frame(size)).collect();
     let ways = if traffic.bidirectional {
@@ -117,6 +120,10 @@ fn place(bed: &Place) -> String {
                 .to_owned()
         }
         Place::External(_) => "The router is a device between two ports of the tester.".to_owned(),
+        Place::Host { .. } => {
+            "The router is a host at its work; all traffic is of others, and mpps only looked."
+                .to_owned()
+        }
         Place::Simulated { pair } => {
             format!("Tester and router were simulated ({pair}): nothing was measured.")
         }

@@ -2,9 +2,11 @@
 
 use super::compare::{NO_VARIANT, with_flags};
 use super::quantity::{count, trial_length};
+use super::top::{watched_cpus, watched_time};
 use super::{OutputArgs, PlaceArgs, SentArgs, Verb};
 use clap::{Args, Command};
 use mpps_lab::jobs::explain::TRIALS_MIN;
+use mpps_lab::observe::CpuSet;
 use mpps_method::Span;
 use mpps_method::sweep::{Axis, POINTS_MIN};
 use std::ffi::OsString;
@@ -81,6 +83,17 @@ pub struct ExplainArgs {
     /// through as many routes; print them beside the published figures
     #[arg(long, conflicts_with_all = ["sweep", "frame", "against"], help_heading = "Sweep")]
     pub paper_tables: bool,
+    /// Look at these CPUs of this host at its work (2-5, or all), and send nothing: all traffic is of others. No bed;
+    /// nothing is changed. Interfaces are those of this network namespace
+    #[arg(long, value_name = "CPUS", help_heading = "Host", value_parser = watched_cpus,
+          conflicts_with_all = ["time", "trials", "burn", "against", "sweep", "paper_tables", "TrafficArgs", "DestinationArgs", "PortArgs", "kept_bed",
+                                "nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "filters", "dut_setup", "share",
+                                "dry_run"])]
+    pub cpus: Option<CpuSet>,
+    /// For so long
+    #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = watched_time, requires = "cpus",
+          help_heading = "Host")]
+    pub look: Span,
     /// What is sent.
     #[command(flatten)]
     pub sent: SentArgs,

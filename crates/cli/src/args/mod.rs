@@ -55,6 +55,8 @@ mod table;
 #[cfg(feature = "measure")]
 mod throughput;
 #[cfg(feature = "measure")]
+mod top;
+#[cfg(feature = "measure")]
 mod traffic;
 #[cfg(feature = "measure")]
 mod trial;
@@ -86,6 +88,7 @@ pub use {
     rfc2544::SuiteArgs,
     search::{KindArg, SearchArgs},
     throughput::ThroughputArgs,
+    top::{TopArgs, top_intervals},
     traffic::{DestinationArgs, RouteChangesArg, TrafficArgs},
     trial::TrialArgs,
 };
@@ -144,6 +147,12 @@ pub enum Verb {
     /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
     #[cfg(feature = "measure")]
     Explain(Box<ExplainArgs>),
+    /// Watch a router at its work, live: CPUs, interfaces, drops, and where the time of a frame goes
+    ///
+    /// Sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits, p
+    /// pauses, s shows causes in place of stages, + and - change the interval.
+    #[cfg(feature = "measure")]
+    Top(TopArgs),
     /// Run all benchmarks of RFC 2544 section 26 into one record
     ///
     /// Throughput, latency, frame loss rate, back-to-back frames and system recovery, for each frame size on one bed.

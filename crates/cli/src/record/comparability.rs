@@ -60,6 +60,23 @@ pub fn simulated_conditions(pair: &Properties) -> Comparability {
     .keyed()
 }
 
+/// Of looks at a host: the traffic is whatever others send.
+#[must_use]
+pub fn host_conditions(cpus: &[usize], facts: &Facts) -> Comparability {
+    Comparability {
+        bed: "host".to_owned(),
+        nic: "its own".to_owned(),
+        port: "none".to_owned(),
+        kernel_release: facts.kernel_release.text().to_owned(),
+        mitigations: facts.mitigations_text(),
+        cpu_model: Some(facts.cpu_model.text().to_owned()),
+        hypervisor: facts.hypervisor.known().copied(),
+        dut_cpus: Some(cpus.to_vec()),
+        ..of_this_version()
+    }
+    .keyed()
+}
+
 fn of_this_version() -> Comparability {
     Comparability {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -6,7 +6,31 @@ use super::words;
 use crate::plan::AgainstPlan;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::SizeProfile;
-use mpps_record::ProfileLine;
+use mpps_lab::observe::Observed;
+use mpps_record::{LimitedBy, ProfileLine};
+
+/// The line of a look at these CPUs of a host.
+#[must_use]
+pub fn watched_line(cpus: &[usize], observed: Observed) -> ProfileLine {
+    let (limit, is_limit) = observed.limit;
+    let mut line = ProfileLine {
+        frame: "traffic of others".to_owned(),
+        cpus: cpus.to_vec(),
+        limited_by: is_limit.then_some(LimitedBy::Dut),
+        limit_text: Some(limit),
+        watched: Some(observed.watched),
+        ..ProfileLine::default()
+    };
+    match observed.cost {
+        Ok(cost) => {
+            line.clock = cost.clock.map(str::to_owned);
+            line.loads = vec![cost.load];
+            line.stacks = cost.stacks;
+        }
+        Err(why) => line.why = Some(why),
+    }
+    line
+}
 
 /// The line of a frame size, with the set-up that it is explained against and its bed.
 #[must_use]

@@ -1,13 +1,15 @@
 //! The first line of a run: what was asked for, of what, where.
 
 use super::bed::place;
-use super::comparability::{conditions, simulated_conditions};
+use super::comparability::{conditions, host_conditions, simulated_conditions};
 use super::job::Job;
 use crate::record::Clock;
 use mpps_lab::bed::Bed;
+use mpps_lab::facts;
+use mpps_method::Span;
 use mpps_method::simulate::Properties;
 use mpps_record::facts::Facts;
-use mpps_record::{Comparability, Other, Place, Routes, RunLine};
+use mpps_record::{Comparability, FixedLoads, Other, Place, Plan, Routes, RunLine, Traffic};
 
 /// Version of the rules by which trials are judged and rates searched; see "Measurement changes" in
 /// CHANGELOG.md.
@@ -52,6 +54,28 @@ pub fn simulated_run_line(
     line(begun, job, place, gathered, simulated_conditions(pair))
 }
 
+/// The line of a look at a host that begins now, for so long.
+#[must_use]
+pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> RunLine {
+    let gathered = facts::gather();
+    let plan = Plan {
+        frames: Vec::new(),
+        traffic: Traffic::default(),
+        search: None,
+        fixed: Some(FixedLoads {
+            loads: vec!["of others".to_owned()],
+            time_ns: time.as_nanos(),
+            trials: 1,
+        }),
+        scale: None,
+        parts: Vec::new(),
+        expected_min_fps: None,
+    };
+    let comparability = host_conditions(cpus, &gathered);
+    let place = Place::Host { netns };
+    planned(begun, ("explain", plan), place, &gathered, comparability)
+}
+
 fn line(
     begun: Clock,
     job: &Job<'_>,
@@ -59,16 +83,27 @@ fn line(
     gathered: &Facts,
     comparability: Comparability,
 ) -> RunLine {
+    let asked = (job.name, job.plan.clone());
+    planned(begun, asked, bed, gathered, comparability)
+}
+
+fn planned(
+    begun: Clock,
+    (job, plan): (&str, Plan),
+    bed: Place,
+    gathered: &Facts,
+    comparability: Comparability,
+) -> RunLine {
     let arguments = std::env::args_os().skip(1);
     RunLine {
         begun_utc: begun.utc(),
-        job: job.name.to_owned(),
+        job: job.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         method_version: METHOD_VERSION,
         arguments: arguments
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
-        plan: job.plan.clone(),
+        plan,
         bed,
         routes: None,
         facts: gathered.clone(),

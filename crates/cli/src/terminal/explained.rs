@@ -3,6 +3,7 @@
 use super::columns;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
+use super::watched::page;
 use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
@@ -18,7 +19,7 @@ const NAMED: usize = 4;
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
 /// Columns of prose.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 /// Of a bed's own stages, which are not the router's.
 const OF_BED: [&str; 2] = ["virtual NIC", "exit"];
 
@@ -43,6 +44,9 @@ impl Outcome for Vec<ProfileLine> {
 }
 
 fn of_size(size: &ProfileLine, verbose: bool) -> String {
+    if let Some(watched) = &size.watched {
+        return page(size, watched, verbose);
+    }
     let name = number::frame(&size.frame);
     let limit = size.limit_text.as_deref().unwrap_or_default();
     let mut text = match (size.loads.first(), &size.against) {
@@ -85,7 +89,7 @@ fn sentence(load: &ProfiledLoad) -> String {
 }
 
 /// By stage, then by cause.
-fn tables(load: &ProfiledLoad, verbose: bool) -> String {
+pub(super) fn tables(load: &ProfiledLoad, verbose: bool) -> String {
     let head =
         |part: &str| [part, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned);
     let mut text = String::new();
@@ -125,6 +129,9 @@ fn row(part: &PartCost, whole: f64) -> [String; 5] {
 }
 
 fn span(ns: Interval<f64>) -> String {
+    if ns.low == ns.high && ns.low > 0.0 {
+        return "counted".to_owned();
+    }
     format!("{:.0} to {:.0}", ns.low, ns.high)
 }
 

@@ -43,6 +43,9 @@ mod style;
 mod suite;
 mod swept;
 mod table;
+#[cfg(feature = "measure")]
+pub mod top;
+mod watched;
 mod wrap;
 
 pub use calibration::calibration;

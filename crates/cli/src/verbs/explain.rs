@@ -1,21 +1,26 @@
 //! `mpps explain`: where the time of a frame goes.
 
+use super::begin::open_record;
 use super::contract::{Asked, Measure, Place, ended};
 use super::destinations;
 use super::in_turns::{SetUp, in_turns};
-use super::measure::measure;
+use super::measure::{finish, measure};
 use crate::args::{ExplainArgs, OutputArgs};
 use crate::exit::Exit;
+use crate::host::Interrupted;
 use crate::plan::{self, AgainstPlan};
-use crate::record::{Job, profile_line};
+use crate::record::{Job, host_run_line, profile_line, watched_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::Bed;
+use mpps_lab::interrupt;
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::Side;
 use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
+use mpps_lab::observe::{CpuSet, Observer};
 use mpps_lab::traffic::Traffic;
+use mpps_method::Span;
 use std::ffi::OsString;
 
 /// Runs the verb.
@@ -23,6 +28,9 @@ use std::ffi::OsString;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
+    if let Some(cpus) = &args.cpus {
+        return watch(cpus, args.look, &args.output);
+    }
     if args.sweep.is_some() || args.paper_tables {
         return super::sweep::run(args);
     }
@@ -99,6 +107,33 @@ fn set_up<'a>(
         traffic: &plan.offer.offer.traffic,
         destinations: plan.destinations.as_ref(),
     })
+}
+
+/// Looks at CPUs of this host at its work.
+fn watch(cpus: &CpuSet, time: Span, output: &OutputArgs) -> Result<Exit> {
+    interrupt::install()?;
+    let observer = Observer::new(cpus)?;
+    let (begun, mut recorder) = open_record(output)?;
+    recorder.step(&format!("record: {}", recorder.record().path().display()));
+    let watched = CpuSet::from_iter(observer.cpus().iter().copied());
+    recorder.step(&format!("looking at CPU {watched} for {time}"));
+    let line = host_run_line(begun, observer.cpus(), observer.netns(), time);
+    let written = recorder.write(line);
+    let ended = written.and_then(|()| look(&observer, time, &mut recorder));
+    finish(output, None, &mut recorder, ended.err().as_ref())
+}
+
+/// An interrupted look is shown as far as it came.
+fn look(observer: &Observer, time: Span, recorder: &mut Recorder) -> Result<()> {
+    let observed = observer.observe(time, &mut || !interrupt::requested())?;
+    let lack = observed.watched.lacks.first().cloned();
+    let lack = lack.filter(|_| observed.cost.is_err());
+    recorder.write(watched_line(observer.cpus(), observed))?;
+    ensure!(
+        !interrupt::requested(),
+        Interrupted("interrupted: this is what was seen until then")
+    );
+    lack.map_or(Ok(()), |lack| bail!("{lack}"))
 }
 
 /// What to profile.

@@ -51,5 +51,7 @@ pub mod table;
 #[cfg(feature = "measure")]
 pub mod throughput;
 #[cfg(feature = "measure")]
+pub mod top;
+#[cfg(feature = "measure")]
 pub mod trial;
 mod what_if;

@@ -6,6 +6,7 @@ pub mod fault;
 pub mod ledger;
 pub mod napi;
 pub mod nic;
+pub mod observer;
 pub mod other_tasks;
 pub mod pause;
 pub mod receiver;

@@ -8,7 +8,7 @@ pub mod against;
 mod evidence;
 mod limit;
 mod model;
-mod split;
+pub(crate) mod split;
 pub mod sweep;
 
 use super::fixed_load::FixedLoadPlan;

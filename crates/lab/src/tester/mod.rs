@@ -13,7 +13,7 @@ mod management;
 mod nic;
 mod planted;
 mod ports;
-mod programs;
+pub(crate) mod programs;
 mod ways;
 mod wire;
 

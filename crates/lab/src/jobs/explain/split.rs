@@ -8,7 +8,6 @@ use mpps_method::{Rate, saturation};
 use mpps_record::{Evidence, FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
-use std::ops::Range;
 
 /// The part of the samples that fire in time, by definition.
 const USUAL: f64 = 0.95;
@@ -90,7 +89,10 @@ impl Profiled {
             return;
         };
         let within = begun.as_nanos()..begun.as_nanos() + trial.duration.as_nanos();
-        let divided = Divided::new(profile, tids, within.clone(), frame_ns);
+        let samples: Vec<&Sample> = (profile.of_tasks(tids))
+            .filter(|sample| within.contains(&sample.time_ns))
+            .collect();
+        let divided = Divided::new(profile, &samples, Router::OnBed, frame_ns);
         let busy_ns: u64 = trial.busy.iter().map(|cpu| cpu.run_ns).sum();
         self.seen = match profile.clock {
             SamplingClock::Timer => Some((divided.sampled / busy_ns.max(1) as f64).min(1.0)),
@@ -116,13 +118,10 @@ pub struct Divided {
 }
 
 impl Divided {
-    /// Divides the time of a frame by the samples of these tasks within a time, ns of the monotonic clock.
+    /// Divides the time of a frame by samples.
     #[must_use]
-    pub fn new(profile: &Profile, tids: &[i32], within: Range<u64>, frame_ns: f64) -> Self {
-        let samples: Vec<&Sample> = (profile.of_tasks(tids))
-            .filter(|sample| within.contains(&sample.time_ns))
-            .collect();
-        let placed = placed(profile, &samples);
+    pub fn new(profile: &Profile, samples: &[&Sample], router: Router, frame_ns: f64) -> Self {
+        let placed = placed(profile, samples, router);
         let sampled: f64 = placed.iter().map(|sample| sample.weight).sum();
         let weights = samples.iter().zip(&placed);
         let weights = weights.map(|(sample, placed)| {
@@ -131,14 +130,14 @@ impl Divided {
         });
         Self {
             split: stage::split(&placed, frame_ns, SEED),
-            stacks: Stacks::new(profile, weights),
+            stacks: Stacks::new(profile, router, weights),
             sampled,
         }
     }
 }
 
 /// A sample's names, the function that ran first. User space has none.
-fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
+pub(crate) fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
     match stack {
         [SymbolId::USER] => Vec::new(),
         _ => stack.iter().map(|id| profile.name(*id)).collect(),
@@ -146,7 +145,11 @@ fn names<'p>(profile: &'p Profile, stack: &[SymbolId]) -> Vec<&'p str> {
 }
 
 /// The samples at their places. A stack is placed once, in time and late.
-fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample<'p>> {
+pub(crate) fn placed<'p>(
+    profile: &'p Profile,
+    samples: &[&'p Sample],
+    router: Router,
+) -> Vec<stage::Sample<'p>> {
     let mut known: HashMap<(&'p [SymbolId], Option<bool>), Placed<'p>> = HashMap::new();
     let mut place_as = |stack: &'p [SymbolId], later: Option<bool>| {
         *known.entry((stack, later)).or_insert_with(|| {
@@ -156,8 +159,8 @@ fn placed<'p>(profile: &'p Profile, samples: &[&'p Sample]) -> Vec<stage::Sample
             });
             let names = names(profile, stack);
             match profile.clock {
-                SamplingClock::Timer => place_late(&names, late, Router::OnBed),
-                SamplingClock::Cycles => place(&names, Router::OnBed),
+                SamplingClock::Timer => place_late(&names, late, router),
+                SamplingClock::Cycles => place(&names, router),
             }
         })
     };
@@ -187,6 +190,7 @@ impl Stacks {
     /// Stacks with the stage of the function that ran, and ns. Each is named once, because samples are many.
     fn new<'p>(
         profile: &'p Profile,
+        router: Router,
         samples: impl Iterator<Item = (&'p [SymbolId], Stage, f64)>,
     ) -> Self {
         let mut stacks = Self::default();
@@ -198,7 +202,7 @@ impl Stacks {
             let names = names(profile, stack);
             let stage_of = |at: usize| match at {
                 0 => leaf,
-                _ => place(&names[at..], Router::OnBed).stage,
+                _ => place(&names[at..], router).stage,
             };
             let stages = (0..names.len()).rev().map(|at| number(stage_of(at)));
             let frames: Vec<&str> = names.iter().rev().copied().collect();
@@ -251,9 +255,13 @@ fn number(stage: Stage) -> u8 {
 /// What the samples of these trials say of a load.
 pub(super) fn fill(load: &mut ProfiledLoad, tried: &[Profiled]) {
     let splits: Vec<Split> = tried.iter().filter_map(|one| one.split.clone()).collect();
-    let Some(split) = stage::combine(&splits) else {
-        return;
-    };
+    if let Some(split) = stage::combine(&splits) {
+        fill_with(load, &split);
+    }
+}
+
+/// What a split says of a load.
+pub(crate) fn fill_with(load: &mut ProfiledLoad, split: &Split) {
     let router = split.stages.iter().filter(|cost| cost.of.is_routers());
     load.router_ns = router.map(|cost| cost.ns).sum();
     load.samples = split.samples;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What CPUs do while we only look: their time by kind of work, the polls of the network stack, and each frame that the
+ * stack drops, with its reason and place. Changes nothing that it sees.
+ * Costs about 50 ns at each end of a soft interrupt and each task switch, and some 100 ns a dropped frame.
+ *
+ * All time belongs to a kind, so the kinds sum to the time that passed. Hard interrupts count as what they interrupt.
+ * Not every task switch is seen on every kernel (other_tasks.bpf.c). So what ran is asked of the kernel at each event,
+ * the expiry of a timer included.
+ */
+#include "../base.h"
+#include "../net_device.h"
+#include <bpf/bpf_tracing.h>
+
+#define CPUS_MAX 1024
+#define DROPS_MAX 4096
+#define COMM_OCTETS 16
+/* include/linux/sched.h */
+#define PF_KTHREAD 0x00200000
+/* include/linux/interrupt.h */
+#define NET_TX_SOFTIRQ 2
+#define NET_RX_SOFTIRQ 3
+
+struct task_struct {
+	unsigned int flags;
+	int pid;
+	char comm[COMM_OCTETS];
+} __attribute__((preserve_access_index));
+
+struct sk_buff {
+	struct net_device *dev;
+} __attribute__((preserve_access_index));
+
+/* Kinds of work. */
+#define IDLE 0
+#define NET_SOFTIRQ 1
+#define OTHER_SOFTIRQ 2
+#define NET_THREAD 3
+#define OTHER_TASK 4
+
+/* One CPU since user space cleared it. */
+struct observed_cpu {
+	u64 watched;
+	u64 since_ns;	/* the last event */
+	u64 running;	/* the kind since then */
+	u64 idle_ns;
+	u64 net_softirq_ns;
+	u64 other_softirq_ns;
+	u64 net_thread_ns;
+	u64 other_task_ns;
+	u64 polls;
+	u64 polled;	/* frames */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CPUS_MAX);
+	__type(key, u32);
+	__type(value, struct observed_cpu);
+} cpus SEC(".maps");
+
+struct dropped_key {
+	u64 location;
+	u32 ifindex;
+	u32 reason;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, DROPS_MAX);
+	__type(key, struct dropped_key);
+	__type(value, u64);
+} drops SEC(".maps");
+
+/* Inode number of the network namespace whose drops count. */
+const volatile u32 netns = 0;
+
+static __always_inline struct observed_cpu *here(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct observed_cpu *o = bpf_map_lookup_elem(&cpus, &cpu);
+
+	return o && o->watched ? o : 0;
+}
+
+static __always_inline u64 kind_of(const struct task_struct *task)
+{
+	if (!task->pid)
+		return IDLE;
+	if (!(task->flags & PF_KTHREAD))
+		return OTHER_TASK;
+	switch (bpf_ntohl(*(const u32 *)task->comm)) {
+	case 0x6e617069: /* napi/ */
+	case 0x6370756d: /* cpumap/ */
+	case 0x6261636b: /* backlog_napi/ */
+		return NET_THREAD;
+	case 0x6b736f66: /* ksoftirqd/ */
+		return OTHER_SOFTIRQ;
+	}
+	return OTHER_TASK;
+}
+
+/* What passed since the last event was of a kind; from now on another one runs. */
+static __always_inline void pass(struct observed_cpu *o, u64 kind, u64 next)
+{
+	u64 now = bpf_ktime_get_ns(), passed = now > o->since_ns ? now - o->since_ns : 0;
+
+	if (kind == IDLE)
+		o->idle_ns += passed;
+	else if (kind == NET_SOFTIRQ)
+		o->net_softirq_ns += passed;
+	else if (kind == OTHER_SOFTIRQ)
+		o->other_softirq_ns += passed;
+	else if (kind == NET_THREAD)
+		o->net_thread_ns += passed;
+	else
+		o->other_task_ns += passed;
+	o->since_ns = now;
+	o->running = next;
+}
+
+static __always_inline u64 soft(unsigned int vec_nr)
+{
+	return vec_nr == NET_RX_SOFTIRQ || vec_nr == NET_TX_SOFTIRQ ? NET_SOFTIRQ : OTHER_SOFTIRQ;
+}
+
+static __always_inline u64 current_kind(void)
+{
+	return kind_of(bpf_get_current_task_btf());
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(entered, unsigned int vec_nr)
+{
+	struct observed_cpu *o = here();
+
+	if (o)
+		pass(o, current_kind(), soft(vec_nr));
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(exited, unsigned int vec_nr)
+{
+	struct observed_cpu *o = here();
+
+	if (o)
+		pass(o, soft(vec_nr), current_kind());
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, _Bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct observed_cpu *o = here();
+
+	if (o)
+		pass(o, kind_of(prev), kind_of(next));
+	return 0;
+}
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(looked)
+{
+	struct observed_cpu *o = here();
+	u64 kind;
+
+	if (!o)
+		return 0;
+	kind = o->running == NET_SOFTIRQ || o->running == OTHER_SOFTIRQ ? o->running : current_kind();
+	pass(o, kind, kind);
+	return 0;
+}
+
+SEC("tp_btf/napi_poll")
+int BPF_PROG(polled, void *napi, int work, int budget)
+{
+	struct observed_cpu *o = here();
+
+	if (!o)
+		return 0;
+	o->polls++;
+	o->polled += work > 0 ? work : 0;
+	return 0;
+}
+
+SEC("tp_btf/kfree_skb")
+int BPF_PROG(dropped, struct sk_buff *skb, void *location, u32 reason)
+{
+	struct dropped_key key = { .location = (u64)location, .reason = reason };
+	struct net_device *dev = skb->dev;
+	u64 *count, one = 1;
+
+	if (!dev || dev->nd_net.net->ns.inum != netns)
+		return 0;
+	key.ifindex = dev->ifindex;
+	count = bpf_map_lookup_elem(&drops, &key);
+	if (count)
+		++*count;
+	else
+		bpf_map_update_elem(&drops, &key, &one, BPF_NOEXIST);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

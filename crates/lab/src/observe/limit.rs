@@ -1,0 +1,163 @@
+//! What looks like the limit of a host at its work.
+
+use mpps_record::{CpuLedger, Watched, WatchedCpu, WatchedLink};
+
+/// A CPU that is busier with the network has no time left.
+const FULL: f64 = 0.95;
+/// A CPU with less of the network's work is not the network's.
+const NETWORKS: f64 = 0.2;
+/// Other tasks with more of a CPU are named.
+const OTHERS: f64 = 0.2;
+/// A hypervisor that takes more is named.
+const STOLEN: f64 = 0.05;
+
+/// A sentence, and whether something is at its limit.
+pub fn in_words(watched: &Watched) -> (String, bool) {
+    let limits = [stolen, taken, full, overflowed, lost];
+    let found = limits.iter().find_map(|limit| limit(watched));
+    let is_limit = found.is_some();
+    (found.unwrap_or_else(|| time_left(watched)), is_limit)
+}
+
+fn stolen(watched: &Watched) -> Option<String> {
+    let cpu = watched.cpus.iter().find(|cpu| cpu.steal_share > STOLEN)?;
+    let share = cpu.steal_share * 100.0;
+    Some(format!(
+        "The hypervisor took {share:.0} % of CPU {}",
+        cpu.cpu
+    ))
+}
+
+/// CPUs without time left, of those that have work of the network's.
+fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
+    let is_full = |cpu: &&WatchedCpu| idle(cpu) < 1.0 - FULL && network(cpu) >= NETWORKS;
+    watched.cpus.iter().filter(is_full)
+}
+
+fn taken(watched: &Watched) -> Option<String> {
+    let cpu = all_full(watched).find(|cpu| other_tasks(cpu) > OTHERS)?;
+    let share = other_tasks(cpu) * 100.0;
+    Some(format!(
+        "CPU {} is full, and tasks that are not the network's have {share:.0} % of it",
+        cpu.cpu
+    ))
+}
+
+fn full(watched: &Watched) -> Option<String> {
+    let full: Vec<String> = all_full(watched).map(|cpu| cpu.cpu.to_string()).collect();
+    let rest = watched.cpus.len() - full.len();
+    let free = match rest {
+        0 => "no CPU that was watched has time left".to_owned(),
+        _ => format!("{rest} of those watched has time left: spread the flows (RSS, RPS)"),
+    };
+    let numbers = full.join(", ");
+    (!full.is_empty()).then(|| format!("CPU {numbers} is full of the network's work; {free}"))
+}
+
+fn overflowed(watched: &Watched) -> Option<String> {
+    let cpu = watched.cpus.iter().find(|cpu| cpu.backlog_drops > 0)?;
+    Some(format!(
+        "The backlog of CPU {} overflowed although it has time left: bursts (net.core.netdev_max_backlog)",
+        cpu.cpu
+    ))
+}
+
+fn lost(watched: &Watched) -> Option<String> {
+    let lost = |link: &&WatchedLink| link.counted && link.rx_drops > 0;
+    let link = watched.links.iter().find(lost)?;
+    Some(format!(
+        "{} lost frames while receiving although no CPU is full: bursts or a short ring",
+        link.name
+    ))
+}
+
+fn time_left(watched: &Watched) -> String {
+    let most = |one: &&WatchedCpu, other: &&WatchedCpu| network(one).total_cmp(&network(other));
+    let busiest = watched.cpus.iter().max_by(most);
+    busiest.map_or_else(String::new, |cpu| {
+        let (number, idle) = (cpu.cpu, idle(cpu) * 100.0);
+        match network(cpu) {
+            0.0 => format!("CPU {number} is {idle:.0} % idle"),
+            share => format!(
+                "No CPU is full of the network's work: CPU {number} has most, {:.0} % of its time, and is {idle:.0} % idle",
+                share * 100.0
+            ),
+        }
+    })
+}
+
+fn network(cpu: &WatchedCpu) -> f64 {
+    cpu.ledger.as_ref().map_or(0.0, CpuLedger::network_share)
+}
+
+fn idle(cpu: &WatchedCpu) -> f64 {
+    let ledger = cpu.ledger.as_ref();
+    ledger.map_or(1.0 - cpu.busy_share - cpu.steal_share, |ledger| {
+        ledger.idle_share
+    })
+}
+
+fn other_tasks(cpu: &WatchedCpu) -> f64 {
+    cpu.ledger
+        .as_ref()
+        .map_or(0.0, |ledger| ledger.other_task_share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(number: usize, network: f64, others: f64) -> WatchedCpu {
+        WatchedCpu {
+            cpu: number,
+            ledger: Some(CpuLedger {
+                idle_share: 1.0 - network - others,
+                net_softirq_share: network,
+                other_task_share: others,
+                ..CpuLedger::default()
+            }),
+            ..WatchedCpu::default()
+        }
+    }
+
+    fn limit(cpus: &[WatchedCpu], ring_drops: u64) -> (String, bool) {
+        in_words(&Watched {
+            cpus: cpus.to_vec(),
+            links: vec![WatchedLink {
+                name: "eth0".to_owned(),
+                counted: true,
+                rx_drops: ring_drops,
+                ..WatchedLink::default()
+            }],
+            ..Watched::default()
+        })
+    }
+
+    #[test]
+    fn the_limit_is_the_cpu_that_is_full() {
+        let (words, is_limit) = limit(&[cpu(2, 0.99, 0.0), cpu(3, 0.2, 0.0)], 9);
+        assert!(
+            words.contains("CPU 2 is full") && words.contains("1 of those"),
+            "{words}"
+        );
+        assert!(is_limit);
+        let (words, _) = limit(&[cpu(2, 0.6, 0.39)], 0);
+        assert!(words.contains("39 % of it"), "{words}");
+        let (words, is_limit) = limit(&[cpu(2, 0.3, 0.0)], 9);
+        assert!(words.starts_with("eth0 lost") && is_limit, "{words}");
+    }
+
+    #[test]
+    fn time_left_is_no_limit() {
+        let (words, is_limit) = limit(&[cpu(2, 0.3, 0.1), cpu(3, 0.0, 0.0)], 0);
+        assert!(
+            words.contains("CPU 2 has most, 30 %") && words.ends_with("60 % idle") && !is_limit,
+            "{words}"
+        );
+        let stolen = WatchedCpu {
+            steal_share: 0.2,
+            ..cpu(1, 0.1, 0.0)
+        };
+        assert!(limit(&[stolen], 0).0.contains("hypervisor took 20 %"));
+    }
+}
