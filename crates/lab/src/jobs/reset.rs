@@ -5,7 +5,7 @@
 
 mod part;
 
-pub use part::Part;
+pub use part::{Away, Part, Process};
 
 use super::recovery::{END, Recovery, RecoveryTrial, can_step};
 use super::sizes::{self, counts};
@@ -45,8 +45,8 @@ pub struct ResetPlan {
     pub rate: Option<Rate>,
     /// Length of each trial.
     pub time: Span,
-    /// How long a part stays away before it is put back.
-    pub hold: Span,
+    /// How they are reset.
+    pub away: Away,
     /// Trials for each part.
     pub trials: u32,
 }
@@ -342,7 +342,7 @@ fn measure_part(
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     for _ in 0..plan.trials {
-        let trial = one_trial(tester, part.part, offer, plan.hold, trials)?;
+        let trial = one_trial(tester, part.part, offer, &plan.away, trials)?;
         let lasting = trial.tried.recovery == Recovery::NotRecovered;
         part.trials.push(trial);
         if lasting {
@@ -361,14 +361,14 @@ pub fn one_trial(
     tester: &mut Tester<'_>,
     part: Part,
     offer: &Offer,
-    hold: Span,
+    away: &Away,
     trials: &mut Trials<'_>,
 ) -> Result<ResetTrial, JobError> {
     let bed = tester.bed;
     let before_ns = offer.duration.as_nanos() / BEFORE;
     let mut told = Told::default();
     let (judged, void) = sizes::repeat_void(|| {
-        let ready = part.prepare(bed, tester.traffic.ipv6)?;
+        let ready = part.prepare(bed, tester.traffic.ipv6, away)?;
         let finder = tester.receivers.first();
         let finder = finder.map_or(Ok(None), |receiver| receiver.gap_finder())?;
         let look = |looked: &Looked| finder.as_ref().map_or(Ok(()), |finder| finder.look(looked));
@@ -378,7 +378,7 @@ pub fn one_trial(
                 let began_ns = monotonic_ns();
                 let looked = Looked::from(began_ns);
                 look(&looked)?;
-                ready.reset(bed, hold)?;
+                ready.reset(bed)?;
                 let ended_ns = monotonic_ns();
                 look(&looked.until(ended_ns + WAITED_NS))?;
                 Ok::<_, JobError>([began_ns, ended_ns])
