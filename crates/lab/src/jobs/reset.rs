@@ -398,6 +398,7 @@ pub fn one_trial(
             judged,
             void,
             recovery,
+            lost_later: 0,
         },
         told,
     })
@@ -571,6 +572,7 @@ mod tests {
                 },
                 void: 0,
                 recovery,
+                lost_later: 0,
             },
             told: Told {
                 frame_loss: Span::from_millis(ms),
