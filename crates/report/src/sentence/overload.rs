@@ -245,7 +245,8 @@ mod tests {
         assert!(overload(&unasked).contains("; management: not asked; "));
         size.recovered = Recovered::NotRecovered;
         assert!(
-            overload(&size).contains("; at half of its maximum afterwards, frames were lost to the end")
+            overload(&size)
+                .contains("; at half of its maximum afterwards, frames were lost to the end")
         );
         (size.trial, size.recovered) = (None, Recovered::NotMeasured);
         assert!(overload(&size).ends_with("; cut short"));
