@@ -10,7 +10,7 @@ use mpps_lab::jobs::back_to_back::BurstPlan;
 use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
-use mpps_lab::jobs::reset::{self, ResetPlan};
+use mpps_lab::jobs::reset::{self, Away, ResetPlan};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_method::{FrameSpec, Rate, Span};
 
@@ -189,7 +189,7 @@ pub const PARTS: [Part; 6] = [
                 parts: Vec::new(),
                 rate: searched.map(share),
                 time: RESET,
-                hold: Span::ZERO,
+                away: Away::default(),
                 trials: suite.lengths.recoveries,
             };
             Box::new(Reset { plan, all: true })

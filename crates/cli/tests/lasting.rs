@@ -67,7 +67,10 @@ fn an_overload_is_told_by_second() {
     assert!(path["back_ns"].is_u64(), "{path}");
     let sums = seconds.iter().map(|second| number(second, "asked"));
     assert_eq!(sums.sum::<u64>(), number(path, "asked"), "{line}");
-    assert!(text.contains("longest without answer"), "{text}");
+    let afterwards = number(&line, "max_forwarding_afterwards_fps");
+    assert!(afterwards > 0, "{line}");
+    assert!(text.contains("management, asked every "), "{text}");
+    assert!(text.contains("; its maximum afterwards "), "{text}");
     let plot = std::fs::read_to_string(scratch.path("record.svg")).expect("a plot");
     assert!(plot.contains("Management path under overload"), "{plot}");
 }

@@ -5,7 +5,7 @@ mod door;
 use door::{Scratch, assert_gone, mpps, privileged, run};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const HELD_NS: u64 = 300_000_000;
 const FPS: u64 = 50_000;
@@ -84,15 +84,52 @@ fn a_set_up_script_runs_again() {
         return;
     }
     let scratch = Scratch::new("reset-set-up");
-    let script = scratch.path("set-up.sh");
     let text = "#!/bin/sh\nset -e\nip rule add blackhole pref 1\nsleep 0.3\nip rule del pref 1\n";
-    std::fs::write(&script, text).expect("a script");
-    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let script = script(&scratch, "set-up.sh", text);
     let words = "reset --reset set-up --frame 64 --rate 50k --time 1 --repeat 2";
     if let Some(lines) = results(&scratch, words, Some(&script)) {
         assert_eq!(names(&lines), ["set-up"]);
         assert_held(&lines[0], 2);
     }
+}
+
+fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
+    let script = scratch.path(name);
+    std::fs::write(&script, text).expect("a script");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    script
+}
+
+/// The start script forwards nothing for a while, as a router without its process would.
+#[test]
+fn a_process_is_killed_and_started() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("reset-process");
+    let daemon = scratch.path("mpps-daemon");
+    std::fs::copy("/bin/sleep", &daemon).expect("a program");
+    let start = format!("{} 1000 &\n", daemon.display());
+    let set_up = script(&scratch, "set-up.sh", &format!("#!/bin/sh\n{start}"));
+    // The killed one is gone by then: the name of none that lives is the daemon's.
+    let gone = "for pid in $(ip netns pids $MPPS_NETNS_DUT); do\n  \
+        case $(cat /proc/$pid/comm) in mpps-daemon) exit 9;; esac\ndone\n\
+        ip rule add blackhole pref 1\nsleep 0.3\nip rule del pref 1\n";
+    let again = format!("#!/bin/sh\nset -e\n{gone}{start}");
+    let again = script(&scratch, "again.sh", &again);
+    let words = format!(
+        "reset --reset process --process mpps-daemon --process-start {} --frame 64 --rate 50k --time 1 --repeat 2",
+        again.display()
+    );
+    if let Some(lines) = results(&scratch, &words, Some(&set_up)) {
+        assert_eq!(names(&lines), ["process"]);
+        assert_held(&lines[0], 2);
+    }
+    std::fs::write(&set_up, "#!/bin/sh\n").expect("a script");
+    let mut command = mpps(&words.split(' ').collect::<Vec<_>>());
+    let ended = run(command.arg("--dut-setup").arg(&set_up));
+    let wanted = "no process mpps-daemon lives in the router's namespace";
+    assert!(ended.stdout.contains(wanted), "{ended:?}");
 }
 
 #[test]
@@ -124,10 +161,17 @@ fn without_a_rate_the_highest_is_measured_first() {
 #[test]
 fn what_cannot_be_reset_is_refused_in_one_line() {
     for (words, wanted) in [
-        ("reset --reset cable", "give link, routes, set-up"),
+        ("reset --reset cable", "give link, routes, set-up, process"),
         (
             "reset --reset set-up --dry-run",
             "give one with --dut-setup",
+        ),
+        ("reset --reset program", "cannot be swapped"),
+        ("reset --reset process", "name it with --process"),
+        ("reset --process bird", "--process-start"),
+        (
+            "reset --process bird --process-start /no/such --dry-run",
+            "start script /no/such is not a file",
         ),
         (
             "reset --bidirectional",

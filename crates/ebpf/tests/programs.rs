@@ -3,6 +3,7 @@
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 use mpps_ebpf::Plain;
+use mpps_ebpf::instruments::receiver::Looked;
 use mpps_ebpf::instruments::{nic, receiver, sender, sink};
 use std::mem::MaybeUninit;
 
@@ -128,6 +129,29 @@ fn receiver_counts_each_kind_of_frame_once() {
         );
         assert_eq!(got.latency.iter().sum::<u64>(), 5);
     }
+}
+
+#[test]
+fn receiver_notes_gaps_around_a_time_alone() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let skel = loaded_receiver(&mut storage, 1);
+    let mut sequence = 0;
+    let mut gap_after_frame = |looked: Looked| {
+        let written = skel.maps.gaps.update(&ZERO, looked.octets(), MapFlags::ANY);
+        written.expect("a span");
+        let frame = tagged_frame(9, sequence, 1024);
+        sequence += 1;
+        verdict(&skel.progs.receive, &frame);
+        received(&skel).gap
+    };
+    assert_eq!(gap_after_frame(Looked::from(0)), None, "the first frame");
+    assert_eq!(gap_after_frame(Looked::NEVER), None);
+    assert_eq!(gap_after_frame(Looked::from(0).until(1)), None);
+    let gap = gap_after_frame(Looked::from(0)).expect("a gap");
+    assert_eq!(gap.before, 3);
 }
 
 #[test]

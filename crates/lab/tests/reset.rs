@@ -5,7 +5,7 @@ mod support;
 use mpps_lab::bed::{self, Bed};
 use mpps_lab::fib;
 use mpps_lab::jobs::recovery::Recovery;
-use mpps_lab::jobs::reset::{self, Part, ResetTrial};
+use mpps_lab::jobs::reset::{self, Away, Part, ResetTrial};
 use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
@@ -63,8 +63,12 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
     let mut printed = Printed;
     let mut trials = Trials::new(&mut printed);
     let mut quiet = 0;
+    let away = Away {
+        hold: HELD,
+        process: None,
+    };
     let found = (0..WHOLE_TRIES).any(|_| {
-        let trial = reset::one_trial(&mut tester, part, &offer(FPS, 1_000), HELD, &mut trials);
+        let trial = reset::one_trial(&mut tester, part, &offer(FPS, 1_000), &away, &mut trials);
         let trial = trial.unwrap_or_else(|error| panic!("{part:?}: {error}"));
         quiet += u32::from(matches!(trial.tried.recovery, Recovery::After(_)));
         is_exact(&trial)

@@ -2,9 +2,11 @@
 //! of why. A ring that overflows, a DUT that stands still, and frames lost at random leave different traces;
 //! `docs/method.md` states the rule.
 
+mod ending;
 mod rule;
 mod runs;
 
+pub use ending::Ending;
 pub use rule::LossPattern;
 pub use runs::Run;
 

@@ -40,8 +40,11 @@ pub struct OverloadLine {
     pub verdict_text: Option<String>,
     /// Whether frames were lost after the overload had ended.
     pub recovered: Recovered,
-    /// From its end to the departure of the last frame that was lost; null unless it recovered.
+    /// From its end to the departure of the last frame that was lost before a tenth of the time without loss; null unless
+    /// it recovered.
     pub recovery_ns: Option<u64>,
+    /// The maximum forwarding rate, as measured after the trial; null where it was not, and in older records.
+    pub max_forwarding_afterwards_fps: Option<u64>,
     /// CPU time of the tester's that readings and questions took.
     pub watching_ns: u64,
     /// What cut it short.

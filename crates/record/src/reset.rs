@@ -14,7 +14,7 @@ pub struct ResetLine {
     pub frame: String,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
-    /// What was reset: link, routes or set-up.
+    /// What was reset: link, routes, set-up or process.
     pub reset: String,
     /// How long it stayed away before it was put back.
     pub hold_ns: u64,
@@ -43,7 +43,7 @@ pub struct ResetTrial {
     /// rate.
     #[serde(flatten)]
     pub tried: RecoveryTrial,
-    /// The longest time without a received frame; null where it is not around the reset.
+    /// The longest time without a received frame around the reset; null where none was seen.
     pub time_stamp_ns: Option<u64>,
     /// Of the lost frames, those lost in disturbances and not within that time: they do not count. Null in older records.
     pub disturbed_lost_frames: Option<u64>,

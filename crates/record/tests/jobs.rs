@@ -86,6 +86,7 @@ fn an_overload_is_read_back() {
         verdict_text: Some("lossy".to_owned()),
         recovered: Recovered::Recovered,
         recovery_ns: Some(0),
+        max_forwarding_afterwards_fps: None,
         watching_ns: 40_000_000,
         why: None,
         doubts: Vec::new(),

@@ -134,3 +134,31 @@ fn every_recorded_line_keeps_to_the_schema() {
     }
     assert!(lines > 500, "{lines}");
 }
+
+/// Names of all members anywhere in the schema.
+fn members<'a>(part: &'a Value, names: &mut Vec<&'a str>) {
+    if let Some(object) = part.as_object() {
+        let properties = object.get("properties").and_then(Value::as_object);
+        names.extend(
+            properties
+                .into_iter()
+                .flat_map(|all| all.keys().map(String::as_str)),
+        );
+        object.values().for_each(|part| members(part, names));
+    }
+    let parts = part.as_array().into_iter().flatten();
+    parts.for_each(|part| members(part, names));
+}
+
+#[test]
+fn every_member_is_named_in_the_document() {
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/records.md");
+    let text = fs::read_to_string(document).expect("docs/records.md");
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let words: Vec<&str> = text.split(|letter| !is_name(letter)).collect();
+    let (schema, mut names) = (schema(), Vec::new());
+    members(&schema, &mut names);
+    assert!(names.len() > 400, "{}", names.len());
+    names.retain(|name| !words.contains(name));
+    assert!(names.is_empty(), "docs/records.md lacks {names:?}");
+}

@@ -1,4 +1,5 @@
-//! A file of route changes, in the order in which a router met them: which prefixes, announced or withdrawn, and when.
+//! A file of route changes, in the order in which a router met them: which prefixes, announced or withdrawn, and when. It is
+//! text, or MRT updates.
 
 use super::error::Place;
 use super::read::{LINE_OCTETS_MAX, length_of_line, looks_like_mrt};
@@ -6,12 +7,15 @@ use super::stream::Stream;
 use super::unpack::unpack;
 use super::{ChooseOptions, Families, LeftOut, Source, Table, choose, text};
 use ipnet::IpNet;
+use mpps_wire::mrt::{HEADER_LEN, Header, Update};
 use std::collections::HashSet;
 use std::io::{self, Read};
 use thiserror::Error;
 
 /// Changes of a file at most: two months of a busy router, 2 GiB of memory while reading.
 const CHANGES_MAX: usize = 64 << 20;
+/// Longest record of an update that is believed: a message has 65 535 octets at most (RFC 8654).
+const UPDATE_OCTETS_MAX: u32 = 1 << 20;
 /// Octets that tell MRT from text.
 const HEAD_OCTETS: usize = 512;
 
@@ -77,7 +81,12 @@ pub fn read_changes_from<'a>(
 ) -> Result<Changes, ChangesError> {
     let (_, unpacked) = unpack(octets, Default::default())
         .map_err(|error| ChangesError::Open(source.clone(), error))?;
-    let lines = read_lines(&source, &mut Stream::new(unpacked))?;
+    let mut stream = Stream::new(unpacked);
+    let is_mrt = stream.window(HEAD_OCTETS).is_ok_and(looks_like_mrt);
+    let lines = match is_mrt {
+        true => read_records(&source, &mut stream)?,
+        false => read_lines(&source, &mut stream)?,
+    };
     let all = Table::from_prefixes(lines.iter().map(|line| line.prefix));
     let chosen = choose(all, choosing);
     let place = |prefix: IpNet| match prefix {
@@ -153,10 +162,6 @@ fn read_lines(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, Cha
         };
         let damaged = |what: String| ChangesError::Damaged(source.clone(), place, what);
         let failed = |error: io::Error| damaged(error.to_string());
-        if number == 1 && looks_like_mrt(stream.window(HEAD_OCTETS).map_err(failed)?) {
-            let what = "MRT updates are not read: give the output of `bgpdump -m`";
-            return Err(damaged(what.to_owned()));
-        }
         let Some(length) = length_of_line(stream).map_err(failed)? else {
             return Ok(lines);
         };
@@ -177,11 +182,74 @@ fn read_lines(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, Cha
     }
 }
 
+/// Reads the updates of an MRT file. Records of type BGP4MP that are none, such as state changes, are passed over.
+fn read_records(source: &Source, stream: &mut Stream<'_>) -> Result<Vec<Line>, ChangesError> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut number = 0;
+    loop {
+        number += 1;
+        let place = Place {
+            unit: "record",
+            number,
+            octet: stream.offset(),
+        };
+        let damaged = |what: String| ChangesError::Damaged(source.clone(), place, what);
+        let Some((octets, header, update)) = next_update(stream).map_err(damaged)? else {
+            return Ok(lines);
+        };
+        if lines.len() + update.withdrawn.len() + update.announced.len() > CHANGES_MAX {
+            return Err(damaged("more than a file of route changes has".to_owned()));
+        }
+        let micros = u64::from(header.timestamp) * 1_000_000 + u64::from(update.micros);
+        let line = |announced| {
+            move |&prefix: &IpNet| Line {
+                prefix,
+                announced,
+                ns: Some(micros * 1_000),
+            }
+        };
+        let withdrawn = update.withdrawn.iter().map(line(false));
+        for line in withdrawn.chain(update.announced.iter().map(line(true))) {
+            in_order(lines.last(), &line).map_err(damaged)?;
+            lines.push(line);
+        }
+        stream.consume(octets);
+    }
+}
+
+/// The next record, and how many octets it has. `None` at the end.
+fn next_update(stream: &mut Stream<'_>) -> Result<Option<(usize, Header, Update)>, String> {
+    let failed = |error: io::Error| error.to_string();
+    let window = stream.window(HEADER_LEN).map_err(failed)?;
+    if window.is_empty() {
+        return Ok(None);
+    }
+    let (header, _) = Header::parse(window).map_err(|error| error.to_string())?;
+    if header.length > UPDATE_OCTETS_MAX {
+        return Err(format!(
+            "a record of {} octets, over {UPDATE_OCTETS_MAX}",
+            header.length
+        ));
+    }
+    let octets = HEADER_LEN + header.length as usize;
+    let window = stream.window(octets).map_err(failed)?;
+    let Some(body) = window.get(HEADER_LEN..octets) else {
+        return Err(format!("cut off: {} of {octets} octets", window.len()));
+    };
+    match header.update(body).map_err(|error| error.to_string())? {
+        Some(update) => Ok(Some((octets, header, update))),
+        None => Err(format!(
+            "MRT of type {}, which is no route change: --table reads tables",
+            header.kind
+        )),
+    }
+}
+
 /// Whether a line may follow the one before it.
 fn in_order(before: Option<&Line>, line: &Line) -> Result<(), String> {
     match before.map(|before| (before.ns, line.ns)) {
         Some((Some(before), Some(ns))) if ns < before => Err(format!(
-            "it is {:.3} s before the line above: sort the file by time",
+            "it is {:.3} s before the one above: sort the file by time",
             (before - ns) as f64 / 1e9
         )),
         Some((Some(_), None) | (None, Some(_))) => {

@@ -1,7 +1,11 @@
 //! MRT, the format in which route collectors write their tables: RFC 6396, and RFC 8050 for ADD-PATH.
 //!
-//! Takes single records apart as far as a forwarding table needs: which prefix, and how many paths to it.
-//! Attributes are walked over, never looked into. A record that is not whole is an error, not a guess.
+//! Takes single records apart as far as a forwarding table needs: which prefix, and how many paths to it, or which prefixes
+//! an update announces and withdraws. Attributes of routes are walked over, never looked into. A record that is not whole is an error, not a guess.
+
+mod updates;
+
+pub use updates::{BGP4MP, BGP4MP_ET, Update};
 
 use crate::TooShort;
 use crate::field;
@@ -53,6 +57,8 @@ pub enum MrtError {
     },
     /// Octets are left after its last entry.
     LeftOver(usize),
+    /// No addresses of peers are of this family (AFI).
+    Family(u16),
     /// No such type, or no such subtype of it.
     Unknown {
         /// Type.
@@ -69,7 +75,8 @@ impl fmt::Display for MrtError {
             Self::PrefixLength { bits, most } => {
                 write!(f, "a prefix of {bits} bits, addresses have {most}")
             }
-            Self::LeftOver(octets) => write!(f, "{octets} octets after the last RIB entry"),
+            Self::LeftOver(octets) => write!(f, "{octets} octets after its last entry"),
+            Self::Family(family) => write!(f, "peers of address family {family}, neither 1 nor 2"),
             Self::Unknown { kind, subtype } => {
                 write!(f, "no MRT record has type {kind}, subtype {subtype}")
             }
@@ -167,7 +174,7 @@ impl Header {
             (TABLE_DUMP_V2, 3 | 5 | 9 | 11) => Layout::Other("multicast RIB"),
             (TABLE_DUMP_V2, 6 | 12) => Layout::Other("RIB_GENERIC"),
             (TABLE_DUMP_V2, 7) => Layout::Other("GEO_PEER_TABLE"),
-            (16 | 17, 0..=11) => Layout::Other("BGP4MP"),
+            (BGP4MP | BGP4MP_ET, 0..=11) => Layout::Other("BGP4MP"),
             (11 | 48 | 49, _) => Layout::Other("OSPF"),
             (32 | 33, _) => Layout::Other("IS-IS"),
             (5 | 9 | 10, _) => Layout::Other("BGP (deprecated)"),

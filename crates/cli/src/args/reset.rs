@@ -5,16 +5,29 @@ use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_lab::jobs::reset::Part;
 use mpps_method::{Rate, Span};
+use std::path::PathBuf;
 
 /// Arguments of `mpps reset`.
 #[derive(Args, Debug)]
 pub struct ResetArgs {
     /// What is reset in each trial: link (the router's outgoing link goes down and up), routes (the loaded routes, or
-    /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again); may be given again
-    /// [default: all that this bed has]
+    /// that of the outgoing port, are flushed and loaded), set-up (the --dut-setup script runs again), process (--process
+    /// is killed, and --process-start runs); may be given again [default: all that this bed has]
     #[arg(long, value_name = "NAME", value_parser = part, help_heading = "Reset")]
     pub reset: Vec<Part>,
-    /// Link and routes stay away for this long before they are put back (200ms, 1)
+    /// A process that the set-up script started, such as a routing daemon: its name in /proc/PID/comm. All of this name in
+    /// the router's namespace are killed
+    #[arg(long, value_name = "NAME", requires = "process_start", value_parser = process_name, help_heading = "Reset")]
+    pub process: Option<String>,
+    /// A program that starts the killed process again. It runs as the set-up script does, and the reset lasts until it ends
+    #[arg(
+        long,
+        value_name = "SCRIPT",
+        requires = "process",
+        help_heading = "Reset"
+    )]
+    pub process_start: Option<PathBuf>,
+    /// Link, routes and process stay away for this long before they are put back (200ms, 1)
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = hold, help_heading = "Reset")]
     pub hold: Span,
     /// Trials for each reset and frame size
@@ -41,8 +54,19 @@ pub struct ResetArgs {
 }
 
 fn part(text: &str) -> Result<Part, String> {
+    if text == "program" {
+        return Err("an XDP program cannot be swapped on a bed of mpps, whose virtual NIC has the hook (docs/method.md)".to_owned());
+    }
     let known = Part::ALL.into_iter().find(|part| part.name() == text);
     known.ok_or_else(|| format!("give {}", Part::ALL.map(Part::name).join(", ")))
+}
+
+fn process_name(text: &str) -> Result<String, String> {
+    // The kernel keeps so many octets of a task's name.
+    match text.len() {
+        1..=15 => Ok(text.to_owned()),
+        _ => Err("give the name in /proc/PID/comm: 1 to 15 octets".to_owned()),
+    }
 }
 
 fn hold(text: &str) -> Result<Span, String> {

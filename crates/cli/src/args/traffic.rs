@@ -78,8 +78,8 @@ pub struct DestinationArgs {
     /// [default: per-prefix; with --networks per-address]
     #[arg(long, value_name = "HOW")]
     pub draw: Option<Draw>,
-    /// Replay route changes into the DUT's FIB during each trial (RFC 2544 section 11.3): lines `A PREFIX` and
-    /// `W PREFIX`, with a Unix time before them or none, or `bgpdump -m` of updates. speed= is so many a second
+    /// Replay route changes into the DUT's FIB during each trial (RFC 2544 section 11.3): MRT updates, their
+    /// `bgpdump -m`, or lines `A PREFIX` and `W PREFIX` with a Unix time before them or none. speed= is so many a second
     /// (12.5k/s), the file's own times (10x) or max [default: 1000/s]. Destinations are then drawn from
     /// prefixes that no change withdraws
     #[arg(long, value_name = "FILE[,speed=SPEED]", value_parser = route_changes)]

@@ -3,10 +3,11 @@
 use super::sending::Sending;
 use super::{BedChoice, Planned, searched};
 use crate::args::ResetArgs;
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
+use mpps_lab::bed;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::can_step;
-use mpps_lab::jobs::reset::{self, Part};
+use mpps_lab::jobs::reset::{self, Away, Part, Process};
 
 /// Where, what, and through which routes.
 pub type ResetPlan = Planned<reset::ResetPlan>;
@@ -27,20 +28,24 @@ impl ResetPlan {
             BedChoice::Own(wish) => wish.dut_setup.is_some(),
             _ => true,
         };
+        let process = args.process.clone().zip(args.process_start.clone());
+        let away = Away {
+            hold: args.hold,
+            process: process.map(|(name, start)| Process { name, start }),
+        };
         let parts = if args.reset.is_empty() {
-            Part::ALL.to_vec()
+            Part::all_of(scripted, away.process.is_some())
         } else {
-            check(&args.reset, scripted)?;
             args.reset.clone()
         };
-        let is_there = |part: &Part| scripted || *part != Part::SetUp;
+        check(&parts, scripted, &away)?;
         let measurement = searched(&sending, None, None)?;
         Ok(sending.planned(reset::ResetPlan {
             measurement,
-            parts: parts.into_iter().filter(is_there).collect(),
+            parts,
             rate: args.rate,
             time: args.time,
-            hold: args.hold,
+            away,
             trials: args.repeat,
         }))
     }
@@ -50,7 +55,13 @@ impl ResetPlan {
 ///
 /// # Errors
 /// One line that names the remedy.
-pub fn check(parts: &[Part], scripted: bool) -> Result<()> {
+pub fn check(parts: &[Part], scripted: bool, away: &Away) -> Result<()> {
+    match (&away.process, parts.contains(&Part::Process)) {
+        (None, true) => bail!("--reset process: name it with --process, and give --process-start"),
+        (Some(_), false) => bail!("--process: leave it out, or give --reset process too"),
+        (Some(process), true) => bed::check_start(&process.start)?,
+        (None, false) => {}
+    }
     ensure!(
         scripted || !parts.contains(&Part::SetUp),
         "--reset set-up: the bed has no set-up script to run again: give one with --dut-setup"

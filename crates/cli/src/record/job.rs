@@ -202,7 +202,14 @@ impl<'a> Job<'a> {
     /// `mpps reset`.
     #[must_use]
     pub fn reset(plan: &'a ResetPlan) -> Self {
-        let (measurement, time, hold) = (&plan.measurement, plan.time, plan.hold);
+        let (measurement, time, hold) = (&plan.measurement, plan.time, plan.away.hold);
+        let process = plan.away.process.as_ref().map_or(String::new(), |process| {
+            format!(
+                " ({}, started by {})",
+                process.name,
+                process.start.display()
+            )
+        });
         let share = || format!("{} of the maximum forwarding rate", percent(SHARE));
         let load = plan.rate.map_or_else(share, |rate| rate.to_string());
         let parts: Vec<&str> = plan.parts.iter().map(|part| Part::name(*part)).collect();
@@ -215,7 +222,7 @@ impl<'a> Job<'a> {
             traffic: &measurement.traffic,
             receiver: measurement.receiver,
             rule: format!(
-                "{} each of {parts}, held for {hold}, in {time} at {load}",
+                "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
                 plan.trials
             ),
             plan: Plan {

@@ -32,6 +32,7 @@ pub fn overload_line(size: &Lasting, plan: &LastingPlan) -> OverloadLine {
             Recovery::After(time) => Some(time.as_nanos()),
             _ => None,
         },
+        max_forwarding_afterwards_fps: size.maximum_after.map(whole_fps),
         watching_ns: size.watching.as_nanos(),
         why: size.why.clone(),
         doubts: size.doubts.iter().map(doubt).collect(),

@@ -13,7 +13,7 @@ pub fn reset_lines(size: &SizeResets, plan: &ResetPlan) -> Vec<ResetLine> {
         frame: size.frames.to_string(),
         receiver: size.receiver.map(Into::into),
         reset: part.part.name().to_owned(),
-        hold_ns: plan.hold.as_nanos(),
+        hold_ns: plan.away.hold.as_nanos(),
         load_fps: size.rate.map(whole_fps),
         trials: part.trials.iter().map(reset_trial).collect(),
         frame_loss_ns: part

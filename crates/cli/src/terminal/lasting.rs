@@ -165,6 +165,7 @@ mod tests {
             verdict_text: Some("lossy".to_owned()),
             recovered: Recovered::Recovered,
             recovery_ns: Some(0),
+            max_forwarding_afterwards_fps: None,
             watching_ns: 24_000_000,
             why: None,
             doubts: Vec::new(),

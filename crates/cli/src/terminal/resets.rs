@@ -130,6 +130,16 @@ mod tests {
     }
 
     #[test]
+    fn a_median_of_fewer_trials_says_so() {
+        let mut line = line(Recovered::Recovered, Some(2_000_000));
+        line.trials.push(line.trials[0].clone());
+        line.trials[1].time_stamp_ns = None;
+        let told = sentence::reset(&line);
+        let wanted = "for 2.00 ms by frame loss, 2.10 ms (in 1 of 2 trials) by time stamps (medians of 2 trials; ";
+        assert!(told.contains(wanted), "{told}");
+    }
+
+    #[test]
     fn a_part_held_away_and_a_median_of_nothing_are_told() {
         let mut line = line(Recovered::Recovered, Some(108_000_000));
         line.hold_ns = 100_000_000;

@@ -104,9 +104,13 @@ fn last_run(path: &Path) -> Result<Run> {
     let mut runs = records.runs;
     let all = runs.len();
     let counts = |run: &Run| run.results.len() + run.points.len() + run.profiles.len();
+    let has_comparison = runs.iter().any(|run| !run.comparisons.is_empty());
     runs.retain(|run| run.begin.is_some() && counts(run) > 0);
     let run = runs.pop().with_context(|| {
         let path = path.display();
+        if has_comparison {
+            return format!("{path} is a comparison itself, whose differences hold between its own variants: mpps show prints them; give all set-ups to one mpps compare (--a, --b, --c)");
+        }
         format!("{path} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards")
     })?;
     if all > 1 {

@@ -43,7 +43,7 @@ impl Reset {
     fn on(&self, bed: &Bed) -> ResetPlan {
         let mut plan = self.plan.clone();
         if self.all {
-            plan.parts = Part::all_of(bed.plan().dut_setup.is_some());
+            plan.parts = Part::all_of(bed.plan().dut_setup.is_some(), plan.away.process.is_some());
         }
         plan
     }
@@ -67,7 +67,11 @@ impl Measure for Reset {
     fn resolve(&mut self, bed: &Bed) -> Result<()> {
         self.plan.measurement = self.plan.measurement.on_bed(bed)?;
         self.plan = self.on(bed);
-        plan::check_parts(&self.plan.parts, bed.plan().dut_setup.is_some())
+        plan::check_parts(
+            &self.plan.parts,
+            bed.plan().dut_setup.is_some(),
+            &self.plan.away,
+        )
     }
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {

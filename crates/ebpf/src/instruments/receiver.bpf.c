@@ -42,6 +42,13 @@ struct {
 } trial SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct receiver_span);
+} gaps SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
@@ -197,6 +204,15 @@ static __always_inline void note_window(struct receiver_counts *c, u64 now)
 	at->tagged = c->tagged;
 }
 
+/* Gaps count that overlap the span: a pause of the machine at another time is not the reset's. */
+static __always_inline int is_looked_for(u64 gap_from_ns, u64 gap_to_ns)
+{
+	u32 zero = 0;
+	struct receiver_span *span = bpf_map_lookup_elem(&gaps, &zero);
+
+	return span && gap_to_ns > span->from_ns && gap_from_ns < span->until_ns;
+}
+
 static __always_inline void count_time(struct receiver_counts *c, const struct tag *tag)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -206,7 +222,7 @@ static __always_inline void count_time(struct receiver_counts *c, const struct t
 	histogram_add(c->latency, (now - tag_time(tag)) & MASK40);
 	if (!c->first_ns) {
 		c->first_ns = now;
-	} else if (now - c->last_ns > c->gap_to_ns - c->gap_from_ns) {
+	} else if (now - c->last_ns > c->gap_to_ns - c->gap_from_ns && is_looked_for(c->last_ns, now)) {
 		c->gap_from_ns = c->last_ns;
 		c->gap_to_ns = now;
 		c->gap_tagged = c->tagged - 1;

@@ -25,10 +25,16 @@ struct receiver_counts {
 	u64 merged;	/* frames merged into larger ones, which only the port's receiver can tell apart */
 	u64 window;	/* number of the window written down last */
 	u64 not_lowered; /* timed frames that came with the TTL or hop limit they were sent with, or more */
-	u64 gap_from_ns; /* the longest time in which no timed frame came */
+	u64 gap_from_ns; /* the longest time looked at in which no timed frame came */
 	u64 gap_to_ns;
 	u64 gap_tagged;	/* frames of this trial before it */
 	u64 latency[HISTOGRAM_BUCKETS];
+};
+
+/* From when until when gaps are looked for, monotonic ns. */
+struct receiver_span {
+	u64 from_ns;
+	u64 until_ns;
 };
 
 /* When a window's first timed frame came, and how many frames of the trial were counted by then. */

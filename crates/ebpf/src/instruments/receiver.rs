@@ -14,6 +14,7 @@ plain! {
         gap_from_ns, gap_to_ns, gap_tagged, latency
     }
     receiver_window: 16 { ns, tagged }
+    receiver_span: 16 { from_ns, until_ns }
 }
 
 /// A window of time is 2 to this power, ns: 8.4 ms.
@@ -42,7 +43,7 @@ pub struct Received {
     pub first_ns: u64,
     /// See `first_ns`.
     pub last_ns: u64,
-    /// The longest time in which no timed frame arrived.
+    /// The longest time in which no timed frame arrived, of those that overlap the receiver's [`Looked`].
     pub gap: Option<Gap>,
     /// Of the frames that are timed, those whose TTL or hop limit was not lowered on the way.
     pub not_lowered: u64,
@@ -103,6 +104,29 @@ impl Gap {
             before: heard.map(|cpu| cpu.gap_tagged).sum(),
         };
         (gap.from_ns < gap.to_ns).then_some(gap)
+    }
+}
+
+/// When the receiver looks for its longest gap.
+pub use types::receiver_span as Looked;
+
+impl Looked {
+    /// Never: the receiver notes no gap.
+    pub const NEVER: Self = Self::from(u64::MAX);
+
+    /// From this moment on, monotonic ns.
+    #[must_use]
+    pub const fn from(from_ns: u64) -> Self {
+        Self {
+            from_ns,
+            until_ns: u64::MAX,
+        }
+    }
+
+    /// The same, without gaps that begin after this moment.
+    #[must_use]
+    pub const fn until(self, until_ns: u64) -> Self {
+        Self { until_ns, ..self }
     }
 }
 

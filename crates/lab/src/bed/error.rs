@@ -51,10 +51,10 @@ pub enum BedError {
     /// No bed of this name.
     #[error("no bed `{0}`: `mpps bed list` shows those there are")]
     NoSuchBed(String),
-    /// The set-up script failed.
-    #[error("set-up script {script} {ended}{}", after_colon(said))]
+    /// A script of the user's failed.
+    #[error("{script} {ended}{}", after_colon(said))]
     Setup {
-        /// The script.
+        /// Which, and its path.
         script: String,
         /// How it ended.
         ended: String,

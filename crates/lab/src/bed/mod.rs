@@ -31,7 +31,9 @@ pub use kept::{BedState, down, keep, list, open};
 pub use kernel::{connected, restore_exit};
 pub use plan::{BedPlan, Interfaces, RX_RING, RssKey};
 pub(crate) use setup::on_dut_cpus;
-pub use setup::{SetUpOutput, check as check_set_up, run as run_set_up, shell};
+pub use setup::{
+    SetUpOutput, check as check_set_up, check_start, run as run_set_up, run_start, shell,
+};
 
 use crate::dut::Dut;
 use crate::journal::{self, Journal, Mark};

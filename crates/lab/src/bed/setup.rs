@@ -15,9 +15,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Lines of the script's stderr that an error repeats.
 const LINES: usize = 3;
-/// Where its output goes, in the bed's folder.
-const STDOUT: &str = "dut-setup.out";
-const STDERR: &str = "dut-setup.err";
+/// A kind of script: its name, and where its output goes in the bed's folder.
+type Kind = (&'static str, [&'static str; 2]);
+const SET_UP: Kind = ("set-up script", ["dut-setup.out", "dut-setup.err"]);
+const START: Kind = ("start script", ["start.out", "start.err"]);
 /// How much of its output is kept, octets from the end of each stream.
 const KEPT: u64 = 64 << 10;
 /// How often to look whether it has ended, or the user wishes to stop, ns.
@@ -34,7 +35,14 @@ pub struct SetUpOutput {
 
 /// Reads the output of this bed's set-up script. Programs that it left running may still write.
 pub(super) fn output(bed: &Bed) -> Result<SetUpOutput, BedError> {
-    let (Some(_), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
+    match bed.plan.dut_setup {
+        Some(_) => output_of(bed, SET_UP),
+        None => Ok(SetUpOutput::default()),
+    }
+}
+
+fn output_of(bed: &Bed, (_, [stdout, stderr]): Kind) -> Result<SetUpOutput, BedError> {
+    let Some(journal) = &bed.journal else {
         return Ok(SetUpOutput::default());
     };
     let tail = |name: &str| {
@@ -43,8 +51,8 @@ pub(super) fn output(bed: &Bed) -> Result<SetUpOutput, BedError> {
         read.map_err(BedError::io(format!("read {}", path.display())))
     };
     Ok(SetUpOutput {
-        stdout: tail(STDOUT)?,
-        stderr: tail(STDERR)?,
+        stdout: tail(stdout)?,
+        stderr: tail(stderr)?,
     })
 }
 
@@ -76,7 +84,7 @@ impl Output {
     fn for_child(&self) -> Result<Stdio, BedError> {
         let copy = self.file.try_clone();
         copy.map(Stdio::from)
-            .map_err(BedError::io("open the set-up script's output"))
+            .map_err(BedError::io("open the script's output"))
     }
 
     /// Frees all but the end, so that an endless script does not fill /run.
@@ -101,18 +109,31 @@ impl Output {
 /// # Errors
 /// The script failed, or could not be run.
 pub fn run(bed: &Bed) -> Result<(), BedError> {
-    let (Some(script), Some(journal)) = (&bed.plan.dut_setup, &bed.journal) else {
+    let script = bed.plan.dut_setup.as_ref();
+    script.map_or(Ok(()), |script| run_script(bed, script, SET_UP))
+}
+
+/// Runs a script that starts a process of the router's again, as [`run`] runs the set-up script.
+///
+/// # Errors
+/// The script failed, or could not be run.
+pub fn run_start(bed: &Bed, script: &Path) -> Result<(), BedError> {
+    run_script(bed, script, START)
+}
+
+fn run_script(bed: &Bed, script: &Path, kind: Kind) -> Result<(), BedError> {
+    let Some(journal) = &bed.journal else {
         return Ok(());
     };
     let fail = |ended: String, said: String| BedError::Setup {
-        script: script.display().to_string(),
+        script: format!("{} {}", kind.0, script.display()),
         ended,
         said,
     };
     if !script.is_file() {
         return Err(fail("is not a file".to_owned(), String::new()));
     }
-    let status = on_dut_cpus(bed, || to_its_end(bed, script, journal))?;
+    let status = on_dut_cpus(bed, || to_its_end(bed, script, kind, journal))?;
     if status.success() {
         return Ok(());
     }
@@ -120,7 +141,7 @@ pub fn run(bed: &Bed) -> Result<(), BedError> {
         Some(code) => format!("ended with exit code {code}"),
         None => "was killed by a signal".to_owned(),
     };
-    Err(fail(ended, last_lines(&output(bed)?.stderr)))
+    Err(fail(ended, last_lines(&output_of(bed, kind)?.stderr)))
 }
 
 /// Whether a file can be a set-up script.
@@ -128,8 +149,20 @@ pub fn run(bed: &Bed) -> Result<(), BedError> {
 /// # Errors
 /// It is not there, no file, or not executable.
 pub fn check(script: &Path) -> Result<(), BedError> {
+    can_run(script, SET_UP)
+}
+
+/// The same for [`run_start`].
+///
+/// # Errors
+/// As [`check`].
+pub fn check_start(script: &Path) -> Result<(), BedError> {
+    can_run(script, START)
+}
+
+fn can_run(script: &Path, (kind, _): Kind) -> Result<(), BedError> {
     let fail = |ended: &str| BedError::Setup {
-        script: script.display().to_string(),
+        script: format!("{kind} {}", script.display()),
         ended: ended.to_owned(),
         said: String::new(),
     };
@@ -152,9 +185,14 @@ fn last_lines(text: &str) -> String {
 
 /// Runs the script with its output in files: a daemon it starts may keep those open for as long as it
 /// likes, where a pipe would have us wait for it.
-fn to_its_end(bed: &Bed, script: &Path, journal: &Journal) -> Result<ExitStatus, BedError> {
-    let failed = |tried: &str| BedError::io(format!("{tried} set-up script {}", script.display()));
-    let mut outputs = [Output::new(journal, STDOUT)?, Output::new(journal, STDERR)?];
+fn to_its_end(
+    bed: &Bed,
+    script: &Path,
+    (kind, [stdout, stderr]): Kind,
+    journal: &Journal,
+) -> Result<ExitStatus, BedError> {
+    let failed = |tried: &str| BedError::io(format!("{tried} {kind} {}", script.display()));
+    let mut outputs = [Output::new(journal, stdout)?, Output::new(journal, stderr)?];
     let mut command = Command::new("/bin/sh");
     if is_executable(script) {
         let path = std::path::absolute(script);

@@ -1,8 +1,8 @@
 //! A lasting overload: whether the DUT holds its rate, whether its management path is alive meanwhile, and how long it takes
 //! until it is as before.
 //!
-//! One trial has both loads: many times the maximum forwarding rate, then half of that rate, without a break. Once a second
-//! the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
+//! One trial has both loads: many times the maximum forwarding rate, then half of that rate, without a break. The maximum is
+//! measured before and afterwards. Once a second the receiver's count is read. [`Management`](crate::tester::Management) asks the router's own address all the time.
 
 use super::recovery::{self, Recovery};
 use super::sizes::{self, Size, counts};
@@ -138,6 +138,10 @@ pub struct LastingFound {
     pub judged: Option<Judged>,
     /// How long the DUT went on losing frames.
     pub recovery: Recovery,
+    /// Frames lost after that, disturbances aside.
+    pub lost_later: u64,
+    /// The maximum forwarding rate, as measured afterwards.
+    pub maximum_after: Option<Rate>,
     /// CPU time that readings and questions took on the tester's CPUs.
     pub watching: Span,
 }
@@ -189,7 +193,11 @@ fn measure_size(
         let _first = path.begin();
     }
     overload(&mut tester, size, [&high, &low], trials)?;
-    size.doubts = recovery::doubts(&tester, size.judged.iter());
+    let later = std::iter::once(size.lost_later);
+    size.doubts = recovery::doubts(&tester, size.judged.iter(), later);
+    drop(tester);
+    let again = sizes::search_maximum(bed, &plan.measurement, &size.frames, trials)?;
+    size.maximum_after = Some(again.rate);
     Ok(())
 }
 
@@ -235,11 +243,12 @@ fn overload(
     }
     size.watching = Span::from_nanos(watching_ns);
     let stepped = stepped?;
-    let (last_lost, length) = (stepped.last_lost, stepped.trial.duration);
+    let loss = stepped.loss;
     let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
     let judged = trials.judged(Phase::Recovery, frames, *high, &rules, stepped.trial)?;
     if counts(&judged) {
-        size.recovery = Recovery::new(dropped, last_lost, length);
+        size.recovery = Recovery::new(dropped, &loss);
+        size.lost_later = loss.later;
     }
     let (trial, seconds) = (&judged.trial, &mut size.seconds);
     let times: Vec<_> = trial.stalls.iter().chain(&trial.others).copied().collect();

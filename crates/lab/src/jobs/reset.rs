@@ -1,11 +1,11 @@
 //! Reset (RFC 2544 section 26.6, updated by RFC 6201): for how long the DUT forwards nothing after a part of it was reset.
 //!
-//! In each trial at a constant load the part is reset once. The time is told twice: by the frames lost at that load, and
-//! by the longest time in which the receiver got no frame.
+//! In each trial at a constant load the part is reset once. The time is told twice: by the frames lost at that load, and by
+//! the longest time around the reset in which the receiver got no frame.
 
 mod part;
 
-pub use part::Part;
+pub use part::{Away, Part, Process};
 
 use super::recovery::{END, Recovery, RecoveryTrial, can_step};
 use super::sizes::{self, counts};
@@ -18,7 +18,7 @@ use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial::{self, Beside};
-use mpps_ebpf::instruments::receiver::Gap;
+use mpps_ebpf::instruments::receiver::{Gap, Looked};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 
@@ -29,6 +29,8 @@ const BEFORE: u64 = 4;
 /// The methods differ by no less than this share of the longer time before it is told. In a reset that takes long, a few
 /// frames that wait for the DUT's CPU at its end are no doubt.
 const APART_MIN: f64 = 0.05;
+/// Frames that waited in the DUT when the reset ended arrive for so long, ns. An outage may begin behind them.
+const WAITED_NS: u64 = 2_000_000;
 /// A DUT of whose frames less than this share of that before arrive is not as it was.
 const AS_BEFORE: f64 = 0.99;
 
@@ -43,8 +45,8 @@ pub struct ResetPlan {
     pub rate: Option<Rate>,
     /// Length of each trial.
     pub time: Span,
-    /// How long a part stays away before it is put back.
-    pub hold: Span,
+    /// How they are reset.
+    pub away: Away,
     /// Trials for each part.
     pub trials: u32,
 }
@@ -95,7 +97,7 @@ pub struct Told {
     pub unsent: u64,
     /// Frames that the reset lost, by the offered rate. Those slots count as lost, because nothing passed then.
     pub frame_loss: Span,
-    /// The longest time without a received frame, if it is around the reset.
+    /// The longest time without a received frame, of those around the reset; `None` where the receiver notes none.
     pub time_stamp: Option<Span>,
     /// Two exact methods may differ by so much.
     pub resolution: Span,
@@ -124,8 +126,7 @@ impl Told {
         let slot_ns = 1e9 / trial.offered.fps();
         let slots = |slots: u64| Span::from_nanos((slots as f64 * slot_ns).round() as u64);
         let late = trial.lateness.max_bucket().map(|(_, most)| most);
-        let is_around = |from: u64, to: u64| to > began_ns && from < ended_ns.max(began_ns + 1);
-        let gap = received.gap.filter(|gap| is_around(gap.from_ns, gap.to_ns));
+        let gap = received.gap;
         let rest = between(began_ns, last_ns);
         let silent = between(received.last_ns, last_ns);
         let sent = |from, to| trial::sent_between(&beside.marks, from, to).max(1.0);
@@ -175,8 +176,8 @@ impl Told {
         }
     }
 
-    /// Whether the longest outage was elsewhere while the machine's disturbances lost frames too: then nobody knows which
-    /// frames the reset lost.
+    /// Whether no outage was seen while the machine's disturbances lost frames: then nobody knows which frames the reset
+    /// lost.
     const fn is_hidden(&self) -> bool {
         self.elsewhere > 0 && self.time_stamp.is_none()
     }
@@ -224,9 +225,9 @@ impl PartResets {
         let unseen = (unseen > 0).then(|| Doubt {
             name: "no-gap",
             weight: Weight::Unsure(1),
-            seen: format!("trials whose longest time without a frame was not around the reset: {unseen}"),
-            why: "A pause of the machine was longer than the outage, so time stamps do not tell it.",
-            next: "Run again when the machine is quieter, or with --hold.",
+            seen: format!("trials without a time in which no receiving CPU got a frame around the reset: {unseen}"),
+            why: "The outage was shorter than the frames' distance on each CPU, or the CPUs had it at different times.",
+            next: "Run again with --hold, or with a higher --rate.",
         });
         let slower = told().filter(|told| !told.is_as_before).count();
         let slower = (slower > 0).then(|| Doubt {
@@ -241,7 +242,7 @@ impl PartResets {
         let hidden = (hidden > 0).then(|| Doubt {
             name: "reset-hidden",
             weight: Weight::Unsure(1),
-            seen: format!("reset {}: in {hidden} trials the machine's disturbances lost frames, and another outage was longer", self.part.name()),
+            seen: format!("reset {}: in {hidden} trials the machine's disturbances lost frames, and no outage was seen", self.part.name()),
             why: "Which frames the reset lost is not known, so these trials have no time.",
             next: "Run again when the machine is quieter, or with a longer --hold.",
         });
@@ -341,7 +342,7 @@ fn measure_part(
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
     for _ in 0..plan.trials {
-        let trial = one_trial(tester, part.part, offer, plan.hold, trials)?;
+        let trial = one_trial(tester, part.part, offer, &plan.away, trials)?;
         let lasting = trial.tried.recovery == Recovery::NotRecovered;
         part.trials.push(trial);
         if lasting {
@@ -360,20 +361,27 @@ pub fn one_trial(
     tester: &mut Tester<'_>,
     part: Part,
     offer: &Offer,
-    hold: Span,
+    away: &Away,
     trials: &mut Trials<'_>,
 ) -> Result<ResetTrial, JobError> {
     let bed = tester.bed;
     let before_ns = offer.duration.as_nanos() / BEFORE;
     let mut told = Told::default();
     let (judged, void) = sizes::repeat_void(|| {
-        let ready = part.prepare(bed, tester.traffic.ipv6)?;
+        let ready = part.prepare(bed, tester.traffic.ipv6, away)?;
+        let finder = tester.receivers.first();
+        let finder = finder.map_or(Ok(None), |receiver| receiver.gap_finder())?;
+        let look = |looked: &Looked| finder.as_ref().map_or(Ok(()), |finder| finder.look(looked));
         let beside = trial::run_beside(tester, offer, || {
             on_dut_cpus(bed, || {
                 wait_until(monotonic_ns() + before_ns);
                 let began_ns = monotonic_ns();
-                ready.reset(bed, hold)?;
-                Ok::<_, JobError>([began_ns, monotonic_ns()])
+                let looked = Looked::from(began_ns);
+                look(&looked)?;
+                ready.reset(bed)?;
+                let ended_ns = monotonic_ns();
+                look(&looked.until(ended_ns + WAITED_NS))?;
+                Ok::<_, JobError>([began_ns, ended_ns])
             })
         })?;
         let reset_ns = match &beside.did {
@@ -390,6 +398,7 @@ pub fn one_trial(
             judged,
             void,
             recovery,
+            lost_later: 0,
         },
         told,
     })
@@ -520,24 +529,22 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_elsewhere_is_not_the_resets() {
-        for elsewhere in [[100, 200], [300, 400]] {
-            let told = told(&beside(1_000, elsewhere));
-            assert_eq!((told.time_stamp, told.disagreement()), (None, None));
-            assert_eq!(told.frame_loss, Span::from_millis(100));
-        }
+    fn without_a_gap_frame_loss_alone_tells_a_time() {
+        let mut unseen = beside(1_000, [250, 350]);
+        unseen.received.gap = None;
+        let told = told(&unseen);
+        assert_eq!((told.time_stamp, told.disagreement()), (None, None));
+        assert_eq!(told.frame_loss, Span::from_millis(100));
     }
 
     #[test]
     fn a_pause_of_the_machine_is_no_reset_time() {
-        let paused = |gap_ms| {
-            let mut beside = beside(600, gap_ms);
-            beside.trial.disturbed.lost = Some(600);
-            told(&beside).recovery(true)
-        };
-        assert_eq!(paused([700, 760]), Recovery::NotMeasured);
+        let mut paused = beside(600, [250, 310]);
+        paused.trial.disturbed.lost = Some(600);
         let around = Recovery::After(Span::from_millis(60));
-        assert_eq!(paused([250, 310]), around);
+        assert_eq!(told(&paused).recovery(true), around);
+        paused.received.gap = None;
+        assert_eq!(told(&paused).recovery(true), Recovery::NotMeasured);
     }
 
     #[test]
@@ -565,6 +572,7 @@ mod tests {
                 },
                 void: 0,
                 recovery,
+                lost_later: 0,
             },
             told: Told {
                 frame_loss: Span::from_millis(ms),

@@ -13,7 +13,6 @@ const FRAMES_MIN: f64 = 100.0;
 const FOREIGN_MIN: f64 = 0.05;
 /// Fewer samples do not tell where the time goes.
 const SAMPLES_MIN: usize = 20;
-/// Of the intervals' draws.
 /// Tasks that are named.
 const TASKS_MAX: usize = 8;
 /// A task with less of a CPU is not named.

@@ -25,7 +25,7 @@ mod stepped;
 mod windows;
 
 pub use beside::{Beside, run_beside, sent_between};
-pub use stepped::{Passed, Stepped, run_stepped, run_stepped_watched};
+pub use stepped::{LossEnd, Passed, Stepped, run_stepped, run_stepped_watched};
 
 use crate::clock::wait_for;
 use crate::fib::Replay;

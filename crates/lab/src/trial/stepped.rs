@@ -1,9 +1,14 @@
 //! A trial whose load drops to a lower one (RFC 2544 26.5).
 
-use super::{Begun, gap_fp, marks, send_load, windows};
+use super::disturbed::Disturbances;
+use super::{Begun, gap_fp, marks, rules, send_load, windows};
 use crate::tester::{GoOn, Tester, TesterError, WhileSending};
 use mpps_ebpf::instruments::sender::Slow;
-use mpps_method::{Losses, Offer, Span, Trial};
+use mpps_method::pattern::Ending;
+use mpps_method::{Offer, Span, Trial, disturbed};
+
+/// The DUT has recovered when it loses no frame for this part of the time after the drop.
+const CLEAN: f64 = 0.1;
 
 /// A trial whose load drops to a lower one without a break (RFC 2544 26.5).
 #[derive(Clone, Debug)]
@@ -12,8 +17,19 @@ pub struct Stepped {
     pub trial: Trial,
     /// Time from the first slot to the drop of the load. `None`: it did not drop.
     pub dropped: Option<Span>,
-    /// When the last frame was sent that was lost outside disturbances.
-    pub last_lost: Option<Span>,
+    /// How its loss ended.
+    pub loss: LossEnd,
+}
+
+/// How the loss of such a trial ended, disturbances aside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LossEnd {
+    /// When the last frame was sent that was lost before a stretch without loss. `None`: none was.
+    pub last: Option<Span>,
+    /// Whether there was such a stretch after the drop.
+    pub is_over: bool,
+    /// Frames lost after it.
+    pub later: u64,
 }
 
 /// How far a sender is.
@@ -64,15 +80,29 @@ pub fn run_stepped_watched(
     let sent = send_load(tester, begun.order, &minding)?;
     let (started_ns, slowed_ns) = (sent.started_ns, sent.slowed_ns);
     let marks = marks(tester, &sent)?;
+    let (order, outcome) = (begun.order, sent.clone());
     let trial = begun.end(tester, sent)?;
-    let left = |losses: &Losses| {
-        let sequence = losses.last.first + losses.last.frames - 1;
+    let times = trial.stalls.iter().chain(&trial.others);
+    let guard = rules::choose(tester, high).guard;
+    let times = disturbed::excluded(times, &guard, trial.duration);
+    let without = Disturbances::new(times, &order, &outcome, &marks).sequences(0);
+    let frames = outcome.sent[0];
+    let seen = tester.receivers.first();
+    let seen = seen.map_or(Ok(Vec::new()), |receiver| receiver.seen(frames))?;
+    let dropped = windows::count_at(&marks, slowed_ns, |mark| (mark.ns, mark.sequence[0])) as u64;
+    let stretch = (frames.saturating_sub(dropped) as f64 * CLEAN).ceil() as u64;
+    let ending = Ending::from_bitmap(&seen, frames, &without, (dropped, stretch.max(1)));
+    let left = |sequence: u64| {
         let ns = windows::count_at(&marks, sequence, |mark| (mark.sequence[0], mark.ns));
         Span::from_nanos((ns as u64).saturating_sub(started_ns))
     };
     Ok(Stepped {
         dropped: (slowed_ns > 0).then(|| Span::from_nanos(slowed_ns - started_ns)),
-        last_lost: trial.losses.first().map(left),
+        loss: LossEnd {
+            last: ending.last.map(left),
+            is_over: ending.is_over,
+            later: ending.later,
+        },
         trial,
     })
 }

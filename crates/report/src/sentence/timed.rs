@@ -141,7 +141,19 @@ pub fn reset(line: &ResetLine) -> String {
         times.filter(|ns| *ns == 0).count(),
     );
     let time = |ns: u64| number::time(ns as f64);
-    let stamp = line.time_stamp_ns.map(time);
+    // The median by time stamps is of fewer trials where an outage was not seen in some.
+    let told = line
+        .trials
+        .iter()
+        .filter(|trial| trial.tried.recovery_ns.is_some());
+    let stamped = told.filter(|trial| trial.time_stamp_ns.is_some()).count();
+    let stamp = line
+        .time_stamp_ns
+        .map(time)
+        .map(|stamp| match stamped == count {
+            true => stamp,
+            false => format!("{stamp} (in {stamped} of {all})"),
+        });
     let held = match line.hold_ns {
         0 => String::new(),
         ns => format!(", of which it was held away for {}", time(ns)),

@@ -227,6 +227,7 @@ pub fn overloads() -> String {
             verdict_text: Some("lossy: 9 000 frames lost".to_owned()),
             recovered: Recovered::Recovered,
             recovery_ns: Some(12_000_000),
+            max_forwarding_afterwards_fps: None,
             watching_ns: 9_000_000,
             why: None,
             doubts: planted(),

@@ -1,5 +1,6 @@
 use super::*;
 use crate::tests::net;
+use mpps_wire::mrt::Header;
 
 fn read(text: &[u8], v6: bool) -> Result<Changes, String> {
     let choosing = ChooseOptions {
@@ -87,7 +88,7 @@ fn an_error_names_file_line_and_content() {
         (b"TABLE_DUMP2|1|B|10.0.0.1|1|1.0.0.0/24|1\n", "line 1"),
         (
             b"2 A 20.0.0.0/8\n1 A 20.0.0.0/8\n",
-            "line 2 at octet 15: it is 1.000 s before the line above",
+            "line 2 at octet 15: it is 1.000 s before the one above",
         ),
         (
             b"2 A 20.0.0.0/8\nA 20.0.0.0/8\n",
@@ -122,12 +123,118 @@ fn a_packed_file_that_was_cut_is_refused() {
     assert!(error.starts_with("read updates: line "), "{error}");
 }
 
+/// A record of BGP4MP (or BGP4MP_ET) with 4-octet AS numbers: an UPDATE of this body from 10.0.0.1.
+fn mrt_update(time: (u32, Option<u32>), body: &[u8]) -> Vec<u8> {
+    let length = 19 + body.len() as u16;
+    let micros = time
+        .1
+        .map_or(Vec::new(), |micros| micros.to_be_bytes().to_vec());
+    let peers = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 10, 0, 0, 1, 10, 0, 0, 2];
+    let message = [&[255; 16][..], &length.to_be_bytes(), &[2], body].concat();
+    let octets = [&micros[..], &peers, &message].concat();
+    let header = Header {
+        timestamp: time.0,
+        kind: if time.1.is_some() { 17 } else { 16 },
+        subtype: 4,
+        length: octets.len() as u32,
+    };
+    [&header.octets()[..], &octets].concat()
+}
+
+/// ORIGIN, an empty AS_PATH and NEXT_HOP, which every announcement has.
+const ATTRIBUTES: [u8; 14] = [0x40, 1, 1, 0, 0x40, 2, 0, 0x40, 3, 4, 10, 0, 0, 1];
+
+fn updates() -> Vec<u8> {
+    // 20/8 and 21.1/16 announced; then 20/8 withdrawn and 22/8 announced; then 2a00:1::/32 by MP_REACH.
+    let two = [&[0, 0, 0, 14][..], &ATTRIBUTES, &[8, 20, 16, 21, 1]].concat();
+    let both = [&[0, 2, 8, 20, 0, 14][..], &ATTRIBUTES, &[8, 22]].concat();
+    let next_hop = [&[0x2a, 0, 0, 1][..], &[0; 12]].concat();
+    let reach = [
+        &[0x80, 14, 26, 0, 2, 1, 16][..],
+        &next_hop,
+        &[0, 32, 0x2a, 0, 0, 1],
+    ]
+    .concat();
+    let v6 = [&[0, 0, 0, 36][..], &ATTRIBUTES[..7], &reach].concat();
+    [
+        mrt_update((1_700_000_000, None), &two),
+        mrt_update((1_700_000_001, Some(500_000)), &both),
+        mrt_update((1_700_000_002, None), &v6),
+    ]
+    .concat()
+}
+
 #[test]
-fn mrt_updates_name_the_remedy() {
-    // BGP4MP, subtype 4, 4 octets (RFC 6396 section 4.4).
-    let mrt = [&[0x65, 0, 0, 0, 0, 16, 0, 4, 0, 0, 0, 4, 1, 2, 3, 4][..]; 2].concat();
-    let error = read(&mrt, false).expect_err("MRT");
-    assert!(error.contains("line 1 at octet 0: MRT updates"), "{error}");
+fn mrt_updates_are_changes() {
+    let mrt = updates();
+    let changes = read(&mrt, false).expect("changes");
+    let wanted = [
+        "A 20.0.0.0/8 0",
+        "A 21.1.0.0/16 0",
+        "W 20.0.0.0/8 1500",
+        "A 22.0.0.0/8 1500",
+    ];
+    assert_eq!(
+        (told(&changes), changes.timed),
+        (wanted.map(str::to_owned).to_vec(), true)
+    );
+    let v6 = read(&mrt, true).expect("changes");
+    assert_eq!(told(&v6), ["A 2a00:1::/32 2000"]);
+    assert_eq!(v6.changes_left_out, 4);
+}
+
+/// The same updates as Debian's bgpdump prints them.
+#[test]
+fn mrt_and_its_text_are_the_same_changes() {
+    let mrt = updates();
+    let file = std::env::temp_dir().join(format!("mpps-updates-{}", std::process::id()));
+    std::fs::write(&file, &mrt).expect("a file");
+    let printed = std::process::Command::new("bgpdump")
+        .arg("-m")
+        .arg(&file)
+        .output();
+    std::fs::remove_file(&file).expect("it was there");
+    let Ok(printed) = printed else {
+        println!("SKIP: needs bgpdump (apt-get install bgpdump)");
+        return;
+    };
+    for v6 in [false, true] {
+        let [text, records] =
+            [&printed.stdout, &mrt].map(|octets| read(octets, v6).expect("changes"));
+        let named = |changes: &Changes| -> Vec<String> {
+            let all = told(changes).into_iter();
+            all.map(|line| line.rsplit_once(' ').expect("a time").0.to_owned())
+                .collect()
+        };
+        // bgpdump may leave the microseconds out.
+        assert_eq!(
+            named(&text),
+            named(&records),
+            "{}",
+            String::from_utf8_lossy(&printed.stdout)
+        );
+    }
+}
+
+#[test]
+fn damaged_mrt_updates_name_their_record() {
+    let mrt = updates();
+    for octets in 1..mrt.len() {
+        let _read_or_refused = read(&mrt[..octets], false);
+        let mut flipped = mrt.clone();
+        flipped[octets] ^= 0xff;
+        let _read_or_refused = read(&flipped, false);
+    }
+    let error = read(&mrt[..mrt.len() - 1], false).expect_err("cut");
+    assert!(
+        error.contains("record 3 at octet ") && error.contains("cut off"),
+        "{error}"
+    );
+    let table = [
+        0x65, 0, 0, 0, 0, 13, 0, 1, 0, 0, 0, 8, 10, 0, 0, 1, 0, 0, 0, 0,
+    ];
+    let error = read(&table, false).expect_err("a table");
+    assert!(error.contains("--table reads tables"), "{error}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod sender;
 pub mod template;
 mod wait;
 
+use self::receiver::GapFinder;
 use crate::tester::error::TesterError;
 use mpps_ebpf::instruments::receiver::{Received, WindowMark};
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark, Order, Outcome, Stopped};
@@ -102,6 +103,11 @@ pub trait TrafficReceiver {
     /// receiver that keeps no windows.
     fn windows(&self, _from_ns: u64, _to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {
         Ok(Vec::new())
+    }
+
+    /// Says when the receiver looks for its longest gap: at no time, once it is armed. `None`: it notes none.
+    fn gap_finder(&self) -> Result<Option<GapFinder>, TesterError> {
+        Ok(None)
     }
 
     /// How often and how long its program ran while runs were timed ([`mpps_linux::bpf::time_runs`]). `None`: the

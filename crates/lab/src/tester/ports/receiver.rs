@@ -5,9 +5,10 @@ use crate::bed::{Bed, Port};
 use crate::tester::dut_path::InPath;
 use crate::tester::error::TesterError;
 use crate::tester::programs::{self, attach_in, maps};
-use libbpf_rs::{MapCore, MapFlags};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use mpps_ebpf::Plain;
 use mpps_ebpf::instruments::receiver::{
-    Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
+    Looked, Received, ReceiverSkel, ReceiverSkelBuilder, WINDOW_SHIFT, WINDOWS_MAX, WindowMark,
 };
 use mpps_linux::bpf::{self, LinkKind, ProgramRuns};
 use mpps_linux::netns::NetNs;
@@ -77,6 +78,20 @@ impl Receiver {
     }
 }
 
+/// Says when a receiver looks for its longest gap. Another thread may say it while the receiver counts.
+pub struct GapFinder(MapHandle);
+
+impl GapFinder {
+    /// From now on this counts.
+    ///
+    /// # Errors
+    /// The kernel refused to write the map.
+    pub fn look(&self, looked: &Looked) -> Result<(), TesterError> {
+        let written = self.0.update(&KEY, looked.octets(), MapFlags::ANY);
+        written.map_err(|e| TesterError::bpf("look for a gap", &e))
+    }
+}
+
 impl TrafficReceiver for Receiver {
     fn arm(
         &self,
@@ -89,6 +104,7 @@ impl TrafficReceiver for Receiver {
         let maps = &self.skel.maps;
         maps::write(&maps.trial, 0, &u64::from(id), ARM)?;
         maps::write(&maps.trial, 1, &u64::from(canary_id), ARM)?;
+        maps::write(&maps.gaps, 0, &Looked::NEVER, ARM)?;
         let cpus = maps::possible_cpus()?;
         let empty = vec![vec![0; maps.counts.value_size() as usize]; cpus];
         maps.counts
@@ -107,6 +123,12 @@ impl TrafficReceiver for Receiver {
     fn read(&self) -> Result<Received, TesterError> {
         let counts = maps::read_per_cpu(&self.skel.maps.counts, 0, READ)?;
         Ok(Received::from_cpus(&counts))
+    }
+
+    fn gap_finder(&self) -> Result<Option<GapFinder>, TesterError> {
+        let handle = MapHandle::try_from(&self.skel.maps.gaps);
+        let handle = handle.map_err(|e| TesterError::bpf("share the receiver's map", &e))?;
+        Ok(Some(GapFinder(handle)))
     }
 
     fn windows(&self, from_ns: u64, to_ns: u64) -> Result<Vec<Vec<WindowMark>>, TesterError> {

@@ -104,9 +104,9 @@ fn a_damaged_record_is_an_error_or_counted() {
     for (at, value, what) in [
         (16, 33, "a prefix of 33 bits"),
         (20, 2, "a RIB entry needs 6 octets"),
-        (20, 0, "octets after the last RIB entry"),
+        (20, 0, "octets after its last entry"),
         (28, 9, "BGP attributes needs 9 octets"),
-        (11, 21, "octets after the last RIB entry"),
+        (11, 21, "octets after its last entry"),
         (11, 19, "BGP attributes needs 3 octets, there are 2"),
         (11, 0, "a sequence number needs 4 octets"),
         (8, 0xff, "a record of 4278190100 octets, over"),

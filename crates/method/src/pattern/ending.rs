@@ -1,0 +1,98 @@
+//! When loss ended after the load had dropped (RFC 2544 26.5).
+//!
+//! The last lost frame alone does not tell: one frame that the machine lost at the very end would be a DUT that never
+//! recovers. So loss has ended when no frame is lost for a stretch. What is lost later is counted apart.
+
+use super::passed_over;
+use super::runs::Runs;
+use std::ops::Range;
+
+/// How the loss of a trial ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The last frame lost before the stretch without loss; `None`: none was lost before it.
+    pub last: Option<u64>,
+    /// Whether there was such a stretch after the drop.
+    pub is_over: bool,
+    /// Frames lost after it.
+    pub later: u64,
+}
+
+impl Ending {
+    /// From the receiver's bitmap of `sent` frames, the sequences `without` aside. The frame `dropped` was the first of the
+    /// lower load; a stretch has so many frames.
+    #[must_use]
+    pub fn from_bitmap(
+        words: &[u64],
+        sent: u64,
+        without: &[Range<u64>],
+        (dropped, stretch): (u64, u64),
+    ) -> Self {
+        let mut ending = Self::default();
+        let is_clean = |last: Option<u64>, next: u64| {
+            let from = last.map_or(0, |last| last + 1).max(dropped);
+            let passed = passed_over(without, next).saturating_sub(passed_over(without, from));
+            next.saturating_sub(from).saturating_sub(passed) >= stretch
+        };
+        for run in Runs::new(words, sent, without) {
+            ending.is_over |= run.first > dropped && is_clean(ending.last, run.first);
+            if ending.is_over {
+                ending.later += run.frames;
+            } else {
+                ending.last = Some(run.first + run.frames - 1);
+            }
+        }
+        ending.is_over |= is_clean(ending.last, sent);
+        ending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 640 frames, of which 320 at the lower load; a stretch of 32.
+    fn ending(lost: &[u64], without: &[Range<u64>]) -> Ending {
+        let mut words = [u64::MAX; 10];
+        for sequence in lost {
+            words[(sequence / 64) as usize] &= !(1 << (sequence % 64));
+        }
+        Ending::from_bitmap(&words, 640, without, (320, 32))
+    }
+
+    #[test]
+    fn one_frame_at_the_end_is_later_and_not_lasting() {
+        let overload: Vec<u64> = (0..330).step_by(3).collect();
+        let over = Ending {
+            last: Some(327),
+            is_over: true,
+            later: 0,
+        };
+        assert_eq!(ending(&overload, &[]), over);
+        let stray: Vec<u64> = overload.iter().copied().chain([630, 639]).collect();
+        assert_eq!(ending(&stray, &[]), Ending { later: 2, ..over });
+    }
+
+    #[test]
+    fn loss_that_goes_on_is_not_over() {
+        let steady: Vec<u64> = (0..640).step_by(30).collect();
+        let lasting = ending(&steady, &[]);
+        assert_eq!((lasting.last, lasting.is_over), (Some(630), false));
+        // A pause of the machine is no evidence of a stretch without loss.
+        let before: Vec<u64> = (0..600).step_by(30).collect();
+        assert!(ending(&before, &[]).is_over);
+        assert!(!ending(&before, &[575..630]).is_over);
+        assert!(!ending(&(0..640).collect::<Vec<_>>(), &[]).is_over);
+    }
+
+    #[test]
+    fn without_loss_before_the_drop_nothing_ended() {
+        let none = Ending {
+            last: None,
+            is_over: true,
+            later: 0,
+        };
+        assert_eq!(ending(&[], &[]), none);
+        assert_eq!(ending(&[600], &[]), Ending { later: 1, ..none });
+    }
+}
