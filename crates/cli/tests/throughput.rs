@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 /// A restless machine may disturb every trial of a run; how often a test tries again.
 const ATTEMPTS: u32 = 6;
 
-/// A third of it is for overload, as long as its fewest trials take; without, that takes 10 s.
-const BUDGET: &str = "9s";
+/// A third of it is for overload; without, that takes 10 s.
+const BUDGET: &str = "12s";
 
 /// Short trials, coarse steps, little overload.
 const QUICK: [&str; 9] = [

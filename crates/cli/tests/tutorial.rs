@@ -17,7 +17,7 @@ fn blocks() -> Vec<String> {
 
 /// With less time for the first result than a reader gives it, which changes nothing that the text speaks of.
 fn hastened(block: &str) -> String {
-    let (first, short) = ("--budget 20s --record first", "--budget 9s --record first");
+    let (first, short) = ("--budget 20s --record first", "--budget 12s --record first");
     block.replace(first, short)
 }
 
