@@ -1,42 +1,45 @@
-//! The test programs in their groups, and how each group is run: those that disturb nobody side by side, those that
-//! measure one at a time, because two that measure at once void each other's trials.
+//! The test programs in their groups, and how each group is run: those that are indifferent to disturbances side by side,
+//! those that measure one at a time, because two that measure at once void each other's trials.
 use crate::failure::Failure;
 use crate::privilege::Privilege;
 use crate::programs::Program;
 use crate::tally::{Reader, Tally};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 19] = [
+const FREE: [&str; 25] = [
     "cli/bad_input",
+    "cli/compare_series",
     "cli/generate",
     "cli/help",
     "cli/records",
     "cli/report",
+    "cli/show",
     "cli/simulate",
     "cli/table",
     "cli/without_lab",
     "record/bench_runs",
+    "record/compared",
     "record/damaged",
     "record/golden",
+    "record/jobs",
+    "record/loading",
     "record/schema",
     "report/browser",
     "report/formats",
     "report/page",
     "report/tree",
+    "report/values",
     "tables/mutated",
     "tables/real_files",
     "method/mlrsearch",
 ];
 
-/// Tests on beds or namespaces of their own that measure nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 18] = [
+/// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
+const BESIDE: [&str; 17] = [
     "cli/fib",
-    "cli/safety",
     "ebpf/programs",
     "lab/bed",
     "lab/fib",
@@ -55,13 +58,30 @@ const BESIDE: [&str; 18] = [
     "linux/tc",
 ];
 
+/// Tests of trials that hold whatever disturbs the machine: every frame is accounted for, and what is left of a run.
+const COUNTED: [&str; 11] = [
+    "cli/doctor",
+    "cli/safety",
+    "cli/trial",
+    "lab/destinations",
+    "lab/device_counts",
+    "lab/exit",
+    "lab/external",
+    "lab/kernel_interfaces",
+    "lab/killed_trial",
+    "lab/packet_port",
+    "lab/probe",
+];
+
 /// How a program's tests may be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// As whoever asks, tests of a program side by side.
     Free,
-    /// As root, one test at a time in each of two programs.
+    /// As root, one test at a time in each program.
     Beside,
+    /// The same, but never two at once: each has real-time threads that wait for one another on both CPUs.
+    Counted,
     /// As root, one test at a time on the whole machine. Every program that no list names.
     Alone,
 }
@@ -74,22 +94,11 @@ impl Group {
             Group::Free
         } else if BESIDE.contains(&name) {
             Group::Beside
+        } else if COUNTED.contains(&name) {
+            Group::Counted
         } else {
             Group::Alone
         }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Group::Free => "without a bed",
-            Group::Beside => "on beds, measuring nothing",
-            Group::Alone => "that measure",
-        }
-    }
-
-    /// Programs at a time.
-    fn workers(self) -> usize {
-        if self == Group::Beside { 2 } else { 1 }
     }
 }
 
@@ -111,42 +120,50 @@ pub struct Outcome {
     pub failed: Vec<Failed>,
 }
 
-/// Runs a group's programs, each whole. `able` is how root's rights are had, if at all.
-pub fn run_group(
-    programs: &[Program],
-    group: Group,
-    able: Option<Privilege>,
-) -> Result<Outcome, Failure> {
-    let places: Vec<usize> = (0..programs.len())
-        .filter(|&place| Group::from_program(&programs[place]) == group)
-        .collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let begun = Instant::now();
-    std::thread::scope(|scope| {
-        for _ in 0..group.workers() {
-            scope.spawn(|| {
-                while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let ended = run(programs, place, &[], able);
-                    if let Ok(mut done) = done.lock() {
-                        done.push(ended);
-                    }
-                }
-            });
-        }
-    });
-    let mut all = Outcome::default();
-    for ended in done.into_inner().unwrap_or_default() {
-        let ended = ended?;
-        all.tally.add(ended.tally);
-        all.failed.extend(ended.failed);
+impl Outcome {
+    /// Adds another's.
+    pub fn add(&mut self, other: Outcome) {
+        self.tally.add(other.tally);
+        self.failed.extend(other.failed);
     }
+}
+
+/// Runs programs, each whole, and tells what came of each group. The lanes run side by side; the programs of a lane's
+/// groups run one after the other. `able` is how root's rights are had, if at all.
+pub fn run_lanes(
+    programs: &[Program],
+    lanes: &[&[Group]],
+    able: Option<Privilege>,
+) -> Result<Vec<(Group, Outcome)>, Failure> {
+    let begun = Instant::now();
+    let run_group = |group: Group| {
+        let mut all = Outcome::default();
+        let is_its_own = |place: &usize| Group::from_program(&programs[*place]) == group;
+        for place in (0..programs.len()).filter(is_its_own) {
+            all.add(run(programs, place, &[], able)?);
+        }
+        Ok((group, all))
+    };
+    let run_lane = |groups: &[Group]| -> Result<Vec<(Group, Outcome)>, Failure> {
+        groups.iter().map(|&group| run_group(group)).collect()
+    };
+    let mut ended = Vec::new();
+    std::thread::scope(|scope| {
+        let lanes = lanes.iter().map(|groups| scope.spawn(|| run_lane(groups)));
+        for lane in lanes.collect::<Vec<_>>() {
+            let crashed = |_| Err(Failure::new("a thread that runs tests crashed"));
+            ended.extend(lane.join().unwrap_or_else(crashed)?);
+        }
+        Ok(())
+    })?;
+    let mut tally = Tally::default();
+    ended.iter().for_each(|(_, all)| tally.add(all.tally));
     println!(
-        "\nxtask: {} tests {} in {:.0} s\n",
-        all.tally.passed + all.tally.failed + all.tally.skipped,
-        group.title(),
+        "\nxtask: {} tests in {:.0} s\n",
+        tally.passed + tally.failed + tally.skipped,
         begun.elapsed().as_secs_f64()
     );
-    Ok(all)
+    Ok(ended)
 }
 
 /// Runs these tests again, one at a time.
@@ -157,9 +174,7 @@ pub fn run_again(
 ) -> Result<Outcome, Failure> {
     let mut all = Outcome::default();
     for one in failed {
-        let ended = run(programs, one.program, &[&one.test], able)?;
-        all.tally.add(ended.tally);
-        all.failed.extend(ended.failed);
+        all.add(run(programs, one.program, &[&one.test], able)?);
     }
     Ok(all)
 }
@@ -243,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_tests_that_a_list_names_are_there() {
-        for name in FREE.iter().chain(&BESIDE) {
+        for name in FREE.iter().chain(&BESIDE).chain(&COUNTED) {
             let (package, file) = name.split_once('/').expect("crate and file");
             let path = format!("crates/{package}/tests/{file}.rs");
             assert!(crate::root().join(&path).is_file(), "{path}");

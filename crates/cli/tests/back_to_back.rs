@@ -13,7 +13,7 @@ fn the_longest_burst_is_told_and_shown_again() {
     let scratch = Scratch::new("burst");
     let record = scratch.path("record.jsonl");
     let words =
-        "back-to-back --frame 64 --repeat 2 --time 0.2 --budget 20s --rx-ring 1024 --record";
+        "back-to-back --frame 64 --repeat 2 --time 0.2 --budget 12s --rx-ring 1024 --record";
     let words: Vec<&str> = words.split(' ').collect();
     let ended = run(mpps(&words).arg(&record));
     assert_gone(ended.bed());

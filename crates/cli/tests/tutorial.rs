@@ -15,6 +15,12 @@ fn blocks() -> Vec<String> {
     blocks.map(block).collect()
 }
 
+/// With less time for the first result than a reader gives it, which changes nothing that the text speaks of.
+fn hastened(block: &str) -> String {
+    let (first, short) = ("--budget 20s --record first", "--budget 12s --record first");
+    block.replace(first, short)
+}
+
 /// Every place at which the document shows the program at work is one of these blocks.
 #[test]
 fn every_command_is_in_a_block_of_its_own() {
@@ -55,7 +61,7 @@ fn each_command_runs() {
     let (mut said, mut disturbed) = (String::new(), false);
     for block in blocks() {
         let ended = run(Command::new("bash")
-            .args(["-e", "-c", &block])
+            .args(["-e", "-c", &hastened(&block)])
             .current_dir(scratch.path("."))
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("XDG_STATE_HOME", scratch.path("state"))

@@ -50,7 +50,7 @@ fn the_longest_burst_fills_the_beds_own_ring() {
         minimum: Rate::from_fps(1_000.0),
         maximum: None,
         link: Link::NOTIONAL,
-        budget: Some(Span::from_millis(30_000)),
+        budget: Some(Span::from_millis(20_000)),
         receiver: None,
     };
     let plan = BurstPlan {

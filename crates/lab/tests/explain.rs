@@ -44,7 +44,7 @@ fn explained(bed: &Bed, burn_ns: Option<u64>) -> Option<ProfileLine> {
             traffic: support::traffic(),
             port: None,
             loads: vec![Load::Max],
-            time: Span::from_millis(500),
+            time: Span::from_millis(300),
             trials: 3,
             receiver: None,
         },

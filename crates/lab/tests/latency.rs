@@ -12,7 +12,7 @@ use mpps_method::{Rate, Span, statistics};
 const ATTEMPTS: u32 = 3;
 /// Of trials without and with the delay, for a machine's latency wanders.
 const PAIRS: u32 = 3;
-const TIME: Span = Span::from_millis(1_000);
+const TIME: Span = Span::from_millis(500);
 /// The delay is time of the DUT's CPU: at 10 000 frames/s it would be all of it.
 const DELAYED_FPS: f64 = 2_000.0;
 const DELAY_NS: u64 = 100_000;

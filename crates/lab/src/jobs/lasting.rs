@@ -421,6 +421,23 @@ mod tests {
     }
 
     #[test]
+    fn a_path_dead_all_along_is_asked_and_never_back() {
+        let readings = [1_000, 2_000, 3_000].map(|ms| Reading {
+            ns: ms * MS,
+            sent: 0,
+            received: 0,
+            steal_ns: Vec::new(),
+        });
+        let told = |dead| managed(&asked(dead), &readings, Some(Span::from_millis(2_000)));
+        let dead = told(0..10_000);
+        assert_eq!((dead.before.asked, dead.before.answered), (10, 0));
+        assert_eq!((dead.during.asked, dead.during.answered), (20, 0));
+        assert_eq!(dead.during.longest, Span::from_millis(2_000));
+        assert_eq!((dead.seconds.len(), dead.back), (2, None));
+        assert_eq!(told(0..0).back, Some(Span::ZERO));
+    }
+
+    #[test]
     fn a_second_is_the_difference_of_two_readings() {
         let reading = |ns, sent, received, steal: [u64; 2]| Reading {
             ns,
