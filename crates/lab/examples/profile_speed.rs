@@ -6,8 +6,8 @@
 use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::explain::Divided;
 use mpps_lab::profile::{Sample, SamplingClock, Segment, Symbols, Taken, resolve};
-use mpps_method::stage::Router;
 use mpps_method::random::Random;
+use mpps_method::stage::Router;
 use std::error::Error;
 
 const CPUS: u64 = 4;

@@ -24,8 +24,8 @@ use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, T
 use crate::traffic::Traffic;
 use crate::trial;
 use evidence::Counters;
-use mpps_linux::task;
 use model::Tried;
+use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine, ProfiledLoad};
