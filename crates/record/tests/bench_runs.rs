@@ -36,6 +36,7 @@ fn lines(run: &Run) -> usize {
         + run.results.len()
         + run.points.len()
         + run.comparisons.len()
+        + run.profiles.len()
         + run.sweeps.len()
         + run.calibrations.len()
         + usize::from(run.end.is_some())
@@ -56,6 +57,7 @@ fn rewritten(records: &Records) -> Vec<u8> {
         written(&mut text, &run.name, &run.results);
         written(&mut text, &run.name, &run.points);
         written(&mut text, &run.name, &run.comparisons);
+        written(&mut text, &run.name, &run.profiles);
         written(&mut text, &run.name, &run.sweeps);
         written(&mut text, &run.name, &run.calibrations);
         written(&mut text, &run.name, run.end.as_slice());
