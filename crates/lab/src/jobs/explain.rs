@@ -198,7 +198,8 @@ impl Explainer<'_> {
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
         if let Some(evidence) = &mut size.line.evidence {
-            evidence.locks_in = limit::most_locked(&size.line.stacks);
+            let by_cycles = size.line.clock.as_deref() == Some("cycles");
+            evidence.locks_in = limit::most_locked(&size.line.stacks, by_cycles);
         }
         size.line.loads.push(saturated.load);
         let tried = |one: &Profiled| Tried::new(one, self.sends);
