@@ -9,8 +9,9 @@ use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use mpps_lab::jobs::{Observer, Report, ResultObserver};
 use mpps_method::{FrameSpec, Span};
-use mpps_record::{PartChange, PartCost, ProfileChange, ProfileLine, ProfiledLoad};
+use mpps_record::{Drops, PartChange, PartCost, ProfileChange, ProfileLine, ProfiledLoad};
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 /// Another try for a restless machine.
 const TRIES: u32 = 3;
@@ -133,12 +134,44 @@ fn changed<'a>(parts: &'a [PartChange], name: &str) -> &'a PartChange {
     found.unwrap_or_else(|| panic!("no {name} in {parts:?}"))
 }
 
+/// A bed whose router has these rules of nft in the forward hook, where there is nft.
+fn ruled(name: &str, rules: &str) -> Bed {
+    let script = std::env::temp_dir().join(format!("mpps-{name}-{}", std::process::id()));
+    let script_text = format!(
+        "#!/bin/sh\nset -e\ncommand -v nft >/dev/null || exit 0\nnft add table ip planted\n\
+         nft 'add chain ip planted forward {{ type filter hook forward priority 0; }}'\n{rules}\n"
+    );
+    std::fs::write(&script, script_text).expect("write");
+    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
+    let ruled = Bed::raise(&BedPlan {
+        dut_setup: Some(script.clone()),
+        ..support::plan()
+    });
+    std::fs::remove_file(&script).expect("tidy up");
+    ruled.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The rule's drops are named, and frames that the receiver took at the exit are none.
+fn assert_drops_named(line: &ProfileLine) {
+    let drops = &line.evidence.as_ref().expect("evidence").drops;
+    let share = |reason: &str| {
+        let of = |drops: &&Drops| drops.reason.as_deref() == Some(reason);
+        drops.iter().find(of).map_or(0.0, |drops| drops.share)
+    };
+    let before = drops.iter().filter(|drops| drops.place != "router");
+    let reached = 1.0 - before.map(|drops| drops.share).sum::<f64>();
+    let planted = share("NETFILTER_DROP") / reached;
+    assert!((0.018..0.022).contains(&planted), "{planted}: {drops:?}");
+    assert_eq!(share("TC_EGRESS"), 0.0, "{drops:?}");
+}
+
 #[test]
 fn a_profile_is_sound() {
     if !support::can_run() {
         return;
     }
-    let Some(line) = explained(&support::bed(), Some(500)) else {
+    let rule = "nft add rule ip planted forward numgen inc mod 50 == 0 drop";
+    let Some(line) = explained(&ruled("drops", rule), Some(500)) else {
         support::skip!("a quieter machine");
     };
     assert_sound(&line);
@@ -146,6 +179,9 @@ fn a_profile_is_sound() {
     // Most of the router's time is the planted one.
     let rx = stage(&line, "RX");
     assert!(rx.ns.median > 0.3 * saturated(&line).router_ns, "{rx:?}");
+    if Command::new("nft").arg("--version").output().is_ok() {
+        assert_drops_named(&line);
+    }
 }
 
 #[test]
@@ -182,19 +218,8 @@ fn rules_cost_where_the_forward_hook_is() {
     if !support::can_run() {
         return;
     }
-    let script = std::env::temp_dir().join(format!("mpps-rules-{}", std::process::id()));
-    let rules = "#!/bin/sh\nset -e\ncommand -v nft >/dev/null || exit 0\nnft add table ip planted\n\
-                 nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
-                 for n in $(seq 100); do echo add rule ip planted forward ip saddr 203.0.113.$n drop; done | nft -f -\n";
-    std::fs::write(&script, rules).expect("write");
-    std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("executable");
-    let plain = support::bed();
-    let ruled = Bed::raise(&BedPlan {
-        dut_setup: Some(script.clone()),
-        ..support::plan()
-    });
-    std::fs::remove_file(&script).expect("tidy up");
-    let ruled = ruled.unwrap_or_else(|error| panic!("{error}"));
+    let rules = "for n in $(seq 100); do echo add rule ip planted forward ip saddr 203.0.113.$n drop; done | nft -f -";
+    let (plain, ruled) = (support::bed(), ruled("rules", rules));
     let mut seen = Vec::new();
     for _ in 0..TRIES {
         let Some(change) = against([&plain, &ruled], [None, None]) else {

@@ -1,9 +1,12 @@
-//! Perf events: a clock to hang eBPF programs on ([`CpuClock`]), and samples of a CPU's work ([`CpuSampler`]).
+//! Perf events: a clock to hang eBPF programs on ([`CpuClock`]), samples of a CPU's work ([`CpuSampler`]), and counts of
+//! it ([`CpuCounter`]).
 
+mod counter;
 mod record;
 mod ring;
 mod sampler;
 
+pub use counter::{Count, Counted, CpuCounter, Energy, why_not};
 pub use record::{Record, Sampled, records};
 pub use sampler::{CpuSampler, SamplingClock};
 
@@ -85,10 +88,15 @@ impl CpuClock {
 
 /// What an event has counted; the kernel brings it up to date.
 fn counted(event: &OwnedFd, object: &str) -> Result<u64> {
-    let mut bytes = [0; 8];
-    nix::unistd::read(event, &mut bytes)
+    numbers(event, object).map(|[counted]| counted)
+}
+
+/// What reading an event gives: as many numbers as its format asks for.
+fn numbers<const N: usize>(event: &OwnedFd, object: &str) -> Result<[u64; N]> {
+    let mut bytes = [[0; 8]; N];
+    nix::unistd::read(event, bytes.as_flattened_mut())
         .map_err(|e| Error::from_errno("read", object, e as i32))?;
-    Ok(u64::from_ne_bytes(bytes))
+    Ok(bytes.map(u64::from_ne_bytes))
 }
 
 /// Requests to an event that take no argument.

@@ -91,8 +91,8 @@ pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use profile::{
-    CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Looking, PartChange,
-    PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad,
+    CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,
+    PartChange, PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad,
 };
 pub use read::{Records, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};

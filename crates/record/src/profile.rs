@@ -36,7 +36,7 @@ pub struct ProfileLine {
     pub no_model: Option<String>,
     /// What sampling costs the router; null where it was not measured.
     pub looking: Option<Looking>,
-    /// What limits, counted in one more saturated trial; null where there was none.
+    /// What saturated trials counted; null where there was none.
     #[serde(default)]
     pub evidence: Option<Evidence>,
     /// With `--against`: the set-up that took turns with this one, and what this one takes more. Null without.
@@ -215,7 +215,7 @@ pub struct CostModel {
     pub error_ratio: f64,
 }
 
-/// What a saturated trial counted.
+/// What saturated trials counted: the last sampled one, and for drops one more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
@@ -225,6 +225,28 @@ pub struct Evidence {
     pub drops: Vec<Drops>,
     /// The stage in which the most time goes to locks; null where samples see none.
     pub locks_in: Option<PartCost>,
+    /// What the hardware counted.
+    #[serde(default)]
+    pub hardware: Hardware,
+}
+
+/// What the PMU counted on the DUT's CPUs for each frame that its NIC took, the trial's beginning and end included. A number
+/// is null where the machine does not count it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hardware {
+    /// Cycles that the CPUs were not halted.
+    pub cycles_per_frame: Option<f64>,
+    /// Instructions that retired.
+    pub instructions_per_frame: Option<f64>,
+    /// Accesses that missed the last level of the caches.
+    pub llc_misses_per_frame: Option<f64>,
+    /// Reads that missed the first level of the TLB.
+    pub dtlb_misses_per_frame: Option<f64>,
+    /// Why there are no counts: `no PMU`.
+    pub no_counters: Option<String>,
+    /// Power of all processor packages by RAPL, the tester's CPUs included.
+    pub watts: Option<f64>,
 }
 
 /// What one CPU of the DUT did.

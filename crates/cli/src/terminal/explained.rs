@@ -8,7 +8,7 @@ use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{
-    CostModel, Evidence, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
+    CostModel, Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
 use mpps_report::number;
 use std::fmt::Write;
@@ -232,7 +232,31 @@ fn evidence(found: &Evidence) -> String {
         );
         text += &wrap(&line, WIDTH);
     }
-    text
+    text + &wrap(&format!("\n{}\n", hardware(&found.hardware)), WIDTH)
+}
+
+/// What the PMU counted for a frame, and power.
+fn hardware(found: &Hardware) -> String {
+    let lacking = "not available here";
+    let counts = [
+        ("cycles", found.cycles_per_frame),
+        ("instructions", found.instructions_per_frame),
+        ("LLC misses", found.llc_misses_per_frame),
+        ("dTLB misses", found.dtlb_misses_per_frame),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter_map(|(name, count)| Some(format!("{:.2} {name}", (*count)?)))
+        .collect();
+    let counts = match (&found.no_counters, counts.as_slice()) {
+        (Some(why), _) => format!("{lacking}: {why}"),
+        (None, []) => lacking.to_owned(),
+        (None, counts) => format!("{} a frame", counts.join(", ")),
+    };
+    let watts = found
+        .watts
+        .map_or(lacking.to_owned(), |watts| format!("{watts:.1}"));
+    format!("Hardware counters: {counts}. Watts: {watts}.")
 }
 
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.

@@ -1,13 +1,10 @@
-//! Reads `evidence.bpf.c`: the polls of the router's threads, and packets that the kernel dropped, by reason.
+//! Reads `evidence.bpf.c`: the polls of the router's threads.
 
 skeleton!("evidence");
 
 plain! {
-    poll_counts: 24 { polls, frames, empty }
+    poll_counts: 16 { polls, frames }
 }
 
-/// One CPU's polls: those that took frames, the frames, and those that took none.
+/// One CPU's polls that took frames, and the frames.
 pub use types::poll_counts as Polls;
-
-/// Places of the map of reasons; the last is of all others.
-pub const REASONS: u32 = 256;

@@ -1,6 +1,7 @@
 //! The tester's programs: they measure, and are never part of what is measured.
 
 pub mod departures;
+pub mod drops;
 pub mod evidence;
 pub mod fault;
 pub mod ledger;

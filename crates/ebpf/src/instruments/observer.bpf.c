@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What CPUs do while we only look: their time by kind of work, the polls of the network stack, and each frame that the
- * stack drops, with its reason and place. Changes nothing that it sees.
- * Costs about 50 ns at each end of a soft interrupt and each task switch, and some 100 ns a dropped frame.
+ * What CPUs do while we only look: their time by kind of work, and the polls of the network stack. Changes nothing that
+ * it sees. Costs about 50 ns at each end of a soft interrupt and each task switch.
  *
  * All time belongs to a kind, so the kinds sum to the time that passed. Hard interrupts count as what they interrupt.
  * Not every task switch is seen on every kernel (other_tasks.bpf.c). So what ran is asked of the kernel at each event,
  * the expiry of a timer included.
  */
 #include "../base.h"
-#include "../net_device.h"
 #include <bpf/bpf_tracing.h>
 
 #define CPUS_MAX 1024
-#define DROPS_MAX 4096
 #define COMM_OCTETS 16
 /* include/linux/sched.h */
 #define PF_KTHREAD 0x00200000
@@ -25,10 +22,6 @@ struct task_struct {
 	unsigned int flags;
 	int pid;
 	char comm[COMM_OCTETS];
-} __attribute__((preserve_access_index));
-
-struct sk_buff {
-	struct net_device *dev;
 } __attribute__((preserve_access_index));
 
 /* Kinds of work. */
@@ -58,22 +51,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct observed_cpu);
 } cpus SEC(".maps");
-
-struct dropped_key {
-	u64 location;
-	u32 ifindex;
-	u32 reason;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
-	__uint(max_entries, DROPS_MAX);
-	__type(key, struct dropped_key);
-	__type(value, u64);
-} drops SEC(".maps");
-
-/* Inode number of the network namespace whose drops count. */
-const volatile u32 netns = 0;
 
 static __always_inline struct observed_cpu *here(void)
 {
@@ -181,24 +158,6 @@ int BPF_PROG(polled, void *napi, int work, int budget)
 		return 0;
 	o->polls++;
 	o->polled += work > 0 ? work : 0;
-	return 0;
-}
-
-SEC("tp_btf/kfree_skb")
-int BPF_PROG(dropped, struct sk_buff *skb, void *location, u32 reason)
-{
-	struct dropped_key key = { .location = (u64)location, .reason = reason };
-	struct net_device *dev = skb->dev;
-	u64 *count, one = 1;
-
-	if (!dev || dev->nd_net.net->ns.inum != netns)
-		return 0;
-	key.ifindex = dev->ifindex;
-	count = bpf_map_lookup_elem(&drops, &key);
-	if (count)
-		++*count;
-	else
-		bpf_map_update_elem(&drops, &key, &one, BPF_NOEXIST);
 	return 0;
 }
 

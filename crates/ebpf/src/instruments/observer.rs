@@ -1,4 +1,4 @@
-//! Reads `observer.bpf.c`: what CPUs do while we only look, and why frames are dropped.
+//! Reads `observer.bpf.c`: what CPUs do while we only look.
 
 skeleton!("observer");
 
@@ -6,11 +6,7 @@ plain! {
     observed_cpu: 80 {
         watched, since_ns, running, idle_ns, net_softirq_ns, other_softirq_ns, net_thread_ns, other_task_ns, polls, polled,
     }
-    dropped_key: 16 { location, ifindex, reason }
 }
-
-/// Where frames of one interface were dropped for one reason.
-pub use types::dropped_key as DroppedKey;
 
 /// One CPU since it was last cleared.
 pub use types::observed_cpu as ObservedCpu;

@@ -6,6 +6,7 @@
 
 pub mod against;
 mod evidence;
+mod hardware;
 mod limit;
 mod model;
 pub(crate) mod split;
@@ -24,11 +25,12 @@ use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, T
 use crate::traffic::Traffic;
 use crate::trial;
 use evidence::Counters;
+use hardware::HardwareCounters;
 use model::Tried;
 use mpps_linux::task;
 use mpps_method::saturation::{Block, Interval, Saturation};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
-use mpps_record::{Looking, ProfileLine, ProfiledLoad};
+use mpps_record::{Evidence, Looking, ProfileLine, ProfiledLoad};
 use split::{Profiled, interval};
 
 pub use split::{Divided, Stacks};
@@ -140,6 +142,7 @@ fn measure_size(
         symbols,
         sampler,
         probe,
+        hardware: HardwareCounters::start(&cpus.dut),
         sends,
         void: 0,
         throttled: 0,
@@ -168,6 +171,7 @@ struct Explainer<'bed> {
     symbols: Symbols,
     sampler: SamplerPlan,
     probe: EvidenceProbe,
+    hardware: HardwareCounters,
     /// What the sender can send at most.
     sends: Rate,
     /// Void trials so far.
@@ -194,7 +198,8 @@ impl Explainer<'_> {
         size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
         size.line.stacks = stacks.folded();
         if let Some(evidence) = &mut size.line.evidence {
-            evidence.locks_in = limit::most_locked(&size.line.stacks);
+            let by_cycles = size.line.clock.as_deref() == Some("cycles");
+            evidence.locks_in = limit::most_locked(&size.line.stacks, by_cycles);
         }
         size.line.loads.push(saturated.load);
         let tried = |one: &Profiled| Tried::new(one, self.sends);
@@ -285,15 +290,19 @@ impl Explainer<'_> {
             pairs: ratios.len() as u32,
         });
         size.line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
-        // One more, in which drops are counted too. That costs each packet time, so the trial tells nothing else.
+        // One more, in which drops are counted. That costs each packet time, so the trial tells nothing else.
         let dropping = self.probe.attach_drops()?;
         let rate = if most > 0.0 {
             Rate::from_fps(most * LITTLE_MORE)
         } else {
             self.sends
         };
-        size.line.evidence = Some(self.trial(rate, Phase::Overload, true, trials)?.evidence);
+        let dropped = self.trial(rate, Phase::Overload, true, trials)?.evidence;
         drop(dropping);
+        size.line.evidence = sampled.last().map(|last| Evidence {
+            drops: dropped.drops,
+            ..last.evidence.clone()
+        });
         // What the machine disturbed is left out, unless there is nothing else.
         let is_whole = |one: &Profiled| counts(&one.judged);
         if sampled.iter().any(is_whole) {
@@ -320,9 +329,13 @@ impl Explainer<'_> {
         let mut looked = None;
         let _counted = looks.then(|| self.probe.attach_polls()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
-            let before = Counters::read(tester, &self.probe)?;
+            let before = Counters::read(tester, &self.probe, &self.hardware)?;
             let (judged, beside) = run_beside(tester, look, phase, offer, trials)?;
-            looked = Some((beside, before, Counters::read(tester, &self.probe)?));
+            looked = Some((
+                beside,
+                before,
+                Counters::read(tester, &self.probe, &self.hardware)?,
+            ));
             Ok(judged)
         })?;
         self.void += void;

@@ -2,46 +2,39 @@
 
 use crate::profile::Symbols;
 use crate::tester::TesterError;
+use crate::tester::programs::drops::{DropCounts, DropProbe};
 use crate::tester::programs::{self, maps, trace};
-use libbpf_rs::btf::{Btf, types};
-use libbpf_rs::{Link, MapCore, MapFlags};
-use mpps_ebpf::Plain;
-use mpps_ebpf::instruments::observer::{
-    DroppedKey, ObservedCpu, ObserverSkel, ObserverSkelBuilder,
-};
+use libbpf_rs::Link;
+use mpps_ebpf::instruments::observer::{ObservedCpu, ObserverSkel, ObserverSkelBuilder};
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::links;
 use mpps_record::{CpuLedger, Watched, WatchedDrop};
-use std::collections::BTreeMap;
 
 const READ: &str = "read the observer";
 
 /// It runs until this is dropped.
 pub struct Program {
     skel: ObserverSkel<'static>,
-    reasons: BTreeMap<u32, String>,
+    drops: DropProbe,
     _links: [Link; 6],
 }
 
 /// What it has counted by a moment.
 pub struct Seen {
     cpus: Vec<(usize, ObservedCpu)>,
-    /// By interface, reason and place.
-    drops: BTreeMap<(u32, u32, u64), u64>,
-    reasons: BTreeMap<u32, String>,
+    drops: DropCounts,
 }
 
 impl Program {
     /// From now on these CPUs are watched, and the drops of this network namespace.
     pub fn attach(cpus: &[usize], netns: u64) -> Result<Self, TesterError> {
-        let mut open = programs::open(ObserverSkelBuilder::default(), "open the observer")?;
-        let rodata = programs::constants(&mut open.maps.rodata_data, "observer rodata")?;
-        rodata.netns = u32::try_from(netns).unwrap_or(0);
+        let open = programs::open(ObserverSkelBuilder::default(), "open the observer")?;
         // A refusal is told once, in our words.
         let print = libbpf_rs::set_print(None);
         let loaded = programs::load(open, "load the observer");
+        let loaded = loaded.and_then(|skel| Ok((skel, DropProbe::load(netns)?)));
         libbpf_rs::set_print(print);
-        let skel = loaded?;
+        let (skel, drops) = loaded?;
         let attached = "attach the observer";
         let links = [
             trace(&skel.progs.entered, attached)?,
@@ -49,7 +42,7 @@ impl Program {
             trace(&skel.progs.switched, attached)?,
             trace(&skel.progs.looked, attached)?,
             trace(&skel.progs.polled, attached)?,
-            trace(&skel.progs.dropped, attached)?,
+            drops.attach()?,
         ];
         for &cpu in cpus {
             let cleared = ObservedCpu::cleared(monotonic_ns());
@@ -57,7 +50,7 @@ impl Program {
         }
         Ok(Self {
             skel,
-            reasons: reasons(),
+            drops,
             _links: links,
         })
     }
@@ -72,21 +65,9 @@ impl Program {
             .iter()
             .map(of_cpu)
             .collect::<Result<_, TesterError>>()?;
-        let mut drops = BTreeMap::new();
-        for key in self.skel.maps.drops.keys() {
-            let counts = self.skel.maps.drops.lookup_percpu(&key, MapFlags::ANY);
-            let counts = counts.map_err(|e| TesterError::bpf(READ, &e))?;
-            let counts = counts
-                .iter()
-                .flatten()
-                .filter_map(|count| u64::from_octets(count));
-            let key = DroppedKey::from_octets(&key).ok_or(TesterError::Layout(READ))?;
-            drops.insert((key.ifindex, key.reason, key.location), counts.sum());
-        }
         Ok(Seen {
             cpus,
-            drops,
-            reasons: self.reasons.clone(),
+            drops: self.drops.read()?,
         })
     }
 }
@@ -108,14 +89,14 @@ impl Seen {
         // Without them, an interface has no name.
         let links = links::list().unwrap_or_default();
         let mut drops: Vec<WatchedDrop> = Vec::new();
-        for (&(ifindex, reason, location), count) in &self.drops {
-            let frames = count - before.drops.get(&(ifindex, reason, location)).unwrap_or(&0);
-            let function = symbols.and_then(|symbols| symbols.find(location.saturating_sub(1)));
-            let link = links.iter().find(|link| link.index == ifindex);
-            let known = self.reasons.get(&reason).cloned();
+        for (dropped, count) in &self.drops {
+            let frames = count - before.drops.get(dropped).unwrap_or(&0);
+            let place = dropped.location.saturating_sub(1);
+            let function = symbols.and_then(|symbols| symbols.find(place));
+            let link = links.iter().find(|link| link.index == dropped.ifindex);
             let drop = WatchedDrop {
                 link: link.map(|link| link.name.clone()),
-                reason: known.unwrap_or_else(|| format!("reason {reason}")),
+                reason: dropped.reason.clone(),
                 function: function.map(|function| function.name.to_owned()),
                 frames,
             };
@@ -164,20 +145,4 @@ fn ledger(now: &ObservedCpu, then: &ObservedCpu) -> Option<CpuLedger> {
         polls: now.polls.saturating_sub(then.polls),
         polled_frames: now.polled.saturating_sub(then.polled),
     })
-}
-
-/// Names of the kernel's reasons to drop a frame, from its own types. Without them, reasons are numbers.
-fn reasons() -> BTreeMap<u32, String> {
-    let Ok(btf) = Btf::from_vmlinux() else {
-        return BTreeMap::new();
-    };
-    let Some(all) = btf.type_by_name::<types::Enum<'_>>("skb_drop_reason") else {
-        return BTreeMap::new();
-    };
-    let name = |member: types::EnumMember<'_>| {
-        let name = member.name?.to_str()?;
-        let name = name.strip_prefix("SKB_DROP_REASON_").unwrap_or(name);
-        Some((u32::try_from(member.value).ok()?, name.to_owned()))
-    };
-    all.iter().filter_map(name).collect()
 }

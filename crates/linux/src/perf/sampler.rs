@@ -8,8 +8,8 @@ use super::{Attributes, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, Switch};
 use crate::error::{Error, Result};
 use crate::mapping::Mapping;
 
-const PERF_TYPE_HARDWARE: u32 = 0;
-const PERF_COUNT_HW_CPU_CYCLES: u64 = 0;
+pub(super) const PERF_TYPE_HARDWARE: u32 = 0;
+pub(super) const PERF_COUNT_HW_CPU_CYCLES: u64 = 0;
 /// Bits of the attribute's flags: no call chains of programs; times of the clock named in `clock`.
 const EXCLUDE_CALLCHAIN_USER: u64 = 1 << 22;
 const USE_CLOCKID: u64 = 1 << 25;

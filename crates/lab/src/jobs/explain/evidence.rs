@@ -1,6 +1,6 @@
 //! What a saturated trial counted: by CPU, and what was dropped where and why.
 
-use crate::clock::monotonic_ns;
+use super::hardware::{HardwareCounters, Reading};
 use crate::tester::{EvidenceProbe, Tester, TesterError};
 use mpps_ebpf::instruments::evidence::Polls;
 use mpps_linux::{procstat, task};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Counters at one moment.
 pub(super) struct Counters {
-    at_ns: u64,
+    hardware: Reading,
     /// How often the DUT's threads were put on each CPU. One that has a CPU of its own is put there when it wakes up.
     wakes: BTreeMap<usize, u64>,
     interrupts: Vec<(usize, u64)>,
@@ -19,13 +19,17 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub fn read(tester: &Tester<'_>, probe: &EvidenceProbe) -> Result<Self, TesterError> {
+    pub fn read(
+        tester: &Tester<'_>,
+        probe: &EvidenceProbe,
+        hardware: &HardwareCounters,
+    ) -> Result<Self, TesterError> {
         let mut wakes = BTreeMap::new();
         for (tid, cpu) in tester.dut_threads() {
             *wakes.entry(*cpu).or_default() += task::schedstat(*tid)?.slices;
         }
         Ok(Self {
-            at_ns: monotonic_ns(),
+            hardware: hardware.read()?,
             wakes,
             interrupts: procstat::interrupts()?,
             polls: probe.polls()?,
@@ -65,12 +69,13 @@ impl Counters {
             cpus: cpus.collect(),
             drops: all,
             locks_in: None,
+            hardware: self.hardware.since(&before.hardware, ledger.nic_accepted),
         }
     }
 
     fn of_cpu(&self, before: &Self, trial: &Trial, cpu: usize, run_ns: u64) -> CpuEvidence {
         let trial_s = trial.duration.as_secs_f64().max(f64::MIN_POSITIVE);
-        let whole_s = (self.at_ns - before.at_ns).max(1) as f64 / 1e9;
+        let whole_s = self.hardware.seconds_since(&before.hardware);
         let interrupts = |counters: &Self| {
             let own = counters
                 .interrupts

@@ -6,7 +6,7 @@ use crate::search::saturation;
 use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::saturation::Saturation;
-use mpps_method::stage::{Cause, Router, Stage, place};
+use mpps_method::stage::{Cause, Router, Stage, place, place_late};
 use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::BTreeMap;
 
@@ -50,12 +50,16 @@ pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
     )
 }
 
-/// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits.
-pub(super) fn most_locked(stacks: &[FoldedStack]) -> Option<PartCost> {
+/// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits. The time before
+/// interrupts are enabled is not of the lock, and only a PMU's samples do not mix them.
+pub(super) fn most_locked(stacks: &[FoldedStack], by_cycles: bool) -> Option<PartCost> {
     let mut stages: BTreeMap<String, BTreeMap<&str, f64>> = BTreeMap::new();
     for stack in stacks {
         let names: Vec<&str> = stack.frames.rsplit(';').collect();
-        let placed = place(&names, Router::OnBed);
+        let placed = match by_cycles {
+            true => place(&names, Router::OnBed),
+            false => place_late(&names, None, Router::OnBed),
+        };
         if placed.cause == Cause::Locks {
             let functions = stages.entry(placed.stage.to_string()).or_default();
             *functions
@@ -97,13 +101,17 @@ mod tests {
             ns,
         };
         let free = "cpu_map_kthread_run;sk_skb_reason_drop;skb_release_data;_raw_spin_lock";
+        let late = "cpu_map_kthread_run;free_frozen_page_commit;_raw_spin_unlock_irqrestore";
         let stacks = [
             stack(free, 30.0),
+            stack(late, 90.0),
             stack("cpu_map_kthread_run;ip_forward", 300.0),
         ];
-        let locked = most_locked(&stacks).expect("a lock");
+        let locked = most_locked(&stacks[..2], false).expect("a lock");
         assert_eq!((locked.part.as_str(), locked.ns.median), ("free", 30.0));
         assert_eq!(locked.top[0].function, "_raw_spin_lock");
-        assert_eq!(most_locked(&stacks[1..]), None);
+        assert_eq!(most_locked(&stacks[1..], false), None);
+        let sampled_in_it = most_locked(&stacks[1..], true).expect("a lock");
+        assert_eq!(sampled_in_it.ns.median, 90.0);
     }
 }

@@ -1,5 +1,6 @@
 //! eBPF programs and their maps: loaded, attached, read and written.
 
+pub mod drops;
 pub mod maps;
 
 use crate::tester::error::TesterError;
