@@ -190,8 +190,8 @@ fn two_profiles_are_compared_by_stage() {
         .collect::<Vec<_>>()
         .join(" ");
     for wanted in [
-        "64 B: +100 ns a frame for the router (96 to 104); by stage: prerouting +100 (",
-        "), rest no difference seen (each within 4 ns); by cause: connection tracking +100 (",
+        "64 B: +100 ns a frame for the router (96 to 104). By stage: prerouting +100 (",
+        "), rest no difference seen (each within 4 ns). By cause: connection tracking +100 (",
         "Two runs at different times",
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");

@@ -140,6 +140,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Recovery(body) => text(run, &**body),
         Line::Reset(body) => text(run, &**body),
         Line::Profile(body) => text(run, &**body),
+        Line::Sweep(body) => text(run, &**body),
         Line::Load(body) => text(run, &**body),
         Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, &**body),

@@ -367,6 +367,7 @@ pub fn profiles() -> String {
             router_ns: 520.0,
             wake_ups_per_frame: Some((1.0 - share) * 0.1),
             polls_per_frame: Some(0.02 + (1.0 - share) * 0.1),
+            sender_waits_share: Some(0.1),
             samples: 70_000,
             lost_samples: 3,
             seen_share: Some(0.998),
