@@ -96,12 +96,11 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
         unplaced.map(|functions| format!("Placed by no rule: {}.", named(functions, usize::MAX))),
     );
     told.extend(line.model.as_ref().map(model));
-    told.extend(line.no_model.as_ref().map(|why| {
-        format!(
-            "There is no model of the cost: {}.",
-            why.trim_end_matches('.')
-        )
-    }));
+    told.extend(
+        line.no_model
+            .as_ref()
+            .map(|why| format!("Nothing is predicted: {}.", why.trim_end_matches('.'))),
+    );
     told.extend(line.looking.as_ref().map(|looking| {
         let [low, median, high] = [looking.ratio.low, looking.ratio.median, looking.ratio.high]
             .map(number::percent);
@@ -112,8 +111,7 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
 }
 
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.
-#[must_use]
-pub fn model(model: &CostModel) -> String {
+fn model(model: &CostModel) -> String {
     let costs = [
         ("frame", "a frame", model.frame_ns),
         ("wake-up", "a wake-up", model.wake_up_ns),

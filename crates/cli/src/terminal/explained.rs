@@ -234,36 +234,10 @@ fn evidence(found: &Evidence) -> String {
 /// What stands below the tables.
 fn remarks(size: &ProfileLine) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(load) = size.loads.first() {
-        if size.against.is_none() {
-            lines.push("*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part.".to_owned());
-        }
-        lines.push(format!(
-            "{} samples; {} of the time came late, because interrupts were off; no rule places {}.",
-            number::spaced(load.samples),
-            number::percent(load.shadow_share),
-            number::percent(load.unclassified_share)
-        ));
+    if size.against.is_none() && !size.loads.is_empty() {
+        lines.push("*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part.".to_owned());
     }
-    if let Some(ns) = size.burnt_ns {
-        lines.push(format!(
-            "A planted program spun {ns} ns for each frame, in RX."
-        ));
-    }
-    lines.extend(size.model.as_ref().map(profile::model));
-    if let Some(why) = &size.no_model {
-        lines.push(format!("No prediction: {why}."));
-    }
-    if let Some(looking) = &size.looking {
-        let percent = |ratio: f64| format!("{:.1}", (ratio - 1.0) * 100.0);
-        lines.push(format!(
-            "Cost of looking: {} % of the rate ({} to {}, {} pairs).",
-            percent(looking.ratio.median),
-            percent(looking.ratio.low),
-            percent(looking.ratio.high),
-            looking.pairs
-        ));
-    }
+    lines.extend(profile::evidence(size));
     lines.extend(size.why.as_ref().map(|why| format!("Cut short: {why}.")));
     lines
 }
