@@ -190,8 +190,8 @@ fn two_profiles_are_compared_by_stage() {
         .collect::<Vec<_>>()
         .join(" ");
     for wanted in [
-        "64 B: +100 ns a frame for the router (96 to 104); by stage: prerouting +100 (",
-        "), rest no difference seen (each within 4 ns); by cause: connection tracking +100 (",
+        "64 B: +100 ns a frame for the router (96 to 104). By stage: prerouting +100 (",
+        "), rest no difference seen (each within 4 ns). By cause: connection tracking +100 (",
         "Two runs at different times",
     ] {
         assert!(told.contains(wanted), "{wanted}: {told}");
@@ -203,7 +203,7 @@ fn two_profiles_are_compared_by_stage() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        told.contains("64 B: no difference seen for the router (within 5 ns a frame); by stage: no difference seen"),
+        told.contains("64 B: no difference seen for the router (within 5 ns a frame). By stage: no difference seen"),
         "{told}"
     );
     for (words, code) in [
@@ -349,7 +349,7 @@ fn set_ups_in_turns_are_shown_part_by_part() {
     let shown = run(&mut mpps(&["show", &path])).stdout;
     let told = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "64 B: conntrack against none: +100 ns a frame for the router (98 to 102); by stage: prerouting +100 (98 to 102), rest no difference seen (each within 2 ns); by cause: connection tracking +100 (98 to 102),",
+        "64 B: conntrack against none: +100 ns a frame for the router (98 to 102). By stage: prerouting +100 (98 to 102), rest no difference seen (each within 2 ns). By cause: connection tracking +100 (98 to 102),",
         "From 20 pairs; -17.0 % frames/s (-18.0 to -16.0).",
         "stage ns none more interval virtual NIC * 150 150 +0 -2 to 2 prerouting 300 200 +100 98 to 102 seen",
         "20 pairs of neighbouring trials count, 1 do not.",

@@ -6,7 +6,7 @@ use crate::number;
 use crate::profile_change;
 use maud::{Markup, html};
 use mpps_record::{
-    FoldedStack, FunctionCost, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad,
+    CostModel, FoldedStack, FunctionCost, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad,
 };
 
 /// Stages of the bed, which stand in place of NICs.
@@ -95,32 +95,12 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
     told.extend(
         unplaced.map(|functions| format!("Placed by no rule: {}.", named(functions, usize::MAX))),
     );
-    told.extend(line.model.as_ref().map(|model| {
-        let [predicted, measured] = [model.predicted_fps, model.measured_fps].map(number::rate);
-        let error = number::percent(model.error_ratio.abs());
-        let side = if model.error_ratio < 0.0 { "below" } else { "above" };
-        let mixed = match model.mixed.as_slice() {
-            [] => String::new(),
-            mixed => format!(" The loads do not tell apart the costs of {}.", mixed.join(", ")),
-        };
-        format!(
-            "Each frame costs {:.0} ns, each wake-up {:.0} ns, each poll {:.0} ns, and a frame {:.0} ns while the sender \
-             waits, fitted to {} below saturation (within {:.0} ns).{mixed} This predicts at most {predicted} frames/s, \
-             {error} {side} the measured {measured}.",
-            model.frame_ns,
-            model.wake_up_ns,
-            model.poll_ns,
-            model.waiting_ns,
-            number::plural(model.loads as usize, "trial"),
-            model.off_ns
-        )
-    }));
-    told.extend(line.no_model.as_ref().map(|why| {
-        format!(
-            "There is no model of the cost: {}.",
-            why.trim_end_matches('.')
-        )
-    }));
+    told.extend(line.model.as_ref().map(model));
+    told.extend(
+        line.no_model
+            .as_ref()
+            .map(|why| format!("Nothing is predicted: {}.", why.trim_end_matches('.'))),
+    );
     told.extend(line.looking.as_ref().map(|looking| {
         let [low, median, high] = [looking.ratio.low, looking.ratio.median, looking.ratio.high]
             .map(number::percent);
@@ -128,6 +108,47 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
         format!("With the sampler the router forwarded {median} of what it forwards without ({low} to {high}, {pairs}).")
     }));
     told
+}
+
+/// What the lower loads predict. A cost that they cannot tell from the others has no number.
+fn model(model: &CostModel) -> String {
+    let costs = [
+        ("frame", "a frame", model.frame_ns),
+        ("wake-up", "a wake-up", model.wake_up_ns),
+        ("poll", "a poll", model.poll_ns),
+        (
+            "waiting",
+            "a frame while the sender waits",
+            model.waiting_ns,
+        ),
+    ];
+    let is_mixed = |name: &str| model.mixed.iter().any(|mixed| mixed == name);
+    let known = costs
+        .iter()
+        .filter(|(name, _, ns)| *ns > 0.0 && !is_mixed(name));
+    let known: Vec<String> = known
+        .map(|(_, of, ns)| format!("{ns:.0} ns {of}"))
+        .collect();
+    let known = match known.as_slice() {
+        [] => "no cost by itself".to_owned(),
+        known => known.join(", "),
+    };
+    let mixed = match model.mixed.as_slice() {
+        [] => String::new(),
+        mixed => format!(
+            " These trials do not tell the cost of {} from the others.",
+            mixed.join(" and ")
+        ),
+    };
+    format!(
+        "Model: {known}; fitted to {} below saturation (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. \
+         Saturated trials at the same CPU distance forwarded {} ({:+.1} %).",
+        number::plural(model.loads as usize, "trial"),
+        model.off_ns,
+        number::rate(model.predicted_fps),
+        number::rate(model.measured_fps),
+        model.error_ratio * 100.0
+    )
 }
 
 fn samples(load: &ProfiledLoad) -> String {

@@ -4,8 +4,8 @@ use crate::number;
 use crate::profile::is_beds;
 use mpps_record::{Interval, PartChange, ProfileChange, ProfiledAgainst};
 
-/// `conntrack against none: +211 ns a frame for the router (190 to 230); by stage: prerouting +150 (120 to 180), rest no
-/// difference seen (each within 9 ns); by cause: ... From 20 pairs; 21.3 % fewer frames/s (20.1 to 22.9).`
+/// `conntrack against none: +211 ns a frame for the router (190 to 230). By stage: prerouting +150 (120 to 180), rest no
+/// difference seen (each within 9 ns). By cause: ... From 20 pairs; 21.3 % fewer frames/s (20.1 to 22.9).`
 #[must_use]
 pub fn against(line: &ProfiledAgainst) -> String {
     let names = format!("{} against {}", line.explained, line.name);
@@ -21,8 +21,8 @@ pub fn against(line: &ProfiledAgainst) -> String {
     format!("{names}: {}. From {pairs}{rate}", words(change))
 }
 
-/// `+211 ns a frame for the router (190 to 230); by stage: prerouting +150 (120 to 180), rest no difference seen (each
-/// within 9 ns); by cause: ...`
+/// `+211 ns a frame for the router (190 to 230). By stage: prerouting +150 (120 to 180), rest no difference seen (each
+/// within 9 ns). By cause: ...`
 #[must_use]
 pub fn words(change: &ProfileChange) -> String {
     let Interval { low, median, high } = change.router.ns;
@@ -34,7 +34,7 @@ pub fn words(change: &ProfileChange) -> String {
         ),
     };
     let (stages, causes) = (told(&change.stages), told(&change.causes));
-    format!("{router}; by stage: {stages}; by cause: {causes}")
+    format!("{router}. By stage: {stages}. By cause: {causes}")
 }
 
 /// How large a difference may be that was not seen.

@@ -46,7 +46,7 @@ pub struct FinishedArgs {
         arg(value_names = ["A.jsonl", "B.jsonl"], num_args = 2, required = true)
     )]
     pub records: Vec<PathBuf>,
-    /// A difference smaller than this needs not be found: it ends when the interval lies within it
+    /// A difference smaller than this need not be found: the run ends when the interval lies within it
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Comparison")]
     pub within: f64,
     /// Exit code 1 if a variant is slower than the first one by more than this. Only a difference that was found counts,

@@ -57,14 +57,14 @@ pub struct ExplainArgs {
     /// Length of each trial, in seconds or with a unit (200ms, 5m)
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = trial_length, help_heading = "Load")]
     pub time: Span,
-    /// Trials at saturation that are sampled, each beside one that is not [default: 5]; with --against pairs of them, one
-    /// of each set-up [default: 20]. More make the intervals narrower
+    /// Sampled trials at saturation, each beside one that is not sampled [default: 5]. With --against: pairs of trials, one
+    /// of each set-up [default: 20]. More of them make the intervals narrower
     #[arg(long, value_name = "N", help_heading = "Load",
           value_parser = clap::value_parser!(u32).range(i64::from(TRIALS_MIN)..=1000))]
     pub trials: Option<u32>,
-    /// Tell what each stage and cause takes more than in this set-up, which takes turns with the other flags': none (the
-    /// same without --dut-setup), a program that sets up the router (as for --dut-setup), or flags of its own ('--queues 1',
-    /// '--burn 0'); NAME=SETUP names it
+    /// Tell what each stage and cause takes more than in this set-up. The two take turns. A SETUP is none (the same without
+    /// --dut-setup), a program that sets up the router (as for --dut-setup), or flags of its own ('--queues 1', '--burn 0').
+    /// NAME=SETUP names it
     #[arg(
         long,
         value_name = "SETUP",
@@ -75,22 +75,22 @@ pub struct ExplainArgs {
     /// A cost that is known.
     #[command(flatten)]
     pub burning: BurnArgs,
-    /// Measure what a frame costs at places of an axis (flows, destinations, routes, frame, cores), fit a line and
-    /// predict the places left out of it; AXIS=V1,V2,... names the places (destinations=1,1k,64k,1M), at least 4
+    /// Measure what a frame costs at places of an axis: flows, destinations, routes, frame or cores. Fit a line, and predict
+    /// the places left out of it. AXIS=V1,V2,... names at least 4 places (destinations=1,1k,64k,1M)
     #[arg(long, value_name = "AXIS", value_parser = sweep, conflicts_with = "against", help_heading = "Sweep")]
     pub sweep: Option<SweepArg>,
     /// Measure the scenarios of tables I to V of Raumer, Emmerich and others (2015): 4 frame sizes, then 256 to 1 M flows
-    /// through as many routes; print them beside the published figures
+    /// through as many routes. Print the results beside the published figures
     #[arg(long, conflicts_with_all = ["sweep", "frame", "against"], help_heading = "Sweep")]
     pub paper_tables: bool,
-    /// Look at these CPUs of this host at its work (2-5, or all), and send nothing: all traffic is of others. No bed;
-    /// nothing is changed. Interfaces are those of this network namespace
+    /// Look at these CPUs of this host at its work (2-5, or all). All traffic is of others: nothing is sent, and nothing is
+    /// changed. Interfaces are those of this network namespace
     #[arg(long, value_name = "CPUS", help_heading = "Host", value_parser = watched_cpus,
           conflicts_with_all = ["time", "trials", "burn", "against", "sweep", "paper_tables", "TrafficArgs", "DestinationArgs", "PortArgs", "kept_bed",
                                 "nic", "queues", "rx_ring", "rss", "kernel_interfaces", "dut_cpus", "tester_cpus", "filters", "dut_setup", "share",
                                 "dry_run"])]
     pub cpus: Option<CpuSet>,
-    /// For so long
+    /// How long to look (10, 800ms, 2m)
     #[arg(long = "for", value_name = "SECONDS", default_value = "10", value_parser = watched_time, requires = "cpus",
           help_heading = "Host")]
     pub look: Span,
@@ -108,8 +108,8 @@ pub struct ExplainArgs {
 /// A cost that is known.
 #[derive(Args, Debug)]
 pub struct BurnArgs {
-    /// Let a program on the router's path spin so many ns for each frame, where it receives: the stage RX has to cost
-    /// that much more, and what the program costs beside its spin, which 0 has alone. It tests the profile itself
+    /// Test the profile itself: a program spins so many ns for each frame where the router receives. The stage RX then has
+    /// to cost that much more, and what the program takes beside its spin. With 0 it has the latter alone
     #[arg(long, value_name = "NS", help_heading = "Load", value_parser = clap::value_parser!(u64).range(0..=BURN_MAX))]
     pub burn: Option<u64>,
 }

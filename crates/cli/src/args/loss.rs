@@ -31,7 +31,7 @@ pub struct LossArgs {
     #[arg(long, value_name = "FACTOR", value_parser = overload, help_heading = "Load",
           conflicts_with_all = ["step", "time", "max_rate", "warm_up", "budget", "simulate"])]
     pub overload: Option<Overload>,
-    /// It lasts so long (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
+    /// How long the overload lasts (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
     #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = budget, requires = "overload",
           help_heading = "Load")]
     pub lasts: Span,

@@ -27,7 +27,7 @@ pub struct ResetArgs {
         help_heading = "Reset"
     )]
     pub process_start: Option<PathBuf>,
-    /// Link, routes and process stay away for this long before they are put back (200ms, 1)
+    /// How long link, routes and process stay away before they are put back (200ms, 1)
     #[arg(long, value_name = "TIME", default_value = "0", value_parser = hold, help_heading = "Reset")]
     pub hold: Span,
     /// Trials for each reset and frame size

@@ -14,8 +14,8 @@ pub struct ShowRecordArgs {
     /// One of its runs, by its name; all of them without this
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
-    /// Predict what a frame would cost elsewhere, from this record alone: freq=3.6GHz (the CPU's clock), cores=8, and the
-    /// axis of a sweep in it, such as routes=2M (of `mpps explain`, with or without --sweep)
+    /// Predict what a frame would cost elsewhere, from this record of `mpps explain` alone: with another clock
+    /// (freq=3.6GHz), on several cores (cores=8), or at a place of the axis of its --sweep (routes=2M)
     #[arg(long, value_name = "WHAT=VALUE,...", value_parser = what_if, conflicts_with = "verbose")]
     pub what_if: Option<WhatIf>,
     /// Print the result as JSON, one object a run

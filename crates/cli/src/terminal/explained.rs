@@ -8,9 +8,9 @@ use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{
-    CostModel, Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
+    Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
-use mpps_report::number;
+use mpps_report::{number, profile};
 use std::fmt::Write;
 
 /// Parts named in the first sentence.
@@ -20,8 +20,6 @@ const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
 /// Columns of prose.
 pub(super) const WIDTH: usize = 80;
-/// Of a bed's own stages, which are not the router's.
-const OF_BED: [&str; 2] = ["virtual NIC", "exit"];
 
 impl Outcome for Vec<ProfileLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -114,7 +112,7 @@ pub(super) fn tables(load: &ProfiledLoad, verbose: bool) -> String {
 }
 
 fn row(part: &PartCost, whole: f64) -> [String; 5] {
-    let bed = if OF_BED.contains(&part.part.as_str()) {
+    let bed = if profile::is_beds(&part.part) {
         " *"
     } else {
         ""
@@ -171,7 +169,7 @@ fn loads(loads: &[ProfiledLoad]) -> String {
         "ns a frame",
         "wake-ups a frame",
         "polls a frame",
-        "samples tell of",
+        "samples see",
     ];
     let number = |of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{of:.4}"));
     let mut rows = vec![head.map(str::to_owned)];
@@ -259,71 +257,13 @@ fn hardware(found: &Hardware) -> String {
     format!("Hardware counters: {counts}. Watts: {watts}.")
 }
 
-/// What the lower loads predict. A cost that they cannot tell from the others has no number.
-fn model(model: &CostModel) -> String {
-    let terms = [
-        ("frame", "a frame", model.frame_ns),
-        ("wake-up", "a wake-up", model.wake_up_ns),
-        ("poll", "a poll", model.poll_ns),
-        (
-            "waiting",
-            "a frame while the sender waits",
-            model.waiting_ns,
-        ),
-    ];
-    let is_mixed = |name: &str| model.mixed.iter().any(|mixed| mixed == name);
-    let known = terms
-        .iter()
-        .filter(|(name, _, ns)| *ns > 0.0 && !is_mixed(name));
-    let mut known: Vec<String> = known
-        .map(|(_, of, ns)| format!("{ns:.0} ns {of}"))
-        .collect();
-    if !model.mixed.is_empty() {
-        known.push(format!(
-            "{}, which these loads do not tell apart",
-            model.mixed.join(", ")
-        ));
-    }
-    format!(
-        "Model: {}; from {} trials below saturation. It predicts {} frames/s at saturation; measured {} ({:+.1} %).",
-        known.join(" + "),
-        model.loads,
-        number::rate(model.predicted_fps),
-        number::rate(model.measured_fps),
-        model.error_ratio * 100.0
-    )
-}
-
 /// What stands below the tables.
 fn remarks(size: &ProfileLine) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(load) = size.loads.first() {
-        lines.push(format!(
-            "*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part. {} samples; {} of the time came late, because interrupts were off; no rule places {}.",
-            number::spaced(load.samples),
-            number::percent(load.shadow_share),
-            number::percent(load.unclassified_share)
-        ));
+    if size.against.is_none() && !size.loads.is_empty() {
+        lines.push("*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part.".to_owned());
     }
-    if let Some(ns) = size.burnt_ns {
-        lines.push(format!(
-            "A planted program spun {ns} ns for each frame, in RX."
-        ));
-    }
-    lines.extend(size.model.as_ref().map(model));
-    if let Some(why) = &size.no_model {
-        lines.push(format!("No prediction: {why}."));
-    }
-    if let Some(looking) = &size.looking {
-        let percent = |ratio: f64| format!("{:.1}", (ratio - 1.0) * 100.0);
-        lines.push(format!(
-            "Cost of looking: {} % of the rate ({} to {}, {} pairs).",
-            percent(looking.ratio.median),
-            percent(looking.ratio.low),
-            percent(looking.ratio.high),
-            looking.pairs
-        ));
-    }
+    lines.extend(profile::evidence(size));
     lines.extend(size.why.as_ref().map(|why| format!("Cut short: {why}.")));
     lines
 }

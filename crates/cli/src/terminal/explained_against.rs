@@ -1,13 +1,12 @@
 //! What one set-up takes more than another that took turns with it, by stage and by cause.
 
 use super::columns;
+use super::explained::WIDTH;
 use super::wrap::wrap;
 use mpps_record::{PartChange, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad};
 use mpps_report::{number, profile, profile_change};
 use std::fmt::Write;
 
-/// Columns of prose.
-const WIDTH: usize = 80;
 /// Of the other set-up's name in the tables' head.
 const NAME: usize = 16;
 
