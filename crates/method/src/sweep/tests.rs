@@ -103,6 +103,11 @@ fn points_that_say_too_little_are_refused() {
         fit(&[point(1.0, 1.0), point(2.0, 1.0)]),
         CannotFit::TooFew(2)
     );
+    // A place that is measured again is no other place.
+    assert_eq!(
+        fit(&[point(1.0, 1.0), point(2.0, 2.0), point(1.0, 3.0)]),
+        CannotFit::TooFew(2)
+    );
     assert_eq!(
         fit(&[point(1.0, 1.0), point(1.0, 2.0), point(1.0, 3.0)]),
         CannotFit::Alike
@@ -139,7 +144,8 @@ fn check(costs: &[f64], drift: f64) -> Vec<String> {
 #[test]
 fn distrust_names_drift_turns_width_and_error() {
     assert!(check(&[100.0, 120.0, 150.0], 0.05).is_empty());
-    assert!(check(&[100.0, 102.0, 103.0], -0.05)[0].contains("drifted"));
+    assert!(check(&[100.0, 102.0, 103.0], -0.05)[0].contains("more than the axis"));
+    assert!(check(&[100.0, 150.0, 190.0], -0.11)[0].contains("differed by -11.0 %"));
     assert!(check(&[100.0, 150.0, 110.0], 0.0)[0].contains("not monotone"));
     let predicted = Predicted {
         ns: 100.0,
@@ -227,4 +233,12 @@ fn what_nobody_measured_is_refused() {
     };
     let refused = no_clock.answer(&ask(Some(1e9), &[]));
     assert_eq!(refused, Err(CannotAnswer::NoClock));
+    for frame_ns in [[0.0, 100.0, 150.0], [10.0, 100.0, 201.0]] {
+        let wide = Basis {
+            frame_ns,
+            ..basis.clone()
+        };
+        let refused = wide.answer(&ask(None, &[]));
+        assert_eq!(refused, Err(CannotAnswer::TooWide));
+    }
 }
