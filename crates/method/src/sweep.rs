@@ -229,7 +229,8 @@ impl Fit {
         best.ok_or(CannotFit::Alike)
     }
 
-    /// With this size of an item. A look-up that grows cheaper with its data is noise: it is constant then.
+    /// With this size of an item. A look-up that grows cheaper with its data is noise, and so is a frame
+    /// that costs less than nothing beside its look-up: the cost is constant then.
     fn fitted(mut self, points: &[Measured], stages: usize) -> Self {
         let xs: Vec<f64> = points.iter().map(|point| self.x(point.value)).collect();
         self.middle = mean(&xs).unwrap_or(0.0);
@@ -246,7 +247,8 @@ impl Fit {
         };
         let wholes: Vec<f64> = points.iter().map(Measured::whole).collect();
         let of_memory = self.axis.is_of_memory();
-        let flat = of_memory && line(&wholes, false).1 <= 0.0;
+        let (constant, slope) = line(&wholes, false);
+        let flat = of_memory && (slope <= 0.0 || constant < 0.0);
         let stage = |stage: usize| {
             let ys = points.iter().filter_map(|point| point.parts.get(stage));
             line(&ys.copied().collect::<Vec<_>>(), flat)

@@ -93,7 +93,7 @@ pub struct SweepFit {
     pub off_ns: f64,
     /// Points that it was fitted to, the repetition of the first among them.
     pub points: u32,
-    /// Median of how far held-out points are off, as a part of what was measured; null without any.
+    /// Median of how far held-out points are off, as a part of what was measured; null where none of them is predicted.
     pub held_out_error_ratio: Option<f64>,
 }
 

@@ -72,18 +72,18 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
              own, in place of a NIC.",
         ),
         table(
-            "III: ns of a frame in locks and addresses, 64 B",
+            "III: ns of a frame in locks and addresses, 64 B, over flows",
             (LOCKS, &[0]),
             "Here: all functions whose names contain that one, or for do_raw_spin_lock spin_lock. \"-\" here: below \
              0.5 ns, or the compiler made it part of its caller.",
         ),
         table(
-            "IV: ns of a frame by stage, over flows, 64 B",
+            "IV: ns of a frame by stage, 64 B, over flows",
             (STAGES, FLOWS),
             "",
         ),
         table(
-            "V: ns of a frame in functions of the look-up, 64 B",
+            "V: ns of a frame in functions of the look-up, 64 B, over flows",
             (LOOK_UP, &[0, 4, 6]),
             "",
         ),
@@ -126,7 +126,8 @@ fn rates(line: &SweepLine) -> Table {
         let model = point.and_then(|point| point.model.as_ref());
         let whole = point.map(|point| f64::from(point.cores) * 1e3 / point.load.frame_ns.median);
         let mpps = |fps: Option<f64>| fps.map(|fps| fps / 1e6);
-        let peak = point.map(|point| point.load.forwarding_fps.median);
+        let sampled = point.map(|point| point.load.forwarding_fps.median);
+        let peak = model.map(|model| model.measured_fps).or(sampled);
         let overload = mpps(point.and_then(|point| point.overload_fps));
         let off = |predicted: Option<f64>, measured: Option<f64>| {
             let off = predicted
@@ -135,21 +136,28 @@ fn rates(line: &SweepLine) -> Table {
             off.map_or_else(|| "-".to_owned(), |off| format!("{:+.1} %", off * 100.0))
         };
         let predicted = model.map(|model| model.predicted_fps);
-        let flows = number::plural(flows as usize, "flow");
         vec![
-            format!("{octets} B, {flows}"),
+            format!("{octets} B, {}", number::spaced(flows)),
             cell(theirs, 2),
             cell(rate, 2),
             cell(mpps(predicted), 2),
             cell(mpps(peak), 2),
-            off(predicted, model.map(|model| model.measured_fps)),
+            off(predicted, peak),
             cell(whole, 2),
             cell(overload, 2),
             off(whole, overload),
         ]
     };
     let head = [
-        "scenario", "theirs^", "theirs", "peak^", "peak", "off", "over^", "over", "off",
+        "frame, flows",
+        "theirs^",
+        "theirs",
+        "peak^",
+        "peak",
+        "off",
+        "over^",
+        "over",
+        "off",
     ];
     Table::new(&head, sums.iter().enumerate().map(row))
 }
@@ -199,7 +207,7 @@ fn beside(line: &SweepLine, rows: Range<usize>, scenarios: &[usize]) -> Table {
         let (octets, flows, ..) = SCENARIOS[at];
         let name = match scenarios == SIZES {
             true => format!("{octets} B"),
-            false => number::plural(flows as usize, "flow"),
+            false => number::spaced(flows),
         };
         head.extend([name, "here".to_owned()]);
     }

@@ -26,7 +26,7 @@ pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
     for point in &line.points {
         let is_there =
             |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
-        if line.is_paper() || !points.iter().any(is_there) {
+        if !points.iter().any(is_there) {
             points.push(point);
         }
     }
@@ -76,26 +76,27 @@ pub fn sentence(line: &SweepLine) -> String {
         return format!("{scenarios}: a frame costs {low:.0} to {high:.0} ns");
     }
     let ends = [first, last].map(|point| number::spaced(point.value as u64));
-    let held: Vec<&&SweepPoint> = points.iter().filter(|point| point.held_out).collect();
-    let fit = line.fit.as_ref().and_then(|fit| fit.held_out_error_ratio);
-    let told = match (fit, &line.no_fit) {
-        (Some(_), _) if held.iter().any(|point| point.prediction().is_none()) => {
-            format!("; the fit predicts nothing, because {WIDE}")
-        }
-        (Some(off), _) => format!(
-            "; the fit predicts {} that it had not seen within {} in the median",
-            number::plural(held.len(), "point"),
-            number::percent(off)
-        ),
-        (None, Some(why)) => format!("; no fit: {why}"),
-        (None, None) => String::new(),
-    };
+    let held = || points.iter().filter(|point| point.held_out);
+    let predicted = held().filter(|point| point.prediction().is_some()).count();
     let doubted = match line.distrust.is_empty() {
-        false if fit.is_some() => " (do not trust it)",
-        _ => "",
+        true => "",
+        false => " (do not trust it)",
+    };
+    let told = match (&line.fit, &line.no_fit) {
+        (Some(fit), _) if predicted > 0 => format!(
+            "; the fit predicts {} that it had not seen within {} in the median{doubted}",
+            number::plural(predicted, "point"),
+            fit.held_out_error_ratio
+                .map_or("-".to_owned(), number::percent)
+        ),
+        (Some(_), _) if held().count() > 0 => {
+            format!("; the fit predicts no point that it had not seen, because {WIDE}")
+        }
+        (None, Some(why)) => format!("; no fit: {why}"),
+        _ => String::new(),
     };
     format!(
-        "{}, {} to {}: a frame costs {low:.0} to {high:.0} ns{told}{doubted}",
+        "{}, {} to {}: a frame costs {low:.0} to {high:.0} ns{told}",
         noun(line),
         ends[0],
         ends[1]

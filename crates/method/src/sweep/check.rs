@@ -22,12 +22,13 @@ pub struct Check {
 }
 
 impl Check {
-    /// The median of how far held-out points are off, as a part of what was measured.
+    /// The median of how far held-out points are off, as a part of what was measured. An interval that reaches 0, or farther
+    /// than the cost, predicts nothing.
     #[must_use]
     pub fn off(&self) -> Option<f64> {
         let off = self.points.iter().filter_map(|(_, ns, predicted)| {
-            let predicted = predicted.as_ref()?;
-            Some((predicted.ns / ns - 1.0).abs())
+            let at = predicted.filter(|at| at.low > 0.0 && at.high <= 2.0 * at.ns)?;
+            Some((at.ns / ns - 1.0).abs())
         });
         median(&off.collect::<Vec<_>>())
     }

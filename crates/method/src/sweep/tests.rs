@@ -86,11 +86,16 @@ fn noise_of_a_few_percent_keeps_held_out_points_near() {
 
 #[test]
 fn cheaper_look_ups_with_more_data_are_noise() {
-    let points = [(1.0, 50.0), (1e3, 45.0), (1e6, 40.0)].map(|(n, ns)| point(n, ns));
-    let fit = Fit::new(Axis::Routes, &points, &memory()).expect("a fit");
+    let cheaper = [(1.0, 50.0), (1e3, 45.0), (1e6, 40.0)].map(|(n, ns)| point(n, ns));
+    let fit = Fit::new(Axis::Routes, &cheaper, &memory()).expect("a fit");
     assert_eq!(fit.at(1.0).ns, fit.at(1e6).ns);
+    // All within the first cache but the last, so a steep line would begin below 0.
+    let points = [(1.0, 50.0), (16.0, 50.0), (20e3, 900.0)].map(|(n, ns)| point(n, ns));
+    let fit = Fit::new(Axis::Flows, &points, &Memory(vec![(16e3, 7.9), (4e5, 8.0)]));
+    let fit = fit.expect("a fit");
+    assert_eq!(fit.at(1.0).ns, fit.at(20e3).ns);
     // More octets may be cheaper.
-    let fit = Fit::new(Axis::Frame, &points, &Memory::default()).expect("a fit");
+    let fit = Fit::new(Axis::Frame, &cheaper, &Memory::default()).expect("a fit");
     assert!(fit.at(1.0).ns > fit.at(1e6).ns);
 }
 

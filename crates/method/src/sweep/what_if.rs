@@ -50,7 +50,7 @@ impl fmt::Display for CannotAnswer {
                 "the record does not say how fast the CPUs were clocked, so nothing scales with freq",
             ),
             Self::TooWide => f.write_str(
-                "the interval of the fit reaches 0 there, or is wider than the cost itself, so it predicts nothing: sweep with more points, or longer trials",
+                "the interval reaches 0 there, or is wider than the cost itself, so nothing is predicted: sweep with more points or longer trials, or ask for a clock nearer to the measured one",
             ),
         }
     }
@@ -103,15 +103,13 @@ impl Basis {
                 None => return Err(CannotAnswer::NoSweep(axis)),
             }
         }
-        // Before the clock, whose range is wide because nobody knows what waits for memory.
-        let [low, middle, high] = found.frame_ns;
-        if !(low > 0.0 && high <= 2.0 * middle) {
-            return Err(CannotAnswer::TooWide);
-        }
         if let Some(hertz) = asked.hertz {
             found.clock(hertz, self.hertz.ok_or(CannotAnswer::NoClock)?, memory_ns);
         }
         let [low, middle, high] = found.frame_ns;
+        if !(low > 0.0 && high <= 2.0 * middle) {
+            return Err(CannotAnswer::TooWide);
+        }
         found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
         found.assumes.push(
             "the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth"

@@ -138,6 +138,7 @@ pub fn measure(
         }
     }
     swept.line.why = kept.as_ref().map(ToString::to_string);
+    swept.line.drift_ratio = drift(&swept.line.points);
     if let Some(axis) = plan.axis {
         fit(axis, &mut swept);
     }
@@ -215,7 +216,9 @@ fn measure_step(
     swept.limits.push(size.limited_by);
     swept.line.points.push(point);
     for doubt in size.doubts {
-        if !swept.doubts.iter().any(|known| known.name == doubt.name) {
+        // How few destinations change the cost is what such a sweep asks.
+        let asked = step.routes.is_some() && doubt.name == "few-destinations";
+        if !asked && !swept.doubts.iter().any(|known| known.name == doubt.name) {
             swept.doubts.push(doubt);
         }
     }
@@ -247,15 +250,19 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
     dear
 }
 
+/// What the first point cost at the end, by what it cost at first, minus 1.
+fn drift(points: &[SweepPoint]) -> Option<f64> {
+    let [first, .., last] = points else {
+        return None;
+    };
+    let ns = |point: &SweepPoint| point.load.frame_ns.median;
+    let is_again = (first.value, &first.frame) == (last.value, &last.frame);
+    is_again.then(|| ns(last) / ns(first) - 1.0)
+}
+
 /// Fits, predicts the points that were held out, and says what speaks against it.
 fn fit(axis: Axis, swept: &mut Swept) {
     let line = &mut swept.line;
-    if let [first, .., last] = &line.points[..]
-        && first.value == last.value
-    {
-        let ns = |point: &SweepPoint| point.load.frame_ns.median;
-        line.drift_ratio = Some(ns(last) / ns(first) - 1.0);
-    }
     hold_out(&mut line.points);
     let points = line.fitted();
     let points: Vec<Measured> = points

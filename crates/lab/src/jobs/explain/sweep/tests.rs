@@ -27,6 +27,7 @@ fn swept(costs: &[(f64, f64)]) -> Swept {
     let mut swept = Swept::default();
     swept.line.points = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
     swept.limits = vec![Some(LimitedBy::Dut); costs.len()];
+    swept.line.drift_ratio = drift(&swept.line.points);
     fit(Axis::Frame, &mut swept);
     swept
 }
