@@ -17,11 +17,13 @@
 //! # Ok::<(), mpps_method::sweep::CannotFit>(())
 //! ```
 
+mod check;
 mod what_if;
 
+pub use check::{Check, OFF_MAX};
 pub use what_if::{Answer, Basis, CannotAnswer, WhatIf};
 
-use crate::statistics::{mean, median, student_t};
+use crate::statistics::{mean, student_t};
 use std::fmt;
 
 /// Fewer fitted points leave nothing to check a line by.
@@ -34,12 +36,6 @@ const ITEM_OCTETS: [f64; 9] = [
 ];
 /// How often an interval may miss.
 const WRONG: f64 = 0.05;
-/// Held-out points are to be predicted so well in the median.
-pub const OFF_MAX: f64 = 0.15;
-/// An interval of the fit that reaches farther to one side says little.
-const WIDE: f64 = 0.3;
-/// A cost that falls by more than this part along the axis, and rises too, is on no line.
-const FALLS: f64 = 0.1;
 
 /// What changes from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,24 +190,21 @@ impl Fit {
     /// # Errors
     /// [`CannotFit`].
     pub fn new(axis: Axis, points: &[Measured], memory: &Memory) -> Result<Self, CannotFit> {
-        let first = points.first().ok_or(CannotFit::TooFew(0))?;
-        if points.len() < FITTED_MIN {
-            return Err(CannotFit::TooFew(points.len()));
-        }
+        let mut places: Vec<f64> = points.iter().map(|point| point.value).collect();
+        places.sort_by(f64::total_cmp);
+        places.dedup();
+        let range = match places[..] {
+            [low, .., high] if places.len() >= FITTED_MIN => (low, high),
+            [_] if points.len() >= FITTED_MIN => return Err(CannotFit::Alike),
+            _ => return Err(CannotFit::TooFew(places.len())),
+        };
+        let stages = points.first().map_or(0, |point| point.parts.len());
         let is_sound = |point: &Measured| {
             let whole = point.whole();
-            point.parts.len() == first.parts.len() && whole.is_finite() && whole > 0.0
+            point.parts.len() == stages && whole.is_finite() && whole > 0.0
         };
         if !points.iter().all(is_sound) {
             return Err(CannotFit::NotANumber);
-        }
-        let values = || points.iter().map(|point| point.value);
-        let range = (
-            values().fold(f64::MAX, f64::min),
-            values().fold(f64::MIN, f64::max),
-        );
-        if range.0 >= range.1 {
-            return Err(CannotFit::Alike);
         }
         let sizes: Vec<Option<f64>> = match axis.is_of_memory() {
             true => ITEM_OCTETS.into_iter().map(Some).collect(),
@@ -230,47 +223,43 @@ impl Fit {
                 middle: 0.0,
                 spread: 0.0,
             };
-            empty.fitted(points)
+            empty.fitted(points, stages)
         });
         let best = fits.min_by(|one, other| one.off_ns.total_cmp(&other.off_ns));
         best.ok_or(CannotFit::Alike)
     }
 
-    /// With this size of an item. A look-up that grows cheaper with its data is noise: it is constant then.
-    fn fitted(mut self, points: &[Measured]) -> Self {
+    /// With this size of an item. A look-up that grows cheaper with its data is noise, and so is a frame
+    /// that costs less than nothing beside its look-up: the cost is constant then.
+    fn fitted(mut self, points: &[Measured], stages: usize) -> Self {
         let xs: Vec<f64> = points.iter().map(|point| self.x(point.value)).collect();
         self.middle = mean(&xs).unwrap_or(0.0);
         self.spread = xs.iter().map(|x| (x - self.middle).powi(2)).sum();
-        let line = |ys: &[f64]| {
+        let line = |ys: &[f64], flat: bool| {
             let level = mean(ys).unwrap_or(0.0);
             let pairs = xs.iter().zip(ys);
             let both: f64 = pairs.map(|(x, y)| (x - self.middle) * (y - level)).sum();
-            let slope = if self.spread > 0.0 {
-                both / self.spread
-            } else {
-                0.0
+            let slope = match flat || self.spread <= 0.0 {
+                true => 0.0,
+                false => both / self.spread,
             };
             (level - slope * self.middle, slope)
         };
         let wholes: Vec<f64> = points.iter().map(Measured::whole).collect();
-        let flat = self.axis.is_of_memory() && line(&wholes).1 <= 0.0;
-        let stages = points.first().map_or(0, |point| point.parts.len());
-        self.parts = (0..stages)
-            .map(|stage| {
-                let ys = points.iter().filter_map(|point| point.parts.get(stage));
-                let ys: Vec<f64> = ys.copied().collect();
-                match flat {
-                    true => (mean(&ys).unwrap_or(0.0), 0.0),
-                    false => line(&ys),
-                }
-            })
-            .collect();
-        let terms = if self.axis.is_of_memory() { 3 } else { 2 };
+        let of_memory = self.axis.is_of_memory();
+        let (constant, slope) = line(&wholes, false);
+        let flat = of_memory && (slope <= 0.0 || constant < 0.0);
+        let stage = |stage: usize| {
+            let ys = points.iter().filter_map(|point| point.parts.get(stage));
+            line(&ys.copied().collect::<Vec<_>>(), flat)
+        };
+        self.parts = (0..stages).map(stage).collect();
+        let terms = if of_memory { 3 } else { 2 };
         self.freedom = points.len().saturating_sub(terms).max(1) as f64;
-        let squares = points
+        let off = points
             .iter()
             .map(|point| (point.whole() - self.ns(point.value)).powi(2));
-        self.off_ns = (squares.sum::<f64>() / self.freedom).sqrt();
+        self.off_ns = (off.sum::<f64>() / self.freedom).sqrt();
         self
     }
 
@@ -328,91 +317,6 @@ impl Fit {
 pub fn is_held_out(place: usize, points: usize) -> bool {
     let left = points.saturating_sub(place.div_ceil(2));
     place % 2 == 1 && place + 1 < points && points >= POINTS_MIN && left >= FITTED_MIN
-}
-
-/// What the points of a sweep say of its fit.
-#[derive(Clone, Debug, Default)]
-pub struct Check {
-    /// Every point: its place, its cost in ns, and the predicted one where it was held out.
-    pub points: Vec<(f64, f64, Option<Predicted>)>,
-    /// The first point once more at the end, by itself, minus 1.
-    pub drift: Option<f64>,
-}
-
-impl Check {
-    /// The median of how far held-out points are off, as a part of what was measured.
-    #[must_use]
-    pub fn off(&self) -> Option<f64> {
-        let off = self.points.iter().filter_map(|(_, ns, predicted)| {
-            let predicted = predicted.as_ref()?;
-            Some((predicted.ns / ns - 1.0).abs())
-        });
-        median(&off.collect::<Vec<_>>())
-    }
-
-    /// How far the costs lie apart, as a part of the lowest.
-    fn effect(&self) -> f64 {
-        let costs = || self.points.iter().map(|&(_, ns, _)| ns);
-        let (low, high) = (
-            costs().fold(f64::MAX, f64::min),
-            costs().fold(0.0, f64::max),
-        );
-        high / low - 1.0
-    }
-
-    /// The largest fall and the largest rise along the axis, as parts of what was there.
-    fn turns(&self) -> (f64, f64) {
-        let mut sorted: Vec<(f64, f64)> = self.points.iter().map(|&(at, ns, _)| (at, ns)).collect();
-        sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (mut most, mut least) = (0.0_f64, f64::MAX);
-        let (mut fall, mut rise) = (0.0_f64, 0.0_f64);
-        for (_, ns) in sorted {
-            (most, least) = (most.max(ns), least.min(ns));
-            fall = fall.max(1.0 - ns / most);
-            rise = rise.max(ns / least - 1.0);
-        }
-        (fall, rise)
-    }
-
-    /// Why the fit is not to be trusted, a sentence each. None: nothing speaks against it.
-    #[must_use]
-    pub fn distrust(&self) -> Vec<String> {
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        let mut told = Vec::new();
-        let effect = self.effect();
-        if let Some(drift) = self.drift.filter(|drift| drift.abs() >= effect) {
-            told.push(format!(
-                "the first point differed by {} at the end, and all points differ by {}: the machine drifted more than the axis changes",
-                percent(drift), percent(effect)
-            ));
-        }
-        let (fall, rise) = self.turns();
-        if fall > FALLS && rise > FALLS {
-            told.push(format!(
-                "the cost is not monotone: along the axis it rises by {} and falls by {}",
-                percent(rise),
-                percent(fall)
-            ));
-        }
-        let reaches = self.points.iter().filter_map(|(_, _, predicted)| {
-            let predicted = predicted.as_ref()?;
-            Some((predicted.high - predicted.ns) / predicted.ns)
-        });
-        let reach = reaches.fold(0.0, f64::max);
-        if reach > WIDE {
-            told.push(format!(
-                "the interval of the fit reaches {} to one side: more points, or longer trials, make it narrower",
-                percent(reach)
-            ));
-        }
-        if let Some(off) = self.off().filter(|off| *off > OFF_MAX) {
-            told.push(format!(
-                "half of the points that were held out are off by {} or more",
-                percent(off)
-            ));
-        }
-        told
-    }
 }
 
 #[cfg(test)]

@@ -59,7 +59,8 @@ pub struct SweepPoint {
     pub functions: Vec<FunctionCost>,
     /// Whether it was left out of the fit, to check it.
     pub held_out: bool,
-    /// Cost that the fit predicts here, ns, with its 95 % interval. Null where nothing was fitted.
+    /// Cost that the fit predicts here, ns, with its 95 % interval. Null where nothing was fitted. No prediction where the
+    /// interval reaches 0, or farther to one side than the cost itself.
     pub predicted_ns: Option<Interval<f64>>,
     /// Predicted / measured - 1.
     pub error_ratio: Option<f64>,
@@ -90,9 +91,9 @@ pub struct SweepFit {
     pub stages: Vec<StageFit>,
     /// How far the fitted points lie from the line, ns.
     pub off_ns: f64,
-    /// Points that it was fitted to.
+    /// Points that it was fitted to, the repetition of the first among them.
     pub points: u32,
-    /// Median of how far held-out points are off, as a part of what was measured; null without any.
+    /// Median of how far held-out points are off, as a part of what was measured; null where none of them is predicted.
     pub held_out_error_ratio: Option<f64>,
 }
 
@@ -108,6 +109,15 @@ pub struct StageFit {
     pub slope_ns: f64,
 }
 
+impl SweepPoint {
+    /// What the fit predicts, where its interval says anything: it stays above 0 and reaches no farther than the cost.
+    #[must_use]
+    pub fn prediction(&self) -> Option<Interval<f64>> {
+        self.predicted_ns
+            .filter(|ns| ns.low > 0.0 && ns.high <= 2.0 * ns.median)
+    }
+}
+
 impl SweepLine {
     /// What `axis` has in place of an axis where the points are the published scenarios.
     pub const PAPER: &str = "paper";
@@ -116,5 +126,21 @@ impl SweepLine {
     #[must_use]
     pub fn is_paper(&self) -> bool {
         self.axis == Self::PAPER
+    }
+
+    /// What a fit takes: the place of each point that is not held out, and the ns of its stages.
+    pub fn fitted(&self) -> impl Iterator<Item = (f64, Vec<f64>)> {
+        let fitted = self.points.iter().filter(|point| !point.held_out);
+        fitted.map(|point| {
+            let stages = point.load.stages.iter();
+            (point.value, stages.map(|part| part.ns.median).collect())
+        })
+    }
+
+    /// Octets of the working set, and ns of one access to it.
+    #[must_use]
+    pub fn latencies(&self) -> Vec<(f64, f64)> {
+        let known = self.memory.iter();
+        known.map(|at| (at.octets as f64, at.ns)).collect()
     }
 }

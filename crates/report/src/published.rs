@@ -1,13 +1,21 @@
-//! The cost of a frame by stage that others published, beside a profile's.
+//! The cost of a frame by stage that others published, beside this machine's.
 
 use crate::number;
 use crate::profile::saturated;
+use crate::table::Table;
 use maud::{Markup, html};
 use mpps_record::{ProfileLine, SweepLine, SweepPoint};
+use std::ops::Range;
 
-/// Cycles of a frame: Raumer et al., Performance Exploration of Software-based Packet Processing Systems, 2015, tables I,
-/// II and IV.
+/// Cycles of a frame: Raumer et al., Performance Exploration of Software-based Packet Processing Systems, 2015. Stages and
+/// their sum are of tables II and IV, functions of tables III and V. The sum is as printed there, where stages are rounded.
 const CYCLES: &str = include_str!("published.csv");
+/// Rows of it.
+const STAGES: Range<usize> = 0..9;
+const LOCKS: Range<usize> = 9..14;
+const LOOK_UP: Range<usize> = 14..17;
+/// The row of the sum.
+const SUM: &str = "sum";
 /// Clock of the CPU on which they were measured, cycles a nanosecond.
 const GHZ: f64 = 3.3;
 /// Stages in which a NIC's driver works there.
@@ -24,58 +32,18 @@ pub const SCENARIOS: [(u32, u64, Option<f64>, Option<u32>); 7] = [
     (64, 16_384, None, Some(100)),
     (64, 1_048_576, Some(1.39), Some(100)),
 ];
-/// A function: its name there, parts of its names here, its cycles.
-type Function = (&'static str, &'static [&'static str], [Option<f64>; 3]);
-/// Functions of tables III and V: what they are called there, parts of their names here, cycles at 1, 256 and 1 048 576
-/// flows.
-const FUNCTIONS: [Function; 8] = [
-    (
-        "do_raw_spin_lock",
-        &["spin_lock"],
-        [Some(194.0), None, None],
-    ),
-    (
-        "arch_local_irq_restore",
-        &["local_irq_restore"],
-        [Some(43.0), None, None],
-    ),
-    (
-        "arch_local_irq_save",
-        &["local_irq_save"],
-        [Some(21.0), None, None],
-    ),
-    ("__phys_addr", &["__phys_addr"], [Some(20.0), None, None]),
-    ("spin_unlock", &["spin_unlock"], [Some(15.0), None, None]),
-    (
-        "fib_table_lookup",
-        &["fib_table_lookup"],
-        [Some(116.0), Some(238.0), Some(423.0)],
-    ),
-    (
-        "check_leaf",
-        &["check_leaf"],
-        [Some(45.0), Some(89.0), Some(361.0)],
-    ),
-    (
-        "skb_release_data",
-        &["skb_release_data"],
-        [Some(133.0), Some(37.0), Some(35.0)],
-    ),
-];
-/// The first functions are of table III, the others of table V.
-const LOCKS: usize = 5;
+/// Scenarios that differ in the frame's size; in flows.
+const SIZES: &[usize] = &[0, 1, 2, 3];
+const FLOWS: &[usize] = &[0, 4, 5, 6];
 
 /// A table of theirs with this machine's figures beside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaperTable {
     /// Its number and what it is of.
-    pub title: String,
-    /// Its columns.
-    pub head: Vec<String>,
-    /// Its rows.
-    pub rows: Vec<Vec<String>>,
-    /// How to read it.
-    pub note: String,
+    pub title: &'static str,
+    /// Its cells.
+    pub table: Table,
+    /// How to read it; empty where it is read as the one before of its kind.
+    pub note: &'static str,
 }
 
 /// Tables I to V, if the points are their scenarios; else none.
@@ -84,37 +52,53 @@ pub fn paper_tables(line: &SweepLine) -> Vec<PaperTable> {
     if !line.is_paper() {
         return Vec::new();
     }
-    let sizes: Vec<usize> = (0..4).collect();
-    let flows = [0, 4, 5, 6];
-    let by_size = |at: usize| format!("{} B", SCENARIOS[at].0);
-    let by_flows = |at: usize| number::plural(SCENARIOS[at].1 as usize, "flow");
+    let table = |title, (rows, scenarios), note| PaperTable {
+        title,
+        table: beside(line, rows, scenarios),
+        note,
+    };
     vec![
-        rates(line),
-        stages(
-            line,
-            "II: ns of a frame by stage, over frame sizes",
-            &sizes,
-            by_size,
+        PaperTable {
+            title: "I: the highest rate, predicted and measured, Mpps",
+            table: rates(line),
+            note: "^ is a prediction. \"theirs\" is published, and its prediction is their CPU's load and clock by their \
+                   cycles of a frame. Their rate is the wire's at 1024 and 1500 B. All else is of this machine. Its peak \
+                   is predicted from loads below saturation, its rate at overload from a frame's cost at the peak.",
+        },
+        table(
+            "II: ns of a frame by stage, over frame sizes, 1 flow",
+            (STAGES, SIZES),
+            "*: a 10GbE driver works there, and a veth pair has no such work: these cannot be compared. **: the bed's \
+             own, in place of a NIC.",
         ),
-        functions(
-            line,
-            "III: ns of a frame in locks and addresses, 64 B, 1 flow",
-            &FUNCTIONS[..LOCKS],
-            &[0],
+        table(
+            "III: ns of a frame in locks and addresses, 64 B, over flows",
+            (LOCKS, &[0]),
+            "Here: all functions whose names contain that one, or for do_raw_spin_lock spin_lock. \"-\" here: below \
+             0.5 ns, or the compiler made it part of its caller.",
         ),
-        stages(
-            line,
-            "IV: ns of a frame by stage, over flows, 64 B",
-            &flows,
-            by_flows,
+        table(
+            "IV: ns of a frame by stage, 64 B, over flows",
+            (STAGES, FLOWS),
+            "",
         ),
-        functions(
-            line,
-            "V: ns of a frame in functions of the look-up, 64 B",
-            &FUNCTIONS[LOCKS..],
-            &[0, 4, 6],
+        table(
+            "V: ns of a frame in functions of the look-up, 64 B, over flows",
+            (LOOK_UP, &[0, 4, 6]),
+            "",
         ),
     ]
+}
+
+/// Rows of theirs: a name, and ns in each scenario.
+fn published(rows: Range<usize>) -> impl Iterator<Item = (&'static str, Vec<Option<f64>>)> {
+    let lines = CYCLES.lines().skip(1 + rows.start).take(rows.len());
+    lines.map(|line| {
+        let mut cells = line.split(',');
+        let name = cells.next().unwrap_or_default();
+        let ns = cells.map(|cycles| Some(cycles.parse::<f64>().ok()? / GHZ));
+        (name, ns.collect())
+    })
 }
 
 /// What was measured here in the scenario.
@@ -125,152 +109,111 @@ fn here(line: &SweepLine, scenario: usize) -> Option<&SweepPoint> {
     line.points.iter().find(is_it)
 }
 
-fn or_dash(cell: Option<String>) -> String {
-    cell.unwrap_or_else(|| "-".to_owned())
+/// A number, or a dash.
+fn cell(number: Option<f64>, digits: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.digits$}"))
 }
 
-/// What is predicted for the peak and for overload, each beside its measurement.
-fn rates(line: &SweepLine) -> PaperTable {
-    let short = |fps: f64| format!("{:.2}", fps / 1e6);
-    let off =
-        |predicted: f64, measured: f64| format!("{:+.1} %", (predicted / measured - 1.0) * 100.0);
-    let row = |at: usize| {
-        let (octets, flows, published, load) = SCENARIOS[at];
+/// Rates, each prediction beside its measurement.
+fn rates(line: &SweepLine) -> Table {
+    let sums: Vec<Option<f64>> = published(STAGES)
+        .last()
+        .map_or(Vec::new(), |(_, sums)| sums);
+    let row = |(at, sum): (usize, &Option<f64>)| {
+        let (octets, flows, rate, load) = SCENARIOS[at];
+        let theirs = sum.zip(load).map(|(ns, load)| 10.0 * f64::from(load) / ns);
         let point = here(line, at);
         let model = point.and_then(|point| point.model.as_ref());
-        let overload = point.and_then(|point| {
-            let predicted = f64::from(point.cores) * 1e9 / point.load.frame_ns.median;
-            Some((predicted, point.overload_fps?))
-        });
+        let whole = point.map(|point| f64::from(point.cores) * 1e3 / point.load.frame_ns.median);
+        let mpps = |fps: Option<f64>| fps.map(|fps| fps / 1e6);
+        let sampled = point.map(|point| point.load.forwarding_fps.median);
+        let peak = model.map(|model| model.measured_fps).or(sampled);
+        let overload = mpps(point.and_then(|point| point.overload_fps));
+        let off = |predicted: Option<f64>, measured: Option<f64>| {
+            let off = predicted
+                .zip(measured)
+                .map(|(one, other)| one / other - 1.0);
+            off.map_or_else(|| "-".to_owned(), |off| format!("{:+.1} %", off * 100.0))
+        };
+        let predicted = model.map(|model| model.predicted_fps);
         vec![
-            format!("{octets} B, {}", number::plural(flows as usize, "flow")),
-            or_dash(published.map(|mpps| format!("{mpps:.2}"))),
-            or_dash(load.map(|percent| format!("{percent} %"))),
-            or_dash(model.map(|model| short(model.predicted_fps))),
-            or_dash(point.map(|point| short(point.load.forwarding_fps.median))),
-            or_dash(model.map(|model| off(model.predicted_fps, model.measured_fps))),
-            or_dash(overload.map(|(predicted, _)| short(predicted))),
-            or_dash(overload.map(|(_, measured)| short(measured))),
-            or_dash(overload.map(|(predicted, measured)| off(predicted, measured))),
+            format!("{octets} B, {}", number::spaced(flows)),
+            cell(theirs, 2),
+            cell(rate, 2),
+            cell(mpps(predicted), 2),
+            cell(mpps(peak), 2),
+            off(predicted, peak),
+            cell(whole, 2),
+            cell(overload, 2),
+            off(whole, overload),
         ]
     };
     let head = [
-        "scenario", "Mpps", "load", "peak^", "peak", "off", "over^", "over", "off",
+        "frame, flows",
+        "theirs^",
+        "theirs",
+        "peak^",
+        "peak",
+        "off",
+        "over^",
+        "over",
+        "off",
     ];
-    PaperTable {
-        title: "I: the highest rate, predicted and measured".to_owned(),
-        head: head.map(str::to_owned).to_vec(),
-        rows: (0..SCENARIOS.len()).map(row).collect(),
-        note: "Mpps and load are published; all else is measured here, in Mpps. ^ is a prediction. That of the peak \
-               stands on loads below saturation (cost by wake-ups a frame). That of overload is the time of a CPU by a \
-               frame's cost at the peak."
-            .to_owned(),
-    }
+    Table::new(&head, sums.iter().enumerate().map(row))
 }
 
-fn stages(
-    line: &SweepLine,
-    title: &str,
-    scenarios: &[usize],
-    name: impl Fn(usize) -> String,
-) -> PaperTable {
-    let mut lines = CYCLES
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<_>>());
-    let names = lines.next().unwrap_or_default();
-    let published: Vec<Vec<&str>> = lines.collect();
-    let cells = |ns: &dyn Fn(usize) -> [Option<f64>; 2]| -> Vec<String> {
-        let both = scenarios.iter().flat_map(|&at| ns(at));
-        both.map(|ns| or_dash(ns.map(|ns| format!("{ns:.0}"))))
-            .collect()
-    };
-    let measured = |at: usize, stage: &str| {
-        let stages = &here(line, at)?.load.stages;
-        Some(stages.iter().find(|part| part.part == stage)?.ns.median)
-    };
-    let theirs = |at: usize, column: usize| {
-        let cycles = published.get(at)?.get(column)?.parse::<f64>().ok()?;
-        Some(cycles / GHZ)
-    };
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    for (column, stage) in names.iter().enumerate().skip(1) {
-        let marked = if DRIVERS.contains(stage) { " *" } else { "" };
-        let mut row = vec![format!("{stage}{marked}")];
-        row.extend(cells(&|at| [theirs(at, column), measured(at, stage)]));
-        rows.push(row);
+/// ns of a frame here in a stage of theirs, or in functions of this name.
+fn measured(point: &SweepPoint, name: &str, is_stage: bool) -> Option<f64> {
+    let load = &point.load;
+    if name == SUM {
+        return Some(load.frame_ns.median);
     }
-    for stage in ["virtual NIC", "exit"] {
-        let mut row = vec![format!("{stage} **")];
-        row.extend(cells(&|at| [None, measured(at, stage)]));
-        rows.push(row);
+    if is_stage {
+        let stage = load.stages.iter().find(|part| part.part == name)?;
+        return Some(stage.ns.median);
     }
-    let sum = |at: usize| {
-        (1..names.len())
-            .filter_map(|column| theirs(at, column))
-            .sum::<f64>()
-    };
-    let mut row = vec!["sum".to_owned()];
-    row.extend(cells(&|at| {
-        [
-            Some(sum(at)),
-            here(line, at).map(|point| point.load.frame_ns.median),
-        ]
-    }));
-    rows.push(row);
-    let mut head = vec!["stage".to_owned()];
-    head.extend(
-        scenarios
-            .iter()
-            .flat_map(|&at| [name(at), "here".to_owned()]),
-    );
-    PaperTable {
-        title: title.to_owned(),
-        head,
-        rows,
-        note: "*: a 10GbE driver works there, and a veth pair has no such work: these cannot be compared. **: the bed's \
-               own, in place of a NIC."
-            .to_owned(),
-    }
+    let name = name.trim_start_matches("do_raw_");
+    let name = name.trim_start_matches("arch_");
+    let found = point.functions.iter();
+    let found = found.filter(|one| one.function.contains(name));
+    let ns: f64 = found.map(|one| one.ns).sum();
+    (ns > 0.0).then_some(ns)
 }
 
-fn functions(
-    line: &SweepLine,
-    title: &str,
-    functions: &[Function],
-    scenarios: &[usize],
-) -> PaperTable {
-    let measured = |at: usize, parts: &[&str]| {
-        let all = &here(line, at)?.functions;
-        let is_it = |name: &str| parts.iter().any(|part| name.contains(part));
-        let found: Vec<f64> = all
-            .iter()
-            .filter(|one| is_it(&one.function))
-            .map(|one| one.ns)
-            .collect();
-        (!found.is_empty()).then(|| found.iter().sum::<f64>())
+/// Their figures in some scenarios, each with this machine's to the right.
+fn beside(line: &SweepLine, rows: Range<usize>, scenarios: &[usize]) -> Table {
+    let is_stage = rows == STAGES;
+    let mut rows: Vec<_> = published(rows).collect();
+    if is_stage {
+        let beds = ["virtual NIC", "exit"].map(|stage| (stage, Vec::new()));
+        rows.splice(rows.len() - 1..rows.len() - 1, beds);
+    }
+    let row = |(name, ns): (&str, Vec<Option<f64>>)| {
+        let mark = match ns.is_empty() {
+            true => " **",
+            false if DRIVERS.contains(&name) => " *",
+            false => "",
+        };
+        let both = scenarios.iter().flat_map(|&at| {
+            let here = here(line, at).and_then(|point| measured(point, name, is_stage));
+            [ns.get(at).copied().flatten(), here]
+        });
+        let first = std::iter::once(format!("{name}{mark}"));
+        first.chain(both.map(|ns| cell(ns, 0))).collect()
     };
-    let row = |(name, parts, cycles): &Function| {
-        let mut row = vec![(*name).to_owned()];
-        for (&at, cycles) in scenarios.iter().zip(cycles) {
-            let both = [cycles.map(|cycles| cycles / GHZ), measured(at, parts)];
-            row.extend(both.map(|ns| or_dash(ns.map(|ns| format!("{ns:.0}")))));
-        }
-        row
-    };
-    let named = |&at: &usize| number::plural(SCENARIOS[at].1 as usize, "flow");
-    let mut head = vec!["function".to_owned()];
-    head.extend(
-        scenarios
-            .iter()
-            .flat_map(|at| [named(at), "here".to_owned()]),
-    );
-    PaperTable {
-        title: title.to_owned(),
+    let first = if is_stage { "stage" } else { "function" };
+    let mut head = vec![first.to_owned()];
+    for &at in scenarios {
+        let (octets, flows, ..) = SCENARIOS[at];
+        let name = match scenarios == SIZES {
+            true => format!("{octets} B"),
+            false => number::spaced(flows),
+        };
+        head.extend([name, "here".to_owned()]);
+    }
+    Table {
         head,
-        rows: functions.iter().map(row).collect(),
-        note: "Here: all functions whose names contain that one, or for do_raw_spin_lock spin_lock. \"-\" here: below 0.5 ns, or \
-               the compiler made it part of its caller."
-            .to_owned(),
+        rows: rows.into_iter().map(row).collect(),
     }
 }
 
@@ -280,19 +223,23 @@ pub fn section(line: &ProfileLine) -> Markup {
     let Some(load) = saturated(line) else {
         return html! {};
     };
-    let mut lines = CYCLES
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<_>>());
-    let stages = lines.next().unwrap_or_default();
-    let scenarios: Vec<Vec<&str>> = lines.collect();
-    let ns = |cycles: Option<&&str>| {
-        let cycles = cycles.and_then(|cycles| cycles.parse::<f64>().ok());
-        cycles.map_or("-".to_owned(), |cycles| format!("{:.0}", cycles / GHZ))
+    let row = |(stage, ns): (&str, Vec<Option<f64>>)| {
+        let here = load.stages.iter().find(|at| at.part == stage);
+        let comparable = match DRIVERS.contains(&stage) {
+            true => "no: a driver's work",
+            false => "yes",
+        };
+        let figures = std::iter::once(here.map(|at| at.ns.median)).chain(ns);
+        let mut cells = vec![stage.to_owned()];
+        cells.extend(figures.map(|ns| cell(ns, 0)));
+        cells.push(comparable.to_owned());
+        cells
     };
-    let here = |stage: &str| {
-        let known = load.stages.iter().find(|at| at.part == stage);
-        known.map_or("-".to_owned(), |at| format!("{:.0}", at.ns.median))
-    };
+    let scenarios = CYCLES.lines().next().unwrap_or_default();
+    let mut head = vec!["stage", "here"];
+    head.extend(scenarios.split(',').skip(1));
+    head.push("comparable");
+    let stages = published(STAGES).filter(|(name, _)| *name != SUM);
     html! {
         details {
             summary { "Beside published figures" }
@@ -302,22 +249,46 @@ pub fn section(line: &ProfileLine) -> Markup {
                  allocation, TX and free a 10GbE driver works there: a veth pair has no such work, so these cannot be \
                  compared."
             }
-            div.wide { table {
-                thead { tr {
-                    th { "stage" } th { "here" }
-                    @for scenario in &scenarios { th { (scenario.first().unwrap_or(&"")) } }
-                    th { "comparable" }
-                } }
-                tbody {
-                    @for (column, stage) in stages.iter().enumerate().skip(1) {
-                        tr {
-                            td { (stage) } td { (here(stage)) }
-                            @for scenario in &scenarios { td { (ns(scenario.get(column))) } }
-                            td { (if DRIVERS.contains(stage) { "no: a driver's work" } else { "yes" }) }
-                        }
-                    }
-                }
-            } }
+            (Table::new(&head, stages.map(row)).markup())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_of_the_stages_are_those_of_the_sum() {
+        let mut rows: Vec<_> = published(STAGES).collect();
+        let (name, sums) = rows.pop().expect("rows");
+        assert_eq!((name, rows.len(), sums.len()), (SUM, 8, SCENARIOS.len()));
+        for (at, sum) in sums.into_iter().enumerate() {
+            let stages: f64 = rows.iter().filter_map(|(_, ns)| ns[at]).sum();
+            let sum = sum.expect("a sum");
+            assert!((stages - sum).abs() * GHZ < 5.0, "{at}: {stages} {sum}");
+            // Table I: a CPU's load and its cycles give its rate, which 2 digits are printed of.
+            let (.., rate, load) = SCENARIOS[at];
+            let told = rate.map_or(0.0, |rate| {
+                rate * 0.1 * sum / f64::from(load.expect("a load"))
+            });
+            assert!(rate.is_none() || (told - 1.0).abs() < 0.02, "{at}: {told}");
+        }
+    }
+
+    #[test]
+    fn functions_are_found_by_parts_of_their_names() {
+        let one = |function: &str, ns| mpps_record::FunctionCost {
+            function: function.to_owned(),
+            ns,
+        };
+        let point = SweepPoint {
+            functions: vec![one("_raw_spin_lock", 3.0), one("_raw_spin_unlock", 2.0)],
+            ..SweepPoint::default()
+        };
+        assert_eq!(measured(&point, "do_raw_spin_lock", false), Some(3.0));
+        assert_eq!(measured(&point, "spin_unlock", false), Some(2.0));
+        assert_eq!(measured(&point, "__phys_addr", false), None);
+        assert_eq!(measured(&point, "free", true), None);
     }
 }

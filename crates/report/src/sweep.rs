@@ -1,9 +1,9 @@
 //! Sweeps of `mpps explain --sweep`: in a sentence, as a table, and as a part of a page.
 
 use crate::number;
-use crate::published;
+use crate::published::{self, PaperTable};
 use maud::{Markup, html};
-use mpps_record::{SweepLine, SweepPoint};
+use mpps_record::{SweepFit, SweepLine, SweepPoint};
 
 /// A table of the points.
 pub const COLUMNS: &[&str] = &[
@@ -26,7 +26,7 @@ pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
     for point in &line.points {
         let is_there =
             |known: &&SweepPoint| (known.value, &known.frame) == (point.value, &point.frame);
-        if line.is_paper() || !points.iter().any(is_there) {
+        if !points.iter().any(is_there) {
             points.push(point);
         }
     }
@@ -35,6 +35,9 @@ pub fn along(line: &SweepLine) -> Vec<&SweepPoint> {
     }
     points
 }
+
+/// Why a point has no prediction.
+const WIDE: &str = "the interval would reach 0 or twice the cost";
 
 /// The axis as a noun: `frame sizes`.
 #[must_use]
@@ -73,65 +76,128 @@ pub fn sentence(line: &SweepLine) -> String {
         return format!("{scenarios}: a frame costs {low:.0} to {high:.0} ns");
     }
     let ends = [first, last].map(|point| number::spaced(point.value as u64));
-    let held = points.iter().filter(|point| point.held_out).count();
-    let fit = line.fit.as_ref().and_then(|fit| fit.held_out_error_ratio);
-    let told = match (fit, &line.no_fit) {
-        (Some(off), _) => format!(
-            "; the fit predicts {} that it had not seen within {} in the median",
-            number::plural(held, "point"),
-            number::percent(off)
-        ),
-        (None, Some(why)) => format!("; no fit: {why}"),
-        (None, None) => String::new(),
+    let held = || points.iter().filter(|point| point.held_out);
+    let predicted = held().filter(|point| point.prediction().is_some()).count();
+    let doubted = match line.distrust.is_empty() {
+        true => "",
+        false => " (do not trust it)",
     };
-    let doubted = if line.distrust.is_empty() {
-        ""
-    } else {
-        " (do not trust it)"
+    let told = match (&line.fit, &line.no_fit) {
+        (Some(fit), _) if predicted > 0 => format!(
+            "; the fit predicts {} that it had not seen within {} in the median{doubted}",
+            number::plural(predicted, "point"),
+            fit.held_out_error_ratio
+                .map_or("-".to_owned(), number::percent)
+        ),
+        (Some(_), _) if held().count() > 0 => {
+            format!("; the fit predicts no point that it had not seen, because {WIDE}")
+        }
+        (None, Some(why)) => format!("; no fit: {why}"),
+        _ => String::new(),
     };
     format!(
-        "{}, {} to {}: a frame costs {low:.0} to {high:.0} ns{told}{doubted}",
+        "{}, {} to {}: a frame costs {low:.0} to {high:.0} ns{told}",
         noun(line),
         ends[0],
         ends[1]
     )
 }
 
-/// A row for each point, in the order in which they were measured.
-pub fn rows(line: &SweepLine) -> Vec<Vec<String>> {
+/// The cells of a point under [`COLUMNS`].
+#[must_use]
+pub fn row(line: &SweepLine, point: &SweepPoint) -> Vec<String> {
     let dash = || "-".to_owned();
-    let row = |point: &SweepPoint| {
-        let (load, predicted) = (&point.load, point.predicted_ns);
-        vec![
-            line.axis.clone(),
-            number::spaced(point.value as u64),
-            number::frame(&point.frame),
-            format!("{:.0}", load.frame_ns.median),
-            format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high),
-            predicted.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
-            predicted.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
-            point
-                .error_ratio
-                .map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
-            role(point).to_owned(),
-            number::rate(load.forwarding_fps.median),
-        ]
-    };
-    line.points.iter().map(row).collect()
+    let (load, predicted) = (&point.load, point.prediction());
+    let off = point.error_ratio.filter(|_| predicted.is_some());
+    vec![
+        line.axis.clone(),
+        number::spaced(point.value as u64),
+        number::frame(&point.frame),
+        format!("{:.0}", load.frame_ns.median),
+        format!("{:.0} to {:.0}", load.frame_ns.low, load.frame_ns.high),
+        predicted.map_or_else(dash, |ns| format!("{:.0}", ns.median)),
+        predicted.map_or_else(dash, |ns| format!("{:.0} to {:.0}", ns.low, ns.high)),
+        off.map_or_else(dash, |off| format!("{:+.1} %", off * 100.0)),
+        role(point).to_owned(),
+        number::rate(load.forwarding_fps.median),
+    ]
 }
 
-/// What speaks against the fit, and of the published scenarios the tables.
+/// What stands below the table.
+#[must_use]
+pub fn remarks(line: &SweepLine) -> Vec<String> {
+    let mut lines: Vec<String> = line.fit.iter().map(|fit| fit_in_words(line, fit)).collect();
+    let silent = line
+        .points
+        .iter()
+        .any(|point| point.predicted_ns.is_some() && point.prediction().is_none());
+    if silent {
+        lines.push(format!(
+            "\"-\": nothing is predicted there, because {WIDE}."
+        ));
+    }
+    if let ([first, ..], [.., last]) = (&line.memory[..], &line.memory[..]) {
+        let size = |octets: u64| format!("{} KiB", number::spaced(octets >> 10));
+        lines.push(format!(
+            "One access to memory takes {:.1} ns within {} and {:.0} ns within {} (a chase of pointers on the tester's CPU).",
+            first.ns, size(first.octets), last.ns, size(last.octets)
+        ));
+    }
+    if let (Some(drift), Some(first)) = (line.drift_ratio, line.points.first()) {
+        lines.push(format!(
+            "Drift: the first point ({}) cost {:+.1} % at the end.",
+            number::spaced(first.value as u64),
+            drift * 100.0
+        ));
+    }
+    lines.extend(line.no_fit.as_ref().map(|why| format!("No fit: {why}.")));
+    let distrust = line.distrust.iter();
+    lines.extend(distrust.map(|told| format!("Do not trust the fit: {told}.")));
+    lines.extend(line.why.as_ref().map(|why| format!("Cut short: {why}.")));
+    lines
+}
+
+/// The line of the whole, and the stages that change most along the axis.
+fn fit_in_words(line: &SweepLine, fit: &SweepFit) -> String {
+    let constant: f64 = fit.stages.iter().map(|stage| stage.constant_ns).sum();
+    let slope: f64 = fit.stages.iter().map(|stage| stage.slope_ns).sum();
+    let over = match (fit.item_octets, line.axis.as_str()) {
+        _ if slope == 0.0 => format!("nothing for more {}", noun(line)),
+        (Some(octets), _) => {
+            let times = format!("{slope:.1} times the latency of one memory access");
+            format!(
+                "{times} to {octets:.0} octets for each of the {}",
+                noun(line)
+            )
+        }
+        (None, "cores") => format!("{slope:.1} ns for each core beside the first"),
+        (None, _) => format!("{slope:.3} ns for each octet"),
+    };
+    let mut stages: Vec<_> = fit.stages.iter().collect();
+    stages.retain(|stage| stage.slope_ns > 0.0 && slope > 0.0);
+    stages.sort_by(|one, other| other.slope_ns.total_cmp(&one.slope_ns));
+    let named = stages.iter().take(3);
+    let named =
+        named.map(|stage| format!("{} {:.0} %", stage.part, stage.slope_ns / slope * 100.0));
+    let grows = match named.collect::<Vec<_>>().join(", ") {
+        named if named.is_empty() => named,
+        named => format!(" Most of what grows: {named}."),
+    };
+    format!(
+        "Fit to {} measurements: {constant:.0} ns + {over}; they lie {:.0} ns from it.{grows}",
+        fit.points, fit.off_ns
+    )
+}
+
+/// What stands below the plot of a page, and of the published scenarios the tables.
 #[must_use]
 pub fn section(line: &SweepLine) -> Markup {
     html! {
-        @for told in &line.distrust { p.note { "Do not trust this fit: " (told) "." } }
-        @for table in published::paper_tables(line) {
-            h4 { (table.title) }
-            div.wide { table {
-                thead { tr { @for cell in &table.head { th { (cell) } } } }
-                tbody { @for row in &table.rows { tr { @for cell in row { td { (cell) } } } } }
-            } }
-            p.note { (table.note) }
+        @for told in remarks(line) { p.note { (told) } }
+        @for PaperTable { title, table, note } in published::paper_tables(line) {
+            h4 { (title) }
+            (table.markup())
+            p.note { (note) }
         }
     }
 }

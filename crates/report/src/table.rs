@@ -1,6 +1,7 @@
 //! The results of a run as one table, whatever its job found. Columns have the names that the terminal gives them.
 
 use crate::kind::kinds;
+use maud::{Markup, html};
 use mpps_record::Run;
 
 /// Names of columns, and rows.
@@ -17,6 +18,17 @@ impl Table {
         Self {
             head: head.iter().map(|name| (*name).to_owned()).collect(),
             rows: rows.collect(),
+        }
+    }
+
+    /// As a page has it.
+    #[must_use]
+    pub fn markup(&self) -> Markup {
+        html! {
+            div.wide { table {
+                thead { tr { @for cell in &self.head { th { (cell) } } } }
+                tbody { @for row in &self.rows { tr { @for cell in row { td { (cell) } } } } }
+            } }
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What `mpps explain --sweep` and `--paper-tables` are to measure: places on an axis, and the table they are drawn from.
 
-use super::sending::Sending;
 use super::{BedChoice, DestinationPlan, ExplainPlan, measurement, traffic};
 use crate::args::{ExplainArgs, SearchArgs, TrafficArgs};
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use mpps_lab::bed::Front;
 use mpps_lab::jobs::explain::sweep::{Step, SweepPlan as Swept};
 use mpps_lab::jobs::fib_scale::ScalePlan;
 use mpps_lab::routes::Origin;
+use mpps_lab::traffic::Traffic;
 use mpps_method::FrameSpec;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw};
 use mpps_method::sweep::Axis;
@@ -34,18 +34,8 @@ pub struct SweepPlan {
     pub swept: Swept,
     /// Routes of the whole run.
     pub destinations: Option<DestinationPlan>,
-    /// Where routes come from that change from point to point.
-    pub table: Option<TablePlan>,
-}
-
-/// The largest table.
-#[derive(Debug)]
-pub struct TablePlan {
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Keep martians in it.
-    pub keep_martians: bool,
-    draw: Draw,
+    /// The largest table, where routes or destinations change from point to point.
+    pub table: Option<DestinationPlan>,
 }
 
 impl SweepPlan {
@@ -54,17 +44,14 @@ impl SweepPlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &ExplainArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, None)?;
-        let explain = ExplainPlan::from_args(args)?;
+        let mut explain = ExplainPlan::from_args(args)?;
         let axis = args.sweep.as_ref().map(|sweep| sweep.axis);
         let typed = args.sweep.as_ref().map_or(&[][..], |sweep| &sweep.places);
-        let mut offer = explain.offer;
-        offer.offer.sizes.truncate(1);
-        let frames = offer
-            .offer
-            .sizes
-            .first()
-            .ok_or_else(|| anyhow!("no frame size: give one such as --frame 64"))?;
+        let offer = &mut explain.offer.offer;
+        offer.sizes.truncate(1);
+        let Some(frames) = offer.sizes.first() else {
+            bail!("no frame size: give one such as --frame 64");
+        };
         let places = match (axis, typed) {
             (_, [_, ..]) => typed,
             (Some(Axis::Frame), _) => &SIZES,
@@ -82,27 +69,29 @@ impl SweepPlan {
                 frame: Some(sizes.join(",")),
                 ..args.sent.traffic.clone()
             };
-            offer.offer.sizes = traffic::sizes(&sent, offer.offer.traffic.port)?;
+            offer.sizes = traffic::sizes(&sent, offer.traffic.port)?;
         }
         if axis == Some(Axis::Cores) {
-            check_cores(&sending, &steps)?;
+            check_cores(&explain.bed, &offer.traffic, &steps)?;
         }
-        let most = places.iter().copied().max().unwrap_or(0);
-        let mut destinations = explain.destinations;
-        let changes = matches!(axis, Some(Axis::Destinations | Axis::Routes) | None);
-        let table = match changes {
-            true => Some(TablePlan::new(axis, most, destinations.take(), &sending)?),
-            false => None,
+        let table = match axis {
+            Some(Axis::Destinations | Axis::Routes) | None => {
+                let most = steps.iter().filter_map(|step| step.routes);
+                let most = most.map(|at| at.destinations).max().unwrap_or(0);
+                let given = explain.destinations.take();
+                Some(table(axis, most, given, &offer.traffic)?)
+            }
+            Some(_) => None,
         };
         Ok(Self {
             bed: explain.bed,
             swept: Swept {
-                explain: offer,
+                explain: explain.offer,
                 axis,
                 steps,
                 scale: None,
             },
-            destinations,
+            destinations: explain.destinations,
             table,
         })
     }
@@ -116,12 +105,9 @@ impl SweepPlan {
             return Ok(self);
         };
         let offer = &self.swept.explain.offer;
+        let (sizes, traffic) = (offer.sizes.clone(), offer.traffic.clone());
         self.swept.scale = Some(ScalePlan {
-            throughput: measurement(
-                offer.sizes.clone(),
-                offer.traffic.clone(),
-                &SearchArgs::default(),
-            )?,
+            throughput: measurement(sizes, traffic, &SearchArgs::default())?,
             table,
             from: plan.origin.to_string(),
             draw: plan.draw,
@@ -137,7 +123,7 @@ impl SweepPlan {
 /// # Errors
 /// One line that names the remedy.
 pub fn steps(axis: Axis, places: &[u64], frames: &FrameSpec) -> Result<Vec<Step>> {
-    let step = |&place: &u64| Step::new(axis, place, frames, usize::MAX);
+    let step = |&place: &u64| Step::new(axis, place, frames);
     let steps: Result<Vec<Step>, String> = places.iter().map(step).collect();
     steps.map_err(|why| anyhow!("--sweep {}: {why}", axis.name()))
 }
@@ -146,83 +132,75 @@ pub fn steps(axis: Axis, places: &[u64], frames: &FrameSpec) -> Result<Vec<Step>
 fn scenarios() -> Result<Vec<Step>> {
     let step = |&(octets, flows, ..): &(u32, u64, Option<f64>, Option<u32>)| {
         let frames = FrameSpec::parse_list(&octets.to_string())?.remove(0);
-        let step = Step::new(Axis::Routes, flows, &frames, usize::MAX);
+        let step = Step::new(Axis::Routes, flows, &frames);
         step.map_err(|why| anyhow!("--paper-tables: {why}"))
     };
     SCENARIOS.iter().map(step).collect()
 }
 
-fn check_cores(sending: &Sending, steps: &[Step]) -> Result<()> {
-    let cpumap = matches!(&sending.bed, BedChoice::Own(wish) if wish.nic == Front::Cpumap)
-        || matches!(&sending.bed, BedChoice::Kept(_));
+fn check_cores(bed: &BedChoice, traffic: &Traffic, steps: &[Step]) -> Result<()> {
+    let cpumap = match bed {
+        BedChoice::Own(wish) => wish.nic == Front::Cpumap,
+        kept => matches!(kept, BedChoice::Kept(_)),
+    };
     ensure!(
         cpumap,
         "--sweep cores needs rings that any CPU can serve: leave out --nic"
     );
-    let most = steps
-        .iter()
-        .filter_map(|step| step.cores)
-        .max()
-        .unwrap_or(2);
+    let most = steps.iter().filter_map(|step| step.cores).max();
+    let most = most.unwrap_or(2);
     ensure!(
-        sending.traffic.flows as usize >= 8 * most,
+        traffic.flows as usize >= 8 * most,
         "--sweep cores needs flows that spread over the CPUs: give --flows {} or more",
         64 * most
     );
     Ok(())
 }
 
-impl TablePlan {
-    fn new(
-        axis: Option<Axis>,
-        most: u64,
-        drawn: Option<DestinationPlan>,
-        sending: &Sending,
-    ) -> Result<Self> {
-        let name = axis.map_or("--paper-tables".to_owned(), |axis| {
-            format!("--sweep {}", axis.name())
-        });
+/// The table that is given, or one that is made up for so many destinations.
+fn table(
+    axis: Option<Axis>,
+    most: u64,
+    given: Option<DestinationPlan>,
+    traffic: &Traffic,
+) -> Result<DestinationPlan> {
+    let name = axis.map_or("--paper-tables".to_owned(), |axis| {
+        format!("--sweep {}", axis.name())
+    });
+    ensure!(
+        most <= DESTINATIONS_MAX,
+        "{name}: give places up to {DESTINATIONS_MAX}"
+    );
+    if let Some(plan) = given {
         ensure!(
-            most <= DESTINATIONS_MAX,
-            "{name}: give places up to {DESTINATIONS_MAX}"
+            matches!(plan.origin, Origin::File(_))
+                && plan.count.is_none()
+                && plan.route_changes.is_none(),
+            "{name} changes routes or destinations itself: leave out --destinations, --dst-prefix, --networks and --route-changes"
         );
-        if let Some(plan) = drawn {
-            ensure!(
-                matches!(plan.origin, Origin::File(_))
-                    && plan.count.is_none()
-                    && plan.route_changes.is_none(),
-                "{name} changes routes or destinations itself: leave out --destinations, --dst-prefix, --networks and --route-changes"
-            );
-            ensure!(
-                plan.draw != Draw::Missing,
-                "{name} needs frames that are forwarded: leave out --draw missing"
-            );
-            return Ok(Self {
-                origin: plan.origin,
-                keep_martians: plan.keep_martians,
-                draw: plan.draw,
-            });
-        }
-        let ipv6 = sending.traffic.ipv6;
-        let scenario = SCENARIOS
-            .iter()
-            .map(|(_, flows, ..)| *flows)
-            .max()
-            .unwrap_or(1);
-        let prefixes = match axis {
-            None => scenario,
-            Some(Axis::Routes) => most,
-            Some(_) => MADE_UP[usize::from(ipv6)],
-        };
-        let (v4, v6) = if ipv6 { (0, prefixes) } else { (prefixes, 0) };
-        Ok(Self {
-            origin: Origin::Synthetic {
-                v4,
-                v6,
-                seed: sending.traffic.seed,
-            },
-            keep_martians: false,
-            draw: Draw::default(),
-        })
+        ensure!(
+            plan.draw != Draw::Missing,
+            "{name} needs frames that are forwarded: leave out --draw missing"
+        );
+        return Ok(plan);
     }
+    let prefixes = match axis {
+        Some(Axis::Destinations) => MADE_UP[usize::from(traffic.ipv6)],
+        _ => most,
+    };
+    let (v4, v6) = match traffic.ipv6 {
+        true => (0, prefixes),
+        false => (prefixes, 0),
+    };
+    Ok(DestinationPlan {
+        origin: Origin::Synthetic {
+            v4,
+            v6,
+            seed: traffic.seed,
+        },
+        count: None,
+        draw: Draw::default(),
+        keep_martians: false,
+        route_changes: None,
+    })
 }

@@ -34,15 +34,14 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         let mhz = run.begin.as_ref()?.facts.cpu.clock_mhz.known()?;
         Some(mhz * 1e6)
     });
-    let fitted = sweeps.iter().filter_map(|line| fit(line));
-    let fits: Vec<(Fit, f64)> = fitted.collect();
+    let fitted: Vec<(Fit, &SweepPoint)> = sweeps.iter().filter_map(|line| fit(line)).collect();
     let warned = sweeps.iter().flat_map(|line| line.distrust.iter().cloned());
     let warned = warned.collect();
-    let point = sweeps.iter().find_map(|line| fit_point(line));
-    if let (Some((fit, at)), Some(point)) = (fits.first(), point) {
-        let ns = fit.at(*at).ns;
+    if let Some((fit, point)) = fitted.first() {
+        let ns = fit.at(point.value).ns;
         let from = format!(
-            "the fit at {at} of {}, {}",
+            "the fit at {} of {}, {}",
+            point.value,
             fit.axis.name(),
             number::frame(&point.frame)
         );
@@ -50,7 +49,10 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
             frame_ns: [ns - fit.off_ns, ns, ns + fit.off_ns],
             cores: f64::from(point.cores),
             hertz: clock,
-            fits,
+            fits: fitted
+                .into_iter()
+                .map(|(fit, at)| (fit, at.value))
+                .collect(),
         };
         return Ok((basis, from, warned));
     }
@@ -74,31 +76,15 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
     Ok((basis, number::frame(&line.frame), warned))
 }
 
-/// The lowest place of a sweep that has a fit.
-fn fit_point(line: &SweepLine) -> Option<&SweepPoint> {
-    fit(line)?;
-    sweep::along(line).first().copied()
-}
-
 /// The fit of a sweep, from its points, with their lowest place.
-fn fit(line: &SweepLine) -> Option<(Fit, f64)> {
+fn fit(line: &SweepLine) -> Option<(Fit, &SweepPoint)> {
     let axis = Axis::from_name(&line.axis)?;
-    let points = sweep::along(line);
-    let fitted = points.iter().filter(|point| !point.held_out);
-    let fitted: Vec<Measured> = fitted
-        .map(|point| Measured {
-            value: point.value,
-            parts: point
-                .load
-                .stages
-                .iter()
-                .map(|part| part.ns.median)
-                .collect(),
-        })
+    let points = line.fitted();
+    let points: Vec<Measured> = points
+        .map(|(value, parts)| Measured { value, parts })
         .collect();
-    let memory = line.memory.iter().map(|at| (at.octets as f64, at.ns));
-    let fit = Fit::new(axis, &fitted, &Memory(memory.collect())).ok()?;
-    Some((fit, points.first()?.value))
+    let fit = Fit::new(axis, &points, &Memory(line.latencies())).ok()?;
+    Some((fit, sweep::along(line).first()?))
 }
 
 fn in_words(answer: &Answer, basis: &Basis, from: &str) -> String {

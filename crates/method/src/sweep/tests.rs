@@ -86,11 +86,16 @@ fn noise_of_a_few_percent_keeps_held_out_points_near() {
 
 #[test]
 fn cheaper_look_ups_with_more_data_are_noise() {
-    let points = [(1.0, 50.0), (1e3, 45.0), (1e6, 40.0)].map(|(n, ns)| point(n, ns));
-    let fit = Fit::new(Axis::Routes, &points, &memory()).expect("a fit");
+    let cheaper = [(1.0, 50.0), (1e3, 45.0), (1e6, 40.0)].map(|(n, ns)| point(n, ns));
+    let fit = Fit::new(Axis::Routes, &cheaper, &memory()).expect("a fit");
     assert_eq!(fit.at(1.0).ns, fit.at(1e6).ns);
+    // All within the first cache but the last, so a steep line would begin below 0.
+    let points = [(1.0, 50.0), (16.0, 50.0), (20e3, 900.0)].map(|(n, ns)| point(n, ns));
+    let fit = Fit::new(Axis::Flows, &points, &Memory(vec![(16e3, 7.9), (4e5, 8.0)]));
+    let fit = fit.expect("a fit");
+    assert_eq!(fit.at(1.0).ns, fit.at(20e3).ns);
     // More octets may be cheaper.
-    let fit = Fit::new(Axis::Frame, &points, &Memory::default()).expect("a fit");
+    let fit = Fit::new(Axis::Frame, &cheaper, &Memory::default()).expect("a fit");
     assert!(fit.at(1.0).ns > fit.at(1e6).ns);
 }
 
@@ -101,6 +106,11 @@ fn points_that_say_too_little_are_refused() {
     assert_eq!(fit(&[]), CannotFit::TooFew(0));
     assert_eq!(
         fit(&[point(1.0, 1.0), point(2.0, 1.0)]),
+        CannotFit::TooFew(2)
+    );
+    // A place that is measured again is no other place.
+    assert_eq!(
+        fit(&[point(1.0, 1.0), point(2.0, 2.0), point(1.0, 3.0)]),
         CannotFit::TooFew(2)
     );
     assert_eq!(
@@ -139,7 +149,8 @@ fn check(costs: &[f64], drift: f64) -> Vec<String> {
 #[test]
 fn distrust_names_drift_turns_width_and_error() {
     assert!(check(&[100.0, 120.0, 150.0], 0.05).is_empty());
-    assert!(check(&[100.0, 102.0, 103.0], -0.05)[0].contains("drifted"));
+    assert!(check(&[100.0, 102.0, 103.0], -0.05)[0].contains("more than the axis"));
+    assert!(check(&[100.0, 150.0, 190.0], -0.11)[0].contains("differed by -11.0 %"));
     assert!(check(&[100.0, 150.0, 110.0], 0.0)[0].contains("not monotone"));
     let predicted = Predicted {
         ns: 100.0,
@@ -227,4 +238,12 @@ fn what_nobody_measured_is_refused() {
     };
     let refused = no_clock.answer(&ask(Some(1e9), &[]));
     assert_eq!(refused, Err(CannotAnswer::NoClock));
+    for frame_ns in [[0.0, 100.0, 150.0], [10.0, 100.0, 201.0]] {
+        let wide = Basis {
+            frame_ns,
+            ..basis.clone()
+        };
+        let refused = wide.answer(&ask(None, &[]));
+        assert_eq!(refused, Err(CannotAnswer::TooWide));
+    }
 }

@@ -32,8 +32,8 @@ pub enum CannotAnswer {
     NoSweep(Axis),
     /// Nobody could read the clock of the CPUs.
     NoClock,
-    /// The interval of the cost reaches down to nothing.
-    NoCost,
+    /// The interval of the cost reaches down to nothing, or farther up than the cost itself.
+    TooWide,
 }
 
 impl fmt::Display for CannotAnswer {
@@ -49,8 +49,8 @@ impl fmt::Display for CannotAnswer {
             Self::NoClock => f.write_str(
                 "the record does not say how fast the CPUs were clocked, so nothing scales with freq",
             ),
-            Self::NoCost => f.write_str(
-                "the interval of the fit reaches down to a cost of nothing there: sweep with more points, or longer trials",
+            Self::TooWide => f.write_str(
+                "the interval reaches 0 there, or is wider than the cost itself, so nothing is predicted: sweep with more points or longer trials, or ask for a clock nearer to the measured one",
             ),
         }
     }
@@ -106,10 +106,10 @@ impl Basis {
         if let Some(hertz) = asked.hertz {
             found.clock(hertz, self.hertz.ok_or(CannotAnswer::NoClock)?, memory_ns);
         }
-        if found.frame_ns.iter().any(|ns| ns.is_nan() || *ns <= 0.0) {
-            return Err(CannotAnswer::NoCost);
-        }
         let [low, middle, high] = found.frame_ns;
+        if !(low > 0.0 && high <= 2.0 * middle) {
+            return Err(CannotAnswer::TooWide);
+        }
         found.max_fps = [high, middle, low].map(|ns| cores * 1e9 / ns);
         found.assumes.push(
             "the router's CPU stays the limit, and not a NIC, a bus or the memory's bandwidth"

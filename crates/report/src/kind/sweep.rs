@@ -4,7 +4,7 @@ use super::Shown;
 use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels, NS, with};
 use crate::plots;
-use crate::sweep::{COLUMNS, rows, sentence};
+use crate::sweep::{COLUMNS, row, sentence};
 use crate::table::Table;
 use mpps_record::{Run, SweepLine};
 
@@ -14,7 +14,10 @@ impl Shown for Vec<SweepLine> {
     }
 
     fn table(&self) -> Table {
-        Table::new(COLUMNS, self.iter().flat_map(rows))
+        let points = self
+            .iter()
+            .flat_map(|line| line.points.iter().map(move |point| row(line, point)));
+        Table::new(COLUMNS, points)
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {

@@ -22,7 +22,7 @@ pub fn sweep(line: &SweepLine) -> Option<Chart> {
         Series::new(name, style, Kind::Marks, found.collect())
     };
     let fit = points.iter().filter_map(|point: &&SweepPoint| {
-        let ns = point.predicted_ns?;
+        let ns = point.prediction()?;
         Some(Point::new(point.value, ns.median).between(ns.low, ns.high))
     });
     let x = Scale::fitting(points.iter().map(|point| point.value));

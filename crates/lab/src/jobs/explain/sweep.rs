@@ -10,11 +10,11 @@ use crate::jobs::{ResultObserver, Trials, keep};
 use crate::tester::{ReceiverPlace, Tester, TesterError};
 use crate::{facts, memory};
 use mpps_method::random::Random;
-use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, Predicted, is_held_out};
+use mpps_method::sweep::{Axis, Check, Fit, Measured, Memory, is_held_out};
 use mpps_method::{FrameSpec, LimitedBy, Rate};
 use mpps_record::{
-    FoldedStack, FunctionCost, Interval, MemoryLatency, ProfileLine, ProfiledLoad, StageFit,
-    SweepFit, SweepLine, SweepPoint,
+    FoldedStack, FunctionCost, Interval, MemoryLatency, ProfileLine, StageFit, SweepFit, SweepLine,
+    SweepPoint,
 };
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ impl Step {
     ///
     /// # Errors
     /// The axis has no such value.
-    pub fn new(axis: Axis, value: u64, frames: &FrameSpec, routes: usize) -> Result<Self, String> {
+    pub fn new(axis: Axis, value: u64, frames: &FrameSpec) -> Result<Self, String> {
         let mut step = Self {
             value: value as f64,
             frames: frames.clone(),
@@ -75,22 +75,21 @@ impl Step {
             routes: None,
             cores: None,
         };
-        let point = |series, routes, destinations| Point {
+        let whole = || usize::try_from(value).unwrap_or(usize::MAX);
+        let point = |series, routes| Point {
             series,
             routes,
-            destinations,
+            destinations: value,
         };
-        let whole = |value| usize::try_from(value).unwrap_or(usize::MAX);
         match axis {
             Axis::Frame => {
-                let mut sizes =
-                    FrameSpec::parse_list(&value.to_string()).map_err(|e| e.to_string())?;
-                step.frames = sizes.remove(0);
+                let sizes = FrameSpec::parse_list(&value.to_string());
+                step.frames = sizes.map_err(|e| e.to_string())?.remove(0);
             }
             Axis::Flows => step.flows = Some(u32::try_from(value).unwrap_or(u32::MAX)),
-            Axis::Destinations => step.routes = Some(point(Series::Destinations, routes, value)),
-            Axis::Routes => step.routes = Some(point(Series::Coupled, whole(value), value)),
-            Axis::Cores => step.cores = Some(whole(value)),
+            Axis::Destinations => step.routes = Some(point(Series::Destinations, usize::MAX)),
+            Axis::Routes => step.routes = Some(point(Series::Coupled, whole())),
+            Axis::Cores => step.cores = Some(whole()),
         }
         Ok(step)
     }
@@ -114,12 +113,17 @@ pub fn measure(
     let mut swept = Swept::default();
     swept.line.axis = plan.axis.map_or(SweepLine::PAPER, Axis::name).to_owned();
     let mut kept = measure_memory(bed, plan, &mut swept).err();
-    let mut order: Vec<&Step> = plan.steps.iter().collect();
+    let mut order: Vec<(usize, &Step)> = plan.steps.iter().enumerate().collect();
     Random::from_seed(plan.explain.offer.traffic.seed).shuffle(&mut order);
+    // As a point of the fit the first one's repetition tells the fit how far the machine drifts.
+    let is_fitted = |(place, _): &(usize, &Step)| !is_held_out(*place, plan.steps.len());
+    if let Some(first) = order.iter().position(is_fitted) {
+        order.swap(0, first);
+    }
     order.extend(order.first().copied());
     let mut scale = plan.scale.as_ref().map(|plan| Scale::new(bed, plan));
     let mut told = observer.told();
-    for step in order {
+    for (_, step) in order {
         if kept.as_ref().is_some_and(|error| !error.is_of_one_size()) {
             break;
         }
@@ -134,6 +138,7 @@ pub fn measure(
         }
     }
     swept.line.why = kept.as_ref().map(ToString::to_string);
+    swept.line.drift_ratio = drift(&swept.line.points);
     if let Some(axis) = plan.axis {
         fit(axis, &mut swept);
     }
@@ -211,7 +216,9 @@ fn measure_step(
     swept.limits.push(size.limited_by);
     swept.line.points.push(point);
     for doubt in size.doubts {
-        if !swept.doubts.iter().any(|known| known.name == doubt.name) {
+        // How few destinations change the cost is what such a sweep asks.
+        let asked = step.routes.is_some() && doubt.name == "few-destinations";
+        if !asked && !swept.doubts.iter().any(|known| known.name == doubt.name) {
             swept.doubts.push(doubt);
         }
     }
@@ -243,44 +250,26 @@ fn functions(stacks: &[FoldedStack]) -> Vec<FunctionCost> {
     dear
 }
 
-/// A point as the fit takes it.
-fn measured(point: &SweepPoint) -> Measured {
-    Measured {
-        value: point.value,
-        parts: point
-            .load
-            .stages
-            .iter()
-            .map(|part| part.ns.median)
-            .collect(),
-    }
+/// What the first point cost at the end, by what it cost at first, minus 1.
+fn drift(points: &[SweepPoint]) -> Option<f64> {
+    let [first, .., last] = points else {
+        return None;
+    };
+    let ns = |point: &SweepPoint| point.load.frame_ns.median;
+    let is_again = (first.value, &first.frame) == (last.value, &last.frame);
+    is_again.then(|| ns(last) / ns(first) - 1.0)
 }
 
 /// Fits, predicts the points that were held out, and says what speaks against it.
 fn fit(axis: Axis, swept: &mut Swept) {
     let line = &mut swept.line;
-    if let [first, .., last] = &line.points[..]
-        && first.value == last.value
-    {
-        let ns = |load: &ProfiledLoad| load.frame_ns.median;
-        line.drift_ratio = Some(ns(&last.load) / ns(&first.load) - 1.0);
-    }
     hold_out(&mut line.points);
-    // The repetition tells the drift alone.
-    let once = line.points.len() - usize::from(line.drift_ratio.is_some());
-    let known = line.points.get(..once).unwrap_or_default();
-    let fitted: Vec<Measured> = known
-        .iter()
-        .filter(|point| !point.held_out)
-        .map(measured)
+    let points = line.fitted();
+    let points: Vec<Measured> = points
+        .map(|(value, parts)| Measured { value, parts })
         .collect();
-    let memory = Memory(
-        line.memory
-            .iter()
-            .map(|at| (at.octets as f64, at.ns))
-            .collect(),
-    );
-    let fit = match Fit::new(axis, &fitted, &memory) {
+    let memory = Memory(line.latencies());
+    let fit = match Fit::new(axis, &points, &memory) {
         Ok(fit) => fit,
         Err(why) => {
             line.no_fit = Some(why.to_string());
@@ -291,9 +280,14 @@ fn fit(axis: Axis, swept: &mut Swept) {
         points: Vec::new(),
         drift: line.drift_ratio,
     };
+    let once = line.points.len() - usize::from(line.drift_ratio.is_some());
     for (at, point) in line.points.iter_mut().enumerate() {
         let (predicted, ns) = (fit.at(point.value), point.load.frame_ns.median);
-        point.predicted_ns = Some(interval(predicted));
+        point.predicted_ns = Some(Interval {
+            low: predicted.low,
+            median: predicted.ns,
+            high: predicted.high,
+        });
         point.error_ratio = Some(predicted.ns / ns - 1.0);
         if at < once {
             let held = point.held_out.then_some(predicted);
@@ -345,105 +339,5 @@ fn recorded(fit: &Fit, points: &[SweepPoint], held_out_error_ratio: Option<f64>)
     }
 }
 
-const fn interval(predicted: Predicted) -> Interval<f64> {
-    Interval {
-        low: predicted.low,
-        median: predicted.ns,
-        high: predicted.high,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use mpps_record::PartCost;
-
-    fn point(octets: f64, ns: f64) -> SweepPoint {
-        let exact = |median| Interval {
-            low: median,
-            median,
-            high: median,
-        };
-        let part = |part: &str, ns| PartCost {
-            part: part.to_owned(),
-            ns: exact(ns),
-            ..PartCost::default()
-        };
-        SweepPoint {
-            value: octets,
-            load: ProfiledLoad {
-                frame_ns: exact(ns),
-                stages: vec![part("RX", ns - 100.0), part("routing", 100.0)],
-                ..ProfiledLoad::default()
-            },
-            ..SweepPoint::default()
-        }
-    }
-
-    fn swept(costs: &[(f64, f64)]) -> Swept {
-        let mut swept = Swept::default();
-        swept.line.points = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
-        swept.limits = vec![Some(LimitedBy::Dut); costs.len()];
-        fit(Axis::Frame, &mut swept);
-        swept
-    }
-
-    #[test]
-    fn held_out_points_are_predicted_and_drift_is_seen() {
-        let costs = [
-            (1024.0, 612.0),
-            (64.0, 516.0),
-            (1518.0, 660.0),
-            (512.0, 561.0),
-            (1024.0, 605.0),
-        ];
-        let line = swept(&costs).line;
-        assert!((line.drift_ratio.expect("a drift") - (605.0 / 612.0 - 1.0)).abs() < 1e-9);
-        let held: Vec<f64> = line
-            .points
-            .iter()
-            .filter(|at| at.held_out)
-            .map(|at| at.value)
-            .collect();
-        assert_eq!(held, [512.0]);
-        let fitted = line.fit.expect("a fit");
-        assert_eq!((fitted.points, fitted.stages.len()), (3, 2));
-        assert!(
-            (fitted.stages[1].constant_ns - 100.0).abs() < 1e-9
-                && fitted.stages[1].slope_ns.abs() < 1e-9
-        );
-        assert!(
-            fitted.held_out_error_ratio.expect("held out") < 0.01,
-            "{fitted:?}"
-        );
-        assert!(line.distrust.is_empty(), "{:?}", line.distrust);
-    }
-
-    #[test]
-    fn a_sweep_that_cannot_be_fitted_says_why() {
-        let line = swept(&[(64.0, 500.0), (512.0, 510.0)]).line;
-        assert!(line.no_fit.expect("a reason").contains("needs 3"));
-        let empty = swept(&[]).line;
-        assert!(empty.fit.is_none() && empty.no_fit.is_some());
-    }
-
-    #[test]
-    fn a_function_has_its_own_time_over_all_stacks() {
-        let stack = |frames: &str, ns| FoldedStack {
-            frames: frames.to_owned(),
-            stages: Vec::new(),
-            ns,
-        };
-        let found = functions(&[
-            stack("a;b", 2.0),
-            stack("c;b", 3.0),
-            stack("a", 4.0),
-            stack("d", 0.1),
-        ]);
-        let found: Vec<(&str, f64)> = found
-            .iter()
-            .map(|at| (at.function.as_str(), at.ns))
-            .collect();
-        assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
-    }
-}
+mod tests;

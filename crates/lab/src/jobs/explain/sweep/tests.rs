@@ -1,0 +1,116 @@
+use super::*;
+use mpps_record::{PartCost, ProfiledLoad};
+
+fn point(octets: f64, ns: f64) -> SweepPoint {
+    let exact = |median| Interval {
+        low: median,
+        median,
+        high: median,
+    };
+    let part = |part: &str, ns| PartCost {
+        part: part.to_owned(),
+        ns: exact(ns),
+        ..PartCost::default()
+    };
+    SweepPoint {
+        value: octets,
+        load: ProfiledLoad {
+            frame_ns: exact(ns),
+            stages: vec![part("RX", ns - 100.0), part("routing", 100.0)],
+            ..ProfiledLoad::default()
+        },
+        ..SweepPoint::default()
+    }
+}
+
+fn swept(costs: &[(f64, f64)]) -> Swept {
+    let mut swept = Swept::default();
+    swept.line.points = costs.iter().map(|&(at, ns)| point(at, ns)).collect();
+    swept.limits = vec![Some(LimitedBy::Dut); costs.len()];
+    swept.line.drift_ratio = drift(&swept.line.points);
+    fit(Axis::Frame, &mut swept);
+    swept
+}
+
+#[test]
+fn held_out_points_are_predicted_and_drift_is_seen() {
+    let costs = [
+        (1024.0, 612.0),
+        (64.0, 516.0),
+        (1518.0, 660.0),
+        (512.0, 561.0),
+        (1024.0, 605.0),
+    ];
+    let line = swept(&costs).line;
+    assert!((line.drift_ratio.expect("a drift") - (605.0 / 612.0 - 1.0)).abs() < 1e-9);
+    let held: Vec<f64> = line
+        .points
+        .iter()
+        .filter(|at| at.held_out)
+        .map(|at| at.value)
+        .collect();
+    assert_eq!(held, [512.0]);
+    let fitted = line.fit.expect("a fit");
+    // The first, measured twice, is two of them.
+    assert_eq!((fitted.points, fitted.stages.len()), (4, 2));
+    assert!(
+        (fitted.stages[1].constant_ns - 100.0).abs() < 1e-9
+            && fitted.stages[1].slope_ns.abs() < 1e-9
+    );
+    assert!(
+        fitted.held_out_error_ratio.expect("held out") < 0.01,
+        "{fitted:?}"
+    );
+    assert!(line.distrust.is_empty(), "{:?}", line.distrust);
+}
+
+#[test]
+fn drift_widens_the_fit_and_is_told() {
+    let ends = [
+        (64.0, 500.0),
+        (512.0, 600.0),
+        (1024.0, 700.0),
+        (1518.0, 800.0),
+    ];
+    let again = |ns| swept(&[&ends[..], &[(64.0, ns)]].concat()).line;
+    let (steady, drifted) = (again(501.0), again(570.0));
+    assert!(steady.distrust.is_empty(), "{:?}", steady.distrust);
+    assert!(
+        drifted
+            .distrust
+            .iter()
+            .any(|told| told.contains("drifted by more than 10 %")),
+        "{:?}",
+        drifted.distrust
+    );
+    let off = |line: &SweepLine| line.fit.as_ref().expect("a fit").off_ns;
+    assert!(off(&drifted) > 3.0 * off(&steady));
+}
+
+#[test]
+fn a_sweep_that_cannot_be_fitted_says_why() {
+    let line = swept(&[(64.0, 500.0), (512.0, 510.0)]).line;
+    assert!(line.no_fit.expect("a reason").contains("needs 3"));
+    let empty = swept(&[]).line;
+    assert!(empty.fit.is_none() && empty.no_fit.is_some());
+}
+
+#[test]
+fn a_function_has_its_own_time_over_all_stacks() {
+    let stack = |frames: &str, ns| FoldedStack {
+        frames: frames.to_owned(),
+        stages: Vec::new(),
+        ns,
+    };
+    let found = functions(&[
+        stack("a;b", 2.0),
+        stack("c;b", 3.0),
+        stack("a", 4.0),
+        stack("d", 0.1),
+    ]);
+    let found: Vec<(&str, f64)> = found
+        .iter()
+        .map(|at| (at.function.as_str(), at.ns))
+        .collect();
+    assert_eq!(found, [("b", 5.0), ("a", 4.0)]);
+}
