@@ -3,6 +3,7 @@
 mod door;
 
 use door::{Ended, Scratch, assert_gone, mpps, privileged, run};
+use mpps_record::{ComparisonLine, read_file, to_line};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -113,6 +114,31 @@ fn two_records_are_compared_or_refused() {
         let ended = compare(words);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.error().contains(wanted), "{words:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_record_of_a_comparison_is_refused() {
+    let scratch = Scratch::new("compare-comparison");
+    let result = record(&scratch, "result.jsonl", "800k");
+    let begin = std::fs::read_to_string(&result).expect("a record");
+    let begin = begin.lines().next().expect("the run's first line");
+    let run_name = read_file(Path::new(&result)).expect("runs").runs[0]
+        .name
+        .clone();
+    let line = to_line(&run_name, &ComparisonLine::default()).expect("a line");
+    let comparison = scratch.path("comparison.jsonl");
+    std::fs::write(&comparison, [begin.as_bytes(), b"\n", &line].concat()).expect("a record");
+    let comparison = comparison.to_str().expect("UTF-8");
+    for files in [[comparison, &result], [&result, comparison]] {
+        let refused = run(&mut mpps(&[&["compare"], &files[..]].concat()));
+        let wanted = format!(
+            "{comparison} is a comparison itself, whose differences hold between its own variants: mpps show prints them; \
+             give all set-ups to one mpps compare (--a, --b, --c)"
+        );
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+        assert!(refused.error().contains(&wanted), "{refused:?}");
     }
 }
 

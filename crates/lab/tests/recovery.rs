@@ -8,7 +8,7 @@ use mpps_lab::jobs::{Observer, Report, Trials};
 use mpps_lab::tester::{Fault, PlantedFault, Tester};
 use mpps_lab::trial::{self, Stepped};
 use mpps_method::{Offer, Rate};
-use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester};
+use support::trials::{WHOLE_TRIES, assert_ledger, offer, tester, tries};
 
 const FRAMES_MAX: u64 = 1 << 21;
 const HIGH_FPS: f64 = 100_000.0;
@@ -74,7 +74,7 @@ fn loss_that_goes_on_is_no_recovery() {
     };
     let _planted = planted(&tester, fault);
     let mut seen = Vec::new();
-    for _ in 0..WHOLE_TRIES {
+    for _ in tries() {
         let RecoveryTrial { recovery, .. } = one_trial(&mut tester);
         seen.push(recovery);
         if recovery == Recovery::NotRecovered {
@@ -100,7 +100,7 @@ fn a_policer_recovers_at_the_drop() {
     };
     let _planted = planted(&tester, fault);
     let mut seen = Vec::new();
-    for _ in 0..WHOLE_TRIES {
+    for _ in tries() {
         let found = one_trial(&mut tester);
         seen.push(found.recovery);
         // A restless machine makes bunches of frames, which the policer drops at any load.

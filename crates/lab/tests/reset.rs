@@ -11,7 +11,7 @@ use mpps_lab::routes;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::Draw;
 use mpps_method::{Span, Verdict};
-use support::trials::{WHOLE_TRIES, assert_ledger, frames, offer, tester};
+use support::trials::{assert_ledger, frames, offer, tester, tries};
 
 const FRAMES_MAX: u64 = 1 << 20;
 const FPS: f64 = 50_000.0;
@@ -53,6 +53,9 @@ fn is_exact(trial: &ResetTrial) -> bool {
         && told.rates.is_some_and(|rates| rates.into_iter().all(full))
 }
 
+/// So many resets that count are a fault of the meter if none of them is told exactly.
+const INEXACT: u32 = 5;
+
 /// One of a few resets is told exactly: a restless machine loses frames of its own.
 fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
     let traffic = Traffic {
@@ -67,14 +70,14 @@ fn assert_told(bed: &Bed, part: Part, traffic: &Traffic) {
         hold: HELD,
         process: None,
     };
-    let found = (0..WHOLE_TRIES).any(|_| {
+    let found = tries().any(|_| {
         let trial = reset::one_trial(&mut tester, part, &offer(FPS, 1_000), &away, &mut trials);
         let trial = trial.unwrap_or_else(|error| panic!("{part:?}: {error}"));
         quiet += u32::from(matches!(trial.tried.recovery, Recovery::After(_)));
         is_exact(&trial)
     });
-    if !found && quiet == 0 {
-        support::skip!("a quieter machine: {part:?}");
+    if !found && quiet < INEXACT {
+        support::skip!("a quieter machine: {part:?}, {quiet} of {INEXACT} resets count");
     }
     assert!(found, "{part:?} {traffic:?}");
 }

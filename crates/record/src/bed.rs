@@ -53,7 +53,7 @@ pub struct Bed {
     pub queues: u16,
     /// Frames of one receive ring; 0 where nobody knows.
     pub rx_ring_frames: u32,
-    /// Of all rings together.
+    /// What all receive rings hold together.
     pub rings_together_frames: u32,
     /// Key of receive side scaling.
     pub rss: String,
@@ -62,9 +62,9 @@ pub struct Bed {
     /// The interfaces that this gave the tester; null where it could not be tried.
     #[serde(alias = "tester_means")]
     pub tester_interfaces: Option<KernelInterfaces>,
-    /// CPUs of the DUT.
+    /// CPUs that the router works on.
     pub dut_cpus: Vec<usize>,
-    /// CPUs of the tester.
+    /// CPUs that send, and receive where the receiver is at the port.
     pub tester_cpus: Vec<usize>,
     /// Whether they have one in common.
     pub cpus_shared: bool,

@@ -28,7 +28,7 @@ pub struct Comparability {
     pub stall_watch: Option<String>,
     /// The DUT gets what the tester leaves of a CPU.
     pub cpus_shared: Option<bool>,
-    /// Model of the CPU.
+    /// Model of the CPU, as the kernel names it.
     pub cpu_model: Option<String>,
     /// Whether there is one; null: it is not known.
     pub hypervisor: Option<bool>,
@@ -47,7 +47,7 @@ pub struct Comparability {
     pub dut_setup: Option<String>,
     /// Version of the program.
     pub tool_version: String,
-    /// Version of the method.
+    /// Version of the rules by which trials are judged and rates searched.
     pub method_version: u32,
     /// Where the tester receives, as it begins: it falls back to its port where frames pass the exit by.
     pub receiver: Option<String>,

@@ -15,7 +15,7 @@ pub struct Facts {
     pub kernel_parameters: Reading<Vec<String>>,
     /// Model of the first CPU.
     pub cpu_model: Reading<String>,
-    /// CPUs online.
+    /// CPUs that the kernel schedules on.
     pub cpus_online: Reading<usize>,
     /// CPUs that the program may use.
     pub cpus_available: Reading<usize>,
@@ -71,7 +71,7 @@ pub struct Cpu {
     pub clock_mhz: Reading<f64>,
     /// Highest clock that its frequency driver sets.
     pub frequency_max_khz: Reading<u64>,
-    /// Its frequency driver.
+    /// What sets its clock, as cpufreq names it.
     pub frequency_driver: Reading<String>,
     /// Governor, with the CPUs that have it ("0-3,5").
     pub governors: Reading<BTreeMap<String, String>>,
@@ -111,7 +111,7 @@ impl Cpu {
 pub struct Idle {
     /// `intel_idle`, `acpi_idle`, `haltpoll`, `none`.
     pub driver: Reading<String>,
-    /// Its governor.
+    /// What chooses the idle state, as cpuidle names it.
     pub governor: Reading<String>,
     /// Shallow ones first.
     pub states: Reading<Vec<IdleState>>,
@@ -137,9 +137,9 @@ pub struct Cache {
     pub level: Reading<u32>,
     /// `Data`, `Instruction`, `Unified`.
     pub kind: Reading<String>,
-    /// Size.
+    /// How much it holds.
     pub size_octets: Reading<u64>,
-    /// Line.
+    /// Octets that move together.
     pub line_octets: Reading<u64>,
     /// CPUs that share it ("0-3").
     pub shared_cpus: Reading<String>,
@@ -153,7 +153,7 @@ pub struct Node {
     pub node: usize,
     /// Its CPUs ("0-3").
     pub cpus: Reading<String>,
-    /// Its memory.
+    /// How much it has on board.
     pub memory_octets: Reading<u64>,
 }
 
@@ -211,7 +211,7 @@ impl Configuration {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// All of it.
+    /// What the kernel manages.
     pub total_octets: Reading<u64>,
     /// What programs could have.
     pub available_octets: Reading<u64>,
@@ -233,6 +233,6 @@ pub struct Platform {
     pub vendor: Reading<String>,
     /// Its model.
     pub product: Reading<String>,
-    /// Its firmware.
+    /// Version of its BIOS.
     pub firmware: Reading<String>,
 }

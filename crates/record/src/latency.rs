@@ -34,6 +34,17 @@ pub struct LatencyLine {
     pub other: Other,
 }
 
+impl LatencyLine {
+    /// The load that was measured in place of this one, which the tester could not offer.
+    #[must_use]
+    pub fn in_place_of(&self, load: &LatencyLoad) -> Option<&LatencyLoad> {
+        let is_it = |other: &&LatencyLoad| {
+            other.instead_of_fps == Some(load.load_fps) && !other.router.trials.is_empty()
+        };
+        self.loads.iter().find(is_it)
+    }
+}
+
 /// One load. The bed's own latency is beside the router's, and is not subtracted from it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -42,6 +53,8 @@ pub struct LatencyLoad {
     pub load_share: Option<f64>,
     /// The load to be offered.
     pub load_fps: u64,
+    /// A load before this one that the tester could not offer: this one is the highest that it could. Else null.
+    pub instead_of_fps: Option<u64>,
     /// Through the router.
     pub router: PathLatency,
     /// Through a wire in its place; null where none can be laid.

@@ -53,7 +53,7 @@ pub struct LoadTrial {
     pub lost_before_nic_frames: u64,
     /// Refused by its receive ring.
     pub lost_nic_ring_frames: u64,
-    /// Lost inside it.
+    /// Lost between the ring and the exit of the DUT.
     pub lost_inside_frames: u64,
     /// Lost in the receiver's ring.
     pub lost_receiver_ring_frames: u64,

@@ -42,9 +42,9 @@ pub struct Losses {
     pub spacing_mean_frames: f64,
     /// The spacing's standard deviation as a share of its mean.
     pub spacing_cv: f64,
-    /// The commonest spacing.
+    /// The distance from one run to the next that occurs most often.
     pub spacing_commonest_frames: u64,
-    /// Runs that have it.
+    /// How often it occurs.
     pub spacing_commonest_runs: u64,
     /// Variance of the loss in each hundredth over its mean: 1 where it comes at random.
     pub dispersion: f64,

@@ -11,11 +11,11 @@ pub struct Nic {
     pub name: String,
     /// `up`, `down`, `unknown`...
     pub state: Reading<String>,
-    /// Speed of its link.
+    /// The speed that the link settled on.
     pub link_mbit_per_s: Reading<u64>,
     /// Largest frame's payload.
     pub mtu_octets: Reading<u64>,
-    /// Its driver.
+    /// The kernel module that drives it.
     pub driver: Reading<Driver>,
     /// Its place on PCI Express.
     pub pcie: Reading<PcieLink>,
@@ -47,7 +47,7 @@ pub struct Nic {
 pub struct Driver {
     /// Name.
     pub name: String,
-    /// Version.
+    /// Version of the driver, as it says.
     pub version: String,
     /// Version of the device's firmware; empty where the driver has none.
     pub firmware: String,
@@ -63,7 +63,7 @@ pub struct PcieLink {
     pub speed: Reading<String>,
     /// The device's best.
     pub speed_max: Reading<String>,
-    /// Lanes.
+    /// How many are in use.
     pub lanes: Reading<u8>,
     /// The device's most.
     pub lanes_max: Reading<u8>,

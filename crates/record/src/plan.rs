@@ -91,7 +91,7 @@ pub struct Traffic {
 pub struct Destinations {
     /// File or prefix they were drawn from.
     pub from: String,
-    /// Prefixes in it.
+    /// Routes that destinations are drawn from.
     pub prefixes: u64,
     /// How they were drawn.
     pub draw: String,

@@ -193,7 +193,7 @@ pub struct FoldedStack {
 pub struct CostModel {
     /// Each frame.
     pub frame_ns: f64,
-    /// Each wake-up.
+    /// Each time that the router's thread is woken.
     pub wake_up_ns: f64,
     /// Each poll; 0 also where nobody counted polls.
     pub poll_ns: f64,

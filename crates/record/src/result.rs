@@ -212,7 +212,7 @@ pub struct WhyLost {
 pub struct Headroom {
     /// The rate.
     pub rate_fps: f64,
-    /// Its basis.
+    /// Whether it was measured, or lies between two loads that were.
     pub basis: Basis,
     /// The load below; where it was measured, the load itself.
     pub below: BusyLoad,
@@ -226,7 +226,7 @@ pub struct Headroom {
 pub struct BusyLoad {
     /// The load.
     pub rate_fps: f64,
-    /// The share.
+    /// Of the DUT's busiest CPU at that rate, 0 to 1.
     pub busy_share: f64,
 }
 

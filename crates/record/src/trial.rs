@@ -152,7 +152,7 @@ pub struct Ledger {
     pub nic_accepted_frames: Option<u64>,
     /// Lost between ring and exit.
     pub lost_in_dut_frames: u64,
-    /// Transmitted by the DUT.
+    /// Counted at its outgoing port; null where nobody knows.
     pub dut_transmitted_frames: Option<u64>,
     /// Lost in the receiver's ring.
     pub lost_receiver_ring_frames: u64,
@@ -172,7 +172,7 @@ pub struct Ledger {
 pub struct Canaries {
     /// Sent.
     pub sent_frames: u64,
-    /// Received.
+    /// Of these, frames that came back.
     pub received_frames: u64,
 }
 
@@ -284,6 +284,6 @@ pub struct SizeCount {
     pub frame_octets: u16,
     /// Sent.
     pub sent_frames: u64,
-    /// Received.
+    /// Of these, frames that came back.
     pub received_frames: u64,
 }

@@ -64,7 +64,7 @@ pub struct WatchedCpu {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuLedger {
-    /// Idle.
+    /// With nothing to run.
     pub idle_share: f64,
     /// In soft interrupts of the network.
     pub net_softirq_share: f64,

@@ -8,7 +8,7 @@ const SHOWN_MAX: usize = 80;
 /// Edits between an unknown flag and a flag that is offered for it, at most.
 const EDITS_MAX: usize = 2;
 
-/// A flag of other programs.
+/// A flag of another program, or of another verb.
 struct Alias {
     /// As their users type it.
     typed: &'static [&'static str],
@@ -18,7 +18,7 @@ struct Alias {
     answer: &'static str,
 }
 
-/// Flags of iperf3, TRex, fio, hyperfine and wrk, with the answer.
+/// Flags of iperf3, TRex, fio, hyperfine, wrk and of other verbs, with the answer.
 const ALIASES: &[Alias] = &[
     Alias {
         typed: &["rate", "load", "bandwidth", "bitrate", "pps", "fps"],
@@ -64,6 +64,11 @@ const ALIASES: &[Alias] = &[
         typed: &["csv", "export-csv"],
         has: "record",
         answer: "no CSV is written: --json prints JSON, --record FILE keeps every trial as a line of JSON",
+    },
+    Alias {
+        typed: &["route-changes"],
+        has: "coupled",
+        answer: "a point has so many routes, and changes would add and withdraw some: measure a point with them by mpps throughput --table FILE --destinations N --route-changes FILE",
     },
     Alias {
         typed: &["color", "colour", "no-color", "no-colour"],
@@ -224,6 +229,9 @@ mod tests {
             "mpps bed list has no flag --duration (see mpps bed list --help)"
         );
         assert!(refusal("bed list --color").contains("NO_COLOR"));
+        let changes = refusal("fib-scale --route-changes updates.txt");
+        assert!(changes.contains("--table FILE --destinations N --route-changes FILE"));
+        assert!(!refusal("back-to-back --route-changer x").contains("a point has"));
     }
 
     #[test]

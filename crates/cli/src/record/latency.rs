@@ -29,6 +29,7 @@ fn load(at: &LoadLatency) -> record::LatencyLoad {
             LatencyLoad::At(_) => None,
         },
         load_fps: whole_fps(at.load),
+        instead_of_fps: at.instead_of.map(whole_fps),
         router: path(&at.router),
         bed: at.bed.as_ref().map(path),
     }

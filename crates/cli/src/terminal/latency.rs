@@ -37,8 +37,8 @@ impl Outcome for Vec<LatencyLine> {
     /// A load that the tester cannot offer is shown as such, unless it is all that there is.
     fn exit(&self, _: &Run) -> Exit {
         let is_measured = |load: &LatencyLoad| !load.router.trials.is_empty();
-        let of_load = |load: &LatencyLoad| match load.router.left_out_verdict {
-            _ if is_measured(load) => Exit::Measured,
+        let of_load = |size: &LatencyLine, load: &LatencyLoad| match load.router.left_out_verdict {
+            _ if is_measured(load) || size.in_place_of(load).is_some() => Exit::Measured,
             Some(Verdict::NotOffered) => Exit::Measured,
             Some(Verdict::Invalid) => Exit::Failed,
             _ => Exit::Disturbed,
@@ -47,9 +47,8 @@ impl Outcome for Vec<LatencyLine> {
             true => Exit::Measured,
             false => Exit::Disturbed,
         };
-        let sizes = self.iter();
-        let each = sizes.clone().flat_map(|size| &size.loads).map(of_load);
-        worst(each.chain(sizes.map(of_size)))
+        let loads = |size: &LatencyLine| worst(size.loads.iter().map(|load| of_load(size, load)));
+        worst(self.iter().map(|size| loads(size).worse(of_size(size))))
     }
 }
 
@@ -129,7 +128,7 @@ fn remarks(size: &LatencyLine) -> String {
     if !stalls.is_empty() {
         lines.push(format!("longest stall of a CPU: {}", stalls.join(", ")));
     }
-    lines.extend(size.loads.iter().flat_map(left_out));
+    lines.extend(size.loads.iter().flat_map(|load| left_out(size, load)));
     lines.extend(size.why.as_ref().map(|why| format!("cut short: {why}")));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -154,7 +153,10 @@ fn longest(
 }
 
 /// Paths of a load that no trial tells of.
-fn left_out(load: &LatencyLoad) -> Vec<String> {
+fn left_out(size: &LatencyLine, load: &LatencyLoad) -> Vec<String> {
+    if let Some(instead) = size.in_place_of(load) {
+        return vec![format!("{}: {}", name(load), not_offered(load, instead))];
+    }
     let paths = [("router", Some(&load.router)), ("bed", load.bed.as_ref())];
     let none = paths.into_iter().filter_map(|(path, found)| {
         let found = found.filter(|found| found.trials.is_empty())?;
@@ -167,6 +169,15 @@ fn left_out(load: &LatencyLoad) -> Vec<String> {
         ))
     });
     none.collect()
+}
+
+/// Why a load was measured in place of another.
+pub(super) fn not_offered(load: &LatencyLoad, instead: &LatencyLoad) -> String {
+    format!(
+        "the tester could not offer this load, {} frames/s; {} is the highest that it could",
+        short(load.load_fps),
+        short(instead.load_fps)
+    )
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! tables in between.
 
 use super::doubts::Doubted;
+use super::latency::not_offered;
 use super::{Row, columns, details, grouped, percent, report, table};
 use crate::outcome::Outcome;
 use mpps_record::{
@@ -89,7 +90,8 @@ fn lines(run: &Run) -> Vec<Line<'_>> {
         };
         latencies "latency" |_: &LatencyLine| "latency", |line: &LatencyLine| {
             let why = |load: &LatencyLoad| load.router.left_out_text.clone().unwrap_or_default();
-            left_out(&line.loads, "loads", |load| load.router.trials.is_empty(), why)
+            let instead = |load| Some(not_offered(load, line.in_place_of(load)?));
+            line.loads.iter().find_map(instead).or_else(|| left_out(&line.loads, "loads", |load| load.router.trials.is_empty(), why))
         };
         curves "loss" |_: &CurveLine| "loss", |line: &CurveLine| {
             left_out(&line.loads, "loads", |load| load.measured.is_none(), |load| load.verdict_text.clone())
@@ -125,7 +127,7 @@ fn left_out<T>(
 type Column = (&'static str, &'static str, &'static str, Cell);
 type Cell = fn(&Run, &str) -> Option<String>;
 /// What is said of both percentiles.
-const PERCENTILES: &str = "p50, p99: one-way latency at that rate";
+const PERCENTILES: &str = "p50, p99: one-way latency at that rate, unless noted below";
 
 const COLUMNS: [Column; 7] = [
     ("throughput", "without loss", "frames/s", |run, frame| {

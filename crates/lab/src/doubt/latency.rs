@@ -117,6 +117,7 @@ mod tests {
         LoadLatency {
             asked: LatencyLoad::At(rate),
             load: rate,
+            instead_of: None,
             router: PathLatency {
                 trials: vec![Judged {
                     number: 1,

@@ -14,12 +14,18 @@ use crate::search::saturation::{self, FIRST_BURST, SENDER_MAX};
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
 use crate::trial;
-use mpps_method::{Counts, Histogram, Offer, Rate, Span, Trial};
+use mpps_method::{Counts, Histogram, Offer, Rate, Span, Trial, Verdict};
 
 /// Length of a turn: the machine's drift is slower, and what surrounds a trial is a third of its length.
 const TURN: Span = Span::from_millis(2_000);
 /// So many rounds more make up for trials that do not count.
 const MORE_ROUNDS: u64 = 3;
+/// After so many trials that were not offered, and no other, the tester cannot offer the load.
+const NOT_OFFERED_MAX: usize = 3;
+/// The highest load that it can is looked for below the most that came, a step of this share at a time.
+const STEP_DOWN: f64 = 0.95;
+/// In so many steps.
+const STEPS_MAX: u32 = 3;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -76,6 +82,8 @@ pub struct LoadLatency {
     pub asked: LatencyLoad,
     /// The load.
     pub load: Rate,
+    /// The load before it that the tester could not offer, where this one is the highest that it could.
+    pub instead_of: Option<Rate>,
     /// Through the router.
     pub router: PathLatency,
     /// Through a wire in its place: the bed's own; `None` where none can be laid.
@@ -109,6 +117,23 @@ impl PathLatency {
             latency.merge(&judged.trial.latency);
         }
         latency
+    }
+
+    /// The most that came in a trial whose load the tester could not offer; `None` if a trial counts or none was so.
+    fn most_offered(&self) -> Option<Rate> {
+        let short = |judged: &&Judged| matches!(judged.verdict, Verdict::NotOffered(_));
+        let came = |judged: &Judged| {
+            Rate::from_frames(judged.trial.counts().received, judged.trial.duration)
+        };
+        let each = self.trials.iter().filter(short).filter_map(came);
+        let most = each.max_by(|one, other| one.fps().total_cmp(&other.fps()));
+        most.filter(|_| self.counted().next().is_none())
+    }
+
+    /// Whether enough trials say that the tester cannot offer this load, and none says anything else.
+    fn cannot_be_offered(&self) -> bool {
+        let short = |judged: &Judged| matches!(judged.verdict, Verdict::NotOffered(_));
+        self.trials.len() >= NOT_OFFERED_MAX && self.trials.iter().all(short)
     }
 
     /// What was sent and lost.
@@ -184,23 +209,41 @@ fn measure_size(
     tester.warm_up = plan.measurement.warm_up;
     tester.forwards_at_most = forwards_at_most;
     size.receiver = Some(tester.traffic.receiver);
-    let mut ended = Ok(());
+    let ended = at_loads(&mut tester, plan, size, trials);
+    size.doubts = doubt::latency_doubts(&tester.surroundings(), &size.loads);
+    ended
+}
+
+/// One load after the other. A load that the tester cannot offer is followed by the highest that it can.
+fn at_loads(
+    tester: &mut Tester<'_>,
+    plan: &LatencyPlan,
+    size: &mut SizeLatency,
+    trials: &mut Trials<'_>,
+) -> Result<(), JobError> {
     for &asked in &plan.loads {
         let load = match (asked, size.throughput) {
             (LatencyLoad::At(load), _) => load,
             (LatencyLoad::Share(share), Some(most)) => Rate::from_fps(most.fps() * share),
             (LatencyLoad::Share(_), None) => continue,
         };
-        match at_load(&mut tester, asked, load, plan.time, trials) {
-            Ok(latency) => size.loads.push(latency),
-            Err(error) => {
-                ended = Err(error);
-                break;
-            }
+        let at = at_load(tester, asked, load, plan.time, trials)?;
+        let mut most = at.router.most_offered();
+        size.loads.push(at);
+        let mut highest = None;
+        for _ in 0..STEPS_MAX {
+            let Some(came) = most else { break };
+            let lower = Rate::from_fps(came.min(load).fps() * STEP_DOWN);
+            let at = at_load(tester, LatencyLoad::At(lower), lower, plan.time, trials)?;
+            most = at.router.most_offered().map(|came| came.min(lower));
+            highest = Some(LoadLatency {
+                instead_of: Some(load),
+                ..at
+            });
         }
+        size.loads.extend(highest);
     }
-    size.doubts = doubt::latency_doubts(&tester.surroundings(), &size.loads);
-    ended
+    Ok(())
 }
 
 /// A tester that times every frame, in batches of one, and whose receiver waits for no timer.
@@ -247,7 +290,8 @@ pub fn at_load(
     let (mut router, mut bed) = (PathLatency::default(), None::<PathLatency>);
     let is_short = |path: &PathLatency| path.time() < time;
     for round in 0..wanted + MORE_ROUNDS {
-        if !is_short(&router) && !bed.as_ref().is_some_and(is_short) {
+        let is_whole = !is_short(&router) && !bed.as_ref().is_some_and(is_short);
+        if is_whole || router.cannot_be_offered() {
             break;
         }
         let mut turns = [Phase::Latency, Phase::Wire];
@@ -264,6 +308,7 @@ pub fn at_load(
     Ok(LoadLatency {
         asked,
         load,
+        instead_of: None,
         router,
         bed,
     })
@@ -278,7 +323,7 @@ fn added(path: Option<PathLatency>, judged: Judged) -> PathLatency {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::{CpuGap, Direction, Disturbed, Verdict, Void};
+    use mpps_method::{CpuGap, Direction, Disturbed, Shortfall, Void};
 
     /// A trial of a second with one frame of so many microseconds.
     fn judged(us: u64, verdict: Verdict) -> Judged {
@@ -333,6 +378,27 @@ mod tests {
         assert_eq!(path.time(), Span::from_millis(1_800));
         assert_eq!(path.longest_stall(), Span::from_nanos(300));
         assert_eq!(path.disturbed_frames(), 2);
+    }
+
+    #[test]
+    fn the_most_that_was_offered_is_told() {
+        let path = |verdicts: &[Verdict]| PathLatency {
+            trials: verdicts.iter().map(|&one| judged(10, one)).collect(),
+        };
+        let short = Verdict::NotOffered(Shortfall::LostAtReceiver(1));
+        let void = Verdict::Void(Void::Steal {
+            cpu: 0,
+            share: 0.5,
+            bound: 0.01,
+        });
+        let most = path(&[void, short, short]);
+        // One frame came in a second.
+        assert_eq!(most.most_offered(), Some(Rate::from_fps(1.0)));
+        assert!(!most.cannot_be_offered());
+        assert!(path(&[short; NOT_OFFERED_MAX]).cannot_be_offered());
+        assert!(!path(&[short; NOT_OFFERED_MAX - 1]).cannot_be_offered());
+        assert_eq!(path(&[short, Verdict::Lossless]).most_offered(), None);
+        assert_eq!(path(&[void]).most_offered(), None);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub struct ResetPlan {
     pub measurement: ThroughputPlan,
     /// Reset one after the other, for each size.
     pub parts: Vec<Part>,
-    /// The load. `None`: [`SHARE`] of the maximum forwarding rate.
+    /// The load. `None`: [`SHARE`] of the maximum forwarding rate in undisturbed windows.
     pub rate: Option<Rate>,
     /// Length of each trial.
     pub time: Span,
@@ -303,7 +303,8 @@ fn measure_size(
     let rate = match plan.rate {
         Some(rate) => rate,
         None => {
-            let found = sizes::search_maximum(bed, measurement, &size.frames, trials)?;
+            let search = || sizes::search_maximum(bed, measurement, &size.frames, trials);
+            let found = sizes::undisturbed_maximum(search)?;
             (place, forwards_at_most) = (found.receiver, found.forwards_at_most);
             Rate::from_fps(found.rate.fps() * SHARE).min(found.ceiling)
         }

@@ -181,3 +181,46 @@ pub(super) fn search_maximum(
         ceiling: saturated.ceiling,
     })
 }
+
+/// As [`search_maximum`], again while the machine leaves too few undisturbed windows: half of a rate that is too low
+/// is no load that was asked for.
+///
+/// # Errors
+/// It never stood on undisturbed windows.
+pub(super) fn undisturbed_maximum(
+    mut search: impl FnMut() -> Result<SearchedRate, JobError>,
+) -> Result<SearchedRate, JobError> {
+    for _ in 0..=REPEATS {
+        let found = search()?;
+        if let Some(rate) = found.forwards_at_most {
+            return Ok(SearchedRate { rate, ..found });
+        }
+    }
+    Err(JobError::OnlyDisturbed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disturbed_maximum_is_measured_again() {
+        let found = |undisturbed: Option<f64>| SearchedRate {
+            rate: Rate::from_fps(400.0),
+            receiver: None,
+            forwards_at_most: undisturbed.map(Rate::from_fps),
+            ceiling: Rate::from_fps(2_000.0),
+        };
+        let mut answers = [None, None, Some(1_000.0)].into_iter();
+        let second = undisturbed_maximum(|| Ok(found(answers.next().flatten())));
+        assert_eq!(second.expect("a rate").rate, Rate::from_fps(1_000.0));
+        let mut searches = 0;
+        let never = undisturbed_maximum(|| {
+            searches += 1;
+            Ok(found(None))
+        });
+        let error = never.expect_err("no rate");
+        assert!(matches!(error, JobError::OnlyDisturbed) && error.is_disturbance());
+        assert_eq!(searches, 1 + REPEATS);
+    }
+}

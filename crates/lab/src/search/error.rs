@@ -48,6 +48,11 @@ pub enum JobError {
         /// How many were run.
         pairs: u32,
     },
+    /// No load can be a share of such a rate.
+    #[error(
+        "the machine disturbed all trials at overload, so no load can be a share of what the router forwards: run again when the machine is quieter, or give --rate"
+    )]
+    OnlyDisturbed,
     /// Shares of a throughput that was not found.
     #[error(
         "every load of the search lost frames, so there is no throughput: give loads in frames/s"
@@ -133,6 +138,7 @@ impl JobError {
                     ..
                 }
                 | Self::PairsApart { .. }
+                | Self::OnlyDisturbed
                 | Self::CouldNotMeasure(_)
                 | Self::NoBurst { .. }
         )

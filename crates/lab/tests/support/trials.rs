@@ -6,9 +6,19 @@ use mpps_lab::tester::{ReceiverMode, Tester};
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
 use mpps_method::{FrameSpec, Invalid, Offer, Rate, Rules, Span, Trial, Verdict};
+use std::time::{Duration, Instant};
 
 /// Trials that a restless machine may spoil before a test gives up on it.
 pub const WHOLE_TRIES: u32 = 20;
+
+/// A restless machine has so long to be quiet for one trial.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The number of each try, while there is patience left.
+pub fn tries() -> impl Iterator<Item = u32> {
+    let begun = Instant::now();
+    (1..=WHOLE_TRIES).take_while(move |_| begun.elapsed() < PATIENCE)
+}
 
 pub fn offer(fps: f64, millis: u64) -> Offer {
     Offer {

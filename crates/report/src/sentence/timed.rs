@@ -27,13 +27,17 @@ pub fn latency(size: &LatencyLine) -> String {
         }
         None => format!("{rate} frames/s"),
     };
+    let instead = load.instead_of_fps.map_or(String::new(), |asked| {
+        let asked = Known::three(asked as f64).short();
+        format!(", the highest load that the tester could offer in place of {asked}")
+    });
     let bed = load.bed.as_ref().map(|bed| &bed.times);
     let bed = bed.and_then(|times| times.typical_ns.zip(times.worst_case_ns));
     let bed = bed.map_or(String::new(), |(typical, worst)| {
         let [typical, worst] = [typical, worst].map(|ns| number::time(ns as f64));
         format!("; the bed alone {typical} and {worst}")
     });
-    format!("{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{bed}")
+    format!("{frame}: typical {typical}, worst case (99.9 %) {worst} at {at}{instead}{bed}")
 }
 
 /// `64 B: longest burst without loss 11 900 frames (11 800 to 12 000 in 5 searches); buffer time 5.20 ms, corrected

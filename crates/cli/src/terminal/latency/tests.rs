@@ -15,6 +15,7 @@ fn load(share: Option<f64>, fps: u64) -> LatencyLoad {
     LatencyLoad {
         load_share: share,
         load_fps: fps,
+        instead_of_fps: None,
         router: path(
             &[(7_935, 1_599_000), (40_959, 990), (1_212_415, 10)],
             1_200_000,
@@ -90,9 +91,25 @@ fn a_load_without_trials_says_why() {
         left_out_text: Some("not offered: the tester was late".to_owned()),
         ..PathLatency::default()
     };
-    let text = vec![size(vec![none])].text("a machine", false);
+    let text = vec![size(vec![none.clone()])].text("a machine", false);
     let wanted =
         "100 %: router not measured: 3 trials, the last not offered: the tester was late\n";
     assert!(text.contains(wanted), "{text}");
     assert!(text.contains("64 B: latency not measured.\n"), "{text}");
+    let exit = |loads| vec![size(loads)].exit(&Run::default());
+    assert_eq!(exit(vec![none.clone()]), Exit::Disturbed);
+
+    // The last trial was void, but the highest load that the tester could offer was measured instead.
+    none.router.left_out_verdict = Some(Verdict::Void);
+    let mut instead = load(None, 1_500_000);
+    instead.instead_of_fps = Some(none.load_fps);
+    let both = vec![none, instead];
+    assert_eq!(exit(both.clone()), Exit::Measured);
+    let text = vec![size(both)].text("a machine", false);
+    for wanted in [
+        " at 1.50M frames/s, the highest load that the tester could offer in place of 1.60M; the bed alone ",
+        "100 %: the tester could not offer this load, 1.60M frames/s; 1.50M is the highest that it could\n",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
 }

@@ -16,6 +16,7 @@ fn latency(why: Option<&str>) -> LatencyLine {
         loads: vec![LatencyLoad {
             load_share: Some(1.0),
             load_fps: 1_380_000,
+            instead_of_fps: None,
             router: PathLatency {
                 trials: vec![1],
                 times,
@@ -116,7 +117,7 @@ fn a_partial_run_is_said_to_be_partial() {
         \nframe  without loss      p50      p99    loss at max  max burst\n\
         64            1.38M  22.0 µs  41.0 µs  31 % of 2.03M      8 200\n\
         1518              -        -        -              -          -\n\
-        frames/s; p50, p99: one-way latency at that rate; loss at the highest load\n\
+        frames/s; p50, p99: one-way latency at that rate, unless noted below; loss at the highest load\n\
         \nShortened, so these are estimates\n\
         - throughput (26): as it is done; RFC 2544 asks for trials of 60 s\n\
         \nNot as planned\n\
@@ -139,6 +140,27 @@ fn a_latency_at_another_rate_says_so() {
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
+}
+
+#[test]
+fn a_load_that_cannot_be_offered_is_named() {
+    let mut run = run();
+    let line = &mut run.latencies[0];
+    line.why = None;
+    let mut instead = line.loads[0].clone();
+    (instead.load_share, instead.load_fps) = (None, 1_200_000);
+    instead.instead_of_fps = Some(line.loads[0].load_fps);
+    line.loads[0].router = PathLatency {
+        left_out_verdict: Some(Verdict::NotOffered),
+        ..PathLatency::default()
+    };
+    line.loads.push(instead);
+    let text = suite(&run, "", false);
+    let wanted = "- 64 B latency: the tester could not offer this load, 1.38M frames/s; 1.20M is the \
+                  highest that it could\n";
+    assert!(text.contains(wanted), "{text}");
+    // The time is that at the lower load.
+    assert!(text.contains("1.38M  22.0 µs  41.0 µs"), "{text}");
 }
 
 #[test]
