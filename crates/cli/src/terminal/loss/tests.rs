@@ -57,7 +57,9 @@ fn curve(loads: Vec<CurvePoint>, end: SeriesEnd) -> CurveLine {
 fn doubts_of_many_are_counted_as_curves() {
     let lossless = || curve(vec![point(90, 0, Verdict::Lossless)], SeriesEnd::CutShort);
     let mut curves: Vec<CurveLine> = (0..7).map(|_| lossless()).collect();
-    curves[6].doubts.clear();
+    for (at, curve) in curves.iter_mut().enumerate() {
+        curve.doubts.truncate(usize::from(at < 6));
+    }
     let text = curves.text("a machine", false);
     assert!(text.contains("- something (in 6 of 7 curves)"), "{text}");
 }
