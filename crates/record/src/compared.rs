@@ -181,8 +181,9 @@ pub fn check_profiles(
         (one.limited_by != other.limited_by, "limited_by"),
     ];
     check_alike(&first.comparability, &second.comparability, &more, terms)?;
-    // Below saturation a frame's cost depends on the load, and both offered what they could.
-    if one.limited_by == Some(LimitedBy::Tester) {
+    // Below saturation a frame's cost depends on the load, and both offered what they could. Others' traffic is any load.
+    if one.limited_by == Some(LimitedBy::Tester) || one.watched.is_some() || other.watched.is_some()
+    {
         return Err(Refusal::Lacks("load that saturates the router"));
     }
     let has_stages = |line: &ProfileLine| {

@@ -2,6 +2,8 @@
 
 /// Of a simulated pair: nothing was measured.
 pub const SIMULATED: &str = "simulated";
+/// Frames were lost again after a recovery.
+pub const LOST_LATER: &str = "lost-later";
 /// Of a DUT that loses frames at a load that it should not feel.
 pub const UNSTABLE: &str = "unstable";
 /// Of a result that lies close to, or at, what the tester can do.

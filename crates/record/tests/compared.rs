@@ -2,8 +2,8 @@
 
 use mpps_record::{
     Body, ComparisonLine, Difference, Finding, ForwardingLimit, FrameCost, Interval, Pairs,
-    Refusal, ResultLine, Run, RunLine, Terms, ToldBy, Variant, compare_results, read, read_file,
-    to_line,
+    PartCost, ProfileLine, ProfiledLoad, Refusal, ResultLine, Run, RunLine, Terms, ToldBy, Variant,
+    Watched, check_profiles, compare_results, read, read_file, to_line,
 };
 use std::path::Path;
 
@@ -144,4 +144,21 @@ fn a_comparison_reads_back() {
     let text = to_line("9a1b", &line).expect("a line");
     let records = read(&text[..]).expect("lines");
     assert_eq!(records.runs[0].comparisons, [line]);
+}
+
+#[test]
+fn looks_at_traffic_of_others_are_not_compared() {
+    let run = golden().0;
+    let profile = |watched: Option<Watched>| ProfileLine {
+        loads: vec![ProfiledLoad {
+            stages: vec![PartCost::default()],
+            ..ProfiledLoad::default()
+        }],
+        watched,
+        ..ProfileLine::default()
+    };
+    let check = |line: &ProfileLine| check_profiles((&run, line), (&run, line), TERMS);
+    assert_eq!(check(&profile(None)), Ok(()));
+    let refused = Err(Refusal::Lacks("load that saturates the router"));
+    assert_eq!(check(&profile(Some(Watched::default()))), refused);
 }

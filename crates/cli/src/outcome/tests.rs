@@ -3,7 +3,10 @@ use crate::record::{load_line, trial_lines_for_tests};
 use mpps_lab::jobs::fixed_load::{Load, Offered, Tried};
 use mpps_lab::tester::ReceiverPlace;
 use mpps_method::{FrameSpec, Invalid, Shortfall, Trial, Verdict, Void};
-use mpps_record::{CalibrationLine, Difference, Finding, Interval, ToldBy};
+use mpps_record::{
+    CalibrationLine, Difference, Finding, Interval, ProfileChange, ProfileLine, ProfiledAgainst,
+    ProfiledLoad, ToldBy,
+};
 
 #[test]
 fn calibrating_finds_every_fault_or_fails() {
@@ -85,4 +88,22 @@ fn a_load_is_measured_if_one_trial_counts() {
     assert_eq!(exit(&[void, lossy, invalid]).code(), 0, "one is enough");
     assert_eq!(exit(&[void, short, invalid]).code(), 4);
     assert_eq!(exit(&[invalid]).code(), 2);
+}
+
+#[test]
+fn set_ups_that_were_not_compared_are_not_measured() {
+    let exit = |change: Option<ProfileChange>| {
+        let mut run = Run::new("run");
+        run.profiles.push(ProfileLine {
+            loads: vec![ProfiledLoad::default()],
+            against: Some(Box::new(ProfiledAgainst {
+                change,
+                ..ProfiledAgainst::default()
+            })),
+            ..ProfileLine::default()
+        });
+        exit(&run)
+    };
+    assert_eq!(exit(None), Exit::Disturbed);
+    assert_eq!(exit(Some(ProfileChange::default())), Exit::Measured);
 }

@@ -31,11 +31,15 @@ impl Outcome for Vec<ProfileLine> {
         text + &Doubted::new(self).lines(verbose)
     }
 
-    /// A size without a load has nothing to show.
+    /// A size without a load has nothing to show, and set-ups with too few pairs were not compared.
     fn exit(&self, _: &Run) -> Exit {
-        let exit = |size: &ProfileLine| match size.loads.is_empty() {
-            true => Exit::Disturbed,
-            false => Exit::Measured,
+        let exit = |size: &ProfileLine| {
+            let against = size.against.as_ref();
+            let is_apart = against.is_some_and(|against| against.change.is_none());
+            match size.loads.is_empty() || is_apart {
+                true => Exit::Disturbed,
+                false => Exit::Measured,
+            }
         };
         worst(self.iter().map(exit))
     }

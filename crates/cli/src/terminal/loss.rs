@@ -58,7 +58,7 @@ impl Outcome for Vec<CurveLine> {
         }
         let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();
         let doubted = Doubted {
-            noun: "self",
+            noun: "curves",
             // By the line of the machine, and by the remarks.
             said: vec![SIMULATED, LOST_DISTURBED],
             ..Doubted::new(self.iter().filter(known))

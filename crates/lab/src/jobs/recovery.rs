@@ -15,6 +15,7 @@ use crate::traffic::Traffic;
 use crate::trial::rules;
 use crate::trial::{self, LossEnd, Stepped};
 use mpps_method::{Offer, Rate, Span, statistics};
+use mpps_record::doubts::LOST_LATER;
 
 /// Overload, as a share of the throughput (RFC 2544 section 26.5).
 const OVERLOAD: f64 = 1.1;
@@ -242,7 +243,7 @@ pub(super) fn doubts<'a>(
     let mut doubts = doubt::of_overload(&around);
     let later: Vec<u64> = lost_later.filter(|&frames| frames > 0).collect();
     doubts.extend((!later.is_empty()).then(|| Doubt {
-        name: "lost-later",
+        name: LOST_LATER,
         weight: Weight::Unsure(1),
         seen: format!("trials that lost frames again after the recovery: {} ({} frames)", later.len(), later.iter().sum::<u64>()),
         why: "No frame was lost for a tenth of the time after the drop before that. The recovery time does not count them.",

@@ -7,6 +7,9 @@ use super::passed_over;
 use super::runs::Runs;
 use std::ops::Range;
 
+/// Frames lost later are at most this part of those after the drop. More are no accident of the machine's.
+const LATER_MAX: f64 = 0.01;
+
 /// How the loss of a trial ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
@@ -43,6 +46,13 @@ impl Ending {
             }
         }
         ending.is_over |= is_clean(ending.last, sent);
+        if ending.later as f64 > LATER_MAX * sent.saturating_sub(dropped) as f64 {
+            let last = Runs::new(words, sent, without).last();
+            return Self {
+                last: last.map(|run| run.first + run.frames - 1),
+                ..Self::default()
+            };
+        }
         ending
     }
 }
@@ -84,6 +94,19 @@ mod tests {
         let pause = 575..630;
         assert!(!ending(&before, std::slice::from_ref(&pause)).is_over);
         assert!(!ending(&(0..640).collect::<Vec<_>>(), &[]).is_over);
+    }
+
+    #[test]
+    fn much_loss_after_a_stretch_is_not_over() {
+        // Clean for the stretch, then a third is lost to the end.
+        let overload = (0..320).step_by(3);
+        let lost: Vec<u64> = overload.chain((400..640).step_by(3)).collect();
+        let again = Ending {
+            last: Some(637),
+            is_over: false,
+            later: 0,
+        };
+        assert_eq!(ending(&lost, &[]), again);
     }
 
     #[test]

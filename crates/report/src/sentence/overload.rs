@@ -1,6 +1,7 @@
 //! What a lasting overload came to, a sentence for each frame size.
 
 use crate::number::{self, Known};
+use mpps_record::doubts::LOST_LATER;
 use mpps_record::{ManagementPath, OverloadLine, OverloadSecond, Recovered};
 
 /// The router holds its rate where it forwards at least this share of its maximum.
@@ -134,7 +135,14 @@ fn afterwards(size: &OverloadLine, path: Option<&ManagementPath>) -> String {
         0 => "at once".to_owned(),
         ns => format!("{} after", number::time(ns as f64)),
     };
-    format!("{whole} {when}{not_back}{}", maximum_afterwards(size))
+    let again = match size.doubts.iter().any(|doubt| doubt.name == LOST_LATER) {
+        true => ", but frames were lost again later",
+        false => "",
+    };
+    format!(
+        "{whole} {when}{again}{not_back}{}",
+        maximum_afterwards(size)
+    )
 }
 
 /// Whether the router forwards as much as before.
@@ -152,7 +160,7 @@ fn maximum_afterwards(size: &OverloadLine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::Other;
+    use mpps_record::{Doubt, Other};
 
     fn line(seconds: &[(u64, f64)], path: ManagementPath) -> OverloadLine {
         let second = |&(forwarding_fps, disturbed_share): &(u64, f64)| OverloadSecond {
@@ -281,5 +289,11 @@ mod tests {
         size.management = None;
         size.recovery_ns = Some(0);
         assert!(overload(&size).contains(" its maximum; no loss at half of its maximum at once; "));
+        size.doubts.push(Doubt {
+            name: LOST_LATER.to_owned(),
+            ..Doubt::default()
+        });
+        let again = "; no loss at half of its maximum at once, but frames were lost again later; ";
+        assert!(overload(&size).contains(again));
     }
 }

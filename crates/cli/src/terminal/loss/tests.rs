@@ -25,12 +25,18 @@ fn point(percent: u64, lost: u64, verdict: Verdict) -> CurvePoint {
 }
 
 fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
+    let text = vec![curve(loads, end)].text("a machine", false);
+    assert_eq!(text.matches("- something").count(), 1, "{text}");
+    text
+}
+
+fn curve(loads: Vec<CurvePoint>, end: SeriesEnd) -> CurveLine {
     let doubt = Doubt {
         name: "x".to_owned(),
         seen: "something".to_owned(),
         ..Doubt::default()
     };
-    let curve = CurveLine {
+    CurveLine {
         frame: "imix".to_owned(),
         simulated: false,
         receiver: None,
@@ -44,10 +50,18 @@ fn told(loads: Vec<CurvePoint>, end: SeriesEnd) -> String {
         overload_trials: Vec::new(),
         doubts: vec![doubt.clone(), doubt],
         other: serde_json::Map::new(),
-    };
-    let text = vec![curve].text("a machine", false);
-    assert_eq!(text.matches("- something").count(), 1, "{text}");
-    text
+    }
+}
+
+#[test]
+fn doubts_of_many_are_counted_as_curves() {
+    let lossless = || curve(vec![point(90, 0, Verdict::Lossless)], SeriesEnd::CutShort);
+    let mut curves: Vec<CurveLine> = (0..7).map(|_| lossless()).collect();
+    for (at, curve) in curves.iter_mut().enumerate() {
+        curve.doubts.truncate(usize::from(at < 6));
+    }
+    let text = curves.text("a machine", false);
+    assert!(text.contains("- something (in 6 of 7 curves)"), "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::profile::{Completeness, SamplerPlan, Symbols, completeness, symbols};
 use crate::search::measurer::Measurer;
 use crate::search::saturation::block;
 use crate::tester::{ReceiverPlace, TesterError};
-use mpps_method::compare::{Comparison, Rule, Turn};
+use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn};
 use mpps_method::saturation::Block;
 use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
 use mpps_method::{LimitedBy, Offer, Span};
@@ -94,8 +94,9 @@ fn measure_both(
     // After the last program was loaded, or it would have no name.
     let symbols = symbols().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, super::SELF_TEST)?;
+    let measure = compare::find_rates(&mut standing, trials)?;
     let rule = Rule {
-        measure: compare::find_rates(&mut standing, trials)?,
+        measure,
         // Nobody looks before the end.
         within: 0.0,
         alike: ALIKE,
@@ -106,6 +107,7 @@ fn measure_both(
         plan,
         kept: [Vec::new(), Vec::new()],
         comparison: Comparison::new(rule),
+        measure,
         void: 0,
         throttled: 0,
     };
@@ -121,6 +123,8 @@ struct Turns<'bed, 'a> {
     /// Trials of the pairs that count.
     kept: [Vec<Profiled>; 2],
     comparison: Comparison,
+    /// What tells both apart.
+    measure: Measure,
     /// Pairs with a void trial, or with one that has no samples.
     void: u32,
     /// How often the kernel stopped the sampling.
@@ -214,9 +218,7 @@ impl Turns<'_, '_> {
     /// Tells what the pairs that count say.
     fn tell(mut self, tested: &[Completeness], size: &mut SizeProfile) -> Result<(), JobError> {
         if self.kept[0].is_empty() {
-            return Err(JobError::AllVoid {
-                trials: 2 * self.void,
-            });
+            return Err(nothing_counts(self.void, &self.comparison.end()));
         }
         let (base, own) = (self.found(0, tested)?, self.found(1, tested)?);
         let base_load = base.line.loads.into_iter().next().unwrap_or_default();
@@ -226,7 +228,7 @@ impl Turns<'_, '_> {
         against.load = base_load;
         against.stacks = base.line.stacks;
         against.change = change;
-        against.rate_change = compared.rate.map(super::interval);
+        against.rate_change = rate_change(self.measure, &compared);
         against.pairs = Pairs {
             counted: compared.pairs,
             looks: compared.looks,
@@ -254,6 +256,22 @@ impl Turns<'_, '_> {
         };
         Ok(())
     }
+}
+
+/// Why no pair counts: so many were void, and others could not be compared.
+fn nothing_counts(void: u32, compared: &Compared) -> JobError {
+    match compared.left_out.all() {
+        0 => JobError::AllVoid { trials: 2 * void },
+        apart => JobError::PairsApart {
+            pairs: void + apart,
+        },
+    }
+}
+
+/// What the explained one forwards more. `None` where both forwarded what the tester sent: that is the tester's rate.
+fn rate_change(measure: Measure, compared: &Compared) -> Option<Interval<f64>> {
+    let rate = compared.rate.filter(|_| measure == Measure::Rate);
+    rate.map(super::interval)
 }
 
 /// A set-up's profile.
@@ -318,5 +336,42 @@ fn part(part: String, change: Change) -> PartChange {
             high: change.high,
         },
         seen: change.seen,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_method::compare::LeftOut;
+    use mpps_method::saturation;
+
+    #[test]
+    fn without_a_pair_it_says_how_many_there_were() {
+        let left_out = |distance| Compared {
+            left_out: LeftOut {
+                distance,
+                ..LeftOut::default()
+            },
+            ..Compared::default()
+        };
+        let void = nothing_counts(6, &left_out(0)).to_string();
+        assert!(void.starts_with("12 trials in a row were void"), "{void}");
+        let apart = nothing_counts(1, &left_out(5)).to_string();
+        assert!(apart.starts_with("6 pairs differ too much"), "{apart}");
+    }
+
+    #[test]
+    fn the_testers_rate_is_no_change_of_the_routers() {
+        let compared = Compared {
+            rate: Some(saturation::Interval {
+                low: -0.01,
+                middle: 0.0,
+                high: 0.01,
+            }),
+            ..Compared::default()
+        };
+        assert_eq!(rate_change(Measure::Cost, &compared), None);
+        let found = rate_change(Measure::Rate, &compared).expect("a rate");
+        assert_eq!((found.low, found.high), (-0.01, 0.01));
     }
 }
