@@ -147,7 +147,7 @@ pub enum Verb {
     /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
     #[cfg(feature = "measure")]
     Explain(Box<ExplainArgs>),
-    /// Watch a router at its work, live: CPUs, interfaces, drops, and where the time of a frame goes
+    /// Watch a router at its work, live: its CPUs, interfaces and drops, the cost of a frame
     ///
     /// Sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits, p
     /// pauses, s shows causes in place of stages, + and - change the interval.
