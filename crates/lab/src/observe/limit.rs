@@ -13,6 +13,8 @@ const STOLEN: f64 = 0.05;
 
 /// More of the frames dropped than this are named beside the limit.
 const DROPPED: f64 = 0.01;
+/// Fewer frames are no traffic.
+const FRAMES_MIN: u64 = 100;
 
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
@@ -26,7 +28,8 @@ pub fn in_words(watched: &Watched) -> (String, bool) {
 fn dropped(watched: &Watched) -> String {
     let frames: u64 = watched.drops.iter().map(|drop| drop.frames).sum();
     let share = frames as f64 / watched.rx_frames.max(1) as f64;
-    let most = watched.drops.first().filter(|_| share > DROPPED);
+    let is_traffic = watched.rx_frames >= FRAMES_MIN;
+    let most = (watched.drops.first()).filter(|_| is_traffic && share > DROPPED);
     most.map_or_else(String::new, |drop| {
         let link = drop.link.as_deref().unwrap_or("no interface");
         let (share, reason) = (share * 100.0, &drop.reason);
