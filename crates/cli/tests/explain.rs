@@ -108,12 +108,12 @@ fn look_at_the_bed() {
     let whole = number(&load["frame_ns"]["median"]);
     assert!(whole > 0.0 && (sum / whole - 1.0).abs() < 0.01, "{load}");
     let shown = run(mpps(&["show"]).arg(&record));
-    for part in ["network namespaces", "prerouting", "network %"] {
+    for part in ["network namespaces", "prerouting", "net %"] {
         assert!(shown.stdout.contains(part), "{part}: {shown:?}");
     }
     let once = run(&mut mpps(&["top", "--once", "--interval", "0.5"]));
     assert_eq!(once.code, Some(0), "{once:?}");
-    for part in ["ns a frame", "most in", "stage"] {
+    for part in ["net %", "most in", "stage", "cause"] {
         assert!(once.stdout.contains(part), "{part}: {once:?}");
     }
     let folded = run(mpps(&["report", "--format", "folded"]).arg(&record));

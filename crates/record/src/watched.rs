@@ -60,6 +60,23 @@ pub struct WatchedCpu {
     pub seen_share: Option<f64>,
 }
 
+impl WatchedCpu {
+    /// The network's part of its time; 0 where that is not known.
+    #[must_use]
+    pub fn network_share(&self) -> f64 {
+        self.ledger.as_ref().map_or(0.0, CpuLedger::network_share)
+    }
+
+    /// Idle, by the kernel's own counts where there is no ledger.
+    #[must_use]
+    pub fn idle_share(&self) -> f64 {
+        let counted = 1.0 - self.busy_share - self.steal_share;
+        self.ledger
+            .as_ref()
+            .map_or(counted, |ledger| ledger.idle_share)
+    }
+}
+
 /// How a CPU's time was spent. The shares sum to 1. Hard interrupts count as what they interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -110,8 +110,8 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// As usual, without an empty line before the usage: all verbs fit a screen.
-const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n\n{all-args}{after-help}";
+/// As usual, without empty lines around the usage: all verbs fit a screen.
+const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n{all-args}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
@@ -147,7 +147,7 @@ pub enum Verb {
     /// Samples the router while it is saturated and at lower loads. Splits its busy time by stage and by cause.
     #[cfg(feature = "measure")]
     Explain(Box<ExplainArgs>),
-    /// Watch a router at its work, live: CPUs, interfaces, drops, and where the time of a frame goes
+    /// Watch a router at its work, live: CPUs, interfaces, drops and the cost of a frame
     ///
     /// Sends nothing and changes nothing. Interfaces and drops are those of this network namespace. Keys: q quits, p
     /// pauses, s shows causes in place of stages, + and - change the interval.

@@ -5,10 +5,9 @@ use clap::Args;
 use mpps_lab::observe::CpuSet;
 use mpps_method::Span;
 
-/// A shorter interval has too few samples; who waits longer takes `mpps explain --cpus`.
-const INTERVAL_MIN: Span = Span::from_millis(500);
-/// The longest.
-const INTERVAL_MAX: Span = Span::from_millis(60_000);
+/// A shorter look has too few samples, a longer one too many.
+const LOOK_MIN: Span = Span::from_millis(500);
+const LOOK_MAX: Span = Span::from_millis(300_000);
 
 /// Arguments of `mpps top`.
 #[derive(Args, Debug)]
@@ -17,7 +16,7 @@ pub struct TopArgs {
     #[arg(long, value_name = "CPUS", default_value = "all", value_parser = watched_cpus)]
     pub cpus: CpuSet,
     /// Time between two pictures
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = watched_time)]
     pub interval: Span,
     /// Print one picture as plain text, and end
     #[arg(long, conflicts_with = "json")]
@@ -25,28 +24,13 @@ pub struct TopArgs {
     /// Print a JSON object a line at each interval, until Ctrl-C
     #[arg(long)]
     pub json: bool,
-    /// Begin with the causes in place of the stages
-    #[arg(long)]
-    pub causes: bool,
-}
-
-fn interval(text: &str) -> Result<Span, String> {
-    span(text)
-        .filter(|span| (INTERVAL_MIN..=INTERVAL_MAX).contains(span))
-        .ok_or_else(|| {
-            format!("give seconds (1, 0.5) or a unit (500ms, 1m), {INTERVAL_MIN} to {INTERVAL_MAX}")
-        })
 }
 
 /// The nearest interval that is allowed.
 #[must_use]
 pub fn top_intervals(wanted: Span) -> Span {
-    wanted.clamp(INTERVAL_MIN, INTERVAL_MAX)
+    wanted.clamp(LOOK_MIN, LOOK_MAX)
 }
-
-/// A shorter look has too few samples, a longer one too many.
-const LOOK_MIN: Span = Span::from_millis(500);
-const LOOK_MAX: Span = Span::from_millis(300_000);
 
 /// CPUs of this machine; `all` is the empty set.
 pub fn watched_cpus(text: &str) -> Result<CpuSet, String> {
@@ -57,11 +41,10 @@ pub fn watched_cpus(text: &str) -> Result<CpuSet, String> {
     }
 }
 
-/// How long `mpps explain --cpus` looks.
+/// How long one look takes.
 pub fn watched_time(text: &str) -> Result<Span, String> {
-    span(text)
-        .filter(|span| (LOOK_MIN..=LOOK_MAX).contains(span))
-        .ok_or_else(|| {
-            format!("give seconds (10, 0.5) or a unit (800ms, 2m), {LOOK_MIN} to {LOOK_MAX}")
-        })
+    let refuse =
+        || format!("give seconds (10, 0.5) or a unit (800ms, 2m), {LOOK_MIN} to {LOOK_MAX}");
+    let found = span(text).filter(|&span| span == top_intervals(span));
+    found.ok_or_else(refuse)
 }

@@ -92,27 +92,24 @@ fn sentence(load: &ProfiledLoad) -> String {
 
 /// By stage, then by cause.
 pub(super) fn tables(load: &ProfiledLoad, verbose: bool) -> String {
-    let head =
-        |part: &str| [part, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned);
-    let mut text = String::new();
-    for (name, parts) in [("stage", &load.stages), ("cause", &load.causes)] {
-        let whole = load.frame_ns.median;
-        let shown = parts.iter().filter(|part| verbose || part.samples > 0);
-        let mut rows = vec![head(name)];
-        rows.extend(shown.map(|part| row(part, whole)));
-        if name == "stage" {
-            let sum = format!("{whole:.0}");
-            rows.push([
-                "sum".to_owned(),
-                sum,
-                span(load.frame_ns),
-                String::new(),
-                String::new(),
-            ]);
-        }
-        let _ = write!(text, "\n{}", columns(&rows, &[0, 4]));
+    let table = |causes| format!("\n{}", part_table(load, causes, verbose));
+    [false, true].map(table).concat()
+}
+
+pub(super) fn part_table(load: &ProfiledLoad, causes: bool, verbose: bool) -> String {
+    let (name, parts) = match causes {
+        true => ("cause", &load.causes),
+        false => ("stage", &load.stages),
+    };
+    let whole = load.frame_ns.median;
+    let mut rows = vec![[name, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned)];
+    let shown = parts.iter().filter(|part| verbose || part.samples > 0);
+    rows.extend(shown.map(|part| row(part, whole)));
+    if !causes {
+        let (ns, interval) = (format!("{whole:.0}"), span(load.frame_ns));
+        rows.push(["sum".to_owned(), ns, interval, String::new(), String::new()]);
     }
-    text
+    columns(&rows, &[0, 4])
 }
 
 fn row(part: &PartCost, whole: f64) -> [String; 5] {

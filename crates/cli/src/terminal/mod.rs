@@ -71,6 +71,7 @@ pub use {
         left_out, loaded, loaded_json,
     },
     recovery::recovery,
+    watched::page,
 };
 
 pub use crate::print::{error, lost_output, note, out};

@@ -11,11 +11,16 @@ pub const VOID: Style = Style::new().dimmed();
 /// Text for stdout in bold; each line by itself, so that a pager keeps it.
 #[must_use]
 pub fn bold(text: &str) -> String {
+    painted(Style::new().bold(), text)
+}
+
+/// The same in any style.
+#[must_use]
+pub fn painted(style: Style, text: &str) -> String {
     if AutoStream::choice(&std::io::stdout()) == ColorChoice::Never {
         return text.to_owned();
     }
-    let bold = Style::new().bold();
-    let line = |line: &str| format!("{bold}{line}{bold:#}\n");
+    let line = |line: &str| format!("{style}{line}{style:#}\n");
     text.lines().map(line).collect()
 }
 

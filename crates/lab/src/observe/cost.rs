@@ -1,10 +1,9 @@
 //! What a frame costs the CPUs that are watched: busy time of the network by frames, split by samples.
 
-use super::note_samples;
 use crate::jobs::explain::split::{Divided, Stacks, fill_with, names};
 use crate::profile::{Profile, Sample, SamplingClock};
 use mpps_method::stage::{self, Router, Stage};
-use mpps_record::{CpuLedger, FoldedStack, Interval, ProfiledLoad, Watched, WatchedTask};
+use mpps_record::{FoldedStack, Interval, ProfiledLoad, Watched, WatchedCpu, WatchedTask};
 use std::collections::BTreeMap;
 
 /// Fewer frames tell no cost.
@@ -42,41 +41,37 @@ pub struct Cost {
 
 /// Also notes in `watched` what samples tell of CPUs and tasks.
 pub fn of_a_frame(watched: &mut Watched, profile: Option<&Profile>) -> Result<Cost, String> {
-    let found = profile.map(|profile| {
-        note_samples(watched, profile);
-        sort(watched, profile)
-    });
-    let seconds = watched.time_ns as f64 / 1e9;
+    let samples = profile.map(|profile| (profile, sort(watched, profile)));
     count_frames(watched);
     let frames = watched.frames as f64;
     if frames < FRAMES_MIN {
         return Err(few_frames(watched));
     }
-    let shares = shares(watched, profile.zip(found.as_deref()));
-    if shares.is_empty() {
+    if watched.cpus.iter().all(|cpu| cpu.ledger.is_none()) {
         return Err("nothing tells the network's busy time".to_owned());
     }
-    let network = shares.iter().sum::<f64>() * watched.time_ns as f64;
-    let busiest = shares.into_iter().fold(0.0, f64::max);
+    let shares = || watched.cpus.iter().map(WatchedCpu::network_share);
+    let frame_ns = shares().sum::<f64>() * watched.time_ns as f64 / frames;
     let exact = |median| Interval {
         low: median,
         median,
         high: median,
     };
+    let per_second = |count: u64| count as f64 * 1e9 / watched.time_ns as f64;
     let mut load = ProfiledLoad {
-        offered_fps: watched.rx_frames as f64 / seconds,
-        forwarding_fps: exact(watched.tx_frames as f64 / seconds),
-        busy_share: busiest,
-        frame_ns: exact(network / frames),
-        router_ns: network / frames,
+        offered_fps: per_second(watched.rx_frames),
+        forwarding_fps: exact(per_second(watched.tx_frames)),
+        busy_share: shares().fold(0.0, f64::max),
+        frame_ns: exact(frame_ns),
+        router_ns: frame_ns,
         polls_per_frame: polls(watched),
         ..ProfiledLoad::default()
     };
     let mut stacks = Stacks::default();
-    let enough = found.filter(|samples| samples.len() >= SAMPLES_MIN);
-    if let Some((profile, samples)) = profile.zip(enough) {
+    let enough = samples.filter(|(_, samples)| samples.len() >= SAMPLES_MIN);
+    if let Some((profile, samples)) = enough {
         load.lost_samples = profile.cpus.iter().map(|cpu| cpu.lost).sum();
-        let divided = Divided::new(profile, &samples, Router::OfHost, load.frame_ns.median);
+        let divided = Divided::new(profile, &samples, Router::OfHost, frame_ns);
         if let Some(split) = &divided.split {
             fill_with(&mut load, split);
             stacks = divided.stacks;
@@ -91,21 +86,6 @@ pub fn of_a_frame(watched: &mut Watched, profile: Option<&Profile>) -> Result<Co
             SamplingClock::Timer => "cpu-clock",
         }),
     })
-}
-
-/// The network's share of each CPU's time; by samples where no ledger was kept.
-fn shares(watched: &Watched, sampled: Option<(&Profile, &[&Sample])>) -> Vec<f64> {
-    let ledgers = watched.cpus.iter().filter_map(|cpu| cpu.ledger.as_ref());
-    let shares: Vec<f64> = ledgers.map(CpuLedger::network_share).collect();
-    let timed = sampled.filter(|(profile, _)| profile.clock == SamplingClock::Timer);
-    match timed {
-        Some((profile, samples)) if shares.is_empty() => {
-            let time = (profile.to_ns - profile.from_ns).max(1) as f64;
-            let sampled: u64 = samples.iter().map(|sample| sample.weight).sum();
-            vec![sampled as f64 / time]
-        }
-        _ => shares,
-    }
 }
 
 /// The stack takes a frame once for each interface that it comes up through, a VLAN's port for one. What it took beside
@@ -140,67 +120,63 @@ fn polls(watched: &Watched) -> Option<f64> {
     (frames > 0).then(|| polls as f64 / frames as f64)
 }
 
-/// The samples of the network's work; those of other tasks are noted by name.
+/// The samples of the network's work; those of other tasks are noted by name, and how many of them came.
 fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
-    let mut tasks: BTreeMap<String, f64> = BTreeMap::new();
+    let mut tasks: BTreeMap<&str, f64> = BTreeMap::new();
     let mut network = Vec::new();
+    let time_ns = (profile.to_ns - profile.from_ns) as f64;
     for cpu in &mut watched.cpus {
         let Some(found) = profile.cpus.iter().find(|found| found.cpu == cpu.cpu) else {
             continue;
         };
-        let whole = cpu.samples_due.unwrap_or(0.0).max(1.0);
-        let mut sampled_ns = 0.0;
+        let seen = found.seen(profile.from_ns, profile.to_ns);
+        (cpu.samples_due, cpu.samples) = (Some(seen.expected), seen.got);
         let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
         for sample in &found.samples {
             let stack = names(profile, &sample.stack);
             let calls = |any: &[&str]| stack.iter().any(|name| any.contains(name));
             if calls(&NETWORK) {
-                sampled_ns += sample.weight as f64;
                 let stage = stage::place(&stack, Router::OfHost).stage;
                 *stages.entry(stage).or_default() += sample.weight;
                 network.push(sample);
             } else if sample.task != 0 && !calls(&SOFT) {
-                let name = profile
-                    .tasks
-                    .get(&sample.task)
-                    .map_or("tasks that have ended", String::as_str);
-                *tasks.entry(name.to_owned()).or_default() += 1.0 / whole;
+                let name = profile.tasks.get(&sample.task);
+                let name = name.map_or("tasks that have ended", String::as_str);
+                *tasks.entry(name).or_default() += 1.0 / seen.expected.max(1.0);
             }
         }
+        let sampled_ns = stages.values().sum::<u64>() as f64;
         let most = stages.into_iter().max_by_key(|(_, weight)| *weight);
         cpu.top_stage = most.map(|(stage, _)| stage.to_string());
-        let ledger = cpu.ledger.as_ref().map(|ledger| ledger.network_share());
-        let spent = ledger.map(|share| share * (profile.to_ns - profile.from_ns) as f64);
-        let spent = spent.filter(|&ns| ns > 0.0 && profile.clock == SamplingClock::Timer);
-        cpu.seen_share = spent.map(|ns| sampled_ns / ns);
+        let spent_ns = cpu.network_share() * time_ns;
+        let is_known = spent_ns > 0.0 && profile.clock == SamplingClock::Timer;
+        cpu.seen_share = is_known.then(|| sampled_ns / spent_ns);
     }
-    let mut tasks: Vec<WatchedTask> = tasks
-        .into_iter()
-        .map(|(name, cpu_share)| WatchedTask { name, cpu_share })
-        .filter(|task| task.cpu_share >= TASK_MIN)
-        .collect();
-    tasks.sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share));
-    tasks.truncate(TASKS_MAX);
-    watched.tasks = tasks;
+    tasks.retain(|_, share| *share >= TASK_MIN);
+    let task = |(name, cpu_share): (&str, f64)| WatchedTask {
+        name: name.to_owned(),
+        cpu_share,
+    };
+    watched.tasks = tasks.into_iter().map(task).collect();
+    watched
+        .tasks
+        .sort_by(|one, other| other.cpu_share.total_cmp(&one.cpu_share));
+    watched.tasks.truncate(TASKS_MAX);
     network
 }
 
 /// Over all CPUs, each by its network's time.
 fn seen(watched: &Watched) -> Option<f64> {
-    let (mut seen, mut whole) = (0.0, 0.0);
-    for cpu in &watched.cpus {
-        if let (Some(ledger), Some(share)) = (&cpu.ledger, cpu.seen_share) {
-            seen += ledger.network_share() * share;
-            whole += ledger.network_share();
-        }
-    }
-    (whole > 0.0).then(|| (seen / whole).min(1.0))
+    let known = || watched.cpus.iter().filter(|cpu| cpu.seen_share.is_some());
+    let seen = |cpu: &WatchedCpu| cpu.network_share() * cpu.seen_share.unwrap_or(0.0);
+    let whole: f64 = known().map(WatchedCpu::network_share).sum();
+    (whole > 0.0).then(|| (known().map(seen).sum::<f64>() / whole).min(1.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_record::{WatchedCpu, WatchedLink};
+    use mpps_record::{CpuLedger, WatchedLink};
 
     fn watched(packets: u64, links: &[(u64, bool)]) -> Watched {
         let link = |&(rx_frames, counted): &(u64, bool)| WatchedLink {

@@ -3,95 +3,77 @@
 use mpps_linux::procstat::{self, CpuTimes, Softnet};
 use mpps_linux::{Result, links};
 use mpps_record::{Watched, WatchedCpu, WatchedLink};
+use std::collections::BTreeMap;
 
 /// All of them at one moment.
 pub struct Counters {
-    times: Vec<CpuTimes>,
-    softnet: Vec<Softnet>,
-    interrupts: Vec<(usize, u64)>,
+    cpus: BTreeMap<usize, AtCpu>,
     links: Vec<WatchedLink>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct AtCpu {
+    times: CpuTimes,
+    softnet: Softnet,
+    interrupts: u64,
 }
 
 impl Counters {
     /// Reads them, of this network namespace.
     pub fn read() -> Result<Self> {
-        Ok(Self {
-            times: procstat::cpu_times()?,
-            softnet: procstat::softnet()?,
-            interrupts: procstat::interrupts()?,
-            links: interfaces()?,
-        })
+        let mut cpus: BTreeMap<usize, AtCpu> = BTreeMap::new();
+        for times in procstat::cpu_times()? {
+            cpus.entry(times.cpu).or_default().times = times;
+        }
+        for softnet in procstat::softnet()? {
+            cpus.entry(softnet.cpu).or_default().softnet = softnet;
+        }
+        for (cpu, interrupts) in procstat::interrupts()? {
+            cpus.entry(cpu).or_default().interrupts = interrupts;
+        }
+        let links = interfaces()?;
+        Ok(Self { cpus, links })
     }
 
     /// What was added since, of these CPUs and all interfaces.
     pub fn since(&self, before: &Self, cpus: &[usize]) -> Watched {
-        let links: Vec<WatchedLink> = (self.links.iter())
-            .map(|link| added(link, &before.links))
-            .collect();
+        let link = |link| added(link, &before.links);
+        let links: Vec<WatchedLink> = self.links.iter().map(link).collect();
         let counted = || links.iter().filter(|link| link.counted);
-        let packets = |cpu: usize| -> u64 {
-            let find = |all: &[Softnet]| all.iter().find(|of| of.cpu == cpu).copied();
-            let (now, then) = (find(&self.softnet), find(&before.softnet));
-            let added = now
-                .zip(then)
-                .map(|(now, then)| now.packets.wrapping_sub(then.packets));
-            added.unwrap_or(0).into()
-        };
-        let all: u64 = self.softnet.iter().map(|of| packets(of.cpu)).sum();
-        let ours: u64 = cpus.iter().map(|&cpu| packets(cpu)).sum();
+        let all: Vec<WatchedCpu> = (self.cpus.iter())
+            .map(|(&cpu, now)| now.since(before.cpus.get(&cpu).unwrap_or(now), cpu))
+            .collect();
+        let ours = || all.iter().filter(|of| cpus.contains(&of.cpu));
+        let packets: u64 = all.iter().map(|of| of.packets).sum();
+        let of_ours: u64 = ours().map(|of| of.packets).sum();
         Watched {
             rx_frames: counted().map(|link| link.rx_frames).sum(),
             tx_frames: counted().map(|link| link.tx_frames).sum(),
             // Programs at the driver may forward all frames before the stack counts any.
-            share_of_stack: if all > 0 {
-                ours as f64 / all as f64
-            } else {
-                1.0
+            share_of_stack: match packets {
+                0 => 1.0,
+                _ => of_ours as f64 / packets as f64,
             },
-            cpus: cpus
-                .iter()
-                .map(|&cpu| self.cpu(before, cpu, packets(cpu)))
-                .collect(),
+            cpus: ours().cloned().collect(),
             links,
             ..Watched::default()
         }
     }
+}
 
-    fn cpu(&self, before: &Self, cpu: usize, packets: u64) -> WatchedCpu {
-        let times = |all: &[CpuTimes]| {
-            all.iter()
-                .find(|of| of.cpu == cpu)
-                .copied()
-                .unwrap_or_default()
-        };
-        let spent = times(&self.times).since(&times(&before.times));
+impl AtCpu {
+    fn since(&self, then: &Self, cpu: usize) -> WatchedCpu {
+        let spent = self.times.since(&then.times);
         let whole = spent.busy_ns() + spent.idle_ns + spent.iowait_ns + spent.steal_ns;
-        let share = |ns: u64| {
-            if whole > 0 {
-                ns as f64 / whole as f64
-            } else {
-                0.0
-            }
-        };
-        let softnet = |all: &[Softnet]| {
-            all.iter()
-                .find(|of| of.cpu == cpu)
-                .copied()
-                .unwrap_or_default()
-        };
-        let (now, then) = (softnet(&self.softnet), softnet(&before.softnet));
-        let interrupts = |all: &[(usize, u64)]| {
-            let found = all.iter().find(|(of, _)| *of == cpu);
-            found.map_or(0, |(_, count)| *count)
-        };
+        let (now, softnet) = (self.softnet, then.softnet);
         WatchedCpu {
             cpu,
-            busy_share: share(spent.busy_ns()),
-            steal_share: share(spent.steal_ns),
-            packets,
-            backlog_drops: now.dropped.wrapping_sub(then.dropped).into(),
-            squeezed: now.squeezed.wrapping_sub(then.squeezed).into(),
-            interrupts: interrupts(&self.interrupts).saturating_sub(interrupts(&before.interrupts)),
+            busy_share: spent.busy_ns() as f64 / whole.max(1) as f64,
+            steal_share: spent.steal_ns as f64 / whole.max(1) as f64,
+            packets: now.packets.wrapping_sub(softnet.packets).into(),
+            backlog_drops: now.dropped.wrapping_sub(softnet.dropped).into(),
+            squeezed: now.squeezed.wrapping_sub(softnet.squeezed).into(),
+            interrupts: self.interrupts.saturating_sub(then.interrupts),
             ..WatchedCpu::default()
         }
     }
@@ -152,17 +134,15 @@ mod tests {
     }
 
     fn counters(packets: [u32; 2], links: Vec<WatchedLink>) -> Counters {
-        let softnet = |(cpu, packets)| Softnet {
-            cpu,
-            packets,
-            ..Softnet::default()
+        let at_cpu = |packets| AtCpu {
+            softnet: Softnet {
+                packets,
+                ..Softnet::default()
+            },
+            ..AtCpu::default()
         };
-        Counters {
-            times: Vec::new(),
-            softnet: (0..).zip(packets).map(softnet).collect(),
-            interrupts: vec![(1, u64::from(packets[1]))],
-            links,
-        }
+        let cpus = (0..).zip(packets.map(at_cpu)).collect();
+        Counters { cpus, links }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What looks like the limit of a host at its work.
 
-use mpps_record::{CpuLedger, Watched, WatchedCpu, WatchedLink};
+use mpps_record::{Watched, WatchedCpu, WatchedLink};
 
 /// A CPU that is busier with the network has no time left.
 const FULL: f64 = 0.95;
@@ -11,12 +11,30 @@ const OTHERS: f64 = 0.2;
 /// A hypervisor that takes more is named.
 const STOLEN: f64 = 0.05;
 
+/// More of the frames dropped than this are named beside the limit.
+const DROPPED: f64 = 0.01;
+/// Fewer frames are no traffic.
+const FRAMES_MIN: u64 = 100;
+
 /// A sentence, and whether something is at its limit.
 pub fn in_words(watched: &Watched) -> (String, bool) {
     let limits = [stolen, taken, full, overflowed, lost];
     let found = limits.iter().find_map(|limit| limit(watched));
     let is_limit = found.is_some();
-    (found.unwrap_or_else(|| time_left(watched)), is_limit)
+    let limit = found.unwrap_or_else(|| time_left(watched));
+    (limit + &dropped(watched), is_limit)
+}
+
+fn dropped(watched: &Watched) -> String {
+    let frames: u64 = watched.drops.iter().map(|drop| drop.frames).sum();
+    let share = frames as f64 / watched.rx_frames.max(1) as f64;
+    let is_traffic = watched.rx_frames >= FRAMES_MIN;
+    let most = (watched.drops.first()).filter(|_| is_traffic && share > DROPPED);
+    most.map_or_else(String::new, |drop| {
+        let link = drop.link.as_deref().unwrap_or("no interface");
+        let (share, reason) = (share * 100.0, &drop.reason);
+        format!("; {share:.0} drops for 100 frames in, most at {link} for {reason}")
+    })
 }
 
 fn stolen(watched: &Watched) -> Option<String> {
@@ -30,7 +48,8 @@ fn stolen(watched: &Watched) -> Option<String> {
 
 /// CPUs without time left, of those that have work of the network's.
 fn all_full(watched: &Watched) -> impl Iterator<Item = &WatchedCpu> {
-    let is_full = |cpu: &&WatchedCpu| idle(cpu) < 1.0 - FULL && network(cpu) >= NETWORKS;
+    let is_full =
+        |cpu: &&WatchedCpu| cpu.idle_share() < 1.0 - FULL && cpu.network_share() >= NETWORKS;
     watched.cpus.iter().filter(is_full)
 }
 
@@ -72,28 +91,19 @@ fn lost(watched: &Watched) -> Option<String> {
 }
 
 fn time_left(watched: &Watched) -> String {
-    let most = |one: &&WatchedCpu, other: &&WatchedCpu| network(one).total_cmp(&network(other));
+    let most = |one: &&WatchedCpu, other: &&WatchedCpu| {
+        one.network_share().total_cmp(&other.network_share())
+    };
     let busiest = watched.cpus.iter().max_by(most);
     busiest.map_or_else(String::new, |cpu| {
-        let (number, idle) = (cpu.cpu, idle(cpu) * 100.0);
-        match network(cpu) {
+        let (number, idle) = (cpu.cpu, cpu.idle_share() * 100.0);
+        match cpu.network_share() {
             0.0 => format!("CPU {number} is {idle:.0} % idle"),
             share => format!(
                 "No CPU is full of the network's work: CPU {number} has most, {:.0} % of its time, and is {idle:.0} % idle",
                 share * 100.0
             ),
         }
-    })
-}
-
-fn network(cpu: &WatchedCpu) -> f64 {
-    cpu.ledger.as_ref().map_or(0.0, CpuLedger::network_share)
-}
-
-fn idle(cpu: &WatchedCpu) -> f64 {
-    let ledger = cpu.ledger.as_ref();
-    ledger.map_or(1.0 - cpu.busy_share - cpu.steal_share, |ledger| {
-        ledger.idle_share
     })
 }
 
@@ -145,6 +155,27 @@ mod tests {
         assert!(words.contains("39 % of it"), "{words}");
         let (words, is_limit) = limit(&[cpu(2, 0.3, 0.0)], 9);
         assert!(words.starts_with("eth0 lost") && is_limit, "{words}");
+    }
+
+    #[test]
+    fn drops_are_named_with_their_reason() {
+        let drop = |frames| mpps_record::WatchedDrop {
+            link: Some("eth0".to_owned()),
+            reason: "IP_INNOROUTES".to_owned(),
+            frames,
+            ..mpps_record::WatchedDrop::default()
+        };
+        let mut watched = Watched {
+            rx_frames: 1_000,
+            cpus: vec![cpu(2, 0.3, 0.0)],
+            drops: vec![drop(90), drop(10)],
+            ..Watched::default()
+        };
+        let (words, is_limit) = in_words(&watched);
+        let told = "; 10 drops for 100 frames in, most at eth0 for IP_INNOROUTES";
+        assert!(words.ends_with(told) && !is_limit, "{words}");
+        watched.drops = vec![drop(9)];
+        assert!(in_words(&watched).0.ends_with("idle"));
     }
 
     #[test]

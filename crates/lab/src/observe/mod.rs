@@ -12,7 +12,7 @@ pub use cost::Cost;
 pub use mpps_linux::cpu::CpuSet;
 
 use crate::clock::{monotonic_ns, wait_until};
-use crate::profile::{Profile, Sampler, SamplerPlan, Symbols, symbols};
+use crate::profile::{Sampler, SamplerPlan, Symbols, symbols};
 use counters::Counters;
 use mpps_linux::cpu;
 use mpps_linux::{Error, Result, netns};
@@ -115,7 +115,7 @@ impl Observer {
         let mut watched = after.since(&before, &self.cpus);
         watched.time_ns = ended_ns - begun_ns;
         if let Some((before, after)) = seen {
-            after.since(&before, self.symbols.as_ref(), &mut watched);
+            Program::note(&[before, after], self.symbols.as_ref(), &mut watched);
         }
         watched.lacks = lacks;
         let cost = cost::of_a_frame(&mut watched, profile.as_ref());
@@ -140,14 +140,4 @@ fn kept<T, E: Display>(
 ) -> Option<T> {
     let lack = |error: E| lacks.push(format!("no {what}: {error}"));
     tried.map_err(lack).ok()
-}
-
-/// All samples of a CPU and those that should have come, and time of the network's by each CPU.
-fn note_samples(watched: &mut Watched, profile: &Profile) {
-    for cpu in &mut watched.cpus {
-        let found = profile.cpus.iter().find(|found| found.cpu == cpu.cpu);
-        let seen = found.map(|found| found.seen(profile.from_ns, profile.to_ns));
-        cpu.samples_due = seen.map(|seen| seen.expected);
-        cpu.samples = seen.map_or(0, |seen| seen.got);
-    }
 }

@@ -9,6 +9,8 @@ use mpps_ebpf::instruments::observer::{ObservedCpu, ObserverSkel, ObserverSkelBu
 use mpps_linux::clock::monotonic_ns;
 use mpps_linux::links;
 use mpps_record::{CpuLedger, Watched, WatchedDrop};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 const READ: &str = "read the observer";
 
@@ -21,7 +23,7 @@ pub struct Program {
 
 /// What it has counted by a moment.
 pub struct Seen {
-    cpus: Vec<(usize, ObservedCpu)>,
+    cpus: BTreeMap<usize, ObservedCpu>,
     drops: DropCounts,
 }
 
@@ -35,13 +37,13 @@ impl Program {
         let loaded = loaded.and_then(|skel| Ok((skel, DropProbe::load(netns)?)));
         libbpf_rs::set_print(print);
         let (skel, drops) = loaded?;
-        let attached = "attach the observer";
+        let attach = |program| trace(program, "attach the observer");
         let links = [
-            trace(&skel.progs.entered, attached)?,
-            trace(&skel.progs.exited, attached)?,
-            trace(&skel.progs.switched, attached)?,
-            trace(&skel.progs.looked, attached)?,
-            trace(&skel.progs.polled, attached)?,
+            attach(&skel.progs.entered)?,
+            attach(&skel.progs.exited)?,
+            attach(&skel.progs.switched)?,
+            attach(&skel.progs.looked)?,
+            attach(&skel.progs.polled)?,
             drops.attach()?,
         ];
         for &cpu in cpus {
@@ -61,88 +63,69 @@ impl Program {
             let read: ObservedCpu = maps::read(&self.skel.maps.cpus, cpu as u32, READ)?;
             Ok((cpu, read.until(monotonic_ns())))
         };
-        let cpus = cpus
-            .iter()
-            .map(of_cpu)
-            .collect::<Result<_, TesterError>>()?;
+        let of_cpus = cpus.iter().map(of_cpu);
         Ok(Seen {
-            cpus,
+            cpus: of_cpus.collect::<Result<_, TesterError>>()?,
             drops: self.drops.read()?,
         })
     }
-}
 
-impl Seen {
-    /// Adds to the counts what was seen since.
-    pub fn since(&self, before: &Self, symbols: Option<&Symbols>, watched: &mut Watched) {
+    /// Adds to the counts what was seen in between.
+    pub fn note(seen: &[Seen; 2], symbols: Option<&Symbols>, watched: &mut Watched) {
+        let [before, after] = seen;
         for cpu in &mut watched.cpus {
-            let find = |seen: &Self| {
-                seen.cpus
-                    .iter()
-                    .find(|(of, _)| *of == cpu.cpu)
-                    .map(|(_, at)| *at)
-            };
-            cpu.ledger = find(self)
-                .zip(find(before))
-                .and_then(|(now, then)| ledger(&now, &then));
+            let times = after.cpus.get(&cpu.cpu).zip(before.cpus.get(&cpu.cpu));
+            cpu.ledger = times.and_then(|(now, then)| ledger(now, then));
         }
         // Without them, an interface has no name.
         let links = links::list().unwrap_or_default();
-        let mut drops: Vec<WatchedDrop> = Vec::new();
-        for (dropped, count) in &self.drops {
-            let frames = count - before.drops.get(dropped).unwrap_or(&0);
-            let place = dropped.location.saturating_sub(1);
-            let function = symbols.and_then(|symbols| symbols.find(place));
+        // Several places of one function count together.
+        let mut drops: BTreeMap<_, u64> = BTreeMap::new();
+        for (dropped, count) in &after.drops {
             let link = links.iter().find(|link| link.index == dropped.ifindex);
-            let drop = WatchedDrop {
-                link: link.map(|link| link.name.clone()),
-                reason: dropped.reason.clone(),
-                function: function.map(|function| function.name.to_owned()),
-                frames,
-            };
-            // Several places of one function.
-            let same = |other: &&mut WatchedDrop| {
-                (&other.link, &other.reason, &other.function)
-                    == (&drop.link, &drop.reason, &drop.function)
-            };
-            match drops.iter_mut().find(same) {
-                Some(other) => other.frames += frames,
-                None if frames > 0 => drops.push(drop),
-                None => {}
-            }
+            let call = dropped.location.saturating_sub(1);
+            let function = symbols.and_then(|symbols| symbols.find(call));
+            let place = (
+                link.map(|link| link.name.clone()),
+                dropped.reason.clone(),
+                function.map(|function| function.name.to_owned()),
+            );
+            *drops.entry(place).or_default() += count - before.drops.get(dropped).unwrap_or(&0);
         }
-        drops.sort_by_key(|drop| std::cmp::Reverse(drop.frames));
-        watched.drops = drops;
+        drops.retain(|_, frames| *frames > 0);
+        let drop = |((link, reason, function), frames)| WatchedDrop {
+            link,
+            reason,
+            function,
+            frames,
+        };
+        watched.drops = drops.into_iter().map(drop).collect();
+        let frames = |drop: &WatchedDrop| Reverse(drop.frames);
+        watched.drops.sort_by_key(frames);
     }
 }
 
 /// `None`: no time passed.
 fn ledger(now: &ObservedCpu, then: &ObservedCpu) -> Option<CpuLedger> {
-    let spent: fn(&ObservedCpu) -> [u64; 5] = |at| {
-        [
-            at.idle_ns,
-            at.net_softirq_ns,
-            at.net_thread_ns,
-            at.other_softirq_ns,
-            at.other_task_ns,
-        ]
-    };
-    let (after, before) = (spent(now), spent(then));
     // The last reading took what ran then to go on. What came instead, unseen, may be counted less.
-    let ns: Vec<u64> = after
-        .iter()
-        .zip(before)
-        .map(|(a, b)| a.saturating_sub(b))
-        .collect();
+    let spent = |of: fn(&ObservedCpu) -> u64| of(now).saturating_sub(of(then));
+    let ns = [
+        spent(|at| at.idle_ns),
+        spent(|at| at.net_softirq_ns),
+        spent(|at| at.net_thread_ns),
+        spent(|at| at.other_softirq_ns),
+        spent(|at| at.other_task_ns),
+    ];
     let whole: u64 = ns.iter().sum();
-    let share = |at: usize| ns[at] as f64 / whole as f64;
+    let [idle, net_softirq, net_thread, other_softirq, other_task] =
+        ns.map(|ns| ns as f64 / whole as f64);
     (whole > 0).then(|| CpuLedger {
-        idle_share: share(0),
-        net_softirq_share: share(1),
-        net_thread_share: share(2),
-        other_softirq_share: share(3),
-        other_task_share: share(4),
-        polls: now.polls.saturating_sub(then.polls),
-        polled_frames: now.polled.saturating_sub(then.polled),
+        idle_share: idle,
+        net_softirq_share: net_softirq,
+        net_thread_share: net_thread,
+        other_softirq_share: other_softirq,
+        other_task_share: other_task,
+        polls: spent(|at| at.polls),
+        polled_frames: spent(|at| at.polled),
     })
 }
