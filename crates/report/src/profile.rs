@@ -82,6 +82,22 @@ pub fn sentence(line: &ProfileLine) -> String {
     )
 }
 
+/// What is in each cost beside the work for frames.
+#[must_use]
+pub fn interrupted(line: &ProfileLine) -> Option<String> {
+    let share = line.interrupted_share?;
+    let change = line.against.as_ref().and_then(|line| line.change.as_ref());
+    let change = change.map_or(String::new(), |change| {
+        let ns = change.router.ns.median * (1.0 - share);
+        format!(" and each difference: without it the router's is {ns:+.0} ns")
+    });
+    Some(format!(
+        "Interrupts and the hypervisor took {} of the router's CPU before the trials, under the watch and the sampler. \
+         That share is in each cost{change}.",
+        number::percent(share)
+    ))
+}
+
 /// What the cost stands on, and what it predicts.
 #[must_use]
 pub fn evidence(line: &ProfileLine) -> Vec<String> {
@@ -95,6 +111,7 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
     told.extend(
         unplaced.map(|functions| format!("Placed by no rule: {}.", named(functions, usize::MAX))),
     );
+    told.extend(interrupted(line));
     told.extend(line.model.as_ref().map(|model| {
         let [predicted, measured] = [model.predicted_fps, model.measured_fps].map(number::rate);
         let error = number::percent(model.error_ratio.abs());

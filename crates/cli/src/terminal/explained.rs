@@ -10,7 +10,7 @@ use crate::outcome::{Outcome, worst};
 use mpps_record::{
     CostModel, Evidence, FunctionCost, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
-use mpps_report::number;
+use mpps_report::{number, profile};
 use std::fmt::Write;
 
 /// Parts named in the first sentence.
@@ -286,6 +286,7 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
             "A planted program spun {ns} ns for each frame, in RX."
         ));
     }
+    lines.extend(profile::interrupted(size));
     lines.extend(size.model.as_ref().map(model));
     if let Some(why) = &size.no_model {
         lines.push(format!("No prediction: {why}."));
