@@ -86,14 +86,9 @@ pub fn sentence(line: &ProfileLine) -> String {
 #[must_use]
 pub fn interrupted(line: &ProfileLine) -> Option<String> {
     let share = line.interrupted_share?;
-    let change = line.against.as_ref().and_then(|line| line.change.as_ref());
-    let change = change.map_or(String::new(), |change| {
-        let ns = change.router.ns.median * (1.0 - share);
-        format!(" and each difference: without it the router's is {ns:+.0} ns")
-    });
     Some(format!(
         "Interrupts and the hypervisor took {} of the router's CPU before the trials, under the watch and the sampler. \
-         That share is in each cost{change}.",
+         That share is in each cost.",
         number::percent(share)
     ))
 }

@@ -10,7 +10,9 @@ use std::thread::ScopedJoinHandle;
 
 /// A longer time between two readings of the clock is an interruption, ns. Those of a virtual machine take 8 000 and more.
 const GAP_NS: u64 = 1_000;
-/// Time of a part, ns. The median of the parts leaves out what comes seldom, such as another program.
+/// A longer one is another program, or a stall: trials leave these out too, ns.
+const DISTURBANCE_NS: u64 = 400_000;
+/// Time of a part, ns. The first quartile of the parts leaves out what comes for a while.
 const PART_NS: u64 = 20_000_000;
 
 /// Samples of one CPU, expected and got.
@@ -71,8 +73,10 @@ fn spin(cpu: usize, time: Span, stop: &AtomicBool) -> mpps_linux::Result<f64> {
     let mut shares = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let now = monotonic_ns();
-        if now - last > GAP_NS {
-            away += now - last;
+        match now - last {
+            DISTURBANCE_NS.. => part += now - last,
+            gap @ GAP_NS.. => away += gap,
+            _ => {}
         }
         last = now;
         // Afterwards the sampler is ended, and its samples are read.
@@ -81,7 +85,7 @@ fn spin(cpu: usize, time: Span, stop: &AtomicBool) -> mpps_linux::Result<f64> {
             (part, away) = (now, 0);
         }
     }
-    Ok(statistics::median(&shares).unwrap_or(0.0))
+    Ok(statistics::quantile(&shares, 0.25).unwrap_or(0.0))
 }
 
 /// Of each CPU, in the plan's order.
