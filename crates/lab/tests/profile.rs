@@ -79,6 +79,8 @@ fn samples_of_a_busy_cpu_are_complete() {
         for cpu in &each {
             let share = cpu.busy.share().expect("samples to expect");
             assert!(cpu.busy.expected > 400.0 && share < 1.02, "{cpu:?}");
+            // More than 1 000 interrupts a second, of at least 1 us.
+            assert!((0.001..0.5).contains(&cpu.interrupted), "{cpu:?}");
         }
         let busy = each.iter().map(|cpu| cpu.busy.share().unwrap_or(0.0));
         let worst = busy.fold(f64::INFINITY, f64::min);

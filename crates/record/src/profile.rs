@@ -36,6 +36,10 @@ pub struct ProfileLine {
     pub no_model: Option<String>,
     /// What sampling costs the router; null where it was not measured.
     pub looking: Option<Looking>,
+    /// Share of the router's CPUs that interrupts and the hypervisor took in a test before the trials, with the watch and
+    /// the sampler, 0 to 1. Each cost contains it. Null where it was not measured.
+    #[serde(default)]
+    pub interrupted_share: Option<f64>,
     /// What saturated trials counted; null where there was none.
     #[serde(default)]
     pub evidence: Option<Evidence>,

@@ -82,6 +82,17 @@ pub fn sentence(line: &ProfileLine) -> String {
     )
 }
 
+/// What is in each cost beside the work for frames.
+#[must_use]
+pub fn interrupted(line: &ProfileLine) -> Option<String> {
+    let share = line.interrupted_share?;
+    Some(format!(
+        "Interrupts and the hypervisor took {} of the router's CPU before the trials, under the watch and the sampler. \
+         That share is in each cost.",
+        number::percent(share)
+    ))
+}
+
 /// What the cost stands on, and what it predicts.
 #[must_use]
 pub fn evidence(line: &ProfileLine) -> Vec<String> {
@@ -95,6 +106,7 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
     told.extend(
         unplaced.map(|functions| format!("Placed by no rule: {}.", named(functions, usize::MAX))),
     );
+    told.extend(interrupted(line));
     told.extend(line.model.as_ref().map(model));
     told.extend(
         line.no_model

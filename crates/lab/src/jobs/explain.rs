@@ -135,6 +135,7 @@ fn measure_size(
     let symbols = symbols().map_err(TesterError::from)?;
     let tested = completeness(&sampler, &symbols, SELF_TEST)?;
     size.line.cpus.clone_from(&cpus.dut);
+    size.line.interrupted_share = interrupted(&tested);
     let explainer = Explainer {
         tester,
         depth,
@@ -149,6 +150,12 @@ fn measure_size(
         tried: Vec::new(),
     };
     explainer.explain(offer.trials, &tested, size, trials)
+}
+
+/// Share of the DUT's CPUs that interrupts and the hypervisor take.
+fn interrupted(tested: &[Completeness]) -> Option<f64> {
+    let shares: Vec<f64> = tested.iter().map(|cpu| cpu.interrupted).collect();
+    statistics::mean(&shares)
 }
 
 /// Plants a program on the router's path that spins so long for each frame.

@@ -193,6 +193,7 @@ impl Turns<'_, '_> {
         let line = ProfileLine {
             limit_text: Some(limit::in_words(&saturated.load, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
+            interrupted_share: super::interrupted(tested),
             loads: vec![saturated.load],
             stacks,
             ..ProfileLine::default()
