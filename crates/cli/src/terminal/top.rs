@@ -202,7 +202,7 @@ mod tests {
         assert!(shown.lines().all(|line| line.len() <= 80), "{shown}");
         for part in [
             "\n 63 ",
-            "... and 62",
+            "... and 61",
             "eth39",
             "1.27M",
             "part 0",

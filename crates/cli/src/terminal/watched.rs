@@ -168,8 +168,8 @@ fn drops(watched: &Watched, verbose: bool) -> String {
 
 /// What is below the tables: other tasks, what was lost at the CPUs, how much samples saw.
 pub(super) fn remarks(line: &ProfileLine, watched: &Watched) -> Vec<String> {
-    let lacking = |lack| format!("Lacking: {lack}.");
-    let mut told: Vec<String> = watched.lacks.iter().map(lacking).collect();
+    let doubted = |lack| format!("To doubt: {lack}.");
+    let mut told: Vec<String> = watched.lacks.iter().map(doubted).collect();
     let share = |task: &mpps_record::WatchedTask| {
         format!("{} {}", task.name, number::percent(task.cpu_share))
     };

@@ -23,18 +23,8 @@ const KEYS: &str = "q quit   p pause   s stages/causes   + - interval";
 pub fn run(args: &TopArgs) -> Result<Exit> {
     interrupt::install()?;
     let observer = Observer::new(&args.cpus)?;
-    let is_text = args.once || args.json;
-    while is_text {
-        let line = look(&observer, args.interval, &mut || !interrupt::requested())?;
-        terminal::out(&match args.json {
-            true => serde_json::to_string(&line)? + "\n",
-            false => {
-                (line.watched.as_ref()).map_or(String::new(), |watched| page(&line, watched, false))
-            }
-        });
-        if args.once || interrupt::requested() || terminal::lost_output().is_some() {
-            return Ok(Exit::Measured);
-        }
+    if args.once || args.json {
+        return print(&observer, args);
     }
     ensure!(
         std::io::stdout().is_terminal() && std::io::stdin().is_terminal(),
@@ -50,6 +40,21 @@ pub fn run(args: &TopArgs) -> Result<Exit> {
         goes_on: true,
     };
     live.run(&observer).map(|()| Exit::Measured)
+}
+
+/// One page, or an object a line until Ctrl-C.
+fn print(observer: &Observer, args: &TopArgs) -> Result<Exit> {
+    loop {
+        let line = look(observer, args.interval, &mut || !interrupt::requested())?;
+        let watched = line.watched.as_ref();
+        terminal::out(&match args.json {
+            true => serde_json::to_string(&line)? + "\n",
+            false => watched.map_or(String::new(), |watched| page(&line, watched, false)),
+        });
+        if args.once || interrupt::requested() || terminal::lost_output().is_some() {
+            return Ok(Exit::Measured);
+        }
+    }
 }
 
 /// One look as a line of a record, without its stacks.

@@ -12,6 +12,8 @@ const FRAMES_MIN: f64 = 100.0;
 const FOREIGN_MIN: f64 = 0.05;
 /// Fewer samples do not tell where the time goes.
 const SAMPLES_MIN: usize = 20;
+/// Shares of a CPU's time that are further apart disagree.
+const APART: f64 = 0.1;
 /// Tasks that are named.
 const TASKS_MAX: usize = 8;
 /// A task with less of a CPU is not named.
@@ -132,6 +134,7 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
         let seen = found.seen(profile.from_ns, profile.to_ns);
         (cpu.samples_due, cpu.samples) = (Some(seen.expected), seen.got);
         let mut stages: BTreeMap<Stage, u64> = BTreeMap::new();
+        let mut others = 0.0;
         for sample in &found.samples {
             let stack = names(profile, &sample.stack);
             let calls = |any: &[&str]| stack.iter().any(|name| any.contains(name));
@@ -142,9 +145,12 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
             } else if sample.task != 0 && !calls(&SOFT) {
                 let name = profile.tasks.get(&sample.task);
                 let name = name.map_or("tasks that have ended", String::as_str);
-                *tasks.entry(name).or_default() += 1.0 / seen.expected.max(1.0);
+                let share = 1.0 / seen.expected.max(1.0);
+                *tasks.entry(name).or_default() += share;
+                others += share;
             }
         }
+        watched.lacks.extend(disagreement(cpu, others));
         let sampled_ns = stages.values().sum::<u64>() as f64;
         let most = stages.into_iter().max_by_key(|(_, weight)| *weight);
         cpu.top_stage = most.map(|(stage, _)| stage.to_string());
@@ -165,6 +171,18 @@ fn sort<'p>(watched: &mut Watched, profile: &'p Profile) -> Vec<&'p Sample> {
     network
 }
 
+/// Ledger and samples count the time of other tasks apart. Where they are far apart, neither is to be trusted.
+fn disagreement(cpu: &WatchedCpu, sampled: f64) -> Option<String> {
+    let counted = cpu.ledger.as_ref()?.other_task_share;
+    let [counted_percent, sampled_percent] = [counted, sampled].map(|share| share * 100.0);
+    ((counted - sampled).abs() > APART).then(|| {
+        format!(
+            "CPU {}: other tasks have {counted_percent:.0} % of its time by task switches, and {sampled_percent:.0} % by samples; do not trust its shares",
+            cpu.cpu
+        )
+    })
+}
+
 /// Over all CPUs, each by its network's time.
 fn seen(watched: &Watched) -> Option<f64> {
     let known = || watched.cpus.iter().filter(|cpu| cpu.seen_share.is_some());
@@ -176,6 +194,25 @@ fn seen(watched: &Watched) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_counts_of_other_tasks_must_agree() {
+        let cpu = WatchedCpu {
+            cpu: 1,
+            ledger: Some(CpuLedger {
+                other_task_share: 0.46,
+                ..CpuLedger::default()
+            }),
+            ..WatchedCpu::default()
+        };
+        assert_eq!(disagreement(&cpu, 0.40), None);
+        let told = disagreement(&cpu, 0.11).expect("a disagreement");
+        assert!(
+            told.contains("46 %") && told.contains("11 % by samples"),
+            "{told}"
+        );
+    }
+
     use mpps_record::{CpuLedger, WatchedLink};
 
     fn watched(packets: u64, links: &[(u64, bool)]) -> Watched {

@@ -116,6 +116,7 @@ fn other_tasks(cpu: &WatchedCpu) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpps_record::CpuLedger;
 
     fn cpu(number: usize, network: f64, others: f64) -> WatchedCpu {
         WatchedCpu {
