@@ -140,20 +140,17 @@ fn a_profile_is_shown_again_from_its_record() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let text = &ended.stdout;
     println!("{text}");
-    for part in [
-        "a frame costs",
-        "prerouting",
-        "virtual NIC *",
-        "scheduler",
-        "wake-ups a frame",
-    ] {
+    for part in ["a frame costs", "prerouting", "virtual NIC *", "scheduler"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let shown = run(mpps(&["show"]).arg(&record));
     assert_eq!(&shown.stdout, text, "{ended:?}");
     let shown = run(mpps(&["show", "--json"]).arg(&record));
     let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
-    let load = &document["results"][0]["loads"][0];
+    let loads = document["results"][0]["loads"].as_array().expect("loads");
+    // The machine may have disturbed all lower loads.
+    assert_eq!(text.contains("wake-ups a frame"), loads.len() > 1, "{text}");
+    let load = &loads[0];
     let stages = load["stages"].as_array().expect("stages");
     let ns = |part: &Value| part["ns"]["median"].as_f64().expect("a time");
     let sum: f64 = stages.iter().map(ns).sum();
