@@ -142,18 +142,18 @@ fn model(model: &CostModel) -> String {
         .map(|(_, of, ns)| format!("{ns:.0} ns {of}"))
         .collect();
     let known = match known.as_slice() {
-        [] => "no cost by itself".to_owned(),
-        known => known.join(", "),
+        [] => String::new(),
+        known => known.join(", ") + "; ",
     };
     let mixed = match model.mixed.as_slice() {
         [] => String::new(),
         mixed => format!(
-            " These trials do not tell the cost of {} from the others.",
-            mixed.join(" and ")
+            " These trials cannot tell these costs from the others: {}.",
+            mixed.join(", ")
         ),
     };
     format!(
-        "Model: {known}; fitted to {} below saturation (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. \
+        "Model: {known}fitted to {} below saturation (within {:.0} ns).{mixed} It predicts {} frames/s at saturation. \
          Saturated trials at the same CPU distance forwarded {} ({:+.1} %).",
         number::plural(model.loads as usize, "trial"),
         model.off_ns,

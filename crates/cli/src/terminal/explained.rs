@@ -81,10 +81,15 @@ fn sentence(load: &ProfiledLoad) -> String {
         .map(|stage| format!("{:.0} {}", stage.ns.median, stage.part))
         .collect();
     let rest: f64 = stages.iter().skip(NAMED).map(|stage| stage.ns.median).sum();
+    let (cost, fps) = (load.frame_ns, load.forwarding_fps);
     format!(
-        "a frame costs {:.0} ns at saturation ({} frames/s): {}, {rest:.0} elsewhere; {:.0} ns are outside virtual NIC and exit",
-        load.frame_ns.median,
-        number::rate(load.forwarding_fps.median),
+        "a frame costs {:.0} ns ({:.0} to {:.0}) at saturation, {} frames/s ({} to {}): {}, {rest:.0} elsewhere; {:.0} ns are outside virtual NIC and exit",
+        cost.median,
+        cost.low,
+        cost.high,
+        number::rate(fps.median),
+        number::rate(fps.low),
+        number::rate(fps.high),
         named.join(", "),
         load.router_ns
     )
