@@ -16,7 +16,7 @@ use mpps_method::{Invalid, Offer, Rate, Rules, Span, Transport, Verdict};
 use mpps_wire::TestFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::PortsOfBed as _;
-use support::trials::{assert_closed, assert_closed_on_every_front, offer, run};
+use support::trials::{assert_closed, assert_closed_on_every_front, assert_ledger, offer, run};
 
 const FRAMES_MAX: u64 = 1 << 22;
 
@@ -213,7 +213,8 @@ fn a_slow_dut_loses_frames_at_its_ring() {
         };
         let planted = PlantedFault::plant(slow, &bed, tester.ways()[0]).expect("fault");
         let trial = trial::run_burst(&mut tester, 5_000).expect("burst");
-        assert_closed(&trial, &format!("{nic:?}"));
+        // A canary may find the ring still full.
+        assert_ledger(&trial, &format!("{nic:?}"));
         let (ledger, counts) = (trial.ledger(), trial.counts());
         assert!(ledger.lost_nic_ring > 1_000, "{nic:?}: {ledger:?}");
         assert_eq!(
