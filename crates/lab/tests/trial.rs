@@ -7,10 +7,8 @@ use mpps_lab::bed::{Bed, BedPlan, CpuSplit, Side};
 use mpps_lab::tester::Tester;
 use mpps_lab::traffic::Traffic;
 use mpps_lab::trial;
-use mpps_linux::cpu::{self, CpuSet};
-use mpps_linux::{clock, links, task};
+use mpps_linux::{clock, links};
 use mpps_method::{FlowPlan, Invalid, Rules, Span, Verdict};
-use std::sync::atomic::{AtomicBool, Ordering};
 use support::PortsOfBed as _;
 use support::trials::{
     WHOLE_TRIES, assert_closed, assert_closed_on_every_front, assert_ledger, frames, offer, run,
@@ -151,16 +149,7 @@ fn a_burst_lasts_until_its_last_frame() {
     assert_closed(&trial, "a long burst");
 }
 
-/// Spins at real-time priority on a CPU until told to stop.
-fn hog(cpu: usize, stop: &AtomicBool, for_ns: u64) {
-    cpu::pin_current_thread(&CpuSet::single(cpu)).expect("pin");
-    cpu::set_fifo(task::current_tid(), 80).expect("FIFO");
-    let end = clock::monotonic_ns() + for_ns;
-    while !stop.load(Ordering::Relaxed) && clock::monotonic_ns() < end {
-        std::hint::spin_loop();
-    }
-}
-
+/// No frame of the time in which another program had the tester's CPU may count.
 #[test]
 fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
     if !support::can_run() {
@@ -168,21 +157,27 @@ fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
     }
     let bed = support::bed();
     let mut tester = tester(&bed, &support::traffic());
-    let (stop, cpu) = (AtomicBool::new(false), bed.plan().cpus.sender());
-    let trial = std::thread::scope(|scope| {
-        scope.spawn(|| hog(cpu, &stop, 5_000_000_000));
-        let trial = run(&mut tester, 300_000.0, 500);
-        stop.store(true, Ordering::Relaxed);
-        trial
-    });
-    let verdict = trial.judge(&Rules::default());
-    assert!(
-        matches!(
+    let cpu = bed.plan().cpus.sender();
+    // The hog may come too early or too late for the trial: not in all of a few tries.
+    let met = (0..WHOLE_TRIES).any(|_| {
+        let offer = offer(300_000.0, 500);
+        let (trial, hog) = support::hogged_between(&mut tester, cpu, 400_000_000, &offer);
+        let verdict = trial.judge(&Rules::default());
+        let begun = trial.begun.map_or(u64::MAX, Span::as_nanos);
+        let ended = begun.saturating_add(trial.duration.as_nanos());
+        let together = hog.end.min(ended).saturating_sub(hog.start.max(begun));
+        println!("{verdict}, {together} ns with the hog: {:?}", trial.disturbed);
+        let refused = matches!(
             verdict,
             Verdict::NotOffered(_) | Verdict::Invalid(_) | Verdict::Void(_)
-        ),
-        "{verdict}"
-    );
+        );
+        // The kernel may keep a twentieth of its time from a real-time task (sched_rt_runtime_us).
+        let left_out = trial.disturbed.time.as_nanos() >= together / 10 * 9;
+        assert!(refused || left_out, "{verdict}, {together} ns: {trial:?}");
+        // A trial that cannot offer its load ends at once.
+        together > 10_000_000
+    });
+    assert!(met, "no trial met the hog");
 }
 
 /// What is lost while another program has the DUT's CPU is placed there, and counts for nothing.

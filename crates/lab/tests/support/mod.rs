@@ -16,6 +16,7 @@ use mpps_linux::{clock, cpu, kernel};
 use mpps_method::destinations::Draw;
 use mpps_method::{Offer, Rules, Trial};
 use mpps_tables::Table;
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
@@ -124,6 +125,16 @@ pub fn blocks(ipv6: bool) -> Destinations {
 
 /// A trial in whose middle another program has `cpu` at the highest real-time priority for a while.
 pub fn hogged(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -> Trial {
+    hogged_between(tester, cpu, for_ns, offer).0
+}
+
+/// The same; also when the other program had the CPU by its own account, in ns of the monotonic clock.
+pub fn hogged_between(
+    tester: &mut Tester<'_>,
+    cpu: usize,
+    for_ns: u64,
+    offer: &Offer,
+) -> (Trial, Range<u64>) {
     let hog = hog().expect("sh");
     beside(hog, tester, cpu, for_ns, offer)
 }
@@ -132,7 +143,7 @@ pub fn hogged(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -
 pub fn hogged_by_router(tester: &mut Tester<'_>, cpu: usize, for_ns: u64, offer: &Offer) -> Trial {
     let hog = tester.bed.netns(Side::B).run(hog);
     let hog = hog.expect("the router's namespace").expect("sh");
-    beside(hog, tester, cpu, for_ns, offer)
+    beside(hog, tester, cpu, for_ns, offer).0
 }
 
 fn hog() -> std::io::Result<Child> {
@@ -148,20 +159,25 @@ fn beside(
     cpu: usize,
     for_ns: u64,
     offer: &Offer,
-) -> Trial {
+) -> (Trial, Range<u64>) {
     let pid = i32::try_from(hog.id()).expect("a pid");
     cpu::pin_task(pid, &CpuSet::single(cpu)).expect("pin");
     cpu::set_fifo(pid, 99).expect("FIFO");
     std::thread::scope(|scope| {
         // A trial begins after some 0.3 s, when speeds and distances are timed.
         let middle = clock::monotonic_ns() + 500_000_000;
-        scope.spawn(move || {
+        let hogging = scope.spawn(move || {
             wait_until(middle);
+            // It may take the CPU that this thread is on.
+            let from = clock::monotonic_ns();
             drop(hog.stdin.take());
             wait_until(middle + for_ns);
             hog.kill().expect("kill");
+            let to = clock::monotonic_ns();
             hog.wait().expect("wait");
+            from..to
         });
-        trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"))
+        let trial = trial::run(tester, offer).unwrap_or_else(|error| panic!("trial: {error}"));
+        (trial, hogging.join().expect("the other program"))
     })
 }
