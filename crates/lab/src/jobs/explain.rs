@@ -8,6 +8,8 @@ pub mod against;
 mod evidence;
 mod hardware;
 mod limit;
+mod load;
+mod look;
 mod model;
 pub(crate) mod split;
 pub mod sweep;
@@ -15,22 +17,20 @@ pub mod sweep;
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};
 use super::throughput::{self, first_burst};
-use super::{JobError, Judged, Phase, ResultObserver, Trials};
+use super::{JobError, Phase, ResultObserver, Trials};
 use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
-use crate::profile::{Completeness, Profile, Sampler, SamplerPlan, Symbols, completeness, symbols};
+use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, through};
+use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
-use crate::trial;
-use evidence::Counters;
-use hardware::HardwareCounters;
+use load::{Saturated, forwards, load_of};
+use look::{Beside, Look};
 use model::Tried;
-use mpps_linux::task;
-use mpps_method::saturation::{Block, Interval, Saturation};
-use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
-use mpps_record::{Evidence, Looking, ProfileLine, ProfiledLoad};
+use mpps_method::saturation::Interval;
+use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, statistics};
+use mpps_record::{Looking, ProfileLine};
 use split::{Profiled, interval};
 
 pub use split::{Divided, Stacks};
@@ -43,8 +43,6 @@ const SHARES: [f64; 5] = [0.9, 0.75, 0.5, 0.25, 0.1];
 const LOADS_A_TURN: usize = 3;
 /// Trials that tell how much to offer, at most.
 const FIRST_TRIALS: u32 = 4;
-/// Time for each half of the self-test.
-const SELF_TEST: Span = Span::from_millis(300);
 
 /// What is sent before all trials; it tells what the sender can.
 type First = fn(&mut Tester<'_>) -> Result<Rate, JobError>;
@@ -129,33 +127,21 @@ fn measure_size(
     size.receiver = Some(tester.traffic.receiver);
     let _burning = burn(&tester, plan.burn_ns)?;
     let cpus = &bed.plan().cpus;
-    let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
     let probe = EvidenceProbe::load(&tester)?;
-    // After the last program was loaded, or it would have no name.
-    let symbols = symbols().map_err(TesterError::from)?;
-    let tested = completeness(&sampler, &symbols, SELF_TEST)?;
+    let look = Look::new(cpus, Some(probe))?;
+    let tested = look.test()?;
     size.line.cpus.clone_from(&cpus.dut);
-    size.line.interrupted_share = interrupted(&tested);
+    size.line.interrupted_share = look::interrupted(&tested);
     let explainer = Explainer {
         tester,
         depth,
         time: offer.time,
-        symbols,
-        sampler,
-        probe,
-        hardware: HardwareCounters::start(&cpus.dut),
+        look,
         sends,
         void: 0,
-        throttled: 0,
         tried: Vec::new(),
     };
     explainer.explain(offer.trials, &tested, size, trials)
-}
-
-/// Share of the DUT's CPUs that interrupts and the hypervisor take.
-fn interrupted(tested: &[Completeness]) -> Option<f64> {
-    let shares: Vec<f64> = tested.iter().map(|cpu| cpu.interrupted).collect();
-    statistics::mean(&shares)
 }
 
 /// Plants a program on the router's path that spins so long for each frame.
@@ -175,16 +161,11 @@ struct Explainer<'bed> {
     tester: Tester<'bed>,
     depth: Depth,
     time: Span,
-    symbols: Symbols,
-    sampler: SamplerPlan,
-    probe: EvidenceProbe,
-    hardware: HardwareCounters,
+    look: Look,
     /// What the sender can send at most.
     sends: Rate,
     /// Void trials so far.
     void: u32,
-    /// How often the kernel stopped the sampling.
-    throttled: u64,
     /// Those that count.
     tried: Vec<(Trial, Verdict)>,
 }
@@ -212,7 +193,9 @@ impl Explainer<'_> {
         let tried = |one: &Profiled| Tried::new(one, self.sends);
         let points: Vec<Tried> = lower.iter().filter_map(|(_, one)| tried(one)).collect();
         let overload = match self.depth {
-            Depth::Overload => forwards(&self.trial(SENDER_MAX, Phase::Overload, false, trials)?),
+            Depth::Overload => {
+                forwards(&self.trial(SENDER_MAX, Phase::Overload, Beside::Nothing, trials)?)
+            }
             Depth::Saturation | Depth::LowerLoads => None,
         };
         let threads = self.tester.dut_threads().len() as u32;
@@ -231,7 +214,7 @@ impl Explainer<'_> {
             line: &size.line,
             tested,
             limited_by,
-            throttled: self.throttled,
+            throttled: self.look.throttled,
             void: (self.void, self.tried.len() as u32 + self.void),
             trials: &self.tried,
         });
@@ -250,7 +233,7 @@ impl Explainer<'_> {
         // The first ones tell the rate; a burst is too short to tell it well. Then the load only rises.
         let mut most = 0.0_f64;
         for _ in 0..FIRST_TRIALS {
-            let first = self.trial(self.sends, Phase::Overload, false, trials)?;
+            let first = self.trial(self.sends, Phase::Overload, Beside::Nothing, trials)?;
             most = forwards(&first).unwrap_or(0.0);
             if most > 0.0 {
                 break;
@@ -264,7 +247,8 @@ impl Explainer<'_> {
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
             for looks in [turn % 2 == 0, turn % 2 == 1] {
-                let profiled = self.trial(rate, Phase::Overload, looks, trials)?;
+                let beside = if looks { Beside::Look } else { Beside::Nothing };
+                let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
                 both[usize::from(looks)] = forwards(&profiled);
                 most = most.max(forwards(&profiled).unwrap_or(0.0));
                 if looks {
@@ -286,7 +270,7 @@ impl Explainer<'_> {
                 .take(LOADS_A_TURN)
             {
                 let rate = Rate::from_fps(maximum * share);
-                let profiled = self.trial(rate, Phase::Fixed, true, trials)?;
+                let profiled = self.trial(rate, Phase::Fixed, Beside::Look, trials)?;
                 if counts(&profiled.judged) {
                     lower.push((*share, profiled));
                 }
@@ -297,19 +281,18 @@ impl Explainer<'_> {
             pairs: ratios.len() as u32,
         });
         size.line.clock = sampled.iter().find_map(|one| one.clock.map(str::to_owned));
-        // One more, in which drops are counted. That costs each packet time, so the trial tells nothing else.
-        let dropping = self.probe.attach_drops()?;
-        let rate = if most > 0.0 {
-            Rate::from_fps(most * LITTLE_MORE)
-        } else {
-            self.sends
-        };
-        let dropped = self.trial(rate, Phase::Overload, true, trials)?.evidence;
-        drop(dropping);
-        size.line.evidence = sampled.last().map(|last| Evidence {
-            drops: dropped.drops,
-            ..last.evidence.clone()
-        });
+        size.line.evidence = sampled.last().map(|last| last.evidence.clone());
+        if let Some(evidence) = &mut size.line.evidence
+            && self.depth == Depth::LowerLoads
+        {
+            // One more, in which drops are counted. That costs each of them time, so the trial tells nothing else.
+            let rate = match most {
+                0.0 => self.sends,
+                most => Rate::from_fps(most * LITTLE_MORE),
+            };
+            let last = self.trial(rate, Phase::Overload, Beside::Drops, trials)?;
+            evidence.drops = last.evidence.drops;
+        }
         // What the machine disturbed is left out, unless there is nothing else.
         let is_whole = |one: &Profiled| counts(&one.judged);
         if sampled.iter().any(is_whole) {
@@ -319,170 +302,27 @@ impl Explainer<'_> {
         Saturated::new(&sampled, self.sends)
     }
 
-    /// One trial, again while it is void, with the sampler or without it.
+    /// One trial, again while it is void.
     fn trial(
         &mut self,
         rate: Rate,
         phase: Phase,
-        looks: bool,
+        beside: Beside,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
         let offer = Offer {
             rate: rate.min(SENDER_MAX),
             duration: self.time,
         };
-        let look = looks.then_some((&self.sampler, &self.symbols));
-        let tester = &mut self.tester;
         let mut looked = None;
-        let _counted = looks.then(|| self.probe.attach_polls()).transpose()?;
         let (judged, void) = sizes::repeat_void(|| {
-            let before = Counters::read(tester, &self.probe, &self.hardware)?;
-            let (judged, beside) = run_beside(tester, look, phase, offer, trials)?;
-            looked = Some((
-                beside,
-                before,
-                Counters::read(tester, &self.probe, &self.hardware)?,
-            ));
+            let one = (self.look).trial(&mut self.tester, (phase, offer), beside, trials)?;
+            let judged = one.judged.clone();
+            looked = Some(one);
             Ok(judged)
         })?;
         self.void += void;
-        self.tried.push((judged.trial.clone(), judged.verdict));
-        let (beside, before, after) = looked.ok_or(JobError::NoThreads)?;
-        self.throttled += beside.throttled();
-        let evidence = after.evidence(&before, &judged.trial);
-        Ok(Profiled {
-            polls: looks.then(|| after.polls_since(&before)),
-            evidence,
-            ..beside.profiled(judged, tester)
-        })
+        self.tried.push((judged.trial, judged.verdict));
+        looked.ok_or(JobError::NoThreads)
     }
-}
-
-/// What was seen beside a trial.
-#[derive(Default)]
-struct Beside {
-    wakes: u64,
-    /// `None` without the sampler.
-    profile: Option<Profile>,
-}
-
-impl Beside {
-    /// How often the kernel stopped the sampling.
-    fn throttled(&self) -> u64 {
-        let cpus = self.profile.iter().flat_map(|profile| &profile.cpus);
-        cpus.map(|cpu| cpu.throttled).sum()
-    }
-
-    fn profiled(&self, judged: Judged, tester: &Tester<'_>) -> Profiled {
-        let tids: Vec<i32> = tester.dut_threads().iter().map(|(tid, _)| *tid).collect();
-        Profiled::new(judged, self.wakes, self.profile.as_ref(), &tids)
-    }
-}
-
-/// One trial, with the sampler beside it where there is one.
-fn run_beside(
-    tester: &mut Tester<'_>,
-    look: Option<(&SamplerPlan, &Symbols)>,
-    phase: Phase,
-    offer: Offer,
-    trials: &mut Trials<'_>,
-) -> Result<(Judged, Beside), JobError> {
-    let before = slices(tester)?;
-    let sampler = look.map(|(plan, _)| Sampler::start(plan)).transpose()?;
-    let judged = through(tester, phase, offer, trials, |tester| {
-        trial::run(tester, &offer)
-    })?;
-    let profile = sampler.zip(look);
-    let profile = profile.map(|(sampler, (_, symbols))| sampler.stop(symbols));
-    let beside = Beside {
-        profile: profile.transpose()?,
-        wakes: slices(tester)? - before,
-    };
-    // Only a wire may be lacking.
-    Ok((judged.ok_or(JobError::NoThreads)?, beside))
-}
-
-/// The load at saturation, with what tells its limit.
-struct Saturated {
-    load: ProfiledLoad,
-    blocks: Vec<Block>,
-    tried: Vec<Tried>,
-    lost: bool,
-}
-
-impl Saturated {
-    fn new(sampled: &[Profiled], sends: Rate) -> Result<Self, JobError> {
-        let load = load_of(sampled, sends).filter(|load| !load.stages.is_empty());
-        Ok(Self {
-            load: load.ok_or(JobError::NoSamples {
-                trials: sampled.len(),
-            })?,
-            blocks: blocks(sampled),
-            tried: (sampled.iter())
-                .filter_map(|one| Tried::new(one, sends))
-                .collect(),
-            lost: sampled.iter().any(|one| {
-                let ledger = one.judged.trial.ledger();
-                ledger.lost_nic_ring + ledger.lost_in_dut > 0
-            }),
-        })
-    }
-}
-
-/// How often the DUT's threads were put on a CPU so far. A thread that has a CPU of its own is put there when it wakes up.
-fn slices(tester: &Tester<'_>) -> Result<u64, TesterError> {
-    let mut slices = 0;
-    for (tid, _) in tester.dut_threads() {
-        slices += task::schedstat(*tid)?.slices;
-    }
-    Ok(slices)
-}
-
-/// What the router forwarded in undisturbed windows, frames/s.
-fn forwards(profiled: &Profiled) -> Option<f64> {
-    compare::rate(&block(profiled.judged.trial.clone()))
-}
-
-fn blocks(tried: &[Profiled]) -> Vec<Block> {
-    tried
-        .iter()
-        .map(|one| block(one.judged.trial.clone()))
-        .collect()
-}
-
-/// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
-fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
-    let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
-    let frame = Interval::from_samples(&frame_ns)?;
-    let saturation = Saturation::from_blocks(&blocks(tried));
-    let over = |number: fn(&Profiled) -> Option<f64>| {
-        statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
-    };
-    let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
-    let waits: Vec<f64> = waits.collect();
-    let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
-    let whole = Interval {
-        low: forwarded,
-        middle: forwarded,
-        high: forwarded,
-    };
-    let mut load = ProfiledLoad {
-        offered_fps: over(|one| Some(one.judged.trial.sent_rate()?.fps()))?,
-        forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
-        trials: tried.iter().map(|one| one.judged.number).collect(),
-        busy_share: over(|one| one.judged.trial.busiest_share())?.min(1.0),
-        frame_ns: mpps_record::Interval {
-            // The stages sum to the mean.
-            median: statistics::mean(&frame_ns)?,
-            ..interval(frame)
-        },
-        wake_ups_per_frame: over(Profiled::wakes_a_frame),
-        polls_per_frame: over(Profiled::polls_a_frame),
-        sender_waits_share: statistics::mean(&waits),
-        seen_share: over(|one| one.seen),
-        lost_samples: tried.iter().map(|one| one.lost).sum(),
-        ..ProfiledLoad::default()
-    };
-    split::fill(&mut load, tried);
-    Some(load)
 }

@@ -42,13 +42,13 @@ pub struct SamplerPlan {
 }
 
 impl SamplerPlan {
-    /// The usual periods. With 13 us a sample, as on a virtual machine, they take 2 % of each sampled CPU.
+    /// The usual periods. With 13 us a sample, as on a virtual machine, they take 1.5 % of each sampled CPU.
     #[must_use]
     pub fn usual(cpus: &[usize], reader: usize) -> Self {
         Self {
             cpus: cpus.to_vec(),
             reader,
-            periods_ns: 400_000..=900_000,
+            periods_ns: 600_000..=1_200_000,
             redraw_ns: 20_000_000..=50_000_000,
             seed: monotonic_ns(),
         }
@@ -247,13 +247,14 @@ mod tests {
 
     #[test]
     fn usual_periods_cost_less_than_2_percent() {
-        const SAMPLE_NS: f64 = 3_400.0;
+        // On a virtual machine; a timer takes 3.4 us of a real one.
+        const SAMPLE_NS: f64 = 13_000.0;
         let mut draws = Draws::new(&SamplerPlan::usual(&[1], 0));
         for (clock, per_ns) in [(SamplingClock::Timer, 1.0), (SamplingClock::Cycles, 4.8)] {
             draws.clock = clock;
             let rates = (0..10_000).map(|_| per_ns / draws.period() as f64);
             let share = rates.sum::<f64>() / 10_000.0 * SAMPLE_NS;
-            assert!((0.005..0.025).contains(&share), "{clock:?}: {share}");
+            assert!((0.01..0.025).contains(&share), "{clock:?}: {share}");
             assert!(clock == SamplingClock::Cycles || share < 0.02, "{share}");
         }
     }

@@ -1,18 +1,30 @@
 //! Counters on the router's path that only `mpps explain` attaches: polls of its threads, and dropped packets by the
 //! kernel's reason.
 
+use crate::clock::{monotonic_ns, wait_until};
 use crate::tester::Tester;
 use crate::tester::error::TesterError;
 use crate::tester::programs::drops::DropProbe;
 use crate::tester::programs::{self, maps, trace};
+use crate::tester::real_time::RealTime;
 use crate::traffic::ReceiverPlace;
-use libbpf_rs::{Link, MapCore, MapFlags};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle};
 use mpps_ebpf::instruments::evidence::{EvidenceSkel, EvidenceSkelBuilder, Polls};
+use mpps_linux::cpu::CpuSet;
 use mpps_linux::netns::NetNs;
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 /// The reason of frames that an exit's program takes.
 const EXIT: &str = "TC_EGRESS";
+
+const READ_POLLS: &str = "read the polls";
+/// Frames whose polls are counted.
+const FRAMES: u64 = 1 << 14;
+/// Above the sender, whose CPU it is.
+const PRIORITY: u8 = 70;
+/// How often a thread looks how many there were.
+const LOOK_NS: u64 = 10_000_000;
 
 /// Loaded counters. They count while what attaching returned lives.
 pub struct EvidenceProbe {
@@ -42,13 +54,29 @@ impl EvidenceProbe {
         })
     }
 
-    /// Begins to count polls.
-    pub fn attach_polls(&self) -> Result<[Link; 2], TesterError> {
+    /// Counts polls until there were [`FRAMES`] frames in them, or until what this returned is dropped. Each poll that is
+    /// counted costs the router time. `cpu` is where a thread looks how many there were.
+    pub fn count_polls(&self, cpu: usize) -> Result<RealTime, TesterError> {
         let attached = "attach the probes of polls";
-        Ok([
+        let links = [
             trace(&self.polls.progs.cpumap_polls, attached)?,
             trace(&self.polls.progs.napi_polls, attached)?,
-        ])
+        ];
+        let map = MapHandle::try_from(&self.polls.maps.polls);
+        let map = map.map_err(|e| TesterError::bpf(READ_POLLS, &e))?;
+        let frames = move || -> Result<u64, TesterError> {
+            let polls: Vec<Polls> = maps::read_per_cpu(&map, 0, READ_POLLS)?;
+            Ok(polls.iter().map(|cpu| cpu.frames).sum())
+        };
+        let before = frames()?;
+        RealTime::start("mpps-polls", &CpuSet::single(cpu), PRIORITY, move |stop| {
+            while !stop.load(Ordering::Acquire)
+                && frames().is_ok_and(|frames| frames - before < FRAMES)
+            {
+                wait_until(monotonic_ns() + LOOK_NS);
+            }
+            drop(links);
+        })
     }
 
     /// Begins to count drops. This costs each packet that is dropped some time.
@@ -58,7 +86,7 @@ impl EvidenceProbe {
 
     /// The polls so far, by CPU.
     pub fn polls(&self) -> Result<Vec<Polls>, TesterError> {
-        maps::read_per_cpu(&self.polls.maps.polls, 0, "read the polls")
+        maps::read_per_cpu(&self.polls.maps.polls, 0, READ_POLLS)
     }
 
     /// Packets dropped so far, by reason. A frame that was received at the exit is none.

@@ -1,13 +1,15 @@
 //! What each stage and cause takes more in one set-up than in another: both stand on beds of their own and take turns with
 //! sampled trials at saturation, A B B A, with the load of `compare`. Differences are taken within neighbouring pairs.
 
+use super::load::Saturated;
+use super::look::{Beside, Look, interrupted};
 use super::split::Stacks;
-use super::{Profiled, Saturated, SizeProfile, burn, limit, run_beside};
+use super::{Profiled, SizeProfile, burn, limit};
 use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::jobs::compare::{self, ALIKE, Standing, Variant, is_backwards};
 use crate::jobs::sizes::{self, counts};
 use crate::jobs::{JobError, Phase, ResultObserver, Trials};
-use crate::profile::{Completeness, SamplerPlan, Symbols, completeness, symbols};
+use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::block;
 use crate::tester::{ReceiverPlace, TesterError};
@@ -90,10 +92,8 @@ fn measure_both(
     let burning = burning.map(|(one, side)| burn(&one.tester, side.burn_ns));
     let _burning = burning.collect::<Result<Vec<_>, TesterError>>()?;
     let cpus = &sides[0].variant.bed.plan().cpus;
-    let sampler = SamplerPlan::usual(&cpus.dut, cpus.sender());
-    // After the last program was loaded, or it would have no name.
-    let symbols = symbols().map_err(TesterError::from)?;
-    let tested = completeness(&sampler, &symbols, super::SELF_TEST)?;
+    let look = Look::new(cpus, None)?;
+    let tested = look.test()?;
     let measure = compare::find_rates(&mut standing, trials)?;
     let rule = Rule {
         measure,
@@ -103,22 +103,21 @@ fn measure_both(
     };
     let mut turns = Turns {
         standing,
-        look: (&sampler, &symbols),
+        look,
         plan,
         kept: [Vec::new(), Vec::new()],
         comparison: Comparison::new(rule),
         measure,
         void: 0,
-        throttled: 0,
     };
     let ended = turns.all(trials);
     ended.and(turns.tell(&tested, size))
 }
 
 /// Both set-ups while they take turns: first the one that the other is compared with.
-struct Turns<'bed, 'a> {
+struct Turns<'bed> {
     standing: Vec<Standing<'bed>>,
-    look: (&'a SamplerPlan, &'a Symbols),
+    look: Look,
     plan: AgainstPlan,
     /// Trials of the pairs that count.
     kept: [Vec<Profiled>; 2],
@@ -127,11 +126,9 @@ struct Turns<'bed, 'a> {
     measure: Measure,
     /// Pairs with a void trial, or with one that has no samples.
     void: u32,
-    /// How often the kernel stopped the sampling.
-    throttled: u64,
 }
 
-impl Turns<'_, '_> {
+impl Turns<'_> {
     /// Pairs until enough of them count.
     fn all(&mut self, trials: &mut Trials<'_>) -> Result<(), JobError> {
         for half_round in 0..TURNS * self.plan.pairs {
@@ -173,14 +170,13 @@ impl Turns<'_, '_> {
             rate: one.overload(),
             duration: self.plan.time,
         };
-        let look = Some(self.look);
-        let (judged, beside) = run_beside(&mut one.tester, look, Phase::Overload, offer, trials)?;
+        let what = (Phase::Overload, offer);
+        let profiled = (self.look).trial(&mut one.tester, what, Beside::Look, trials)?;
         one.turns.push(Turn {
-            overload: block(judged.trial.clone()),
+            overload: block(profiled.judged.trial.clone()),
             fixed: Block::default(),
         });
-        self.throttled += beside.throttled();
-        Ok(beside.profiled(judged, &one.tester))
+        Ok(profiled)
     }
 
     /// What the trials of one set-up say that count.
@@ -193,7 +189,7 @@ impl Turns<'_, '_> {
         let line = ProfileLine {
             limit_text: Some(limit::in_words(&saturated.load, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
-            interrupted_share: super::interrupted(tested),
+            interrupted_share: interrupted(tested),
             loads: vec![saturated.load],
             stacks,
             ..ProfileLine::default()
@@ -206,7 +202,7 @@ impl Turns<'_, '_> {
             tested,
             limited_by,
             void: (self.void, self.void + tried.len() as u32),
-            throttled: self.throttled,
+            throttled: self.look.throttled,
             trials: &trials.collect::<Vec<_>>(),
         });
         Ok(Found {

@@ -21,7 +21,7 @@ pub(super) struct Counters {
 impl Counters {
     pub fn read(
         tester: &Tester<'_>,
-        probe: &EvidenceProbe,
+        probe: Option<&EvidenceProbe>,
         hardware: &HardwareCounters,
     ) -> Result<Self, TesterError> {
         let mut wakes = BTreeMap::new();
@@ -32,14 +32,32 @@ impl Counters {
             hardware: hardware.read()?,
             wakes,
             interrupts: procstat::interrupts()?,
-            polls: probe.polls()?,
-            drops: probe.drops()?,
+            polls: probe.map_or(Ok(Vec::new()), EvidenceProbe::polls)?,
+            drops: probe.map_or(Ok(BTreeMap::new()), EvidenceProbe::drops)?,
         })
     }
 
-    pub fn polls_since(&self, before: &Self) -> u64 {
-        let polls = |counters: &Self| counters.polls.iter().map(|cpu| cpu.polls).sum::<u64>();
-        polls(self) - polls(before)
+    pub fn wakes_since(&self, before: &Self) -> u64 {
+        let wakes = |counters: &Self| counters.wakes.values().sum::<u64>();
+        wakes(self) - wakes(before)
+    }
+
+    /// Polls for each frame, of those that were counted.
+    pub fn polls_a_frame_since(&self, before: &Self) -> Option<f64> {
+        let counted = self.polled_since(before);
+        (counted.frames > 0).then(|| counted.polls as f64 / counted.frames as f64)
+    }
+
+    /// On all CPUs.
+    fn polled_since(&self, before: &Self) -> Polls {
+        let sum = |number: fn(&Polls) -> u64| {
+            let all = |counters: &Self| counters.polls.iter().map(number).sum::<u64>();
+            all(self) - all(before)
+        };
+        Polls {
+            polls: sum(|cpu| cpu.polls),
+            frames: sum(|cpu| cpu.frames),
+        }
     }
 
     /// What the trial between both counted.
@@ -87,10 +105,13 @@ impl Counters {
         let polls = |counters: &Self| counters.polls.get(cpu).copied().unwrap_or_default();
         let (now, then) = (polls(self), polls(before));
         let (polls, frames) = (now.polls - then.polls, now.frames - then.frames);
+        // Polls were counted for a part of the trial, so these stand for all of its frames.
+        let counted = self.polled_since(before).frames.max(1);
+        let whole = trial.ledger().nic_accepted as f64 / counted as f64;
         CpuEvidence {
             cpu,
             interrupts_per_s: (interrupts(self) - interrupts(before)) as f64 / whole_s,
-            polls_per_s: polls as f64 / trial_s,
+            polls_per_s: polls as f64 * whole / trial_s,
             frames_per_poll: (polls > 0).then(|| frames as f64 / polls as f64),
             wake_ups_per_s: (wakes(self) - wakes(before)) as f64 / trial_s,
             busy_share: (run_ns as f64 / 1e9 / trial_s).min(1.0),

@@ -1,6 +1,6 @@
 //! What limits the router, and the stage and function that a frame's time goes to.
 
-use super::Saturated;
+use super::load::Saturated;
 use crate::doubt::overload_limit;
 use crate::search::saturation;
 use crate::tester::Tester;

@@ -27,7 +27,7 @@ impl Tried {
             point: Point {
                 batching: Batching {
                     wakes: profiled.wakes_a_frame()?,
-                    polls: profiled.polls_a_frame()?,
+                    polls: profiled.polls_a_frame?,
                     waits: profiled.sender_waits(sends)?,
                 },
                 cost_ns: profiled.frame_ns()?,

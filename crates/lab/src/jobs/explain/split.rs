@@ -1,6 +1,6 @@
 //! Samples of a trial, each at its place, and the busy time of a frame split by them.
 
-use super::Judged;
+use crate::jobs::Judged;
 use crate::profile::{Profile, Sample, SamplingClock, SymbolId};
 use mpps_method::stage::{self, Cost, Lateness, Placed, Router, Split, Stage, place, place_late};
 use mpps_method::statistics::quantile;
@@ -23,8 +23,8 @@ pub(super) struct Profiled {
     pub judged: Judged,
     /// How often the router's threads woke up in it.
     pub wakes: u64,
-    /// Polls of them that took frames; `None` where nobody counted.
-    pub polls: Option<u64>,
+    /// Polls of them that took frames, for each frame; `None` where nobody counted.
+    pub polls_a_frame: Option<f64>,
     /// What it counted.
     pub evidence: Evidence,
     /// `None` without the sampler.
@@ -41,7 +41,7 @@ impl Profiled {
         let mut profiled = Self {
             judged,
             wakes,
-            polls: None,
+            polls_a_frame: None,
             evidence: Evidence::default(),
             clock: None,
             split: None,
@@ -60,22 +60,14 @@ impl Profiled {
     }
 
     pub fn wakes_a_frame(&self) -> Option<f64> {
-        self.a_frame(self.wakes)
-    }
-
-    pub fn polls_a_frame(&self) -> Option<f64> {
-        self.a_frame(self.polls?)
+        let frames = self.judged.trial.ledger().nic_accepted;
+        (frames > 0).then(|| self.wakes as f64 / frames as f64)
     }
 
     /// Share of its time that the sender waited, if it can send so many.
     pub fn sender_waits(&self, sends: Rate) -> Option<f64> {
         let sent = self.judged.trial.sent_rate()?;
         Some((1.0 - sent.fps() / sends.fps()).max(0.0))
-    }
-
-    fn a_frame(&self, number: u64) -> Option<f64> {
-        let frames = self.judged.trial.ledger().nic_accepted;
-        (frames > 0).then(|| number as f64 / frames as f64)
     }
 
     fn look(&mut self, profile: &Profile, tids: &[i32]) {

@@ -17,7 +17,7 @@ pub fn read<T: Plain>(map: &MapMut<'_>, key: u32, what: &'static str) -> Result<
 
 /// Reads one entry of every CPU.
 pub fn read_per_cpu<T: Plain>(
-    map: &MapMut<'_>,
+    map: &impl MapCore,
     key: u32,
     what: &'static str,
 ) -> Result<Vec<T>, TesterError> {

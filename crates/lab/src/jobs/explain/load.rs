@@ -1,0 +1,86 @@
+//! What the trials at one load say together.
+
+use super::model::Tried;
+use super::split::{self, Profiled, interval};
+use crate::jobs::JobError;
+use crate::search::saturation::block;
+use mpps_method::saturation::{Block, Interval, Saturation};
+use mpps_method::{Rate, compare, statistics};
+use mpps_record::ProfiledLoad;
+
+/// The load at saturation, with what tells its limit.
+pub(super) struct Saturated {
+    pub load: ProfiledLoad,
+    pub blocks: Vec<Block>,
+    pub tried: Vec<Tried>,
+    /// Frames were lost in the router or in its ring.
+    pub lost: bool,
+}
+
+impl Saturated {
+    pub fn new(sampled: &[Profiled], sends: Rate) -> Result<Self, JobError> {
+        let load = load_of(sampled, sends).filter(|load| !load.stages.is_empty());
+        Ok(Self {
+            load: load.ok_or(JobError::NoSamples {
+                trials: sampled.len(),
+            })?,
+            blocks: blocks(sampled),
+            tried: (sampled.iter())
+                .filter_map(|one| Tried::new(one, sends))
+                .collect(),
+            lost: sampled.iter().any(|one| {
+                let ledger = one.judged.trial.ledger();
+                ledger.lost_nic_ring + ledger.lost_in_dut > 0
+            }),
+        })
+    }
+}
+
+/// What the router forwarded in undisturbed windows, frames/s.
+pub(super) fn forwards(profiled: &Profiled) -> Option<f64> {
+    compare::rate(&block(profiled.judged.trial.clone()))
+}
+
+fn blocks(tried: &[Profiled]) -> Vec<Block> {
+    tried
+        .iter()
+        .map(|one| block(one.judged.trial.clone()))
+        .collect()
+}
+
+/// Trials at one load as the record has them. `None` where nothing tells what a frame cost.
+pub(super) fn load_of(tried: &[Profiled], sends: Rate) -> Option<ProfiledLoad> {
+    let frame_ns: Vec<f64> = tried.iter().filter_map(Profiled::frame_ns).collect();
+    let frame = Interval::from_samples(&frame_ns)?;
+    let saturation = Saturation::from_blocks(&blocks(tried));
+    let over = |number: fn(&Profiled) -> Option<f64>| {
+        statistics::mean(&tried.iter().filter_map(number).collect::<Vec<_>>())
+    };
+    let waits = tried.iter().filter_map(|one| one.sender_waits(sends));
+    let waits: Vec<f64> = waits.collect();
+    let forwarded = over(|one| Some(one.judged.trial.forwarding_rate()?.fps()))?;
+    let whole = Interval {
+        low: forwarded,
+        middle: forwarded,
+        high: forwarded,
+    };
+    let mut load = ProfiledLoad {
+        offered_fps: over(|one| Some(one.judged.trial.sent_rate()?.fps()))?,
+        forwarding_fps: interval(saturation.map_or(whole, |found| found.forwarding)),
+        trials: tried.iter().map(|one| one.judged.number).collect(),
+        busy_share: over(|one| one.judged.trial.busiest_share())?.min(1.0),
+        frame_ns: mpps_record::Interval {
+            // The stages sum to the mean.
+            median: statistics::mean(&frame_ns)?,
+            ..interval(frame)
+        },
+        wake_ups_per_frame: over(Profiled::wakes_a_frame),
+        polls_per_frame: over(|one| one.polls_a_frame),
+        sender_waits_share: statistics::mean(&waits),
+        seen_share: over(|one| one.seen),
+        lost_samples: tried.iter().map(|one| one.lost).sum(),
+        ..ProfiledLoad::default()
+    };
+    split::fill(&mut load, tried);
+    Some(load)
+}
