@@ -1,8 +1,9 @@
 use super::*;
 use crate::jobs::Judged;
-use mpps_ebpf::instruments::receiver::Received;
+use crate::trial::Beside;
+use mpps_ebpf::instruments::receiver::{Gap, Received};
 use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark};
-use mpps_method::{Counts, Direction, Trial, Verdict};
+use mpps_method::{Counts, Direction, Disturbance, Trial, Verdict};
 
 const MS: u64 = 1_000_000;
 
