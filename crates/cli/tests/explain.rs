@@ -63,6 +63,8 @@ fn what_cannot_be_profiled_is_refused() {
         ("explain --against none --bed lab", "--bed"),
         ("explain --sweep frame=64,128,256", "at least 4"),
         ("explain --sweep cores", "give --flows"),
+        ("explain --sweep flows --frame 64,128", "give one"),
+        ("explain --sweep frame --frame 64", "sweep over sizes"),
         (
             "explain --sweep routes --networks 4",
             "leave out --destinations",

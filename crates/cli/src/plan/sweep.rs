@@ -48,6 +48,12 @@ impl SweepPlan {
         let axis = args.sweep.as_ref().map(|sweep| sweep.axis);
         let typed = args.sweep.as_ref().map_or(&[][..], |sweep| &sweep.places);
         let offer = &mut explain.offer.offer;
+        ensure!(
+            args.sent.traffic.frame.is_none()
+                || (offer.sizes.len() == 1 && axis != Some(Axis::Frame)),
+            "--frame: all points of a sweep have one frame size or mix: give one, or sweep over sizes with --sweep frame=64,128,256,512"
+        );
+        // Of the usual sizes the smallest.
         offer.sizes.truncate(1);
         let Some(frames) = offer.sizes.first() else {
             bail!("no frame size: give one such as --frame 64");

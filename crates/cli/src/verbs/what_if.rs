@@ -4,7 +4,7 @@ use crate::outcome::json;
 use crate::terminal;
 use anyhow::{Result, bail, ensure};
 use mpps_method::sweep::{Answer, Axis, Basis, Fit, Measured, Memory, WhatIf};
-use mpps_record::{Run, SweepLine, SweepPoint};
+use mpps_record::{LimitedBy, Run, SweepLine, SweepPoint};
 use mpps_report::{number, sweep};
 use serde_json::{Value, json as value};
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json as value};
 pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
     let (basis, from, warned) = basis(runs)?;
     let mut answer = basis.answer(asked)?;
+    answer.assumes.extend(assumed(asked, &basis));
     answer.distrust.extend(warned);
     terminal::out(&match as_json {
         true => json(&in_json(&answer, &from))?,
@@ -56,16 +57,28 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         };
         return Ok((basis, from, warned));
     }
-    let profiles = || runs.iter().flat_map(|run| &run.profiles);
-    let Some((line, load)) = profiles().find_map(|line| Some((line, line.loads.first()?))) else {
+    let profiles = runs.iter().flat_map(|run| &run.profiles);
+    let (watched, on_bed): (Vec<_>, Vec<_>) = profiles.partition(|line| line.watched.is_some());
+    let mut loads = (on_bed.iter()).filter_map(|line| Some((line, line.loads.first()?)));
+    let Some((line, load)) = loads.next() else {
         ensure!(
             sweeps.is_empty(),
             "--what-if: the sweep in this record has no fit: `mpps show` says why"
+        );
+        ensure!(
+            watched.is_empty(),
+            "--what-if: `mpps explain --cpus` saw only the load that was there, and at saturation a frame costs less: \
+             `mpps explain` measures that on a bed"
         );
         bail!(
             "--what-if: the record has no cost of a frame: `mpps explain --sweep destinations` measures one"
         );
     };
+    let unsaturated = (line.limited_by != Some(LimitedBy::Dut)).then(|| {
+        "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"
+            .to_owned()
+    });
+    let warned = unsaturated.into_iter().collect();
     let ns = load.frame_ns;
     let basis = Basis {
         frame_ns: [ns.low, ns.median, ns.high],
@@ -74,6 +87,19 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         fits: Vec::new(),
     };
     Ok((basis, number::frame(&line.frame), warned))
+}
+
+/// What holds for the answer beside what its own parts say.
+fn assumed(asked: &WhatIf, basis: &Basis) -> Vec<String> {
+    let has_fit = |axis| basis.fits.iter().any(|(fit, _)| fit.axis == axis);
+    let places = || asked.places.iter();
+    let cores = places().rfind(|(axis, _)| *axis == Axis::Cores);
+    let cores = cores.map_or(basis.cores, |(_, to)| *to);
+    let busy = (cores > 1.0).then(|| format!("all {cores} cores are equally busy"));
+    let axes = places().filter(|(axis, _)| has_fit(*axis)).count();
+    let sum = "what the axes add is summed: none of them changes what another adds";
+    let sum = (axes > 1).then(|| sum.to_owned());
+    busy.into_iter().chain(sum).collect()
 }
 
 /// The fit of a sweep, from its points, with their lowest place.
@@ -114,4 +140,71 @@ fn in_json(answer: &Answer, from: &str) -> Value {
         "assumes": answer.assumes,
         "distrust": answer.distrust,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Interval, ProfileLine, ProfiledLoad, Watched};
+
+    /// A record of one profile.
+    fn run(limited_by: LimitedBy, watched: Option<Watched>) -> Run {
+        let ns = Interval {
+            low: 900.0,
+            median: 1_000.0,
+            high: 1_100.0,
+        };
+        let mut run = Run::default();
+        run.add(ProfileLine {
+            frame: "64".to_owned(),
+            cpus: vec![1],
+            limited_by: Some(limited_by),
+            loads: vec![ProfiledLoad {
+                frame_ns: ns,
+                ..ProfiledLoad::default()
+            }],
+            watched,
+            ..ProfileLine::default()
+        });
+        run
+    }
+
+    #[test]
+    fn only_a_saturated_profile_is_trusted() {
+        let warned = |run: &Run| basis(&[run]).map(|(_, _, warned)| warned.len());
+        let saturated = run(LimitedBy::Dut, None);
+        assert_eq!(warned(&saturated).expect("a cost"), 0);
+        assert_eq!(warned(&run(LimitedBy::Tester, None)).expect("a cost"), 1);
+        let look = run(LimitedBy::Dut, Some(Watched::default()));
+        let error = warned(&look).expect_err("a look").to_string();
+        assert!(error.contains("--cpus"), "{error}");
+        // It takes no other profile away.
+        assert_eq!(basis(&[&look, &saturated]).expect("a cost").0.cores, 1.0);
+    }
+
+    #[test]
+    fn a_sum_over_cores_or_axes_is_assumed() {
+        let (mut basis, ..) = basis(&[&run(LimitedBy::Dut, None)]).expect("a cost");
+        let assumed = |basis: &Basis, places: &[(Axis, f64)]| {
+            let asked = WhatIf {
+                hertz: None,
+                places: places.to_vec(),
+            };
+            assumed(&asked, basis)
+        };
+        assert!(assumed(&basis, &[]).is_empty());
+        let eight = assumed(&basis, &[(Axis::Cores, 8.0)]);
+        assert_eq!(eight, ["all 8 cores are equally busy"]);
+        let both = [(Axis::Routes, 1e6), (Axis::Frame, 512.0)];
+        assert!(assumed(&basis, &both).is_empty());
+        let points = [64.0, 512.0, 1_518.0].map(|value| Measured {
+            value,
+            parts: vec![1_000.0 + value],
+        });
+        for axis in [Axis::Routes, Axis::Frame] {
+            let fit = Fit::new(axis, &points, &Memory::default()).expect("a fit");
+            basis.fits.push((fit, 64.0));
+        }
+        assert_eq!(assumed(&basis, &both).len(), 1);
+    }
 }

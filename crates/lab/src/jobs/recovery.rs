@@ -109,6 +109,22 @@ impl Recovery {
     }
 }
 
+impl RecoveryTrial {
+    /// From when the load dropped, and how the loss ended. A trial that does not count tells nothing of either.
+    fn new(judged: Judged, void: u32, dropped: Option<Span>, loss: &LossEnd) -> Self {
+        let (recovery, lost_later) = match counts(&judged) {
+            true => (Recovery::new(dropped, loss), loss.later),
+            false => (Recovery::NotMeasured, 0),
+        };
+        Self {
+            judged,
+            void,
+            recovery,
+            lost_later,
+        }
+    }
+}
+
 impl RecoveryFound {
     /// Recovery times of the trials that tell one.
     pub fn times(&self) -> impl Iterator<Item = Span> {
@@ -219,16 +235,7 @@ pub fn one_trial(
         let (frames, rules) = (&tester.traffic.frames, rules::choose(tester, high));
         trials.judged(Phase::Recovery, frames, *high, &rules, trial)
     })?;
-    let recovery = match counts(&judged) {
-        true => Recovery::new(dropped, &loss),
-        false => Recovery::NotMeasured,
-    };
-    Ok(RecoveryTrial {
-        judged,
-        void,
-        recovery,
-        lost_later: loss.later,
-    })
+    Ok(RecoveryTrial::new(judged, void, dropped, &loss))
 }
 
 pub(super) fn doubts<'a>(
@@ -257,7 +264,33 @@ pub(super) fn doubts<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mpps_method::{Trial, Verdict};
+    use mpps_method::{Trial, Verdict, Void};
+
+    #[test]
+    fn a_void_trial_tells_nothing_of_its_loss() {
+        let loss = LossEnd {
+            last: Some(Span::from_millis(9)),
+            is_over: true,
+            later: 40,
+        };
+        let told = |verdict| {
+            let judged = Judged {
+                number: 1,
+                trial: Trial::default(),
+                verdict,
+            };
+            let trial = RecoveryTrial::new(judged, 0, Some(Span::from_millis(5)), &loss);
+            (trial.recovery, trial.lost_later)
+        };
+        let after = Recovery::After(Span::from_millis(4));
+        assert_eq!(told(Verdict::Lossy { lost: 9 }), (after, 40));
+        let void = Verdict::Void(Void::Steal {
+            cpu: 0,
+            share: 0.5,
+            bound: 0.02,
+        });
+        assert_eq!(told(void), (Recovery::NotMeasured, 0));
+    }
 
     #[test]
     fn the_time_is_from_the_drop_to_the_last_loss() {

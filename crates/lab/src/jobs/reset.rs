@@ -4,10 +4,12 @@
 //! the longest time around the reset in which the receiver got no frame.
 
 mod part;
+mod told;
 
 pub use part::{Away, Part, Process};
+pub use told::Told;
 
-use super::recovery::{END, Recovery, RecoveryTrial, can_step};
+use super::recovery::{Recovery, RecoveryTrial, can_step};
 use super::sizes::{self, counts};
 use super::throughput::{self, ThroughputPlan};
 use super::{JobError, Phase, ResultObserver, Trials, keep};
@@ -17,8 +19,8 @@ use crate::doubt::{self, Doubt, Weight};
 use crate::search::measurer::Measurer;
 use crate::tester::{ReceiverPlace, Tester};
 use crate::traffic::Traffic;
-use crate::trial::{self, Beside};
-use mpps_ebpf::instruments::receiver::{Gap, Looked};
+use crate::trial;
+use mpps_ebpf::instruments::receiver::Looked;
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 
@@ -26,13 +28,8 @@ use mpps_method::{FrameSpec, Offer, Rate, Span, statistics};
 pub const SHARE: f64 = 0.5;
 /// The reset begins after this part of the trial.
 const BEFORE: u64 = 4;
-/// The methods differ by no less than this share of the longer time before it is told. In a reset that takes long, a few
-/// frames that wait for the DUT's CPU at its end are no doubt.
-const APART_MIN: f64 = 0.05;
 /// Frames that waited in the DUT when the reset ended arrive for so long, ns. An outage may begin behind them.
 const WAITED_NS: u64 = 2_000_000;
-/// A DUT of whose frames less than this share of that before arrive is not as it was.
-const AS_BEFORE: f64 = 0.99;
 
 /// What to measure; the bed is raised by then.
 #[derive(Clone, Debug)]
@@ -86,111 +83,6 @@ pub struct ResetTrial {
     pub told: Told,
 }
 
-/// What a trial tells of a reset.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Told {
-    /// Frames that the DUT lost.
-    pub lost: u64,
-    /// Of these, frames lost in disturbances of the machine and not in the longest time without a received frame.
-    pub elsewhere: u64,
-    /// Slots in the longest time without a received frame that the sender left out.
-    pub unsent: u64,
-    /// Frames that the reset lost, by the offered rate. Those slots count as lost, because nothing passed then.
-    pub frame_loss: Span,
-    /// The longest time without a received frame, of those around the reset; `None` where the receiver notes none.
-    pub time_stamp: Option<Span>,
-    /// Two exact methods may differ by so much.
-    pub resolution: Span,
-    /// How long the reset itself took.
-    pub took: Span,
-    /// From the reset to the end of the trial.
-    pub rest: Span,
-    /// Whether frames arrived at the end of the trial.
-    pub is_back: bool,
-    /// The forwarding rate before the outage, and after it.
-    pub rates: Option<[Rate; 2]>,
-    /// Whether as many of the frames sent after it arrived as of those before.
-    pub is_as_before: bool,
-}
-
-impl Told {
-    /// From the trial, and from when the reset began and ended, monotonic ns.
-    fn new<T>(beside: &Beside<T>, reset_ns: [u64; 2]) -> Self {
-        let Beside {
-            trial, received, ..
-        } = beside;
-        let ([first_ns, last_ns], [began_ns, ended_ns]) = (beside.sent_ns, reset_ns);
-        let between = |from: u64, to: u64| Span::from_nanos(to.saturating_sub(from));
-        let counts = trial.counts();
-        let lost = counts.lost.saturating_sub(trial.lost_by_tester());
-        let slot_ns = 1e9 / trial.offered.fps();
-        let slots = |slots: u64| Span::from_nanos((slots as f64 * slot_ns).round() as u64);
-        let late = trial.lateness.max_bucket().map(|(_, most)| most);
-        let gap = received.gap;
-        let rest = between(began_ns, last_ns);
-        let silent = between(received.last_ns, last_ns);
-        let sent = |from, to| trial::sent_between(&beside.marks, from, to).max(1.0);
-        let after = |gap: &Gap| received.tagged.saturating_sub(gap.before);
-        // No more than were left out at all: a frame that is only late was sent.
-        let left_out = gap.map(|gap| {
-            let due = between(gap.from_ns, gap.to_ns).as_nanos() as f64 / slot_ns;
-            ((due - sent(gap.from_ns, gap.to_ns)).max(0.0).round() as u64).min(counts.unsent)
-        });
-        let unsent = left_out.unwrap_or(0);
-        // A pause of the machine loses frames too. The reset lost no more of them than were sent while nothing arrived.
-        let disturbed = trial.lost_disturbed().min(lost);
-        let meanwhile = gap.map_or(0, |gap| sent(gap.from_ns, gap.to_ns).round() as u64);
-        let elsewhere = disturbed.min(lost.saturating_sub(meanwhile));
-        let unknown = gap.map_or(counts.unsent + disturbed, |_| unsent);
-        Self {
-            lost,
-            elsewhere,
-            unsent,
-            frame_loss: slots(lost - elsewhere + unsent),
-            time_stamp: gap.map(|gap| between(gap.from_ns, gap.to_ns)),
-            resolution: slots(2 + unknown).plus(late.unwrap_or_default()),
-            took: between(began_ns, ended_ns),
-            rest,
-            is_back: (silent.as_nanos() as f64) < rest.as_nanos() as f64 * END,
-            rates: gap.and_then(|gap| {
-                let before = between(received.first_ns, gap.from_ns);
-                Some([
-                    Rate::from_frames(gap.before, before)?,
-                    Rate::from_frames(after(&gap), between(gap.to_ns, received.last_ns))?,
-                ])
-            }),
-            is_as_before: gap.is_none_or(|gap| {
-                let before = gap.before as f64 / sent(first_ns, gap.from_ns);
-                after(&gap) as f64 >= before * AS_BEFORE * sent(gap.to_ns, last_ns)
-            }),
-        }
-    }
-
-    /// What it says by the frame-loss method.
-    const fn recovery(&self, counts: bool) -> Recovery {
-        let was_loaded = self.rest.as_nanos() > 0;
-        match (self.is_back, counts && was_loaded && !self.is_hidden()) {
-            (false, _) if was_loaded => Recovery::NotRecovered,
-            (true, true) => Recovery::After(self.frame_loss),
-            _ => Recovery::NotMeasured,
-        }
-    }
-
-    /// Whether no outage was seen while the machine's disturbances lost frames: then nobody knows which frames the reset
-    /// lost.
-    const fn is_hidden(&self) -> bool {
-        self.elsewhere > 0 && self.time_stamp.is_none()
-    }
-
-    /// By how much the two methods differ, where that is more than they can, and no small part of the time.
-    fn disagreement(&self) -> Option<Span> {
-        let (stamp, loss) = (self.time_stamp?, self.frame_loss);
-        let apart = Span::from_nanos(stamp.as_nanos().abs_diff(loss.as_nanos()));
-        let least = stamp.max(loss).as_nanos() as f64 * APART_MIN;
-        (apart > self.resolution && apart.as_nanos() as f64 > least).then_some(apart)
-    }
-}
-
 impl PartResets {
     /// Those that tell a time.
     fn recovered(&self) -> impl Iterator<Item = &ResetTrial> {
@@ -225,7 +117,7 @@ impl PartResets {
         let unseen = (unseen > 0).then(|| Doubt {
             name: "no-gap",
             weight: Weight::Unsure(1),
-            seen: format!("trials without a time in which no receiving CPU got a frame around the reset: {unseen}"),
+            seen: format!("trials without a time in which no receiving CPU got a frame around the reset, pauses of the machine aside: {unseen}"),
             why: "The outage was shorter than the frames' distance on each CPU, or the CPUs had it at different times.",
             next: "Run again with --hold, or with a higher --rate.",
         });
@@ -406,191 +298,4 @@ pub fn one_trial(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::jobs::Judged;
-    use mpps_ebpf::instruments::receiver::Received;
-    use mpps_ebpf::instruments::sender::{DIRECTIONS, Mark};
-    use mpps_method::{Counts, Direction, Trial, Verdict};
-
-    const MS: u64 = 1_000_000;
-
-    /// A trial of 1 s at 10 kfps from 1 s on. It lost so many frames, and nothing arrived between these ms.
-    fn beside(lost: u64, gap_ms: [u64; 2]) -> Beside<()> {
-        let counts = Counts {
-            intended: 10_000,
-            sent: 10_000,
-            received: 10_000 - lost,
-            lost,
-            ..Counts::default()
-        };
-        let [from, to] = gap_ms.map(|ms| (1_000 + ms) * MS);
-        Beside {
-            marks: vec![
-                Mark {
-                    ns: 1_000 * MS,
-                    sequence: [0; DIRECTIONS],
-                },
-                Mark {
-                    ns: 2_000 * MS,
-                    sequence: [10_000; DIRECTIONS],
-                },
-            ],
-            trial: Trial {
-                offered: Rate::from_fps(10_000.0),
-                directions: vec![Direction {
-                    counts,
-                    ..Direction::default()
-                }],
-                ..Trial::default()
-            },
-            sent_ns: [1_000 * MS, 2_000 * MS],
-            received: Received {
-                tagged: 10_000 - lost,
-                first_ns: 1_000 * MS,
-                last_ns: 2_000 * MS,
-                gap: Some(Gap {
-                    from_ns: from,
-                    to_ns: to,
-                    before: gap_ms[0] * 10,
-                }),
-                ..Received::default()
-            },
-            did: (),
-        }
-    }
-
-    fn told(beside: &Beside<()>) -> Told {
-        Told::new(beside, [1_250 * MS, 1_270 * MS])
-    }
-
-    #[test]
-    fn both_methods_tell_the_same_outage() {
-        let told = told(&beside(1_000, [250, 350]));
-        let ms = Span::from_millis;
-        assert_eq!((told.frame_loss, told.time_stamp), (ms(100), Some(ms(100))));
-        assert_eq!(
-            (told.took, told.rest, told.is_back),
-            (ms(20), ms(750), true)
-        );
-        assert_eq!(told.resolution.as_nanos(), 200_000);
-        assert_eq!((told.disagreement(), told.is_as_before), (None, true));
-        assert_eq!(told.recovery(true), Recovery::After(ms(100)));
-        assert_eq!(told.recovery(false), Recovery::NotMeasured);
-    }
-
-    #[test]
-    fn loss_outside_the_gap_is_a_disagreement() {
-        let told = told(&beside(1_400, [250, 350]));
-        assert_eq!(told.disagreement(), Some(Span::from_millis(40)));
-        assert!(!told.is_as_before, "{told:?}");
-    }
-
-    #[test]
-    fn slots_left_out_in_the_gap_are_lost_time() {
-        let mut paused = beside(900, [250, 350]);
-        paused.trial.directions[0].counts.unsent = 150;
-        paused.trial.directions[0].counts.sent = 9_850;
-        paused.received.tagged = 8_950;
-        let mark = |ms: u64, sent: u64| Mark {
-            ns: (1_000 + ms) * MS,
-            sequence: [sent; DIRECTIONS],
-        };
-        // The sender paused for 10 ms within the gap, and for 5 ms outside of it.
-        paused.marks = [(0, 0), (300, 3_000), (310, 3_000), (500, 4_900)]
-            .into_iter()
-            .chain([(505, 4_900), (1_000, 9_850)])
-            .map(|(ms, sent)| mark(ms, sent))
-            .collect();
-        let told = told(&paused);
-        assert_eq!((told.lost, told.unsent), (900, 100));
-        assert_eq!(told.frame_loss, Span::from_millis(100));
-        assert_eq!(told.resolution.as_nanos(), 10_200_000);
-        assert_eq!((told.disagreement(), told.is_as_before), (None, true));
-        // Where there is no gap, nobody knows when they were left out.
-        paused.received.gap = None;
-        let told = Told::new(&paused, [1_250 * MS, 1_270 * MS]);
-        assert_eq!((told.unsent, told.frame_loss.as_nanos()), (0, 90 * MS));
-        assert_eq!(told.resolution.as_nanos(), 15_200_000);
-    }
-
-    #[test]
-    fn a_pause_elsewhere_is_not_the_resets_loss() {
-        let mut paused = beside(1_400, [250, 350]);
-        paused.trial.disturbed.lost = Some(600);
-        // 1000 frames were sent in the gap, so 400 of those 600 were lost elsewhere.
-        let found = told(&paused);
-        assert_eq!((found.lost, found.elsewhere), (1_400, 400));
-        assert_eq!(found.frame_loss, Span::from_millis(100));
-        paused.received.gap = None;
-        let found = told(&paused);
-        assert_eq!(found.elsewhere, 600);
-        assert_eq!(found.frame_loss, Span::from_millis(80));
-        assert_eq!(found.resolution.as_nanos(), 60_200_000);
-    }
-
-    #[test]
-    fn without_a_gap_frame_loss_alone_tells_a_time() {
-        let mut unseen = beside(1_000, [250, 350]);
-        unseen.received.gap = None;
-        let told = told(&unseen);
-        assert_eq!((told.time_stamp, told.disagreement()), (None, None));
-        assert_eq!(told.frame_loss, Span::from_millis(100));
-    }
-
-    #[test]
-    fn a_pause_of_the_machine_is_no_reset_time() {
-        let mut paused = beside(600, [250, 310]);
-        paused.trial.disturbed.lost = Some(600);
-        let around = Recovery::After(Span::from_millis(60));
-        assert_eq!(told(&paused).recovery(true), around);
-        paused.received.gap = None;
-        assert_eq!(told(&paused).recovery(true), Recovery::NotMeasured);
-    }
-
-    #[test]
-    fn silence_to_the_end_is_no_recovery() {
-        let mut dead = beside(7_500, [100, 101]);
-        dead.received.last_ns = 1_250 * MS;
-        assert_eq!(told(&dead).recovery(true), Recovery::NotRecovered);
-        assert_eq!(told(&dead).recovery(false), Recovery::NotRecovered);
-        // Nothing was sent after the reset.
-        dead.sent_ns = [0, 0];
-        assert_eq!(told(&dead).recovery(false), Recovery::NotMeasured);
-        dead.sent_ns = [1_000 * MS, 2_000 * MS];
-        dead.received.last_ns = 1_930 * MS;
-        assert!(told(&dead).is_back);
-    }
-
-    #[test]
-    fn the_median_needs_every_recovery() {
-        let trial = |ms: u64, recovery| ResetTrial {
-            tried: RecoveryTrial {
-                judged: Judged {
-                    number: 1,
-                    trial: Trial::default(),
-                    verdict: Verdict::Lossless,
-                },
-                void: 0,
-                recovery,
-                lost_later: 0,
-            },
-            told: Told {
-                frame_loss: Span::from_millis(ms),
-                ..Told::default()
-            },
-        };
-        let median = |last: Recovery| {
-            let after = |ms| trial(ms, Recovery::After(Span::from_millis(ms)));
-            let part = PartResets {
-                part: Part::Link,
-                trials: vec![after(30), after(10), after(20), trial(900, last)],
-                why: None,
-                doubts: Vec::new(),
-            };
-            part.median(|told| Some(told.frame_loss))
-        };
-        assert_eq!(median(Recovery::NotMeasured), Some(Span::from_millis(20)));
-        assert_eq!(median(Recovery::NotRecovered), None);
-    }
-}
+mod tests;

@@ -41,6 +41,8 @@ pub struct Parts<'a> {
     /// When other programs had a CPU of the bed for long.
     pub stretches: Vec<(usize, Stall)>,
     pub cpu_use: Vec<(usize, CpuUse)>,
+    /// When `cpu_use` was read, monotonic ns.
+    pub cpu_use_ns: u64,
 }
 
 /// Puts the trial together.
@@ -90,7 +92,7 @@ pub fn trial(tester: &Tester<'_>, parts: Parts<'_>) -> Result<Trial, TesterError
         stalls,
         others,
         windows: Vec::new(),
-        other_tasks: other_tasks(&parts.cpu_use),
+        other_tasks: other_tasks(&parts, length),
         dut_tasks: had(&parts.cpu_use, |cpu_use| &cpu_use.router),
         speeds: Vec::new(),
         exchange: None,
@@ -140,8 +142,33 @@ pub fn gaps(watched: &[(usize, Watched)]) -> Vec<CpuGap> {
 }
 
 /// What other programs had of each CPU.
-pub fn other_tasks(cpu_use: &[(usize, CpuUse)]) -> Vec<CpuTasks> {
-    had(cpu_use, |cpu_use| &cpu_use.others)
+fn other_tasks(parts: &Parts<'_>, length: Span) -> Vec<CpuTasks> {
+    let begun = parts.sent.started_ns;
+    let times = [begun, begun + length.as_nanos(), parts.cpu_use_ns];
+    let counted = had(&parts.cpu_use, |cpu_use| &cpu_use.others).into_iter();
+    let within = counted.map(|tasks| within_trial(tasks, times, &parts.stretches));
+    within.collect()
+}
+
+/// What they had of a CPU in the trial. They were counted until they were read, and the reader waits behind whoever has its
+/// CPU. What they had for long before the trial and after it is known.
+fn within_trial(
+    tasks: CpuTasks,
+    [begun, ended, read]: [u64; 3],
+    stretches: &[(usize, Stall)],
+) -> CpuTasks {
+    let of_cpu = stretches.iter().filter(|(cpu, _)| *cpu == tasks.cpu);
+    let outside = of_cpu.map(|(_, time)| {
+        let before = time.to_ns.min(begun).saturating_sub(time.from_ns);
+        before + time.to_ns.min(read).saturating_sub(time.from_ns.max(ended))
+    });
+    let total_ns = tasks.total.as_nanos().saturating_sub(outside.sum());
+    let total = Span::from_nanos(total_ns.min(ended - begun));
+    CpuTasks {
+        total,
+        longest: tasks.longest.min(total),
+        ..tasks
+    }
 }
 
 fn had(cpu_use: &[(usize, CpuUse)], tally: impl Fn(&CpuUse) -> &Had) -> Vec<CpuTasks> {
@@ -363,4 +390,43 @@ fn per_queue(parts: &Parts<'_>) -> Vec<u64> {
         queues.extend(way);
     }
     queues
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_had_no_more_than_the_trial() {
+        let ms = Span::from_millis;
+        // A trial from 1000 to 1100 ms that was read at 1900 ms, because a program had the CPU from 1050 ms on.
+        let times = [1_000, 1_100, 1_900].map(|at| ms(at).as_nanos());
+        let stretch = |cpu, from, to| {
+            let stall = Stall {
+                from_ns: ms(from).as_nanos(),
+                to_ns: ms(to).as_nanos(),
+            };
+            (cpu, stall)
+        };
+        let had = |total, stretches: &[(usize, Stall)]| {
+            let tasks = CpuTasks {
+                cpu: 1,
+                total: ms(total),
+                longest: ms(total),
+                ..CpuTasks::default()
+            };
+            let tasks = within_trial(tasks, times, stretches);
+            (tasks.total, tasks.longest)
+        };
+        // 5 ms before the trial, 4 in short turns; after the reading it went on.
+        let known = [
+            stretch(1, 990, 995),
+            stretch(1, 1_050, 2_000),
+            stretch(0, 1_200, 1_300),
+        ];
+        assert_eq!(had(5 + 850 + 4, &known), (ms(54), ms(54)));
+        // Nobody knows yet since when it has the CPU.
+        assert_eq!(had(850, &[]), (ms(100), ms(100)));
+        assert_eq!(had(3, &[]), (ms(3), ms(3)));
+    }
 }

@@ -226,7 +226,7 @@ impl Begun {
         let (sizes_sent, marks) = (tester.sender.by_length()?, tester.sender.marks()?);
         let drain_ns = drain_ns(offer, rules::ring(tester.bed, &tester.traffic));
         // Other tasks that run during the drain do no harm, so their CPU time is read before.
-        let cpu_use = tester.other_tasks.read()?;
+        let (cpu_use, cpu_use_ns) = (tester.other_tasks.read()?, monotonic_ns());
         let overdue = drain(tester, &sent, &self.before, drain_ns)?;
         let watched = tester.watch.read()?;
         let stalls = tester.watch.stalls()?;
@@ -255,6 +255,7 @@ impl Begun {
             stalls,
             stretches,
             cpu_use,
+            cpu_use_ns,
         };
         let mut trial = assemble::trial(tester, parts)?;
         (trial.route_changes, trial.queries) = (route_changes, queries);

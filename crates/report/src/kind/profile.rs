@@ -25,7 +25,7 @@ impl Shown for Vec<ProfileLine> {
             };
             let stage = (
                 "mpps_stage_cost_seconds",
-                "CPU time of a frame in a stage at overload, with its interval; the label of says whose stage it is.",
+                "CPU time of a frame in a stage, with its interval: at overload on a bed, or at the load that explain --cpus saw. The label of says whose stage it is.",
             );
             for part in &load.stages {
                 let of = if is_beds(&part.part) { "bed" } else { "router" };
@@ -34,7 +34,7 @@ impl Shown for Vec<ProfileLine> {
             }
             let cause = (
                 "mpps_cause_cost_seconds",
-                "CPU time of a frame by cause at overload, with its interval.",
+                "CPU time of a frame by cause, with its interval: at overload on a bed, or at the load that explain --cpus saw.",
             );
             for part in &load.causes {
                 let labels = with(labels, &[("cause", &part.part)]);

@@ -236,13 +236,8 @@ impl Turns<'_> {
         size.receiver = Some(self.standing[1].tester.traffic.receiver);
         size.limited_by = Some(own.limited_by);
         size.doubts = own.doubts;
-        // What is doubted of both is told once.
-        for mut doubt in base.doubts {
-            if size.doubts.iter().all(|known| known.name != doubt.name) {
-                doubt.seen = format!("{}: {}", against.name, doubt.seen);
-                size.doubts.push(doubt);
-            }
-        }
+        let others = doubts_only_of(&against.name, base.doubts, &size.doubts);
+        size.doubts.extend(others);
         let line = std::mem::take(&mut size.line);
         size.line = ProfileLine {
             frame: line.frame,
@@ -269,6 +264,16 @@ fn nothing_counts(void: u32, compared: &Compared) -> JobError {
 fn rate_change(measure: Measure, compared: &Compared) -> Option<Interval<f64>> {
     let rate = compared.rate.filter(|_| measure == Measure::Rate);
     rate.map(super::interval)
+}
+
+/// The doubts of the set-up of this name. What was seen alike in the other one is told once.
+fn doubts_only_of(name: &str, mut doubts: Vec<Doubt>, of_other: &[Doubt]) -> Vec<Doubt> {
+    let told = |doubt: &Doubt| (doubt.name, doubt.seen.clone());
+    doubts.retain(|doubt| !of_other.iter().any(|known| told(known) == told(doubt)));
+    for doubt in &mut doubts {
+        doubt.seen = format!("{name}: {}", doubt.seen);
+    }
+    doubts
 }
 
 /// A set-up's profile.
@@ -355,6 +360,21 @@ mod tests {
         assert!(void.starts_with("12 trials in a row were void"), "{void}");
         let apart = nothing_counts(1, &left_out(5)).to_string();
         assert!(apart.starts_with("6 pairs differ too much"), "{apart}");
+    }
+
+    #[test]
+    fn only_what_both_show_alike_is_told_once() {
+        let doubt = |name, seen: &str| Doubt {
+            name,
+            weight: doubt::Weight::Unsure(1),
+            seen: seen.to_owned(),
+            why: "",
+            next: "",
+        };
+        let own = [doubt("voids", "1 of 9"), doubt("timer", "by a timer")];
+        let base = [doubt("voids", "8 of 9"), doubt("timer", "by a timer")];
+        let told = doubts_only_of("napi", base.to_vec(), &own);
+        assert_eq!(told, [doubt("voids", "napi: 8 of 9")]);
     }
 
     #[test]
