@@ -20,6 +20,14 @@ fn a_plan_says_what_will_be_profiled() {
     ] {
         assert!(ended.stdout.contains(part), "{part}: {ended:?}");
     }
+    let ended = run(&mut mpps(&["explain", "--paper-tables", "--dry-run"]));
+    let told = ended.stdout.replace("\n             ", " ");
+    for part in [
+        "64, 512, 1024, 1500, 64, 64, 64\n",
+        "scenarios of tables I to V",
+    ] {
+        assert!(told.contains(part), "{part}: {ended:?}");
+    }
 }
 
 #[test]

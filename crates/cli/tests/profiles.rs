@@ -4,9 +4,11 @@ mod door;
 
 use door::{Ended, Scratch, mpps, run};
 use mpps_record::{
-    Doubt, FoldedStack, FunctionCost, Interval, LimitedBy, Pairs, PartChange, PartCost,
-    ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, RunLine, read_file, to_line,
+    Body, CostModel, Doubt, FoldedStack, FunctionCost, Interval, LimitedBy, Pairs, PartChange,
+    PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, RunLine, SweepLine,
+    SweepPoint, read_file, to_line,
 };
+use mpps_report::published::SCENARIOS;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -69,8 +71,8 @@ fn profile(more: f64) -> ProfileLine {
     }
 }
 
-/// A record of this profile. Its first line is the golden run's.
-fn record(scratch: &Scratch, name: &str, line: &ProfileLine, change: fn(&mut RunLine)) -> String {
+/// A record of this line. Its first line is the golden run's.
+fn record(scratch: &Scratch, name: &str, line: &impl Body, change: fn(&mut RunLine)) -> String {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden/run.jsonl");
     let known = read_file(&golden).expect("the golden run").runs.remove(0);
     let mut begin = known.begin.expect("a first line");
@@ -137,7 +139,7 @@ fn perf_script_has_a_sample_for_each_ns() {
     let scratch = Scratch::new("profiles-script");
     let before = record(&scratch, "before", &profile(0.0), same);
     let script = report(&[&before, "--format", "perf-script"]).stdout;
-    let first = "router 1 [000] 0.000000001: 1 ns:\n\t               0 cpu_map_kthread_run (kernel)\n\t               0 kthread (kernel)\n\n";
+    let first = "router 1 [000] 0.001: 1 ns:\n\t               0 cpu_map_kthread_run ([kernel.kallsyms])\n\t               0 kthread ([kernel.kallsyms])\n\n";
     assert!(script.starts_with(first), "{script}");
     let samples = script.lines().filter(|line| line.ends_with("1 ns:"));
     assert_eq!(samples.count(), 500);
@@ -377,4 +379,58 @@ fn set_ups_in_turns_are_shown_part_by_part() {
         page.contains("what conntrack takes more than none"),
         "{page}"
     );
+}
+
+/// What `mpps explain --paper-tables` measures, as its record is shown: figures of theirs are cycles at 3.3 GHz.
+#[test]
+fn published_tables_stand_beside_ours() {
+    let scratch = Scratch::new("profiles-paper");
+    let point = |&(octets, flows, ..): &(u32, u64, Option<f64>, Option<u32>)| SweepPoint {
+        value: flows as f64,
+        frame: octets.to_string(),
+        cores: 1,
+        load: profile(0.0).loads.remove(0),
+        functions: vec![FunctionCost {
+            function: "fib_table_lookup".to_owned(),
+            ns: 120.0,
+        }],
+        model: Some(CostModel {
+            predicted_fps: 2.1e6,
+            measured_fps: 2e6,
+            ..CostModel::default()
+        }),
+        overload_fps: Some(1.9e6),
+        ..SweepPoint::default()
+    };
+    let line = SweepLine {
+        axis: SweepLine::PAPER.to_owned(),
+        points: SCENARIOS.iter().map(point).collect(),
+        ..SweepLine::default()
+    };
+    let path = record(&scratch, "paper", &line, same);
+    let shown = run(&mut mpps(&["show", &path]));
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    let told = shown.stdout.split_whitespace().collect::<Vec<_>>();
+    let told = told.join(" ");
+    for row in [
+        "7 published scenarios",
+        "64 B, 1 1.67 1.67 2.10 2.00 +5.0 % 2.00 1.90 +5.3 %",
+        "64 B, 256 1.61 - 2.10 2.00",
+        "stage 64 B here 512 B here 1024 B here 1500 B here",
+        "routing 61 120 58 120 68 120 63 120",
+        "virtual NIC ** - 150 - 150",
+        "sum 600 500 597 500 623 500 668 500",
+        "do_raw_spin_lock 59 -",
+        "stage 1 here 256 here 16 384 here 1 048 576 here",
+        "fib_table_lookup 35 120 72 120 128 120",
+    ] {
+        assert!(told.contains(row), "{row}: {}", shown.stdout);
+    }
+    let long = |line: &&str| line.chars().count() > 80;
+    let tables = shown.stdout.lines().skip(3);
+    assert_eq!(tables.filter(long).collect::<Vec<_>>(), Vec::<&str>::new());
+    let page = report(&[&path, "-o", "/dev/stdout"]).stdout;
+    for part in ["V: ns of a frame in functions", "1 048 576", "over^"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
 }

@@ -263,3 +263,20 @@ fn signals_of_limits_leave_no_bed() {
         assert_eq!(ended.stdout, "ended 130\n", "{signal}: {ended:?}");
     }
 }
+
+/// Samplers and programs go with the process, and recovery lowers both beds.
+#[test]
+fn a_profile_that_is_killed_leaves_no_bed() {
+    if !privileged() {
+        return;
+    }
+    let ended = run(&mut in_own_run(
+        "trap 'kill -9 $run 2>/dev/null' EXIT
+        \"$MPPS\" explain --time 0.2 --record r.jsonl --against --burn=250 & run=$!
+        until grep -q kind...trial r.jsonl 2>/dev/null; do sleep 0.1; kill -0 $run; done
+        kill -9 $run; wait $run || echo ended $?; ls mpps | wc -l
+        \"$MPPS\" recover | grep -c 'restored (3 namespaces'; ls netns mpps",
+    ));
+    // Nothing is listed.
+    assert_eq!(ended.stdout, "ended 137\n2\n2\n", "{ended:?}");
+}

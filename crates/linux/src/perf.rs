@@ -2,11 +2,13 @@
 //! it ([`CpuCounter`]).
 
 mod counter;
+mod memory;
 mod record;
 mod ring;
 mod sampler;
 
 pub use counter::{Count, Counted, CpuCounter, Energy, why_not};
+pub use memory::memory_traffic;
 pub use record::{Record, Sampled, records};
 pub use sampler::{CpuSampler, SamplingClock};
 

@@ -247,6 +247,10 @@ pub struct Hardware {
     pub llc_misses_per_frame: Option<f64>,
     /// Reads that missed the first level of the TLB.
     pub dtlb_misses_per_frame: Option<f64>,
+    /// Octets that the machine's memory gave, to all CPUs and devices.
+    pub memory_read_octets_per_frame: Option<f64>,
+    /// Octets that it took from them.
+    pub memory_written_octets_per_frame: Option<f64>,
     /// Why there are no counts: `no PMU`.
     pub no_counters: Option<String>,
     /// Power of all processor packages by RAPL, the tester's CPUs included.

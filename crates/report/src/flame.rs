@@ -23,6 +23,8 @@ const HEAD: f64 = 64.0;
 const LETTER: f64 = 6.6;
 /// Frames narrower than this are not drawn.
 const NARROW: f64 = 0.2;
+/// The file of functions, by which the Firefox Profiler tells the kernel's.
+const KERNEL: &str = "([kernel.kallsyms])";
 /// Colours there are; then they begin again. Black text can be read on each.
 const COLOURS: [&str; 12] = [
     "#c9b8e0", "#8fc1e8", "#f6d36b", "#9fd8a4", "#f0a08c", "#e8b0d0", "#7fd0c8", "#c8d96f",
@@ -162,7 +164,7 @@ pub fn folded(stacks: &[Stack<'_>]) -> String {
 }
 
 /// Stacks as `perf script` prints samples, which the Firefox Profiler reads: a sample stands for so much weight, and for
-/// 1 ns of its time axis. What is left over of one stack counts for the next.
+/// 1 ms of its time axis, as that program counts a sample. What is left over of one stack counts for the next.
 #[must_use]
 pub fn perf_script(stacks: &[Stack<'_>], weight: u64) -> String {
     let (mut text, mut left, mut at) = (String::new(), 0, 0_u64);
@@ -170,12 +172,13 @@ pub fn perf_script(stacks: &[Stack<'_>], weight: u64) -> String {
         left += stack.weight;
         let names = stack.frames.iter().rev();
         let calls: String = names
-            .map(|frame| format!("\t               0 {} (kernel)\n", plain(frame.name)))
+            .map(|frame| format!("\t               0 {} {KERNEL}\n", plain(frame.name)))
             .collect();
         while left >= weight.max(1) {
             left -= weight.max(1);
             at += 1;
-            let _ = write!(text, "router 1 [000] 0.{at:09}: 1 ns:\n{calls}\n");
+            let (s, ms) = (at / 1000, at % 1000);
+            let _ = write!(text, "router 1 [000] {s}.{ms:03}: 1 ns:\n{calls}\n");
         }
     }
     text

@@ -260,7 +260,12 @@ fn hardware(found: &Hardware) -> String {
     let watts = found
         .watts
         .map_or(lacking.to_owned(), |watts| format!("{watts:.1}"));
-    format!("Hardware counters: {counts}. Watts: {watts}.")
+    let both = found.memory_read_octets_per_frame;
+    let both = both.zip(found.memory_written_octets_per_frame);
+    let memory = both.map_or(lacking.to_owned(), |(read, written)| {
+        format!("{read:.0} octets read and {written:.0} written a frame, by the whole machine")
+    });
+    format!("Hardware counters: {counts}. Memory traffic: {memory}. Watts: {watts}.")
 }
 
 /// What stands below the tables.
@@ -272,4 +277,30 @@ fn remarks(size: &ProfileLine) -> Vec<String> {
     lines.extend(profile::evidence(size));
     lines.extend(size.why.as_ref().map(|why| format!("Cut short: {why}.")));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_say_what_the_machine_lacks() {
+        let mut found = Hardware {
+            no_counters: Some("no PMU".to_owned()),
+            ..Hardware::default()
+        };
+        assert_eq!(
+            hardware(&found),
+            "Hardware counters: not available here: no PMU. Memory traffic: not available here. Watts: not available here."
+        );
+        found.no_counters = None;
+        found.cycles_per_frame = Some(1_979.0);
+        found.memory_read_octets_per_frame = Some(130.4);
+        found.memory_written_octets_per_frame = Some(63.6);
+        found.watts = Some(88.04);
+        assert_eq!(
+            hardware(&found),
+            "Hardware counters: 1979.00 cycles a frame. Memory traffic: 130 octets read and 64 written a frame, by the whole machine. Watts: 88.0."
+        );
+    }
 }

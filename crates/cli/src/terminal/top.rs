@@ -147,6 +147,7 @@ mod tests {
     use mpps_record::{
         CpuLedger, Interval, PartCost, ProfiledLoad, Watched, WatchedCpu, WatchedLink,
     };
+    use std::io::Read as _;
 
     /// A host with so many CPUs and interfaces, and ten parts of a frame's cost.
     fn look(cpus: usize, links: usize) -> ProfileLine {
@@ -225,5 +226,36 @@ mod tests {
             causes.contains("part 2") && !causes.contains("part 9"),
             "{causes}"
         );
+    }
+    /// The name of the test below, and what tells it to panic.
+    const PANICS: &str = "terminal::top::tests::a_panic_is_told_on_the_first_screen";
+    const PLANT: &str = "MPPS_TEST_PANIC";
+
+    #[test]
+    fn a_panic_is_told_on_the_first_screen() {
+        if std::env::var_os(PLANT).is_some() {
+            let _screen = Screen::take().expect("a terminal");
+            panic!("planted");
+        }
+        let both = nix::pty::openpty(None, None).expect("a pseudo-terminal");
+        let before = termios::tcgetattr(&both.slave).expect("its settings");
+        let end = || std::fs::File::from(both.slave.try_clone().expect("a file"));
+        let test = std::env::current_exe().expect("this program");
+        let status = std::process::Command::new(test)
+            .args([PANICS, "--exact", "--nocapture"])
+            .env(PLANT, "1")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .status();
+        assert!(!status.expect("this program").success());
+        assert_eq!(termios::tcgetattr(&both.slave).ok(), Some(before));
+        drop(both.slave);
+        let mut text = Vec::new();
+        // A read fails after the last of it.
+        let _ = std::fs::File::from(both.master).read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+        assert!(at(ENTER) < at(LEAVE) && at(LEAVE) < at("planted"), "{text}");
     }
 }

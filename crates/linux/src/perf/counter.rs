@@ -28,14 +28,19 @@ pub enum Counted {
     TlbMisses,
 }
 
-/// A running count of all that runs on one CPU. Dropping it ends that.
+/// A running count of all that runs on one CPU, or of what that CPU's package does. Dropping it ends that.
 #[derive(Debug)]
-pub struct CpuCounter(OwnedFd);
+pub struct CpuCounter {
+    event: OwnedFd,
+    /// What each count stands for.
+    unit: u64,
+}
 
 /// A count at one moment. Where events share a counter of the PMU, each is counted for a part of the time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     counted: u64,
+    unit: u64,
     enabled_ns: u64,
     running_ns: u64,
 }
@@ -53,10 +58,11 @@ impl CpuCounter {
             Counted::CacheMisses => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES),
             Counted::TlbMisses => (PERF_TYPE_HW_CACHE, DTLB_READ_MISSES),
         };
-        Self::open_event(cpu, kind, config)
+        Self::open_event(cpu, kind, config, 1)
     }
 
-    fn open_event(cpu: usize, kind: u32, config: u64) -> Result<Self> {
+    /// Begins to count in units.
+    pub(super) fn open_event(cpu: usize, kind: u32, config: u64, unit: u64) -> Result<Self> {
         let attributes = Attributes {
             kind,
             config,
@@ -66,7 +72,7 @@ impl CpuCounter {
         let object = format!("counter of CPU {cpu}");
         let event = super::open(attributes, cpu, &object)?;
         super::switch(&event, Switch::Enable, &object)?;
-        Ok(Self(event))
+        Ok(Self { event, unit })
     }
 
     /// What was counted so far.
@@ -74,9 +80,10 @@ impl CpuCounter {
     /// # Errors
     /// The CPU went offline.
     pub fn read(&self) -> Result<Count> {
-        let [counted, enabled_ns, running_ns] = super::numbers(&self.0, "counter of a CPU")?;
+        let [counted, enabled_ns, running_ns] = super::numbers(&self.event, "counter of a CPU")?;
         Ok(Count {
             counted,
+            unit: self.unit,
             enabled_ns,
             running_ns,
         })
@@ -87,7 +94,7 @@ impl Count {
     /// What was counted since, extrapolated to all of the time. `None`: it was never counted.
     #[must_use]
     pub fn since(self, before: Self) -> Option<f64> {
-        let counted = self.counted.wrapping_sub(before.counted) as f64;
+        let counted = self.counted.wrapping_sub(before.counted) as f64 * self.unit as f64;
         let enabled = self.enabled_ns.saturating_sub(before.enabled_ns) as f64;
         let running = self.running_ns.saturating_sub(before.running_ns) as f64;
         (running > 0.0).then(|| counted * enabled / running)
@@ -155,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_counter_counts_the_time() {
-        let clock = CpuCounter::open_event(0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
+        let clock = CpuCounter::open_event(0, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1);
         let clock = match clock {
             Err(error) if error.errno() == Some(libc::EPERM) => return println!("SKIP: {error}"),
             Err(error) if error.errno() == Some(libc::EACCES) => return println!("SKIP: {error}"),
@@ -177,11 +184,12 @@ mod tests {
     fn a_part_of_the_time_stands_for_all() {
         let count = |counted, enabled_ns, running_ns| Count {
             counted,
+            unit: 64,
             enabled_ns,
             running_ns,
         };
         let since = count(1_500, 3_000, 1_500).since(count(500, 1_000, 1_000));
-        assert_eq!(since, Some(4_000.0));
+        assert_eq!(since, Some(64.0 * 4_000.0));
     }
 
     #[test]

@@ -122,6 +122,21 @@ fn equal_stacks_fold_into_a_line() {
     assert_eq!(folded(&odd), "a:b:c: 1\n");
 }
 
+/// The lines that the Firefox Profiler and speedscope look for; docs/explain.md names the versions tried.
+#[test]
+fn a_sample_is_a_ms_of_a_script_s_axis() {
+    let script = perf_script(
+        &[stack(&[("f", "RX"), ("a (eBPF)", "RX")], 2_002_999)],
+        1_000,
+    );
+    let frames = "\t               0 a:(eBPF) ([kernel.kallsyms])\n\t               0 f ([kernel.kallsyms])\n\n";
+    for at in ["0.001", "0.999", "1.000", "2.002"] {
+        let sample = format!("router 1 [000] {at}: 1 ns:\n{frames}");
+        assert_eq!(script.matches(&sample).count(), 1, "{at}");
+    }
+    assert_eq!(script.matches("ns:").count(), 2_002);
+}
+
 #[test]
 fn nothing_draws_an_empty_graph() {
     let svg = flame_graph("Cost", &[], &STAGES, "samples");

@@ -1,10 +1,10 @@
-//! What the PMU of the DUT's CPUs counted in a trial, and the power of the processor packages.
+//! What the PMU of the DUT's CPUs and memory's controllers counted in a trial, and the power of the processor packages.
 
 use crate::clock::monotonic_ns;
-use mpps_linux::perf::{Count, Counted, CpuCounter, Energy, why_not};
+use mpps_linux::perf::{Count, Counted, CpuCounter, Energy, memory_traffic, why_not};
 use mpps_record::Hardware;
 
-/// In the order of the record.
+/// In the order of the record. Octets of memory, read and written, stand behind them.
 const COUNTED: [Counted; 4] = [
     Counted::Cycles,
     Counted::Instructions,
@@ -12,16 +12,16 @@ const COUNTED: [Counted; 4] = [
     Counted::TlbMisses,
 ];
 
-/// Running counters; by what they count, one of each CPU. Empty where a CPU cannot count it.
+/// Running counters; by what they count, one of each CPU or controller. Empty where one cannot count it.
 pub(super) struct HardwareCounters {
-    counters: [Vec<CpuCounter>; 4],
+    counters: [Vec<CpuCounter>; 6],
     why_none: Option<String>,
 }
 
 /// Their counts at one moment.
 pub(super) struct Reading {
     at_ns: u64,
-    counts: [Vec<Count>; 4],
+    counts: [Vec<Count>; 6],
     energy: Vec<Energy>,
     why_none: Option<String>,
 }
@@ -33,7 +33,9 @@ impl HardwareCounters {
             let open = |&cpu: &usize| CpuCounter::open(cpu, counted);
             cpus.iter().map(open).collect()
         };
-        let opened = COUNTED.map(on_all);
+        let [cycles, instructions, cache, tlb] = COUNTED.map(on_all);
+        let [read, written] = memory_traffic();
+        let opened = [cycles, instructions, cache, tlb, read, written];
         Self {
             why_none: opened[0].as_ref().err().map(why_not),
             counters: opened.map(Result::unwrap_or_default),
@@ -42,7 +44,7 @@ impl HardwareCounters {
 
     /// What was counted so far.
     pub fn read(&self) -> mpps_linux::Result<Reading> {
-        let mut counts = <[Vec<Count>; 4]>::default();
+        let mut counts = <[Vec<Count>; 6]>::default();
         for (read, counters) in counts.iter_mut().zip(&self.counters) {
             *read = counters
                 .iter()
@@ -79,6 +81,8 @@ impl Reading {
             instructions_per_frame: a_frame(1),
             llc_misses_per_frame: a_frame(2),
             dtlb_misses_per_frame: a_frame(3),
+            memory_read_octets_per_frame: a_frame(4),
+            memory_written_octets_per_frame: a_frame(5),
             no_counters: self.why_none.clone(),
             watts: (!self.energy.is_empty()).then(|| joules / self.seconds_since(before)),
         }
