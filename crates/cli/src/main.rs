@@ -19,6 +19,7 @@ mod outcome;
 #[cfg(feature = "measure")]
 mod plan;
 mod print;
+mod profile_change;
 #[cfg(feature = "measure")]
 mod record;
 #[cfg(feature = "measure")]

@@ -24,7 +24,7 @@ pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
-pub use explain::{AgainstPlan, ExplainPlan};
+pub use explain::{Baseline, ExplainPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;

@@ -140,7 +140,12 @@ fn a_profile_is_shown_again_from_its_record() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let text = &ended.stdout;
     println!("{text}");
-    for part in ["a frame costs", "prerouting", "virtual NIC *", "none of these"] {
+    for part in [
+        "a frame costs",
+        "prerouting",
+        "virtual NIC *",
+        "none of these",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let shown = run(mpps(&["show"]).arg(&record));

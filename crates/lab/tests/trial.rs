@@ -166,7 +166,10 @@ fn a_hog_on_the_testers_cpu_never_becomes_a_rate() {
         let begun = trial.begun.map_or(u64::MAX, Span::as_nanos);
         let ended = begun.saturating_add(trial.duration.as_nanos());
         let together = hog.end.min(ended).saturating_sub(hog.start.max(begun));
-        println!("{verdict}, {together} ns with the hog: {:?}", trial.disturbed);
+        println!(
+            "{verdict}, {together} ns with the hog: {:?}",
+            trial.disturbed
+        );
         let refused = matches!(
             verdict,
             Verdict::NotOffered(_) | Verdict::Invalid(_) | Verdict::Void(_)
