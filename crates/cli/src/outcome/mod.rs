@@ -66,21 +66,7 @@ pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 
 /// All kinds of answers.
 fn kinds(run: &Run) -> [&dyn Outcome; 13] {
-    [
-        &run.results,
-        &run.points,
-        &run.calibrations,
-        &run.loads,
-        &run.curves,
-        &run.overloads,
-        &run.latencies,
-        &run.bursts,
-        &run.recoveries,
-        &run.resets,
-        &run.profiles,
-        &run.sweeps,
-        &run.comparisons,
-    ]
+    mpps_record::answers!(run)
 }
 
 /// The kind of a run's results; where it has none, that of its verb. `None` of a suite, which has several.

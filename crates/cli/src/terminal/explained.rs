@@ -4,7 +4,7 @@ use super::columns;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
 use super::watched::page;
-use super::wrap::wrap;
+use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{
@@ -18,8 +18,6 @@ const NAMED: usize = 4;
 /// Functions named for a part, and columns for them.
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
-/// Columns of prose.
-pub(super) const WIDTH: usize = 80;
 
 impl Outcome for Vec<ProfileLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -53,12 +51,11 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     let limit = size.limit_text.as_deref().unwrap_or_default();
     let mut text = match (size.loads.first(), &size.against) {
         (Some(saturated), Some(against)) => {
-            explained_against(size, saturated, against, verbose)
-                + &wrap(&format!("\n{limit}.\n"), WIDTH)
+            explained_against(size, saturated, against, verbose) + &prose(&format!("\n{limit}.\n"))
         }
         (Some(saturated), None) => {
             let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(saturated));
-            wrap(&sentence, WIDTH) + &tables(saturated, verbose)
+            prose(&sentence) + &tables(saturated, verbose)
         }
         (None, _) => format!("\n{name}: not measured.\n"),
     };
@@ -67,7 +64,7 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     }
     text += &size.evidence.as_ref().map_or(String::new(), evidence);
     for line in remarks(size) {
-        text += &wrap(&format!("\n{line}\n"), WIDTH);
+        text += &prose(&format!("\n{line}\n"));
     }
     text
 }
@@ -234,9 +231,9 @@ fn evidence(found: &Evidence) -> String {
             "\nMost time in locks: {:.0} ns, in {}.\n",
             locked.ns.median, locked.part
         );
-        text += &wrap(&line, WIDTH);
+        text += &prose(&line);
     }
-    text + &wrap(&format!("\n{}\n", hardware(&found.hardware)), WIDTH)
+    text + &prose(&format!("\n{}\n", hardware(&found.hardware)))
 }
 
 /// What the PMU counted for a frame, and power.

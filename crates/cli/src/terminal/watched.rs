@@ -2,8 +2,8 @@
 //! of `mpps top`.
 
 use super::columns;
-use super::explained::{WIDTH, tables};
-use super::wrap::wrap;
+use super::explained::tables;
+use super::wrap::prose;
 use mpps_record::{CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink};
 use mpps_report::number::{self, Known};
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ const DUE_MIN: f64 = 0.98;
 /// The page: traffic and cost, limit, CPUs, interfaces, drops, the parts of a frame's cost, other tasks, what to doubt.
 pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
     let [traffic, limit] = sentences(line, watched);
-    let mut text = wrap(&format!("\n{traffic}\n{limit}\n"), WIDTH);
+    let mut text = prose(&format!("\n{traffic}\n{limit}\n"));
     for table in counts(watched, verbose) {
         text += &format!("\n{table}");
     }
@@ -28,7 +28,7 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
         text += &tables(load, verbose);
     }
     for remark in remarks(line, watched) {
-        text += &wrap(&format!("\n{remark}\n"), WIDTH);
+        text += &prose(&format!("\n{remark}\n"));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Comparisons of `mpps compare`.
 
-use super::{Shown, dash, whole};
+use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
 use crate::interval::interval_name;
 use crate::metrics::{Gauges, Labels, MAXIMUM, NS, framed, with};
@@ -57,6 +57,10 @@ impl Shown for Vec<ComparisonLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         plots::comparisons(self).into()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Latency]
     }
 }
 

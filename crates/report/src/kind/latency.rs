@@ -1,6 +1,6 @@
 //! Latencies of `mpps latency`.
 
-use super::{Shown, dash, time};
+use super::{Shown, TrialPlot, dash, time};
 use crate::chart::Chart;
 use crate::metrics::{Gauges, LATENCY, Labels, seconds, with};
 use crate::table::Table;
@@ -29,6 +29,10 @@ impl Shown for Vec<LatencyLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         plots::latencies(self).into_iter().map(Some).collect()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Latency]
     }
 }
 
