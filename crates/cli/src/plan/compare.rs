@@ -2,7 +2,7 @@
 
 use super::sending::Sending;
 use super::{BedChoice, BedWish, DestinationPlan};
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::DutPlan;
 use mpps_lab::jobs::compare;

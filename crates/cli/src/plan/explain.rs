@@ -3,7 +3,7 @@
 use super::compare::{SetUp, stem};
 use super::sending::Sending;
 use super::{BedChoice, BedWish, Planned};
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::Front;
 use mpps_lab::jobs::JobError;
