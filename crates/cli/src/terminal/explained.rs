@@ -1,17 +1,16 @@
 //! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
 
-use super::columns;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
 use super::watched::page;
 use super::wrap::prose;
+use super::{columns, headed, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{
     Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
 use mpps_report::{number, profile};
-use std::fmt::Write;
 
 /// Parts named in the first sentence.
 const NAMED: usize = 4;
@@ -175,8 +174,7 @@ fn loads(loads: &[ProfiledLoad]) -> String {
         "samples see",
     ];
     let number = |of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{of:.4}"));
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(loads.iter().map(|load| {
+    let rows = loads.iter().map(|load| {
         [
             number::rate(load.forwarding_fps.median),
             number::percent(load.busy_share),
@@ -185,8 +183,8 @@ fn loads(loads: &[ProfiledLoad]) -> String {
             number(load.polls_per_frame),
             load.seen_share.map_or("-".to_owned(), number::percent),
         ]
-    }));
-    format!("\n{}", columns(&rows, &[]))
+    });
+    part("", head, rows, &[])
 }
 
 /// What the router's CPUs did at saturation, what was dropped, and where locks are waited for.
@@ -199,8 +197,7 @@ fn evidence(found: &Evidence) -> String {
         "wake-ups/s",
         "busy",
     ];
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(found.cpus.iter().map(|cpu| {
+    let rows = found.cpus.iter().map(|cpu| {
         [
             cpu.cpu.to_string(),
             format!("{:.0}", cpu.interrupts_per_s),
@@ -210,22 +207,16 @@ fn evidence(found: &Evidence) -> String {
             format!("{:.0}", cpu.wake_ups_per_s),
             number::percent(cpu.busy_share),
         ]
-    }));
-    let mut text = format!("\n{}", columns(&rows, &[]));
-    if !found.drops.is_empty() {
-        let mut rows = vec![["dropped at", "reason", "frames", "of all"].map(str::to_owned)];
-        rows.extend(found.drops.iter().map(|drops| {
-            let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
-            let frames = number::spaced(drops.frames);
-            [
-                drops.place.clone(),
-                reason,
-                frames,
-                number::percent_or_under(drops.share),
-            ]
-        }));
-        let _ = write!(text, "\n{}", columns(&rows, &[0, 1]));
-    }
+    });
+    let mut text = format!("\n{}", headed(head, rows, &[]));
+    let drops = found.drops.iter().map(|drops| {
+        let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
+        let frames = number::spaced(drops.frames);
+        let share = number::percent_or_under(drops.share);
+        [drops.place.clone(), reason, frames, share]
+    });
+    let head = ["dropped at", "reason", "frames", "of all"];
+    text += &part("", head, drops, &[0, 1]);
     if let Some(locked) = &found.locks_in {
         let line = format!(
             "\nMost time in locks: {:.0} ns, in {}.\n",
