@@ -91,18 +91,12 @@ impl Recorder {
     }
 
     /// As `append`, with the remedy.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn write<T: Body>(&mut self, line: T) -> Result<()> {
         let written = self.append(line);
         written.with_context(|| self.record.not_written())
     }
 
     /// Writes a trial that another build made for this variant, with the next number, which is returned.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn write_trial_of(&mut self, variant: &str, line: TrialLine) -> Result<u32> {
         self.trials += 1;
         let line = TrialLine {

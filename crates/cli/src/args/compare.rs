@@ -168,9 +168,6 @@ impl WithSetUps for CompareArgs {
 #[cfg(feature = "measure")]
 impl CompareArgs {
     /// The flags of one variant as another build reads them: those of all and its own, in one list.
-    ///
-    /// # Errors
-    /// One line that says what is wrong with these flags.
     pub fn flags_of_one(typed: &[OsString], flags: &[String]) -> Result<Vec<OsString>, String> {
         let own = Self::own();
         let matches = matches::<Self>(typed, flags)?;
@@ -205,9 +202,6 @@ pub trait WithSetUps: FromArgMatches {
 
     /// The arguments again, from all words behind the program's name, with the own flags of a set-up behind those of all,
     /// which they override.
-    ///
-    /// # Errors
-    /// One line that says what is wrong with these flags.
     fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
         let read = Self::from_arg_matches(&matches::<Self>(typed, flags)?);
         read.map_err(|error| one_line(&error, &[Self::VERB.to_owned()]))

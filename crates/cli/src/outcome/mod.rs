@@ -21,9 +21,6 @@ use std::path::Path;
 /// What the lines of one kind come to.
 pub trait Outcome: Answers {
     /// The result in JSON, behind what all results have.
-    ///
-    /// # Errors
-    /// None that can happen: all of it is text and numbers.
     fn document(&self, _run: &Run, _view: &View<'_>) -> Result<Value> {
         Ok(json!({ "results": self.values() }))
     }
@@ -216,9 +213,6 @@ impl<'a> View<'a> {
     }
 
     /// Puts a result in JSON on stdout: a verb's own behind what all results have.
-    ///
-    /// # Errors
-    /// None that can happen: all of it is text and numbers.
     fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
         let begin = run.begin.as_ref();
         terminal::out(&json(&Document {
@@ -254,9 +248,6 @@ impl<'a> View<'a> {
 }
 
 /// A result in JSON, as people and programs read it.
-///
-/// # Errors
-/// None that can happen: all of it is text and numbers.
 pub fn json(document: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
 }

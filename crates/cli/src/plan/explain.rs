@@ -29,9 +29,6 @@ pub struct Baseline {
 
 impl ExplainPlan {
     /// What the arguments mean, and those of the set-up of `--against`. `typed` are all words behind the program's name.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &ExplainArgs, typed: &[OsString]) -> Result<(Self, Option<Baseline>)> {
         let plan = Self::from_args(args)?;
         let against = args.against.as_deref().map(|set_up| {

@@ -12,9 +12,6 @@ use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::back_to_back::{self, BurstPlan, SizeBursts};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &BurstArgs) -> Result<Exit> {
     measure_planned(&args.output, plan::BurstPlan::new(args)?)
 }

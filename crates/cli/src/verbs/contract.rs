@@ -76,9 +76,6 @@ pub trait Measure {
     fn traffic(&mut self) -> &mut Traffic;
 
     /// Whether a kept bed will do.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     fn check_bed(&self, _name: &str, _bed: &BedPlan) -> Result<()> {
         Ok(())
     }

@@ -20,9 +20,6 @@ use mpps_lab::traffic::Traffic;
 use std::ffi::OsString;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     if let Some(cpus) = &args.cpus {
         return watch::run(cpus, args.look, &args.output);

@@ -12,9 +12,6 @@ use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::latency::{self, LatencyPlan, SizeLatency};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &LatencyArgs) -> Result<Exit> {
     measure_planned(&args.output, plan::LatencyPlan::new(args)?)
 }

@@ -13,9 +13,6 @@ use mpps_lab::jobs::lasting::{self, Lasting, LastingPlan};
 use mpps_lab::jobs::loss::{self, Curve, LossPlan};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &LossArgs) -> Result<Exit> {
     let (plan, lasting) = plan::loss(args)?;
     let asked = Asked {

@@ -12,9 +12,6 @@ use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::recovery::{self, RecoveryPlan, SizeRecovery};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &RecoveryArgs) -> Result<Exit> {
     measure_planned(&args.output, plan::RecoveryPlan::new(args)?)
 }
