@@ -14,7 +14,7 @@ mod reset;
 mod result;
 mod sweep;
 
-pub use result::{at_overload, limited_by, without_loss};
+pub use result::{at_overload, without_loss};
 
 use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels};

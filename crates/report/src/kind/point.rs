@@ -20,17 +20,10 @@ impl Shown for Vec<PointLine> {
 
     fn table(&self) -> Table {
         let interval = interval_name(rounds_of_points(self));
-        let columns = &[
-            "series",
-            "frame",
-            "routes",
-            "destinations",
-            "router ns",
-            &interval,
-            "maximum frames/s",
-            "limited by",
-        ];
-        Table::new(columns, self.iter().map(row))
+        let columns = format!(
+            "series;frame;routes;destinations;router ns;{interval};maximum frames/s;limited by"
+        );
+        Table::new(&columns, self.iter().map(row))
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
