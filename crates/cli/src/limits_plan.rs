@@ -20,9 +20,6 @@ pub struct LimitsPlan {
 
 impl LimitsPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &LimitsArgs) -> Result<Self> {
         Ok(Self {
             links: args.link_speed.clone(),

@@ -1,4 +1,6 @@
 //! The `mpps` command: the only room that reads arguments, prints, writes records and knows exit codes.
+//!
+//! An error that a person sees is one line that names the remedy. A verb that ends with one has lowered its beds by then.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::too_many_lines))]
 
@@ -19,6 +21,7 @@ mod outcome;
 #[cfg(feature = "measure")]
 mod plan;
 mod print;
+mod profile_change;
 #[cfg(feature = "measure")]
 mod record;
 #[cfg(feature = "measure")]

@@ -16,9 +16,6 @@ pub const fn not_restored() -> [String; 0] {
 }
 
 /// No table is loaded, so none takes anything away from this machine.
-///
-/// # Errors
-/// None.
 pub const fn keep_clear(_: &mut ChooseOptions) -> Result<()> {
     Ok(())
 }
@@ -30,9 +27,6 @@ pub const fn foreign_folder(_: &Path) -> Option<(PathBuf, Option<PathBuf>)> {
 }
 
 /// Not measured: the flag is not there.
-///
-/// # Errors
-/// None.
 pub const fn memory(_: &LimitsArgs) -> Result<Option<MemoryMeasured>> {
     Ok(None)
 }

@@ -24,7 +24,7 @@ pub use back_to_back::BurstPlan;
 pub use calibration::CalibrationPlan;
 pub use compare::{BinaryPlan, ComparePlan, VariantPlan};
 pub use destinations::{DESTINATIONS, DestinationPlan};
-pub use explain::{AgainstPlan, ExplainPlan};
+pub use explain::{Baseline, ExplainPlan};
 pub use fib_scale::FibScalePlan;
 #[cfg(test)]
 pub(crate) use fib_scale::tests::plan as fib_scale_plan_for_tests;
@@ -132,9 +132,6 @@ pub struct BedWish {
 
 impl Plan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &ThroughputArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
         Ok(Self {
@@ -148,9 +145,6 @@ impl Plan {
 
 impl BedChoice {
     /// The bed the flags describe; with ports, it may be a device between real ones.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &BedChoiceArgs, ports: Option<(&PortArgs, &TrafficArgs)>) -> Result<Self> {
         if let Some(name) = &args.kept_bed {
             return Ok(Self::Kept(bed_name(name)?));
@@ -165,9 +159,6 @@ impl BedChoice {
 
 impl BedWish {
     /// The bed the flags describe.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &SetUpArgs, name: Option<&str>) -> Result<Self> {
         let nic = args.nic;
         if let Some(queues) = args.queues {
@@ -248,9 +239,6 @@ fn one_each(cpus: usize) -> u16 {
 }
 
 /// A name that can be part of a namespace's name.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn bed_name(name: &str) -> Result<String> {
     let plain = name
         .chars()

@@ -9,11 +9,7 @@ use mpps_lab::clock::monotonic_ns;
 use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
-use mpps_record::{
-    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
-    OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
-    RouteChanges, Run, RunLine, StandsOn, SweepLine, TrialLine,
-};
+use mpps_record::{Answer, Body, Doubt, Queries, RouteChanges, Run, RunLine, StandsOn, TrialLine};
 use std::io;
 
 /// Writes the record, and keeps the run for the result. Remembers which trials belong to the frame size under way.
@@ -95,18 +91,12 @@ impl Recorder {
     }
 
     /// As `append`, with the remedy.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn write<T: Body>(&mut self, line: T) -> Result<()> {
         let written = self.append(line);
         written.with_context(|| self.record.not_written())
     }
 
     /// Writes a trial that another build made for this variant, with the next number, which is returned.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn write_trial_of(&mut self, variant: &str, line: TrialLine) -> Result<u32> {
         self.trials += 1;
         let line = TrialLine {
@@ -231,47 +221,6 @@ impl Observer for Recorder {
     }
 }
 
-/// A line of a result, which may have doubts.
-pub trait ResultBody: Body {
-    /// Adds doubts to its own.
-    fn doubt(&mut self, _doubts: &[Doubt]) {}
-}
-
-impl ResultBody for LoadLine {}
-
-impl ResultBody for CalibrationLine {}
-
-/// Lines whose doubts are a list of their own.
-macro_rules! doubted {
-    ($($line:ty),*) => {$(
-        impl ResultBody for $line {
-            fn doubt(&mut self, doubts: &[Doubt]) {
-                self.doubts.extend_from_slice(doubts);
-            }
-        }
-    )*};
-}
-
-doubted!(
-    ResultLine,
-    CurveLine,
-    LatencyLine,
-    BurstLine,
-    ProfileLine,
-    SweepLine,
-    RecoveryLine,
-    ResetLine,
-    OverloadLine,
-    ComparisonLine
-);
-
-impl ResultBody for PointLine {
-    fn doubt(&mut self, doubts: &[Doubt]) {
-        self.doubts.extend_from_slice(doubts);
-        self.results.iter_mut().for_each(|line| line.doubt(doubts));
-    }
-}
-
 /// A recorder that knows how the results of a job become lines.
 pub struct Results<'a, F> {
     recorder: &'a mut Recorder,
@@ -298,7 +247,7 @@ impl<F> Observer for Results<'_, F> {
 
 impl<R, T, F> ResultObserver<R> for Results<'_, F>
 where
-    T: ResultBody,
+    T: Answer,
     F: FnMut(&R, StandsOn) -> Vec<T>,
 {
     /// All lines of a result are shown, even if one cannot be written.
@@ -306,7 +255,7 @@ where
         let (stands, doubts) = (self.recorder.take_stands(), self.recorder.doubts());
         let mut written = Ok(());
         for mut line in (self.lines)(result, stands) {
-            line.doubt(&doubts);
+            line.add_doubts(&doubts);
             written = written.and(self.recorder.append(line));
         }
         written
@@ -315,7 +264,7 @@ where
 
 impl<T, F> ScaleObserver for Results<'_, F>
 where
-    T: ResultBody,
+    T: Answer,
     F: FnMut(&PointResult, StandsOn) -> Vec<T>,
 {
     fn point_begins(&mut self, point: Point) {
@@ -332,6 +281,7 @@ where
 mod tests {
     use super::*;
     use mpps_method::{FrameSpec, Offer, Rate, Trial, Verdict};
+    use mpps_record::LoadLine;
 
     #[test]
     fn the_first_rate_found_is_kept() {

@@ -12,6 +12,9 @@ pub trait Answer: Body + Clone + PartialEq {
 
     /// What it is about, which tells lines of one run apart; and what to doubt.
     fn doubted(&self) -> Doubted<'_>;
+
+    /// Adds doubts to its own; a line of given loads or of a planted fault stays as it is.
+    fn add_doubts(&mut self, doubts: &[Doubt]);
 }
 
 /// A subject with its doubts.

@@ -1,6 +1,7 @@
 //! The kinds of lines, where a run keeps them, and what every line has.
 
 use crate::answer::{Answer, Answers, Doubted};
+use crate::result::Doubt;
 use crate::{
     BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
@@ -19,20 +20,42 @@ pub trait Body: Serialize + Into<Line> {
 }
 
 /// The lines of a row that has a job.
-macro_rules! answers {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! of_job {
     ($job:literal, $lines:expr) => {
         $lines
     };
 }
 
+/// How doubts are added to a line: in the row's own way, or to its list of them.
+macro_rules! add_doubts {
+    ($line:ident, $doubts:ident) => {
+        $line.doubts.extend_from_slice($doubts)
+    };
+    ($line:ident, $doubts:ident, $add:expr) => {{
+        let add: fn(&mut Self, &[Doubt]) = $add;
+        add($line, $doubts)
+    }};
+}
+
 /// Declares each kind, a row each: its variant and type, its word in files, and the member of a run that keeps it. A
-/// line that answers what a job asks has the job too, and what it is about with its doubts.
+/// line that answers what a job asks has the job too, what it is about with its doubts, and how it gets more of them. The
+/// first token is a dollar, for the macro within.
 macro_rules! kinds {
-    ($(
+    ($d:tt $(
         $(#[$about:meta])*
         $variant:ident($line:ident) $word:literal $kept:ident: $keeper:ident
-        $(answers $job:literal $doubted:expr)?;
+        $(answers $job:literal $doubted:expr $(, adds $add:expr)?)?;
     )*) => {
+        /// The lines of each kind that answers, of this run, as references in an array.
+        #[macro_export]
+        macro_rules! answers {
+            ($d run:expr) => {
+                [$($($crate::of_job!($job, &$d run.$kept),)?)*]
+            };
+        }
+
         /// A line by its kind. Those of other kinds are no lines of a record.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -66,6 +89,10 @@ macro_rules! kinds {
                     let doubted: fn(&Self) -> Doubted<'_> = $doubted;
                     doubted(self)
                 }
+
+                fn add_doubts(&mut self, doubts: &[Doubt]) {
+                    add_doubts!(self, doubts $(, $add)?);
+                }
             })?
         )*
 
@@ -90,18 +117,18 @@ macro_rules! kinds {
             /// The lines of each kind that answers.
             #[must_use]
             pub fn answers(&self) -> Vec<&dyn Answers> {
-                vec![$($(answers!($job, &self.$kept),)?)*]
+                vec![$($($crate::of_job!($job, &self.$kept),)?)*]
             }
 
             /// The same, to change them.
             pub fn answers_mut(&mut self) -> Vec<&mut dyn Answers> {
-                vec![$($(answers!($job, &mut self.$kept),)?)*]
+                vec![$($($crate::of_job!($job, &mut self.$kept),)?)*]
             }
         }
     };
 }
 
-kinds! {
+kinds! { $
     /// First.
     Run(RunLine) "run" begin: Option;
     /// After each trial.
@@ -111,7 +138,11 @@ kinds! {
         answers "throughput" |line| (line.frame.as_str().into(), &line.doubts);
     /// `mpps fib-scale`: after each point and frame size.
     Point(PointLine) "point" points: Vec
-        answers "fib-scale" |line| (line.frame.as_deref().unwrap_or("").into(), &line.doubts);
+        answers "fib-scale" |line| (line.frame.as_deref().unwrap_or("").into(), &line.doubts),
+        adds |line, doubts| {
+            line.doubts.extend_from_slice(doubts);
+            line.results.iter_mut().for_each(|result| result.add_doubts(doubts));
+        };
     /// `mpps loss`: after each frame size.
     Curve(CurveLine) "curve" curves: Vec
         answers "loss" |line| (line.frame.as_str().into(), &line.doubts);
@@ -138,13 +169,13 @@ kinds! {
         answers "explain" |line| (line.axis.as_str().into(), &line.doubts);
     /// `mpps trial`: one a load and frame size.
     Load(LoadLine) "load" loads: Vec
-        answers "trial" |line| (line.load.as_str().into(), &line.doubts);
+        answers "trial" |line| (line.load.as_str().into(), &line.doubts), adds |_, _| {};
     /// `mpps compare`: after each frame size.
     Comparison(ComparisonLine) "comparison" comparisons: Vec
         answers "compare" |line| (line.frame.as_str().into(), &line.doubts);
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine) "calibration" calibrations: Vec
-        answers "calibrate" |line| (line.fault.as_str().into(), &[]);
+        answers "calibrate" |line| (line.fault.as_str().into(), &[]), adds |_, _| {};
     /// Last.
     End(EndLine) "end" end: Option;
 }

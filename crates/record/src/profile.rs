@@ -154,6 +154,18 @@ pub struct PartChange {
     pub seen: bool,
 }
 
+impl PartChange {
+    /// By this interval: its lower end, its median, its upper end.
+    #[must_use]
+    pub fn new(part: &str, [low, median, high]: [f64; 3], seen: bool) -> Self {
+        Self {
+            part: part.to_owned(),
+            ns: Interval { low, median, high },
+            seen,
+        }
+    }
+}
+
 /// What a frame costs in one part: a stage, or a cause.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -14,16 +14,17 @@ mod reset;
 mod result;
 mod sweep;
 
-pub use result::{at_overload, limited_by, without_loss};
+pub use result::{at_overload, without_loss};
 
 use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels};
 use crate::number;
 use crate::table::Table;
-use mpps_record::Run;
+use maud::Markup;
+use mpps_record::{Answers, Run};
 
 /// What is shown of all lines of one kind.
-pub trait Shown {
+pub trait Shown: Answers {
     /// The answer on the first screen.
     fn sentences(&self) -> Vec<String> {
         Vec::new()
@@ -39,25 +40,30 @@ pub trait Shown {
     fn charts(&self, _run: &Run) -> Vec<Option<Chart>> {
         Vec::new()
     }
+
+    /// Plots of all trials that say nothing beside these lines.
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[]
+    }
+
+    /// What a page has of each line below the plots.
+    fn sections(&self) -> Vec<Markup> {
+        Vec::new()
+    }
+}
+
+/// A plot of trials, whatever job they are of.
+#[derive(Clone, Copy, PartialEq)]
+pub enum TrialPlot {
+    /// The loads of a search.
+    Search,
+    /// Latency, by trial and as a histogram.
+    Latency,
 }
 
 /// The kinds of a run's answers, as a page shows them.
 pub fn kinds(run: &Run) -> [&dyn Shown; 13] {
-    [
-        &run.results,
-        &run.points,
-        &run.curves,
-        &run.overloads,
-        &run.latencies,
-        &run.bursts,
-        &run.recoveries,
-        &run.resets,
-        &run.profiles,
-        &run.sweeps,
-        &run.loads,
-        &run.comparisons,
-        &run.calibrations,
-    ]
+    mpps_record::answers!(run)
 }
 
 fn whole(fps: Option<f64>) -> String {

@@ -17,16 +17,7 @@ const UNIT: &str = "ns of 1 000 frames";
 /// Parts, and functions, that a sentence or a cell names.
 const NAMED: usize = 3;
 /// A table of the parts of a frame's cost.
-pub const COLUMNS: &[&str] = &[
-    "frame",
-    "by",
-    "part",
-    "ns a frame",
-    "95 % interval",
-    "of the whole",
-    "samples",
-    "most of it",
-];
+pub const COLUMNS: &str = "frame;by;part;ns a frame;95 % interval;of the whole;samples;most of it";
 
 /// Whether a stage is the bed's, not the router's.
 #[must_use]

@@ -148,18 +148,8 @@ fn rates(line: &SweepLine) -> Table {
             off(whole, overload),
         ]
     };
-    let head = [
-        "frame, flows",
-        "theirs^",
-        "theirs",
-        "peak^",
-        "peak",
-        "off",
-        "over^",
-        "over",
-        "off",
-    ];
-    Table::new(&head, sums.iter().enumerate().map(row))
+    let head = "frame, flows;theirs^;theirs;peak^;peak;off;over^;over;off";
+    Table::new(head, sums.iter().enumerate().map(row))
 }
 
 /// ns of a frame here in a stage of theirs, or in functions of this name.
@@ -236,9 +226,8 @@ pub fn section(line: &ProfileLine) -> Markup {
         cells
     };
     let scenarios = CYCLES.lines().next().unwrap_or_default();
-    let mut head = vec!["stage", "here"];
-    head.extend(scenarios.split(',').skip(1));
-    head.push("comparable");
+    let scenarios: Vec<&str> = scenarios.split(',').skip(1).collect();
+    let head = format!("stage;here;{};comparable", scenarios.join(";"));
     let stages = published(STAGES).filter(|(name, _)| *name != SUM);
     html! {
         details {
@@ -249,7 +238,7 @@ pub fn section(line: &ProfileLine) -> Markup {
                  allocation, TX and free a 10GbE driver works there: a veth pair has no such work, so these cannot be \
                  compared."
             }
-            (Table::new(&head, stages.map(row)).markup())
+            (Table::new(&head, stages.map(row)).markup(None))
         }
     }
 }

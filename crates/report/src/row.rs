@@ -1,7 +1,7 @@
 //! A result of a record as a row: what it is about, and how its rate is to be read.
 
 use crate::number;
-use mpps_record::{RateIs, ResultLine};
+use mpps_record::{ForwardingLimit, LimitedBy, RateIs, ResultLine};
 use std::ops::Deref;
 
 /// How a result's rate, in frames/s, is to be read.
@@ -64,6 +64,24 @@ impl<'a> Row<'a> {
             (Some(RateIs::AtLeast), Some(rate)) => Reading::AtLeast(rate),
             (Some(RateIs::Below), Some(rate)) => Reading::Below(rate),
             _ => Reading::Nothing,
+        }
+    }
+
+    /// What limits the rate at overload; where that was not measured, what ended the search.
+    #[must_use]
+    pub fn limit(&self) -> &str {
+        let search = self.line.limited_by.as_ref().map(LimitedBy::as_str);
+        let overload = self.line.overload.max_forwarding_limited_by.as_ref();
+        let limit = overload.map(ForwardingLimit::as_str).or(search);
+        limit.unwrap_or("-")
+    }
+
+    /// How busy the DUT's busiest CPU was there.
+    #[must_use]
+    pub fn busy_share(&self) -> Option<f64> {
+        match self.overload.max_forwarding_fps {
+            Some(_) => self.overload.max_forwarding_busy_share,
+            None => self.dut_busiest_cpu_share,
         }
     }
 

@@ -3,17 +3,14 @@
 use crate::chart::Chart;
 use crate::doubts::Raised;
 use crate::headline::answer;
-use crate::kind::kinds;
+use crate::kind::{TrialPlot, kinds};
 use crate::machine::command;
 use crate::members;
 use crate::number;
 use crate::parts::parts;
 use crate::plots;
-use crate::profile;
-use crate::published;
 use crate::row::Row;
 use crate::sentence;
-use crate::sweep;
 use crate::table;
 use crate::trial::Figures;
 use maud::{Markup, html};
@@ -37,8 +34,7 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
                 @if let Some(heading) = heading { h3 { (heading) } }
                 (plots(part))
                 @if part.results.is_empty() || heading.is_some() { (results(part)) }
-                @for profile in &part.profiles { (profile::section(profile)) (published::section(profile)) }
-                @for line in &part.sweeps { (sweep::section(line)) }
+                @for line in kinds(part).iter().flat_map(|lines| lines.sections()) { (line) }
             }
             @if !run.trials.is_empty() { (trials(run, runs)) }
             (machine(run))
@@ -166,12 +162,16 @@ fn plots(run: &Run) -> Markup {
     let mut figures: Vec<Markup> = Vec::new();
     // Each is drawn at once: a chart of 100 000 trials takes memory.
     let mut draw = |chart: Option<Chart>| figures.extend(chart.map(|chart| chart.figure()));
+    let mut hidden = Vec::new();
     for lines in kinds(run) {
         lines.charts(run).into_iter().for_each(&mut draw);
+        if !lines.is_empty() {
+            hidden.extend(lines.hidden_plots());
+        }
     }
     let frames = frames(run);
     for frame in frames.iter().take(FRAMES) {
-        if run.profiles.is_empty() && run.sweeps.is_empty() {
+        if !hidden.contains(&TrialPlot::Search) {
             draw(plots::search(run, frame));
         }
         // Of other jobs the trials are those of several routers, or their plots are above.
@@ -180,12 +180,7 @@ fn plots(run: &Run) -> Markup {
             draw(plots::loss(run, frame));
         }
     }
-    if run.points.is_empty()
-        && run.latencies.is_empty()
-        && run.comparisons.is_empty()
-        && run.profiles.is_empty()
-        && run.sweeps.is_empty()
-    {
+    if !hidden.contains(&TrialPlot::Latency) {
         draw(plots::latency(run));
         draw(plots::latency_histogram(run));
     }
@@ -214,34 +209,13 @@ fn results(run: &Run) -> Markup {
     };
     html! {
         h3 { "Results" }
-        div.wide { table.sortable {
-            thead { tr { @for name in table.head { th { (name) } } } }
-            tbody { @for row in table.rows { tr { @for cell in row { td { (cell) } } } } }
-        } }
+        (table.markup(Some("sortable")))
     }
 }
 
 /// Columns of the table of trials.
-const COLUMNS: [&str; 18] = [
-    "trial",
-    "frame",
-    "phase",
-    "verdict",
-    "offered /s",
-    "forwarded /s",
-    "sent",
-    "unsent",
-    "lost",
-    "loss %",
-    "lost in disturbances",
-    "lost by the tester",
-    "overdue",
-    "DUT busy %",
-    "latency p50 µs",
-    "p99.9 µs",
-    "longest stall µs",
-    "length s",
-];
+const COLUMNS: &str = "trial;frame;phase;verdict;offered /s;forwarded /s;sent;unsent;lost;loss %;lost in disturbances;\
+    lost by the tester;overdue;DUT busy %;latency p50 µs;p99.9 µs;longest stall µs;length s";
 
 /// Rows of trials that a page has in all. No phone opens a page with ten times as many.
 const ROWS: usize = 10_000;
@@ -278,7 +252,7 @@ fn trials(run: &Run, runs: usize) -> Markup {
             }
             label.filter { "Show rows with " input type="search" placeholder="lossy, 64, search"; }
             div.wide { table.sortable.trials {
-                thead { tr { @for name in COLUMNS { th { (name) } } } }
+                thead { tr { @for name in COLUMNS.split(';') { th { (name) } } } }
                 tbody {
                     @for (_, trial) in shown { (row(trial, stands.contains(&trial.trial))) }
                 }

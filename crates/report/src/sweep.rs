@@ -6,18 +6,8 @@ use maud::{Markup, html};
 use mpps_record::{SweepFit, SweepLine, SweepPoint};
 
 /// A table of the points.
-pub const COLUMNS: &[&str] = &[
-    "axis",
-    "place",
-    "frame",
-    "ns a frame",
-    "95 % interval",
-    "predicted",
-    "its interval",
-    "off",
-    "role",
-    "forwarded /s",
-];
+pub const COLUMNS: &str =
+    "axis;place;frame;ns a frame;95 % interval;predicted;its interval;off;role;forwarded /s";
 
 /// The points along the axis; the first one's repetition is left aside.
 #[must_use]
@@ -196,7 +186,7 @@ pub fn section(line: &SweepLine) -> Markup {
         @for told in remarks(line) { p.note { (told) } }
         @for PaperTable { title, table, note } in published::paper_tables(line) {
             h4 { (title) }
-            (table.markup())
+            (table.markup(None))
             p.note { (note) }
         }
     }

@@ -13,19 +13,19 @@ pub struct Table {
 }
 
 impl Table {
-    /// With rows of as many cells as it has columns.
-    pub fn new(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Self {
+    /// With rows of as many cells as it has columns. Semicolons part the names in the head.
+    pub fn new(head: &str, rows: impl Iterator<Item = Vec<String>>) -> Self {
         Self {
-            head: head.iter().map(|name| (*name).to_owned()).collect(),
+            head: head.split(';').map(str::to_owned).collect(),
             rows: rows.collect(),
         }
     }
 
-    /// As a page has it.
+    /// As a page has it, of this class.
     #[must_use]
-    pub fn markup(&self) -> Markup {
+    pub fn markup(&self, class: Option<&str>) -> Markup {
         html! {
-            div.wide { table {
+            div.wide { table class=[class] {
                 thead { tr { @for cell in &self.head { th { (cell) } } } }
                 tbody { @for row in &self.rows { tr { @for cell in row { td { (cell) } } } } }
             } }

@@ -7,21 +7,13 @@ use std::path::PathBuf;
 use {
     super::quantity::budget,
     super::refusal::one_line,
-    super::{Cli, OutputArgs, PlaceArgs, SentArgs, Verb},
+    super::{Cli, OutputArgs, PlaceArgs, SentArgs},
     clap::error::{ContextKind, ErrorKind},
     clap::parser::ValueSource,
     clap::{ArgMatches, Command, CommandFactory, FromArgMatches},
     mpps_method::Span,
     std::ffi::{OsStr, OsString},
 };
-
-/// The verb.
-#[cfg(feature = "measure")]
-const VERB: &str = "compare";
-
-/// Cannot happen: the verb is that of the words that were typed.
-#[cfg(feature = "measure")]
-pub const NO_VARIANT: &str = "these are no flags of a set-up";
 
 #[cfg(feature = "measure")]
 const EXAMPLES: &str = "Examples:\n  \
@@ -165,38 +157,26 @@ struct VariantArgs {
 }
 
 #[cfg(feature = "measure")]
+impl WithSetUps for CompareArgs {
+    const VERB: &str = "compare";
+
+    fn own() -> Command {
+        VariantArgs::augment_args(Command::new(Self::VERB))
+    }
+}
+
+#[cfg(feature = "measure")]
 impl CompareArgs {
-    /// The arguments again, from all words behind the program's name, with the own flags of a variant behind those of
-    /// all, which they override.
-    ///
-    /// # Errors
-    /// One line that says what is wrong with these flags.
-    pub fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
-        match with_flags(VERB, Self::variant(), typed, flags)? {
-            Verb::Compare(args) => Ok(*args),
-            _ => Err(NO_VARIANT.to_owned()),
-        }
-    }
-
-    /// The flags that a variant can have of its own.
-    fn variant() -> Command {
-        VariantArgs::augment_args(Command::new(VERB))
-    }
-
     /// The flags of one variant as another build reads them: those of all and its own, in one list.
-    ///
-    /// # Errors
-    /// One line that says what is wrong with these flags.
     pub fn flags_of_one(typed: &[OsString], flags: &[String]) -> Result<Vec<OsString>, String> {
-        let own = Self::variant();
-        let matches = matches(VERB, own.clone(), typed, flags)?;
-        let matches = matches.subcommand_matches(VERB);
+        let own = Self::own();
+        let matches = matches::<Self>(typed, flags)?;
         let mut list = Vec::new();
         for arg in own.get_arguments() {
             let id = arg.get_id().as_str();
             let given =
                 |matches: &&ArgMatches| matches.value_source(id) == Some(ValueSource::CommandLine);
-            let Some((flag, matches)) = arg.get_long().zip(matches.filter(given)) else {
+            let Some((flag, matches)) = arg.get_long().zip(Some(&matches).filter(given)) else {
                 continue;
             };
             let mut word = OsString::from(format!("--{flag}"));
@@ -211,38 +191,33 @@ impl CompareArgs {
     }
 }
 
-/// A verb's arguments again, from all words behind the program's name, with the flags of one set-up behind those of all,
-/// which they override. `own` are the flags that a set-up can have of its own.
-///
-/// # Errors
-/// One line that says what is wrong with these flags.
+/// A verb with set-ups, each of which can have flags of its own.
 #[cfg(feature = "measure")]
-pub fn with_flags(
-    verb: &str,
-    own: Command,
-    typed: &[OsString],
-    flags: &[String],
-) -> Result<Verb, String> {
-    let matches = matches(verb, own, typed, flags)?;
-    let read = Cli::from_arg_matches(&matches).map(|cli| cli.verb);
-    read.map_err(|error| one_line(&error, &[verb.to_owned()]))
+pub trait WithSetUps: FromArgMatches {
+    /// The verb.
+    const VERB: &str;
+
+    /// The flags that a set-up can have of its own.
+    fn own() -> Command;
+
+    /// The arguments again, from all words behind the program's name, with the own flags of a set-up behind those of all,
+    /// which they override.
+    fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
+        let read = Self::from_arg_matches(&matches::<Self>(typed, flags)?);
+        read.map_err(|error| one_line(&error, &[Self::VERB.to_owned()]))
+    }
 }
 
 #[cfg(feature = "measure")]
-fn matches(
-    verb: &str,
-    own: Command,
-    typed: &[OsString],
-    flags: &[String],
-) -> Result<ArgMatches, String> {
-    let verbs = [verb.to_owned()];
-    let own = own.no_binary_name(true).disable_help_flag(true);
+fn matches<A: WithSetUps>(typed: &[OsString], flags: &[String]) -> Result<ArgMatches, String> {
+    let verbs = [A::VERB.to_owned()];
+    let own = A::own().no_binary_name(true).disable_help_flag(true);
     if let Err(error) = own.try_get_matches_from(flags) {
         let named = error.get(ContextKind::InvalidArg).map(ToString::to_string);
         let named = named.filter(|_| error.kind() == ErrorKind::UnknownArgument);
         let name = named.as_deref().and_then(|flag| flag.strip_prefix("--"));
         let all = Cli::command();
-        let all = all.find_subcommand(verb).map(Command::get_arguments);
+        let all = all.find_subcommand(A::VERB).map(Command::get_arguments);
         let is_of_all =
             (all.into_iter().flatten()).any(|arg| name.is_some() && arg.get_long() == name);
         return Err(match named {
@@ -256,9 +231,11 @@ fn matches(
     let words = std::iter::once(OsString::from("mpps"))
         .chain(typed.iter().cloned())
         .chain(own);
-    let command = Cli::command().mut_subcommand(verb, |verb| verb.args_override_self(true));
+    let command = Cli::command().mut_subcommand(A::VERB, |verb| verb.args_override_self(true));
     let matches = command.try_get_matches_from(words);
-    matches.map_err(|error| one_line(&error, &verbs))
+    let mut matches = matches.map_err(|error| one_line(&error, &verbs))?;
+    let of_verb = matches.remove_subcommand();
+    Ok(of_verb.map_or_else(ArgMatches::default, |(_, of_verb)| of_verb))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -1,18 +1,15 @@
 //! `mpps explain`.
 
-use super::compare::{NO_VARIANT, with_flags};
+use super::compare::WithSetUps;
 use super::quantity::{count, trial_length};
 use super::top::{watched_cpus, watched_time};
-use super::{OutputArgs, PlaceArgs, SentArgs, Verb};
+use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::{Args, Command};
 use mpps_lab::jobs::explain::TRIALS_MIN;
 use mpps_lab::observe::CpuSet;
 use mpps_method::Span;
 use mpps_method::sweep::{Axis, POINTS_MIN};
-use std::ffi::OsString;
 
-/// The verb.
-const VERB: &str = "explain";
 /// Trials at saturation, and pairs of them with `--against`.
 const TRIALS: [u32; 2] = [5, 20];
 
@@ -132,18 +129,13 @@ impl ExplainArgs {
         let usual = TRIALS[usize::from(self.against.is_some())];
         self.trials.unwrap_or(usual)
     }
+}
 
-    /// The arguments again, from all words behind the program's name, with the own flags of the set-up of `--against`
-    /// behind those of the explained one, which they override.
-    ///
-    /// # Errors
-    /// One line that says what is wrong with these flags.
-    pub fn with_flags(typed: &[OsString], flags: &[String]) -> Result<Self, String> {
-        let own = AgainstArgs::augment_args(Command::new(VERB));
-        match with_flags(VERB, own, typed, flags)? {
-            Verb::Explain(args) => Ok(*args),
-            _ => Err(NO_VARIANT.to_owned()),
-        }
+impl WithSetUps for ExplainArgs {
+    const VERB: &str = "explain";
+
+    fn own() -> Command {
+        AgainstArgs::augment_args(Command::new(Self::VERB))
     }
 }
 

@@ -29,9 +29,6 @@ pub struct GoalsArg(pub Vec<GoalArg>);
 const SUM_MAX: Span = Span::from_millis(24 * 3_600_000);
 
 /// Goals: a word begins one, `key=value` says more of it.
-///
-/// # Errors
-/// What to write instead.
 pub fn goals(text: &str) -> Result<GoalsArg, String> {
     let mut goals: Vec<GoalArg> = Vec::new();
     for word in text.split(',') {

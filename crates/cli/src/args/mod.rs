@@ -74,6 +74,7 @@ pub use {
     back_to_back::BurstArgs,
     bed::{BedArgs, BedVerb, CpuArgs, SetUpArgs, ShellArgs, SideArg, UpArgs},
     calibrate::CalibrateArgs,
+    compare::WithSetUps,
     doctor::DoctorArgs,
     explain::ExplainArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, RouteArgs, ShowArgs, StatsArgs},

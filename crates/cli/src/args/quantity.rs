@@ -27,9 +27,6 @@ const FRAMES_PER_S: [&str; 4] = ["frames/s", "fps", "pps", "/s"];
 const BITS_PER_S: [&str; 7] = ["bits/s", "bit/s", "b/s", "bps", "bit", "be", "b"];
 
 /// A rate in frames/s: `50000`, `50k`, `1.5M`, `1e6`, `400kpps`, `1Mfps`, in either case.
-///
-/// # Errors
-/// What to write instead.
 pub fn rate(text: &str) -> Result<Rate, String> {
     let lower = text.to_ascii_lowercase();
     let fps = number(
@@ -42,9 +39,6 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// The length of a trial: `1`, `0.2`, `200ms`, `60s`, `5m`.
-///
-/// # Errors
-/// What to write instead.
 pub fn trial_length(text: &str) -> Result<Span, String> {
     span(text)
         .filter(|span| (TRIAL_MIN..=TRIAL_MAX).contains(span))
@@ -54,9 +48,6 @@ pub fn trial_length(text: &str) -> Result<Span, String> {
 }
 
 /// A time that a measurement may take.
-///
-/// # Errors
-/// What to write instead.
 pub fn budget(text: &str) -> Result<Span, String> {
     span(text)
         .filter(|span| (BUDGET_MIN..=BUDGET_MAX).contains(span))
@@ -64,9 +55,6 @@ pub fn budget(text: &str) -> Result<Span, String> {
 }
 
 /// How long to send before frames count: as the length of a trial, or 0.
-///
-/// # Errors
-/// What to write instead.
 pub fn warm_up(text: &str) -> Result<Span, String> {
     span(text)
         .filter(|span| *span <= WARM_UP_MAX)
@@ -95,9 +83,6 @@ pub struct LossVerification {
 }
 
 /// Loss verification: `2`, or `3:100`.
-///
-/// # Errors
-/// What to write instead.
 pub fn loss_verification(text: &str) -> Result<LossVerification, String> {
     let wrong = "give how many trials a load may have, 2 or more, and after a colon how many frames one may lose \
                  and be repeated: 2, or 3:100";
@@ -113,9 +98,6 @@ pub fn loss_verification(text: &str) -> Result<LossVerification, String> {
 }
 
 /// How closely to find a rate: `1%`, or in frames/s `50k`.
-///
-/// # Errors
-/// What to write instead.
 pub fn resolution(text: &str) -> Result<Resolution, String> {
     let wrong = "give a share of the rate, such as 1% (above 0, below 100), or frames per second such as 50k";
     if let Some(percent) = text.strip_suffix('%') {
@@ -131,9 +113,6 @@ pub fn resolution(text: &str) -> Result<Resolution, String> {
 }
 
 /// The speed of a link in bit/s: `10G`, `2.5G`, `100M`, `25Gbit/s`, `25GbE`. `25GB` would be octets and is refused.
-///
-/// # Errors
-/// What to write instead.
 pub fn link_speed(text: &str) -> Result<LinkSpeed, String> {
     let octets = ["B", "B/s", "Bps"].iter().any(|unit| text.ends_with(unit));
     let lower = text.to_ascii_lowercase();
@@ -147,9 +126,6 @@ pub fn link_speed(text: &str) -> Result<LinkSpeed, String> {
 }
 
 /// A PCI Express link: `3x8` is eight lanes of generation 3.
-///
-/// # Errors
-/// What to write instead.
 pub fn pcie(text: &str) -> Result<Bus, String> {
     let wrong = "give generation and lanes, such as 3x8 or 4x16";
     let (generation, lanes) = text.split_once('x').ok_or(wrong)?;
@@ -158,9 +134,6 @@ pub fn pcie(text: &str) -> Result<Bus, String> {
 }
 
 /// What a memory moves: `25.6G` octets/s, or `1600x64`: a clock in MHz, both edges used, and a width in bits.
-///
-/// # Errors
-/// What to write instead.
 pub fn memory_bandwidth(text: &str) -> Result<MemoryBandwidth, String> {
     let wrong = "give octets per second, such as 25.6G, or a double data rate bus such as 1600x64 (MHz, bits)";
     let bandwidth = match text.split_once('x') {
@@ -181,9 +154,6 @@ pub fn memory_bandwidth(text: &str) -> Result<MemoryBandwidth, String> {
 }
 
 /// A count: `1000`, `10k`, `4M`.
-///
-/// # Errors
-/// What to write instead.
 pub fn count(text: &str) -> Result<u64, String> {
     number(text, &[("k", 1e3), ("K", 1e3), ("M", 1e6)])
         .filter(|value| value.fract() == 0.0 && *value < 1e15)
@@ -192,9 +162,6 @@ pub fn count(text: &str) -> Result<u64, String> {
 }
 
 /// What to predict: `freq=3.6GHz,cores=8,routes=2M`.
-///
-/// # Errors
-/// What to write instead.
 pub fn what_if(text: &str) -> Result<WhatIf, String> {
     let mut asked = WhatIf::default();
     for part in text.split(',') {
@@ -223,9 +190,6 @@ pub fn what_if(text: &str) -> Result<WhatIf, String> {
 }
 
 /// A network: `192.0.2.0/24`, `2001:db8::/32`; an address is one of its own.
-///
-/// # Errors
-/// What to write instead.
 pub fn prefix(text: &str) -> Result<IpNet, String> {
     let network = text.parse::<IpNet>().ok();
     let address = || text.parse::<IpAddr>().ok().map(IpNet::from);
@@ -236,9 +200,6 @@ pub fn prefix(text: &str) -> Result<IpNet, String> {
 }
 
 /// A count of routes: `0`, `10k`, or `full` for all there are ([`FULL`]).
-///
-/// # Errors
-/// What to write instead.
 pub fn routes(text: &str) -> Result<u64, String> {
     if text == "full" {
         return Ok(FULL);
@@ -247,9 +208,6 @@ pub fn routes(text: &str) -> Result<u64, String> {
 }
 
 /// Number of a routing table of the kernel's: 1 to 2^32-1.
-///
-/// # Errors
-/// What to write instead.
 pub fn routing_table(text: &str) -> Result<u32, String> {
     text.parse()
         .ok()
@@ -258,9 +216,6 @@ pub fn routing_table(text: &str) -> Result<u32, String> {
 }
 
 /// How old something is: `30d`, `12h`, `8w`. A number alone says nothing.
-///
-/// # Errors
-/// What to write instead.
 pub fn age(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 3] = [("h", 3_600.0), ("d", 86_400.0), ("w", 604_800.0)];
     let seconds = number(text, &UNITS).filter(|_| text.ends_with(char::is_alphabetic));

@@ -11,9 +11,6 @@ const RING: u64 = 4096;
 const RING_MAX: u64 = 1 << 20;
 
 /// The pair, from `key=value` with commas between.
-///
-/// # Errors
-/// What to write instead.
 pub fn simulated(text: &str) -> Result<Properties, String> {
     let mut pair = Properties {
         ring: RING,

@@ -21,9 +21,6 @@ use std::path::Path;
 /// What the lines of one kind come to.
 pub trait Outcome: Answers {
     /// The result in JSON, behind what all results have.
-    ///
-    /// # Errors
-    /// None that can happen: all of it is text and numbers.
     fn document(&self, _run: &Run, _view: &View<'_>) -> Result<Value> {
         Ok(json!({ "results": self.values() }))
     }
@@ -66,21 +63,7 @@ pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 
 /// All kinds of answers.
 fn kinds(run: &Run) -> [&dyn Outcome; 13] {
-    [
-        &run.results,
-        &run.points,
-        &run.calibrations,
-        &run.loads,
-        &run.curves,
-        &run.overloads,
-        &run.latencies,
-        &run.bursts,
-        &run.recoveries,
-        &run.resets,
-        &run.profiles,
-        &run.sweeps,
-        &run.comparisons,
-    ]
+    mpps_record::answers!(run)
 }
 
 /// The kind of a run's results; where it has none, that of its verb. `None` of a suite, which has several.
@@ -230,9 +213,6 @@ impl<'a> View<'a> {
     }
 
     /// Puts a result in JSON on stdout: a verb's own behind what all results have.
-    ///
-    /// # Errors
-    /// None that can happen: all of it is text and numbers.
     fn print_json(&self, run: &Run, own: &Value) -> Result<()> {
         let begin = run.begin.as_ref();
         terminal::out(&json(&Document {
@@ -268,9 +248,6 @@ impl<'a> View<'a> {
 }
 
 /// A result in JSON, as people and programs read it.
-///
-/// # Errors
-/// None that can happen: all of it is text and numbers.
 pub fn json(document: &impl Serialize) -> Result<String> {
     Ok(serde_json::to_string_pretty(document)? + "\n")
 }

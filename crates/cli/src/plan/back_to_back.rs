@@ -13,9 +13,6 @@ pub type BurstPlan = Planned<back_to_back::BurstPlan>;
 
 impl BurstPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &BurstArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, None)?;
         let measurement = ThroughputPlan {

@@ -31,9 +31,6 @@ pub struct CalibrationPlan {
 
 impl CalibrationPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &CalibrateArgs) -> Result<Self> {
         let bed = match &args.kept_bed {
             Some(name) => BedChoice::Kept(bed_name(name)?),
@@ -66,9 +63,6 @@ impl CalibrationPlan {
     }
 
     /// Whether faults can be planted on a bed that somebody else has planned.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn check_bed(&self, name: &str, bed: &BedPlan) -> Result<()> {
         let (low, high) = (RX_RING_RANGE.start(), RX_RING_RANGE.end());
         ensure!(

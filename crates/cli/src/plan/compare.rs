@@ -2,7 +2,7 @@
 
 use super::sending::Sending;
 use super::{BedChoice, BedWish, DestinationPlan};
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::DutPlan;
 use mpps_lab::jobs::compare;
@@ -60,9 +60,6 @@ pub struct BinaryPlan {
 impl ComparePlan {
     /// What the arguments mean. `typed` are all words behind the program's name, from which each variant is read again
     /// with its own flags behind them.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &CompareArgs, typed: &[OsString]) -> Result<Self> {
         let none = NONE.to_owned();
         let binaries = [&args.a_binary, &args.b_binary].map(Option::as_deref);
@@ -168,9 +165,6 @@ pub struct SetUp {
 
 impl SetUp {
     /// Nothing, a script or flags, perhaps with a name before it.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn read(typed: &str) -> Result<Self> {
         let (name, set_up) = match typed.split_once('=') {
             Some((name, set_up)) if is_name(name) && !Path::new(typed).exists() => {

@@ -28,9 +28,6 @@ pub struct DestinationPlan {
 
 impl DestinationPlan {
     /// What the arguments mean with this traffic; `None`: one destination, the tester's own address.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn from_args(args: &DestinationArgs, traffic: &Traffic) -> Result<Option<Self>> {
         // Clap's `requires` would not see a table given once for all variants of a comparison.
         ensure!(

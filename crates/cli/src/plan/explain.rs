@@ -2,8 +2,8 @@
 
 use super::compare::{SetUp, stem};
 use super::sending::Sending;
-use super::{BedChoice, BedWish, DestinationPlan};
-use crate::args::ExplainArgs;
+use super::{BedChoice, BedWish, Planned};
+use crate::args::{ExplainArgs, WithSetUps};
 use anyhow::{Context, Error, Result, bail, ensure};
 use mpps_lab::bed::Front;
 use mpps_lab::jobs::JobError;
@@ -12,19 +12,11 @@ use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
 use std::ffi::OsString;
 
 /// Where, what, and through which routes.
-#[derive(Debug)]
-pub struct ExplainPlan {
-    /// Where.
-    pub bed: BedChoice,
-    /// What.
-    pub offer: explain::ExplainPlan,
-    /// Routes to load into the DUT, and destinations to draw from them.
-    pub destinations: Option<DestinationPlan>,
-}
+pub type ExplainPlan = Planned<explain::ExplainPlan>;
 
-/// The set-up to explain it against.
+/// The set-up that another one is explained against.
 #[derive(Debug)]
-pub struct AgainstPlan {
+pub struct Baseline {
     /// What the explained one is called.
     pub explained: String,
     /// What this one is called.
@@ -37,13 +29,10 @@ pub struct AgainstPlan {
 
 impl ExplainPlan {
     /// What the arguments mean, and those of the set-up of `--against`. `typed` are all words behind the program's name.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
-    pub fn new(args: &ExplainArgs, typed: &[OsString]) -> Result<(Self, Option<AgainstPlan>)> {
+    pub fn new(args: &ExplainArgs, typed: &[OsString]) -> Result<(Self, Option<Baseline>)> {
         let plan = Self::from_args(args)?;
         let against = args.against.as_deref().map(|set_up| {
-            let against = AgainstPlan::new(set_up, &plan, typed);
+            let against = Baseline::new(set_up, &plan, typed);
             against.with_context(|| format!("--against \"{set_up}\""))
         });
         Ok((plan, against.transpose()?))
@@ -88,7 +77,7 @@ impl ExplainPlan {
     }
 }
 
-impl AgainstPlan {
+impl Baseline {
     fn new(typed_set_up: &str, explained: &ExplainPlan, typed: &[OsString]) -> Result<Self> {
         let set_up = SetUp::read(typed_set_up)?;
         let flags = set_up.flags.clone();

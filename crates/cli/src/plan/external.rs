@@ -6,9 +6,6 @@ use mpps_lab::bed::{Dual, DutPlan, ExternalEnd, ExternalPlan, usual_addresses};
 use std::net::IpAddr;
 
 /// What the flags put under test: a router of ours without `--external`.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn dut(typed: &PortArgs, traffic: &TrafficArgs) -> Result<DutPlan> {
     let Some(pair) = &typed.external else {
         return Ok(DutPlan::Kernel);

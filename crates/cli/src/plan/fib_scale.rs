@@ -41,9 +41,6 @@ pub struct FibScalePlan {
 
 impl FibScalePlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &FibScaleArgs) -> Result<Self> {
         let scale = &args.scale;
         let draw = scale.draw.unwrap_or_default();

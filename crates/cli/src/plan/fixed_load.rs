@@ -12,9 +12,6 @@ pub type TrialPlan = Planned<FixedLoadPlan>;
 
 impl TrialPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &TrialArgs) -> Result<Self> {
         for load in &args.rate {
             ensure!(

@@ -13,9 +13,6 @@ pub type LatencyPlan = Planned<latency::LatencyPlan>;
 
 impl LatencyPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &LatencyArgs) -> Result<Self> {
         let at = |load: &LatencyLoad| match (load, args.throughput) {
             (LatencyLoad::At(rate), _) => Some(*rate),

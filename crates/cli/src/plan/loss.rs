@@ -12,9 +12,6 @@ use mpps_lab::search::saturation::SENDER_MAX;
 use mpps_method::{Accept, Rate, Resolution, SearchPlan, Span};
 
 /// What the arguments mean; a lasting overload, where that is asked for instead.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn loss(args: &LossArgs) -> Result<(Planned<LossPlan>, Option<LastingPlan>)> {
     if let Some(rate) = args.max_rate {
         let lowest = Rate::from_fps(rate.fps() * args.step);

@@ -12,9 +12,6 @@ pub type RecoveryPlan = Planned<recovery::RecoveryPlan>;
 
 impl RecoveryPlan {
     /// What the arguments mean.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &RecoveryArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, None)?;
         ensure!(recovery::can_step(&sending.traffic), JobError::NoStep);

@@ -14,9 +14,6 @@ pub type ResetPlan = Planned<reset::ResetPlan>;
 
 impl ResetPlan {
     /// What the arguments mean. A kept bed tells later whether it has a set-up script.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(args: &ResetArgs) -> Result<Self> {
         let sending = Sending::new(&args.sent, &args.place, None)?;
         ensure!(
@@ -52,9 +49,6 @@ impl ResetPlan {
 }
 
 /// Whether these can be reset on a bed with a set-up script, or without.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn check(parts: &[Part], scripted: bool, away: &Away) -> Result<()> {
     match (&away.process, parts.contains(&Part::Process)) {
         (None, true) => bail!("--reset process: name it with --process, and give --process-start"),

@@ -15,9 +15,6 @@ const SIZES: &str = "128,256,512,1024,1280,1518";
 const QUICK_SIZES: &str = "512,1518";
 
 /// What the arguments mean.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn suite(args: &SuiteArgs) -> Result<Planned<Suite>> {
     let mut parts = parts(&args.only, &args.except)?;
     let mut sending = Sending::new(&args.sent, &args.place, None)?;

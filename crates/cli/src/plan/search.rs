@@ -17,9 +17,6 @@ const BISECTION_RESOLUTION: Resolution = Resolution::Fraction(0.01);
 const TRIALS_PER_LOAD: u32 = 3;
 
 /// The search, checked between these loads.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn search(args: &SearchArgs, minimum: Rate, maximum: Option<Rate>) -> Result<SearchPlan> {
     let plan = match kind(args)? {
         KindArg::Mlr => mlr(args),

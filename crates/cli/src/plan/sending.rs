@@ -27,9 +27,6 @@ pub struct Sending {
 
 impl Sending {
     /// What the arguments mean; `pair` where the verb can be simulated.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn new(sent: &SentArgs, place: &PlaceArgs, pair: Option<&SimulateArgs>) -> Result<Self> {
         let ports = &place.ports;
         let simulated = pair
@@ -57,9 +54,6 @@ impl Sending {
     }
 
     /// A search with these frames.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn measurement(&self, search: &SearchArgs) -> Result<ThroughputPlan> {
         Ok(ThroughputPlan {
             port: self.port,
@@ -79,9 +73,6 @@ impl Sending {
 }
 
 /// The frame sizes, and all that stays the same over them.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn frames(typed: &TrafficArgs, port: PortKind) -> Result<(Vec<FrameSpec>, Traffic)> {
     let sizes = traffic::sizes(typed, port)?;
     let traffic = Traffic {

@@ -13,9 +13,6 @@ const LARGER: [u16; 2] = [594, 1518];
 const LIVE_FRAME_MAX: u16 = 3400;
 
 /// The frame sizes to measure one after the other.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn sizes(typed: &TrafficArgs, port: PortKind) -> Result<Vec<FrameSpec>> {
     let (family, transport) = (family(typed), typed.l4);
     let least = family.frame_min(transport);
@@ -69,9 +66,6 @@ fn family(typed: &TrafficArgs) -> Family {
 }
 
 /// All that stays the same over the sizes.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn from_args(typed: &TrafficArgs, sizes: &[FrameSpec]) -> Result<Traffic> {
     let flows = FlowPlan::new(typed.flows, family(typed)).with_context(|| "--flows")?;
     ensure!(

@@ -3,7 +3,7 @@
 use super::bed::script;
 use super::result::doubt;
 use super::words;
-use crate::plan::AgainstPlan;
+use crate::plan::Baseline;
 use mpps_lab::bed::Bed;
 use mpps_lab::jobs::explain::SizeProfile;
 use mpps_lab::observe::Observed;
@@ -34,7 +34,7 @@ pub fn watched_line(cpus: &[usize], observed: Observed) -> ProfileLine {
 
 /// The line of a frame size, with the set-up that it is explained against and its bed.
 #[must_use]
-pub fn profile_line(size: &SizeProfile, against: Option<(&AgainstPlan, &Bed)>) -> ProfileLine {
+pub fn profile_line(size: &SizeProfile, against: Option<(&Baseline, &Bed)>) -> ProfileLine {
     let mut line = ProfileLine {
         receiver: size.receiver.map(Into::into),
         limited_by: size.limited_by.map(words::limited_by),

@@ -19,7 +19,7 @@ use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
-use mpps_method::Rate;
+use mpps_method::{Rate, Span};
 use mpps_record::{FixedLoads, Plan, Scale};
 use mpps_report::number::{percent_given, percent_or_under as percent};
 
@@ -38,6 +38,30 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
+    /// One that offers these loads for so long and so often, to one frame size after the other.
+    fn of_sizes(
+        name: &'static str,
+        plan: &'a ThroughputPlan,
+        rule: String,
+        (loads, time, trials): (Vec<String>, Span, u32),
+    ) -> Self {
+        let fixed = FixedLoads {
+            loads,
+            time_ns: time.as_nanos(),
+            trials,
+        };
+        Self {
+            name,
+            traffic: &plan.traffic,
+            receiver: plan.receiver,
+            rule,
+            plan: Plan {
+                fixed: Some(fixed),
+                ..sent(&plan.sizes, &plan.traffic)
+            },
+        }
+    }
+
     /// `mpps throughput`; what every result is expected to reach.
     #[must_use]
     pub fn throughput(plan: &'a ThroughputPlan, expected: Option<Rate>) -> Self {
@@ -78,23 +102,16 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn loss(plan: &'a LossPlan) -> Self {
         let (measurement, time) = (&plan.measurement, plan.time());
-        Self {
-            name: "loss",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!(
-                "trials of {time}, down in steps of {} until two loads in a row lose nothing",
-                percent(plan.step)
-            ),
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: plan.shares().map(percent).collect(),
-                    time_ns: time.as_nanos(),
-                    trials: 1,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        let rule = format!(
+            "trials of {time}, down in steps of {} until two loads in a row lose nothing",
+            percent(plan.step)
+        );
+        Self::of_sizes(
+            "loss",
+            measurement,
+            rule,
+            (plan.shares().map(percent).collect(), time, 1),
+        )
     }
 
     /// `mpps loss --overload`.
@@ -105,23 +122,11 @@ impl<'a> Job<'a> {
             Overload::Times(factor) => format!("{factor} times the maximum forwarding rate"),
             Overload::Max => "all that the tester can offer".to_owned(),
         };
-        Self {
-            name: "loss",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!(
-                "{lasts} of {load}, then {} of half of its maximum",
-                plan.after()
-            ),
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: vec![load],
-                    time_ns: lasts.as_nanos(),
-                    trials: 1,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        let rule = format!(
+            "{lasts} of {load}, then {} of half of its maximum",
+            plan.after()
+        );
+        Self::of_sizes("loss", measurement, rule, (vec![load], lasts, 1))
     }
 
     /// `mpps latency`.
@@ -133,21 +138,10 @@ impl<'a> Job<'a> {
             LatencyLoad::At(rate) => rate.to_string(),
         });
         let loads: Vec<String> = loads.collect();
-        Self {
-            name: "latency",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!("{}, {time} each through router and wire", loads.join(", ")),
-            plan: Plan {
-                search: plan.searches().then(|| search(measurement)),
-                fixed: Some(FixedLoads {
-                    loads,
-                    time_ns: time.as_nanos(),
-                    trials: 1,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        let rule = format!("{}, {time} each through router and wire", loads.join(", "));
+        let mut job = Self::of_sizes("latency", measurement, rule, (loads, time, 1));
+        job.plan.search = plan.searches().then(|| search(measurement));
+        job
     }
 
     /// `mpps back-to-back`.
@@ -155,20 +149,13 @@ impl<'a> Job<'a> {
     pub fn burst(plan: &'a BurstPlan) -> Self {
         let (measurement, repeats) = (&plan.measurement, plan.repeats);
         let longest = measurement.search.final_trial();
-        Self {
-            name: "back-to-back",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!("{repeats} searches, bursts of {longest} at most"),
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: vec!["bursts".to_owned()],
-                    time_ns: longest.as_nanos(),
-                    trials: repeats,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        let rule = format!("{repeats} searches, bursts of {longest} at most");
+        Self::of_sizes(
+            "back-to-back",
+            measurement,
+            rule,
+            (vec!["bursts".to_owned()], longest, repeats),
+        )
     }
 
     /// `mpps recovery`.
@@ -176,27 +163,25 @@ impl<'a> Job<'a> {
     pub fn recovery(plan: &'a RecoveryPlan) -> Self {
         let measurement = &plan.measurement;
         let (overload, after) = (plan.overload, plan.after);
-        Self {
-            name: "recovery",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!(
-                "{} times {overload} of 110 % of the throughput, then {after} of half of that",
-                plan.trials
+        let rule = format!(
+            "{} times {overload} of 110 % of the throughput, then {after} of half of that",
+            plan.trials
+        );
+        let mut job = Self::of_sizes(
+            "recovery",
+            measurement,
+            rule,
+            (
+                vec![
+                    "110 % of the throughput".to_owned(),
+                    "half of that".to_owned(),
+                ],
+                overload,
+                plan.trials,
             ),
-            plan: Plan {
-                search: Some(search(measurement)),
-                fixed: Some(FixedLoads {
-                    loads: vec![
-                        "110 % of the throughput".to_owned(),
-                        "half of that".to_owned(),
-                    ],
-                    time_ns: overload.as_nanos(),
-                    trials: plan.trials,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        );
+        job.plan.search = Some(search(measurement));
+        job
     }
 
     /// `mpps reset`.
@@ -217,23 +202,11 @@ impl<'a> Job<'a> {
             [] => "all that the bed has".to_owned(),
             _ => parts.join(", "),
         };
-        Self {
-            name: "reset",
-            traffic: &measurement.traffic,
-            receiver: measurement.receiver,
-            rule: format!(
-                "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
-                plan.trials
-            ),
-            plan: Plan {
-                fixed: Some(FixedLoads {
-                    loads: vec![load],
-                    time_ns: time.as_nanos(),
-                    trials: plan.trials,
-                }),
-                ..sent(&measurement.sizes, &measurement.traffic)
-            },
-        }
+        let rule = format!(
+            "{} each of {parts}{process}, held for {hold}, in {time} at {load}",
+            plan.trials
+        );
+        Self::of_sizes("reset", measurement, rule, (vec![load], time, plan.trials))
     }
 
     /// `mpps explain`.

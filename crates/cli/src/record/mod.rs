@@ -95,9 +95,6 @@ impl Record {
     }
 
     /// Opens the record the user named, or the run's own in its usual place.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn open_for(run: &str, named: Option<&Path>) -> Result<Self> {
         let (path, opened) = match named {
             Some(path) => (path.to_owned(), Self::open(path, run)),

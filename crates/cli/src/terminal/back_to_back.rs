@@ -1,7 +1,7 @@
 //! The bursts of `mpps back-to-back`: a sentence for each frame size, then its searches.
 
 use super::doubts::Doubted;
-use super::{columns, grouped};
+use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{BurstLine, BurstSearch, Run};
@@ -18,11 +18,8 @@ impl Outcome for Vec<BurstLine> {
             format!("Back-to-back frames (RFC 2544 section 26.4, RFC 9004)\n\n{machine}\n");
         for size in self {
             let _ = writeln!(text, "\n{}.", sentence::burst(size));
-            if !size.searches.is_empty() {
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                rows.extend((1..).zip(&size.searches).map(row));
-                text += &format!("\nFrames\n{}", columns(&rows, &[]));
-            }
+            let rows = (1..).zip(&size.searches).map(row);
+            text += &part("Frames\n", HEAD, rows, &[]);
             text += &remarks(size);
         }
         text + &Doubted::new(self).lines(verbose)

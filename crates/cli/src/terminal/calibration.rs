@@ -1,6 +1,6 @@
 //! The table of a calibration: what was planted, what was found, whether they agree.
 
-use super::{columns, grouped};
+use super::{grouped, headed};
 use mpps_record::CalibrationLine;
 use std::fmt::Write;
 
@@ -18,12 +18,10 @@ const WORDS: [usize; 3] = [0, 4, 5];
 /// The table, and what it says of the meter.
 #[must_use]
 pub fn calibration(rows: &[CalibrationLine]) -> String {
-    let head = std::iter::once(HEAD.map(str::to_owned));
-    let lines: Vec<[String; 6]> = head.chain(rows.iter().map(cells)).collect();
     let mut text = String::from(
         "Calibration (64-octet frames, 1 flow; each fault is planted by a program that keeps its own count)\n\n",
     );
-    text += &columns(&lines, &WORDS);
+    text += &headed(HEAD, rows.iter().map(cells), &WORDS);
     let named = |wanted: fn(&&CalibrationLine) -> bool| -> Vec<&str> {
         let rows = rows.iter().filter(wanted);
         rows.map(|row| row.fault.as_str()).collect()

@@ -1,5 +1,29 @@
 //! Every table of this program: columns as wide as their widest cell, words to the left and numbers to the right.
 
+/// Rows under this head.
+pub fn headed<const N: usize>(
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    left: &[usize],
+) -> String {
+    let head = std::iter::once(head.map(str::to_owned));
+    columns(&head.chain(rows).collect::<Vec<_>>(), left)
+}
+
+/// The same behind an empty line and a title; nothing without rows.
+pub fn part<const N: usize>(
+    title: &str,
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    left: &[usize],
+) -> String {
+    let mut rows = rows.into_iter().peekable();
+    match rows.peek() {
+        Some(_) => format!("\n{title}{}", headed(head, rows, left)),
+        None => String::new(),
+    }
+}
+
 /// The rows, the head first; `left` names the columns of words.
 #[must_use]
 pub fn columns<R: AsRef<[String]>>(rows: &[R], left: &[usize]) -> String {

@@ -1,7 +1,7 @@
 //! A comparison: a sentence for each variant against the first one, then what each forwards and costs.
 
 use super::doubts::Doubted;
-use super::{columns, percent, route_changes};
+use super::{headed, percent, route_changes};
 use mpps_record::{ComparisonLine, Difference, Finding, Interval, ToldBy, Variant};
 use mpps_report::number::{self, Known};
 use std::fmt::Write;
@@ -40,9 +40,8 @@ pub fn comparison(line: &ComparisonLine, verbose: bool) -> String {
         &format!("at {fixed}"),
         "turns",
     ];
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(line.variants.iter().map(|variant| row(variant, verbose)));
-    let _ = writeln!(text, "\n{}", columns(&rows, &[0]).trim_end());
+    let rows = line.variants.iter().map(|variant| row(variant, verbose));
+    let _ = writeln!(text, "\n{}", headed(head, rows, &[0]).trim_end());
     let _ = writeln!(
         text,
         "ns a frame: CPU time at overload, and at the fixed load of {fixed} frames/s"

@@ -1,25 +1,22 @@
 //! The profiles of `mpps explain`: a sentence for each frame size, then its time by stage and by cause.
 
-use super::columns;
 use super::doubts::Doubted;
 use super::explained_against::explained_against;
 use super::watched::page;
-use super::wrap::wrap;
+use super::wrap::prose;
+use super::{columns, headed, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{
     Evidence, FunctionCost, Hardware, Interval, PartCost, ProfileLine, ProfiledLoad, Run,
 };
 use mpps_report::{number, profile};
-use std::fmt::Write;
 
 /// Parts named in the first sentence.
 const NAMED: usize = 4;
 /// Functions named for a part, and columns for them.
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
-/// Columns of prose.
-pub(super) const WIDTH: usize = 80;
 
 impl Outcome for Vec<ProfileLine> {
     /// All frame sizes, under the machine they were measured on, then the doubts.
@@ -53,12 +50,11 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     let limit = size.limit_text.as_deref().unwrap_or_default();
     let mut text = match (size.loads.first(), &size.against) {
         (Some(saturated), Some(against)) => {
-            explained_against(size, saturated, against, verbose)
-                + &wrap(&format!("\n{limit}.\n"), WIDTH)
+            explained_against(size, saturated, against, verbose) + &prose(&format!("\n{limit}.\n"))
         }
         (Some(saturated), None) => {
             let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(saturated));
-            wrap(&sentence, WIDTH) + &tables(saturated, verbose)
+            prose(&sentence) + &tables(saturated, verbose)
         }
         (None, _) => format!("\n{name}: not measured.\n"),
     };
@@ -67,7 +63,7 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     }
     text += &size.evidence.as_ref().map_or(String::new(), evidence);
     for line in remarks(size) {
-        text += &wrap(&format!("\n{line}\n"), WIDTH);
+        text += &prose(&format!("\n{line}\n"));
     }
     text
 }
@@ -178,8 +174,7 @@ fn loads(loads: &[ProfiledLoad]) -> String {
         "samples see",
     ];
     let number = |of: Option<f64>| of.map_or("-".to_owned(), |of| format!("{of:.4}"));
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(loads.iter().map(|load| {
+    let rows = loads.iter().map(|load| {
         [
             number::rate(load.forwarding_fps.median),
             number::percent(load.busy_share),
@@ -188,8 +183,8 @@ fn loads(loads: &[ProfiledLoad]) -> String {
             number(load.polls_per_frame),
             load.seen_share.map_or("-".to_owned(), number::percent),
         ]
-    }));
-    format!("\n{}", columns(&rows, &[]))
+    });
+    part("", head, rows, &[])
 }
 
 /// What the router's CPUs did at saturation, what was dropped, and where locks are waited for.
@@ -202,8 +197,7 @@ fn evidence(found: &Evidence) -> String {
         "wake-ups/s",
         "busy",
     ];
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(found.cpus.iter().map(|cpu| {
+    let rows = found.cpus.iter().map(|cpu| {
         [
             cpu.cpu.to_string(),
             format!("{:.0}", cpu.interrupts_per_s),
@@ -213,30 +207,24 @@ fn evidence(found: &Evidence) -> String {
             format!("{:.0}", cpu.wake_ups_per_s),
             number::percent(cpu.busy_share),
         ]
-    }));
-    let mut text = format!("\n{}", columns(&rows, &[]));
-    if !found.drops.is_empty() {
-        let mut rows = vec![["dropped at", "reason", "frames", "of all"].map(str::to_owned)];
-        rows.extend(found.drops.iter().map(|drops| {
-            let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
-            let frames = number::spaced(drops.frames);
-            [
-                drops.place.clone(),
-                reason,
-                frames,
-                number::percent_or_under(drops.share),
-            ]
-        }));
-        let _ = write!(text, "\n{}", columns(&rows, &[0, 1]));
-    }
+    });
+    let mut text = format!("\n{}", headed(head, rows, &[]));
+    let drops = found.drops.iter().map(|drops| {
+        let reason = drops.reason.as_deref().unwrap_or("-").to_owned();
+        let frames = number::spaced(drops.frames);
+        let share = number::percent_or_under(drops.share);
+        [drops.place.clone(), reason, frames, share]
+    });
+    let head = ["dropped at", "reason", "frames", "of all"];
+    text += &part("", head, drops, &[0, 1]);
     if let Some(locked) = &found.locks_in {
         let line = format!(
             "\nMost time in locks: {:.0} ns, in {}.\n",
             locked.ns.median, locked.part
         );
-        text += &wrap(&line, WIDTH);
+        text += &prose(&line);
     }
-    text + &wrap(&format!("\n{}\n", hardware(&found.hardware)), WIDTH)
+    text + &prose(&format!("\n{}\n", hardware(&found.hardware)))
 }
 
 /// What the PMU counted for a frame, and power.

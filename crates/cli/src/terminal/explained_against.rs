@@ -1,8 +1,7 @@
 //! What one set-up takes more than another that took turns with it, by stage and by cause.
 
 use super::columns;
-use super::explained::WIDTH;
-use super::wrap::wrap;
+use super::wrap::prose;
 use mpps_record::{PartChange, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad};
 use mpps_report::{number, profile, profile_change};
 use std::fmt::Write;
@@ -20,7 +19,7 @@ pub fn explained_against(
 ) -> String {
     let frame = number::frame(&size.frame);
     let told = format!("\n{frame}: {}.\n", profile_change::against(against));
-    let mut text = wrap(&told, WIDTH);
+    let mut text = prose(&told);
     let Some(change) = &against.change else {
         return text;
     };
@@ -51,7 +50,7 @@ pub fn explained_against(
         "\n*: the bed's own. Intervals of all stages hold together in 19 of 20 comparisons, and those of all causes. {} pairs of neighbouring trials count, {left_out} do not.\n",
         pairs.counted
     );
-    text + &wrap(&foot, WIDTH)
+    text + &prose(&foot)
 }
 
 fn row(change: &PartChange, own: f64, base: f64) -> [String; 6] {

@@ -10,7 +10,7 @@ pub use json::{cleared_json, contents_json, fib_stats_json, loaded_json};
 pub use loaded::{RoutesLoaded, left_out, loaded};
 pub use stats::fib_stats;
 
-use super::{columns, grouped};
+use super::{columns, grouped, headed};
 use mpps_lab::fib::{Cleared, MAIN_TABLE, PROTOCOL};
 
 /// A routing table as iproute2 calls it.

@@ -1,7 +1,7 @@
 //! The latencies of `mpps latency`: a sentence for each frame size, then its table.
 
-use super::columns;
 use super::doubts::Doubted;
+use super::part;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{LatencyLine, LatencyLoad, LatencyTimes, PathLatency, Percentile, Run, Verdict};
@@ -23,11 +23,8 @@ impl Outcome for Vec<LatencyLine> {
         );
         for size in self {
             let _ = writeln!(text, "\n{}.", sentence::latency(size));
-            if !size.loads.is_empty() {
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                rows.extend(size.loads.iter().flat_map(rows_of));
-                text += &format!("\nTimes in µs\n{}", columns(&rows, &[2]));
-            }
+            let rows = size.loads.iter().flat_map(rows_of);
+            text += &part("Times in µs\n", HEAD, rows, &[2]);
             text += &remarks(size);
         }
         let known = |size: &&LatencyLine| !size.loads.is_empty() || !size.doubts.is_empty();

@@ -1,7 +1,7 @@
 //! The curves of `mpps loss`: a sentence for each frame size, then its table.
 
 use super::doubts::Doubted;
-use super::{columns, grouped, percent};
+use super::{grouped, part, percent};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, View, is_simulated, machine, worst};
 use anyhow::Result;
@@ -49,11 +49,7 @@ impl Outcome for Vec<CurveLine> {
         let _ = writeln!(text, "\n{machine}");
         for curve in self {
             let _ = writeln!(text, "\n{}", sentence::curve(curve));
-            if !curve.loads.is_empty() {
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                rows.extend(curve.loads.iter().map(row));
-                text += &format!("\n{}", columns(&rows, &[0]));
-            }
+            text += &part("", HEAD, curve.loads.iter().map(row), &[0]);
             text += &remarks(curve, verbose);
         }
         let known = |curve: &&CurveLine| !curve.loads.is_empty() || !curve.doubts.is_empty();

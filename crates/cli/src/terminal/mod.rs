@@ -76,7 +76,7 @@ pub use {
 
 pub use crate::print::{error, lost_output, note, out};
 
-use columns::columns;
+use columns::{columns, headed, part};
 use table::table;
 
 #[cfg(all(test, feature = "measure"))]

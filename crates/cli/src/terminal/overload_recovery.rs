@@ -1,7 +1,7 @@
 //! The recoveries of `mpps recovery`: a sentence for each frame size, then its trials.
 
 use super::doubts::Doubted;
-use super::{columns, grouped};
+use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{Recovered, RecoveryLine, RecoveryTrial, Run};
@@ -18,11 +18,7 @@ impl Outcome for Vec<RecoveryLine> {
         let _ = writeln!(text, "\n\n{machine}");
         for size in self {
             let _ = writeln!(text, "\n{}.", sentence::recovery(size));
-            if !size.trials.is_empty() {
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                rows.extend(size.trials.iter().map(row));
-                text += &format!("\n{}", columns(&rows, &[1, 4]));
-            }
+            text += &part("", HEAD, size.trials.iter().map(row), &[1, 4]);
             text += &remarks(size.trials.iter(), size.why.as_ref(), verbose);
         }
         text + &Doubted::new(self).lines(verbose)

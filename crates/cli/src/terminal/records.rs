@@ -1,7 +1,7 @@
 //! The records of a folder: a row a run.
 
-use super::columns;
 use super::document::document;
+use super::headed;
 use crate::records::{Kept, Shelf};
 use mpps_record::{Run, RunLine};
 use mpps_report::number::{Known, plural};
@@ -26,16 +26,14 @@ const WIDTH: usize = 44;
 /// A table, newest first, then what is beside the records.
 #[must_use]
 pub fn records(folder: &Path, shelf: &Shelf) -> String {
-    let mut rows = vec![HEAD.map(str::to_owned)];
-    for kept in &shelf.kept {
-        rows.extend(kept.records.runs.iter().map(|run| row(kept, run)));
-    }
+    let runs =
+        (shelf.kept.iter()).flat_map(|kept| kept.records.runs.iter().map(move |run| (kept, run)));
+    let rows: Vec<_> = runs.map(|(kept, run)| row(kept, run)).collect();
     let folder = visible(&folder.display().to_string());
     let records = plural(shelf.kept.len(), "record");
-    let table = if rows.len() > 1 {
-        columns(&rows, &LEFT) + "\n"
-    } else {
-        String::new()
+    let table = match rows[..] {
+        [] => String::new(),
+        _ => headed(HEAD, rows, &LEFT) + "\n",
     };
     let others = match shelf.others {
         0 => String::new(),

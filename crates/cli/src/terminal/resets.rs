@@ -2,7 +2,7 @@
 
 use super::doubts::Doubted;
 use super::overload_recovery::remarks;
-use super::{columns, grouped};
+use super::{grouped, part};
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{Recovered, ResetLine, ResetTrial, Run};
@@ -26,11 +26,7 @@ impl Outcome for Vec<ResetLine> {
         let mut text = format!("Reset time (RFC 2544 section 26.6, RFC 6201)\n\n{machine}\n");
         for line in self {
             let _ = writeln!(text, "\n{}.", sentence::reset(line));
-            if !line.trials.is_empty() {
-                let mut rows = vec![HEAD.map(str::to_owned)];
-                rows.extend(line.trials.iter().map(row));
-                text += &format!("\n{}", columns(&rows, &[1]));
-            }
+            text += &part("", HEAD, line.trials.iter().map(row), &[1]);
             let tried = line.trials.iter().map(|trial| &trial.tried);
             text += &remarks(tried, line.why.as_ref(), verbose);
         }

@@ -2,8 +2,7 @@
 
 use super::columns;
 use super::doubts::Doubted;
-use super::explained::WIDTH;
-use super::wrap::wrap;
+use super::wrap::prose;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{Run, SweepLine};
@@ -21,13 +20,13 @@ impl Outcome for Vec<SweepLine> {
                 false => format!("What a frame costs over {}", sweep::noun(line)),
             };
             text += &format!("{title}\n\n{machine}\n\n");
-            text += &wrap(&format!("{}.\n", sweep::sentence(line)), WIDTH);
+            text += &prose(&format!("{}.\n", sweep::sentence(line)));
             text += &match line.is_paper() {
                 true => tables(line),
                 false => points(line),
             };
             for remark in sweep::remarks(line) {
-                text += &wrap(&format!("\n{remark}\n"), WIDTH);
+                text += &prose(&format!("\n{remark}\n"));
             }
         }
         let doubted = Doubted {
@@ -68,7 +67,7 @@ fn tables(line: &SweepLine) -> String {
         let rows: Vec<_> = std::iter::once(table.head).chain(table.rows).collect();
         text += &format!("\n{title}\n\n{}", columns(&rows, &[0]));
         if !note.is_empty() {
-            text += &wrap(&format!("\n{note}\n"), WIDTH);
+            text += &prose(&format!("\n{note}\n"));
         }
     }
     text

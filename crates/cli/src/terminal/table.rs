@@ -1,7 +1,7 @@
 //! The table of results: one row a frame size and goal, at most 80 columns wide.
 
 use super::{Reading, Row, columns};
-use mpps_record::{ForwardingLimit, FrameCost, Interval, LimitedBy};
+use mpps_record::{FrameCost, Interval};
 use mpps_report::headline::{at_least_forwarded, forwarding_range, median, passed};
 use mpps_report::number::{self, Known};
 
@@ -55,10 +55,6 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
         let cost = row.overload.cost.as_ref();
         cost.map_or_else(dash, |cost| median(part(cost)).plain())
     };
-    let busy = match maximum {
-        Some(_) => row.overload.max_forwarding_busy_share,
-        None => row.dut_busiest_cpu_share,
-    };
     let judged = row.judged_trials.filter(|&judged| judged > 0);
     [
         row.subject.clone(),
@@ -68,7 +64,7 @@ fn cells(row: &Row<'_>) -> [String; COLUMNS] {
             .map_or_else(dash, |(lossless, judged)| format!("{lossless} of {judged}")),
         cost(|cost| &cost.router_ns),
         cost(|cost| &cost.bed_ns),
-        busy.map_or_else(dash, number::busy),
+        row.busy_share().map_or_else(dash, number::busy),
         limited_by(row),
     ]
 }
@@ -98,11 +94,8 @@ pub(super) fn without_loss(row: &Row<'_>) -> String {
 
 /// What limits the forwarding rate; where that was not measured, what ended the search. And that it may be chance.
 fn limited_by(row: &Row<'_>) -> String {
-    let search = row.limited_by.as_ref().map(LimitedBy::as_str);
-    let overload = row.overload.max_forwarding_limited_by.as_ref();
-    let limit = overload.map(ForwardingLimit::as_str).or(search);
     let unstable = row.unstable.as_ref().map_or("", |_| ", unstable");
-    format!("{}{unstable}", limit.unwrap_or("-"))
+    format!("{}{unstable}", row.limit())
 }
 
 #[cfg(all(test, feature = "measure"))]

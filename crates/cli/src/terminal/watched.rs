@@ -1,9 +1,9 @@
 //! A look at a host at its work: the page of `mpps explain --cpus` and `mpps top --once`, and the same tables on the screen
 //! of `mpps top`.
 
-use super::columns;
-use super::explained::{WIDTH, tables};
-use super::wrap::wrap;
+use super::explained::tables;
+use super::headed;
+use super::wrap::prose;
 use mpps_record::{CpuLedger, ProfileLine, ProfiledLoad, Watched, WatchedCpu, WatchedLink};
 use mpps_report::number::{self, Known};
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ const DUE_MIN: f64 = 0.98;
 /// The page: traffic and cost, limit, CPUs, interfaces, drops, the parts of a frame's cost, other tasks, what to doubt.
 pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
     let [traffic, limit] = sentences(line, watched);
-    let mut text = wrap(&format!("\n{traffic}\n{limit}\n"), WIDTH);
+    let mut text = prose(&format!("\n{traffic}\n{limit}\n"));
     for table in counts(watched, verbose) {
         text += &format!("\n{table}");
     }
@@ -28,7 +28,7 @@ pub fn page(line: &ProfileLine, watched: &Watched, verbose: bool) -> String {
         text += &tables(load, verbose);
     }
     for remark in remarks(line, watched) {
-        text += &wrap(&format!("\n{remark}\n"), WIDTH);
+        text += &prose(&format!("\n{remark}\n"));
     }
     text
 }
@@ -121,9 +121,7 @@ fn cpus(watched: &Watched) -> String {
     };
     let mut cpus: Vec<&WatchedCpu> = watched.cpus.iter().collect();
     cpus.sort_by(|one, other| other.network_share().total_cmp(&one.network_share()));
-    let mut rows = vec![head.map(str::to_owned)];
-    rows.extend(cpus.iter().map(row));
-    columns(&rows, &[8])
+    headed(head, cpus.iter().map(row), &[8])
 }
 
 /// In a table whose head has the sign.
@@ -142,19 +140,15 @@ fn links(watched: &Watched, verbose: bool) -> String {
         let [rx, tx, lost_in, lost_out] = counts(link).map(|count| rate(count, watched));
         [link.name.clone(), rx, tx, lost_in, lost_out]
     };
-    let mut rows =
-        vec![["interface", "in/s", "out/s", "lost in/s", "lost out/s"].map(str::to_owned)];
-    rows.extend(links.iter().map(row));
-    if links.is_empty() {
-        rows.push(["none had a frame", "", "", "", ""].map(str::to_owned));
-    }
-    columns(&rows, &[0])
+    let none = ["none had a frame", "", "", "", ""].map(str::to_owned);
+    let none = links.is_empty().then_some(none);
+    let head = ["interface", "in/s", "out/s", "lost in/s", "lost out/s"];
+    headed(head, links.iter().map(row).chain(none), &[0])
 }
 
 fn drops(watched: &Watched, verbose: bool) -> String {
     let most = if verbose { usize::MAX } else { DROPS_MAX };
-    let mut rows = vec![["dropped/s", "at", "reason", "in"].map(str::to_owned)];
-    rows.extend(watched.drops.iter().take(most).map(|drop| {
+    let rows = watched.drops.iter().take(most).map(|drop| {
         let function = drop.function.as_deref().unwrap_or("-");
         [
             rate(drop.frames, watched),
@@ -162,8 +156,8 @@ fn drops(watched: &Watched, verbose: bool) -> String {
             drop.reason.clone(),
             function.chars().take(FUNCTION_WIDTH).collect(),
         ]
-    }));
-    columns(&rows, &[1, 2, 3])
+    });
+    headed(["dropped/s", "at", "reason", "in"], rows, &[1, 2, 3])
 }
 
 /// What is below the tables: other tasks, what was lost at the CPUs, how much samples saw.

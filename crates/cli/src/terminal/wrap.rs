@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 
 /// Longer lines are hard to read, however wide the terminal.
 const WIDEST: usize = 120;
+/// Columns of the prose between tables, also in a file.
+const PROSE: usize = 80;
 /// Columns a text must have to be broken in: with fewer it is the last column of a table.
 const ROOM: usize = 30;
 /// Where a line goes on that has neither column nor mark.
@@ -29,6 +31,11 @@ fn width() -> Option<usize> {
     said.or_else(|| {
         terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
     })
+}
+
+/// Breaks the lines of prose between tables.
+pub(super) fn prose(text: &str) -> String {
+    wrap(text, PROSE)
 }
 
 /// Breaks lines longer than `width` columns between words.

@@ -9,9 +9,6 @@ use mpps_lab::bed::{self, Bed, Side};
 use mpps_lab::{facts, interrupt};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &BedArgs) -> Result<Exit> {
     match &args.verb {
         BedVerb::Up(args) => up(args),

@@ -52,9 +52,6 @@ impl Stage {
 }
 
 /// Checks what the machine allows, opens the record, waits for the machine, in this order.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn begin(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     facts::check()?;
     interrupt::install()?;
@@ -65,9 +62,6 @@ pub fn begin(output: &OutputArgs) -> Result<(Clock, Recorder)> {
 }
 
 /// Opens the record of a run that begins now.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn open_record(output: &OutputArgs) -> Result<(Clock, Recorder)> {
     let begun = Clock::now();
     let record = Record::open_for(&begun.run_name(), output.record.as_deref())?;

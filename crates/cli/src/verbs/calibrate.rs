@@ -15,9 +15,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_record::CalibrationLine;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &CalibrateArgs) -> Result<Exit> {
     let plan = CalibrationPlan::new(args)?;
     let asked = Asked::new(&args.output, plan.bed.clone(), None);

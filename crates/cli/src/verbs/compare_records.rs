@@ -1,9 +1,9 @@
 //! `mpps compare A.jsonl B.jsonl`: results of two runs, where they can be compared.
 
-use super::profile_change::{exit, profile_change};
 use crate::args::FinishedArgs;
 use crate::exit::Exit;
 use crate::outcome;
+use crate::profile_change::{exit, profile_change};
 use crate::terminal;
 use crate::terminal::doubts::Doubted;
 use anyhow::{Context, Result, bail, ensure};

@@ -4,12 +4,10 @@ use crate::args::OutputArgs;
 use crate::plan::{BedChoice, DestinationPlan};
 use crate::record::Job;
 use crate::recorder::Recorder;
-use crate::terminal::plan as words;
 use anyhow::{Result, bail};
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::fib_scale::Point;
-use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::traffic::Traffic;
 use mpps_method::simulate::Properties;
 use mpps_record::{ResultLine, Run};
@@ -78,9 +76,6 @@ pub trait Measure {
     fn traffic(&mut self) -> &mut Traffic;
 
     /// Whether a kept bed will do.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     fn check_bed(&self, _name: &str, _bed: &BedPlan) -> Result<()> {
         Ok(())
     }
@@ -108,60 +103,44 @@ pub trait Measure {
     }
 }
 
-/// What is a verb's own that measures one frame size after the other. The rest of [`Measure`] follows.
-pub trait MeasureSizes {
-    /// As [`Measure::job`].
-    fn job(&self) -> Job<'_>;
+/// A verb that measures one frame size after the other: its plan, the job, what its rule is of (`loads` or `trials`),
+/// whether it searches for the throughput first, and how it is run. That returns what ended it early, or a size.
+macro_rules! measure_sizes {
+    ($plan:ty, $job:expr, $noun:literal, $searches:expr, $run:expr) => {
+        impl $crate::verbs::contract::Measure for $plan {
+            fn job(&self) -> Job<'_> {
+                $job(self)
+            }
 
-    /// What is sent, and the search.
-    fn measurement(&self) -> &ThroughputPlan;
+            fn words(&self, asked: &$crate::verbs::contract::Asked<'_>) -> String {
+                use $crate::terminal::plan as words;
+                let searches: fn(&Self) -> bool = $searches;
+                let sent = match searches(self) {
+                    true => words::measurement(&self.measurement),
+                    false => words::sent(&self.measurement),
+                };
+                let destinations = words::destinations(asked.destinations.as_ref());
+                format!("{sent}{destinations}{:<13}{}\n", $noun, self.job().rule)
+            }
 
-    /// To complete it.
-    fn measurement_mut(&mut self) -> &mut ThroughputPlan;
+            fn traffic(&mut self) -> &mut mpps_lab::traffic::Traffic {
+                &mut self.measurement.traffic
+            }
 
-    /// Whether it searches for the throughput first.
-    fn searches(&self) -> bool {
-        false
-    }
+            fn resolve(&mut self, bed: &mpps_lab::bed::Bed) -> anyhow::Result<()> {
+                self.measurement = self.measurement.on_bed(bed)?;
+                Ok(())
+            }
 
-    /// What its rule is of: `loads` or `trials`.
-    fn noun(&self) -> &'static str;
-
-    /// Runs the job. Returns what ended it early, or a size.
-    ///
-    /// # Errors
-    /// It cannot be run in this place.
-    fn measure(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<Option<JobError>>;
+            fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> anyhow::Result<()> {
+                type Run = fn(&$plan, Place<'_>, &mut Recorder) -> anyhow::Result<Option<JobError>>;
+                let run: Run = $run;
+                $crate::verbs::contract::ended(run(self, place, recorder)?)
+            }
+        }
+    };
 }
-
-impl<P: MeasureSizes> Measure for P {
-    fn job(&self) -> Job<'_> {
-        MeasureSizes::job(self)
-    }
-
-    fn words(&self, asked: &Asked<'_>) -> String {
-        let sent = match self.searches() {
-            true => words::measurement(self.measurement()),
-            false => words::sent(self.measurement()),
-        };
-        let destinations = words::destinations(asked.destinations.as_ref());
-        let rule = MeasureSizes::job(self).rule;
-        format!("{sent}{destinations}{:<13}{rule}\n", self.noun())
-    }
-
-    fn traffic(&mut self) -> &mut Traffic {
-        &mut self.measurement_mut().traffic
-    }
-
-    fn resolve(&mut self, bed: &Bed) -> Result<()> {
-        *self.measurement_mut() = self.measurement().on_bed(bed)?;
-        Ok(())
-    }
-
-    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
-        ended(self.measure(place, recorder)?)
-    }
-}
+pub(super) use measure_sizes;
 
 /// How a job ended.
 ///

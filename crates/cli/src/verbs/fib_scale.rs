@@ -16,9 +16,6 @@ use mpps_lab::traffic::Traffic;
 use mpps_tables::Table;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &FibScaleArgs) -> Result<Exit> {
     let plan = FibScalePlan::new(args)?;
     let asked = Asked {

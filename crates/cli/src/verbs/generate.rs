@@ -39,9 +39,6 @@ fn with_short_synopsis(mut command: Command) -> Command {
 }
 
 /// Prints a shell's completions.
-///
-/// # Errors
-/// None.
 pub fn completions(args: &CompletionsArgs) -> Result<Exit> {
     let (mut command, mut text) = (Cli::command(), Vec::new());
     clap_complete::generate(args.shell, &mut command, "mpps", &mut text);

@@ -34,9 +34,6 @@ pub struct SetUp<'a> {
 
 /// Raises a bed for each set-up, runs the job on all of them, shows its result and lowers them. The first set-up is that of
 /// the record's first line. With `--dry-run` it prints the plan, `head` before the set-ups.
-///
-/// # Errors
-/// One line that names the remedy; the beds are lowered by then.
 pub fn in_turns(
     set_ups: &[SetUp<'_>],
     prepared: &[Option<Prepared>],

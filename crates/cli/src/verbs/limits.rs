@@ -9,9 +9,6 @@ use anyhow::Result;
 use mpps_method::limits::MemoryBandwidth;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &LimitsArgs) -> Result<Exit> {
     let plan = LimitsPlan::new(args)?;
     let measured = host::memory(args)?;

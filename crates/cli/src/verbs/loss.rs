@@ -1,6 +1,6 @@
 //! `mpps loss`: what is lost at each load.
 
-use super::contract::{Asked, MeasureSizes, Place};
+use super::contract::{Asked, Place, measure_sizes};
 use super::measure::measure;
 use crate::args::LossArgs;
 use crate::exit::Exit;
@@ -11,12 +11,8 @@ use anyhow::Result;
 use mpps_lab::jobs::JobError;
 use mpps_lab::jobs::lasting::{self, Lasting, LastingPlan};
 use mpps_lab::jobs::loss::{self, Curve, LossPlan};
-use mpps_lab::jobs::throughput::ThroughputPlan;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &LossArgs) -> Result<Exit> {
     let (plan, lasting) = plan::loss(args)?;
     let asked = Asked {
@@ -29,53 +25,29 @@ pub fn run(args: &LossArgs) -> Result<Exit> {
     }
 }
 
-impl MeasureSizes for LossPlan {
-    fn job(&self) -> Job<'_> {
-        Job::loss(self)
-    }
-
-    fn measurement(&self) -> &ThroughputPlan {
-        &self.measurement
-    }
-
-    fn measurement_mut(&mut self) -> &mut ThroughputPlan {
-        &mut self.measurement
-    }
-
-    fn noun(&self) -> &'static str {
-        "loads"
-    }
-
-    fn measure(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<Option<JobError>> {
+measure_sizes!(
+    LossPlan,
+    Job::loss,
+    "loads",
+    |_| false,
+    |plan, place, recorder| {
         let simulated = matches!(place, Place::Simulated(_));
-        let line = |curve: &Curve, stands| vec![curve_line(curve, self, simulated, stands)];
+        let line = |curve: &Curve, stands| vec![curve_line(curve, plan, simulated, stands)];
         let mut results = recorder.with(line);
         Ok(match place {
-            Place::Bed(bed) => loss::measure(bed, self, &mut results),
-            Place::Simulated(pair) => loss::simulate(pair, self, &mut results),
+            Place::Bed(bed) => loss::measure(bed, plan, &mut results),
+            Place::Simulated(pair) => loss::simulate(pair, plan, &mut results),
         })
     }
-}
+);
 
-impl MeasureSizes for LastingPlan {
-    fn job(&self) -> Job<'_> {
-        Job::lasting(self)
+measure_sizes!(
+    LastingPlan,
+    Job::lasting,
+    "loads",
+    |_| false,
+    |plan, place, recorder| {
+        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, plan)]);
+        Ok(lasting::measure(place.bed()?, plan, &mut results))
     }
-
-    fn measurement(&self) -> &ThroughputPlan {
-        &self.measurement
-    }
-
-    fn measurement_mut(&mut self) -> &mut ThroughputPlan {
-        &mut self.measurement
-    }
-
-    fn noun(&self) -> &'static str {
-        "loads"
-    }
-
-    fn measure(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<Option<JobError>> {
-        let mut results = recorder.with(|size: &Lasting, _| vec![overload_line(size, self)]);
-        Ok(lasting::measure(place.bed()?, self, &mut results))
-    }
-}
+);

@@ -28,9 +28,6 @@ pub fn measure_planned(output: &OutputArgs, plan: Planned<impl Measure>) -> Resu
 }
 
 /// Measures: prints the plan and ends, simulates, or raises or opens the bed and leaves it, whatever happened before.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn measure(asked: &Asked<'_>, mut job: impl Measure) -> Result<Exit> {
     begin::check_folder("--plot", asked.plot)?;
     let (output, choice) = (asked.output, &asked.bed);

@@ -33,7 +33,6 @@ pub mod limits;
 pub mod loss;
 #[cfg(feature = "measure")]
 mod measure;
-mod profile_change;
 pub mod records;
 #[cfg(feature = "measure")]
 pub mod recover;
@@ -54,4 +53,6 @@ pub mod throughput;
 pub mod top;
 #[cfg(feature = "measure")]
 pub mod trial;
+#[cfg(feature = "measure")]
+mod watch;
 mod what_if;

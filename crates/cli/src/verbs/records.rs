@@ -10,9 +10,6 @@ use anyhow::{Result, ensure};
 use std::path::Path;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &RecordsArgs) -> Result<Exit> {
     let Folder {
         path: folder,

@@ -14,9 +14,6 @@ use mpps_lab::jobs::reset::{self, Part, ResetPlan, SizeResets};
 use mpps_lab::traffic::Traffic;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ResetArgs) -> Result<Exit> {
     let plan = plan::ResetPlan::new(args)?;
     let asked = Asked::new(&args.output, plan.bed, plan.destinations);

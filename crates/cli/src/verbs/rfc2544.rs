@@ -18,9 +18,6 @@ use mpps_method::Span;
 use mpps_report::{number, sentence};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &SuiteArgs) -> Result<Exit> {
     measure_planned(&args.output, plan::suite(args)?)
 }

@@ -17,9 +17,6 @@ use mpps_method::sweep::Axis;
 use mpps_tables::Table;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
     let plan = SweepPlan::new(args)?;
     let mut table = Table::default();

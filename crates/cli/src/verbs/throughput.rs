@@ -17,9 +17,6 @@ use mpps_method::Rate;
 use mpps_record::{ResultLine, Run};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &ThroughputArgs) -> Result<Exit> {
     let plan = Plan::new(args)?;
     let asked = Asked::new(&args.output, plan.bed, plan.destinations);

@@ -14,9 +14,6 @@ use mpps_lab::jobs::fixed_load::{self, FixedLoadPlan, Offered};
 use mpps_lab::traffic::Traffic;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &TrialArgs) -> Result<Exit> {
     measure_planned(&args.output, TrialPlan::new(args)?)
 }

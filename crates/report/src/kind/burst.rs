@@ -11,16 +11,7 @@ const BUFFER: (&str, &str) = (
     "mpps_buffer_seconds",
     "Time of frames that the DUT's buffer holds (RFC 9004 section 5.4).",
 );
-const COLUMNS: &[&str] = &[
-    "frame",
-    "search",
-    "longest without loss",
-    "shortest with loss",
-    "frames/s in it",
-    "buffer, frames",
-    "buffer time",
-    "corrected",
-];
+const COLUMNS: &str = "frame;search;longest without loss;shortest with loss;frames/s in it;buffer, frames;buffer time;corrected";
 
 impl Shown for Vec<BurstLine> {
     fn sentences(&self) -> Vec<String> {

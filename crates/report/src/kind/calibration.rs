@@ -5,14 +5,7 @@ use crate::metrics::{Gauges, Labels, with};
 use crate::table::Table;
 use mpps_record::{CalibrationLine, Run};
 
-const COLUMNS: &[&str] = &[
-    "planted fault",
-    "planted",
-    "found",
-    "tolerance",
-    "unit",
-    "holds",
-];
+const COLUMNS: &str = "planted fault;planted;found;tolerance;unit;holds";
 
 impl Shown for Vec<CalibrationLine> {
     fn sentences(&self) -> Vec<String> {

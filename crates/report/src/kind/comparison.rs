@@ -1,6 +1,6 @@
 //! Comparisons of `mpps compare`.
 
-use super::{Shown, dash, whole};
+use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
 use crate::interval::interval_name;
 use crate::metrics::{Gauges, Labels, MAXIMUM, NS, framed, with};
@@ -17,18 +17,11 @@ impl Shown for Vec<ComparisonLine> {
         let variants = || self.iter().flat_map(|line| &line.variants);
         let overload = interval_name(variants().map(|variant| variant.overload_trials.len()));
         let fixed = interval_name(variants().map(|variant| variant.fixed_trials.len()));
-        let columns = &[
-            "frame",
-            "variant",
-            "at overload, frames/s",
-            &overload,
-            "ns a frame",
-            &overload,
-            "ns a frame at the fixed load",
-            &fixed,
-            "against the first",
-        ];
-        Table::new(columns, self.iter().flat_map(rows))
+        let columns = format!(
+            "frame;variant;at overload, frames/s;{overload};ns a frame;{overload};ns a frame at the fixed load;{fixed};\
+             against the first"
+        );
+        Table::new(&columns, self.iter().flat_map(rows))
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
@@ -57,6 +50,10 @@ impl Shown for Vec<ComparisonLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         plots::comparisons(self).into()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Latency]
     }
 }
 

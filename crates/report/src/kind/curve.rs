@@ -7,16 +7,7 @@ use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{CurveLine, CurvePoint, Run, Verdict};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "verdict",
-    "load",
-    "offered, frames/s",
-    "forwarded, frames/s",
-    "lost",
-    "loss",
-    "DUT busy",
-];
+const COLUMNS: &str = "frame;verdict;load;offered, frames/s;forwarded, frames/s;lost;loss;DUT busy";
 
 impl Shown for Vec<CurveLine> {
     fn sentences(&self) -> Vec<String> {

@@ -1,16 +1,14 @@
 //! Latencies of `mpps latency`.
 
-use super::{Shown, dash, time};
+use super::{Shown, TrialPlot, dash, time};
 use crate::chart::Chart;
 use crate::metrics::{Gauges, LATENCY, Labels, seconds, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{LatencyLine, LatencyLoad, PathLatency, Run};
 
-const COLUMNS: &[&str] = &[
-    "frame", "load", "through", "trials", "timed", "lost", "least", "mean", "p50", "p90", "p99",
-    "p99.9", "p99.99", "most",
-];
+const COLUMNS: &str =
+    "frame;load;through;trials;timed;lost;least;mean;p50;p90;p99;p99.9;p99.99;most";
 /// Those that have a column.
 const PERCENTS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];
 
@@ -29,6 +27,10 @@ impl Shown for Vec<LatencyLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         plots::latencies(self).into_iter().map(Some).collect()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Latency]
     }
 }
 

@@ -5,16 +5,8 @@ use crate::number;
 use crate::table::Table;
 use mpps_record::{LoadLine, LoadTrial};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "load",
-    "trial",
-    "sent, frames/s",
-    "forwarded, frames/s",
-    "lost",
-    "DUT busy",
-    "CPU time a frame",
-];
+const COLUMNS: &str =
+    "frame;load;trial;sent, frames/s;forwarded, frames/s;lost;DUT busy;CPU time a frame";
 
 /// Their trials have plots and gauges.
 impl Shown for Vec<LoadLine> {

@@ -7,18 +7,7 @@ use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{OverloadLine, Run};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "load",
-    "seconds",
-    "offered, frames/s",
-    "forwarded",
-    "lowest",
-    "highest",
-    "answered",
-    "longest without answer",
-    "frames lost for",
-];
+const COLUMNS: &str = "frame;load;seconds;offered, frames/s;forwarded;lowest;highest;answered;longest without answer;frames lost for";
 
 impl Shown for Vec<OverloadLine> {
     fn sentences(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Points of `mpps fib-scale`.
 
-use super::{Shown, dash, whole};
+use super::{Shown, TrialPlot, dash, whole};
 use crate::chart::Chart;
 use crate::interval::{interval_name, rounds_of_points};
 use crate::metrics::{DOUBTS, Gauges, Labels, MAXIMUM, costs, reads, with};
@@ -20,17 +20,10 @@ impl Shown for Vec<PointLine> {
 
     fn table(&self) -> Table {
         let interval = interval_name(rounds_of_points(self));
-        let columns = &[
-            "series",
-            "frame",
-            "routes",
-            "destinations",
-            "router ns",
-            &interval,
-            "maximum frames/s",
-            "limited by",
-        ];
-        Table::new(columns, self.iter().map(row))
+        let columns = format!(
+            "series;frame;routes;destinations;router ns;{interval};maximum frames/s;limited by"
+        );
+        Table::new(&columns, self.iter().map(row))
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {
@@ -40,6 +33,10 @@ impl Shown for Vec<PointLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         vec![plots::scale_cost(self), plots::scale_rate(self)]
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Latency]
     }
 }
 

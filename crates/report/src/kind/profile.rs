@@ -1,11 +1,12 @@
 //! Profiles of `mpps explain`.
 
-use super::Shown;
+use super::{Shown, TrialPlot};
 use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels, NS, framed, with};
-use crate::plots;
-use crate::profile::{COLUMNS, is_beds, rows, saturated, sentence};
+use crate::profile::{COLUMNS, is_beds, rows, saturated, section, sentence};
 use crate::table::Table;
+use crate::{plots, published};
+use maud::Markup;
 use mpps_record::{ProfileLine, Run};
 
 impl Shown for Vec<ProfileLine> {
@@ -58,5 +59,16 @@ impl Shown for Vec<ProfileLine> {
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         let charts = |line| [plots::stages(line), plots::by_load(line)];
         self.iter().flat_map(charts).collect()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Search, TrialPlot::Latency]
+    }
+
+    fn sections(&self) -> Vec<Markup> {
+        let each = self
+            .iter()
+            .flat_map(|line| [section(line), published::section(line)]);
+        each.collect()
     }
 }

@@ -7,15 +7,7 @@ use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{RecoveryLine, Run};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "trial",
-    "says",
-    "recovery time",
-    "lost",
-    "void before it",
-    "verdict",
-];
+const COLUMNS: &str = "frame;trial;says;recovery time;lost;void before it;verdict";
 const TIME: (&str, &str) = (
     "mpps_recovery_seconds",
     "Time for which frames were lost after an overload, on average (RFC 2544 section 26.5).",

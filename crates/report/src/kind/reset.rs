@@ -7,21 +7,8 @@ use crate::table::Table;
 use crate::{number, plots, sentence};
 use mpps_record::{ResetLine, Run};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "reset",
-    "trial",
-    "says",
-    "by frame loss",
-    "by time stamps",
-    "may differ by",
-    "reset took",
-    "before, frames/s",
-    "after, frames/s",
-    "lost",
-    "void before it",
-    "verdict",
-];
+const COLUMNS: &str = "frame;reset;trial;says;by frame loss;by time stamps;may differ by;reset took;before, frames/s;\
+    after, frames/s;lost;void before it;verdict";
 
 impl Shown for Vec<ResetLine> {
     fn sentences(&self) -> Vec<String> {

@@ -7,15 +7,10 @@ use crate::metrics::{BUSY, DOUBTS, Gauges, LATENCY, Labels, MAXIMUM, costs, read
 use crate::row::Row;
 use crate::table::Table;
 use crate::{number, plots};
-use mpps_record::{ForwardingLimit, Interval, LimitedBy, RateIs, ResultLine, Run, TrialLine};
+use mpps_record::{Interval, RateIs, ResultLine, Run, TrialLine};
 
-const COLUMNS: &[&str] = &[
-    "frame",
-    "maximum forwarding, frames/s",
-    "without loss, frames/s",
-    "limited by",
-    "DUT busy",
-];
+const COLUMNS: &str =
+    "frame;maximum forwarding, frames/s;without loss, frames/s;limited by;DUT busy";
 
 /// Their sentences stand apart, by frame size and goal.
 impl Shown for Vec<ResultLine> {
@@ -60,30 +55,13 @@ pub fn without_loss(result: &ResultLine) -> String {
     })
 }
 
-/// What limits the rate at overload, in a cell; where that was not measured, what ended the search.
-#[must_use]
-pub fn limited_by(result: &ResultLine) -> String {
-    let search = result.limited_by.as_ref().map(LimitedBy::as_str);
-    let overload = result.overload.max_forwarding_limited_by.as_ref();
-    let limit = overload.map(ForwardingLimit::as_str).or(search);
-    limit.map_or_else(dash, str::to_owned)
-}
-
-/// How busy the DUT was there.
-fn busy(result: &ResultLine) -> Option<f64> {
-    match result.overload.max_forwarding_fps {
-        Some(_) => result.overload.max_forwarding_busy_share,
-        None => result.dut_busiest_cpu_share,
-    }
-}
-
 fn row(result: &Row<'_>) -> Vec<String> {
     vec![
         result.name.clone(),
         at_overload(result),
         without_loss(result),
-        limited_by(result),
-        share(busy(result)),
+        result.limit().to_owned(),
+        share(result.busy_share()),
     ]
 }
 

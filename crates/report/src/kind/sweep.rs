@@ -1,11 +1,12 @@
 //! Sweeps of `mpps explain --sweep`.
 
-use super::Shown;
+use super::{Shown, TrialPlot};
 use crate::chart::Chart;
 use crate::metrics::{Gauges, Labels, NS, with};
 use crate::plots;
-use crate::sweep::{COLUMNS, row, sentence};
+use crate::sweep::{COLUMNS, row, section, sentence};
 use crate::table::Table;
+use maud::Markup;
 use mpps_record::{Run, SweepLine};
 
 impl Shown for Vec<SweepLine> {
@@ -48,5 +49,13 @@ impl Shown for Vec<SweepLine> {
 
     fn charts(&self, _: &Run) -> Vec<Option<Chart>> {
         self.iter().map(plots::sweep).collect()
+    }
+
+    fn hidden_plots(&self) -> &[TrialPlot] {
+        &[TrialPlot::Search, TrialPlot::Latency]
+    }
+
+    fn sections(&self) -> Vec<Markup> {
+        self.iter().map(section).collect()
     }
 }

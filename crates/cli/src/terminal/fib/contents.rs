@@ -1,6 +1,6 @@
 //! What of ours is in the FIB.
 
-use super::{columns, table_name};
+use super::{headed, table_name};
 use crate::terminal::grouped;
 use mpps_lab::fib::{Contents, PROTOCOL};
 
@@ -21,10 +21,9 @@ pub fn contents(place: &str, contents: &Contents) -> String {
         "metric",
         "routes",
     ];
-    let mut rows = vec![head.map(str::to_owned)];
     let or_dash = |word: Option<String>| word.unwrap_or("-".to_owned());
-    for group in &contents.groups {
-        rows.push([
+    let groups = contents.groups.iter().map(|group| {
+        [
             table_name(group.table),
             group.family.to_string(),
             or_dash(group.gateway.map(|gateway| gateway.to_string())),
@@ -32,19 +31,15 @@ pub fn contents(place: &str, contents: &Contents) -> String {
             or_dash(group.nexthop.map(|id| id.to_string())),
             group.metric.to_string(),
             grouped(group.routes),
-        ]);
-    }
-    text += &columns(&rows, &[0, 1, 2, 3]);
+        ]
+    });
+    text += &headed(head, groups, &[0, 1, 2, 3]);
     text.push('\n');
     let head = ["table", "family", "length", "routes"];
-    let mut rows = vec![head.map(str::to_owned)];
-    for (table, family, length, routes) in &contents.lengths {
-        rows.push([
-            table_name(*table),
-            family.to_string(),
-            format!("/{length}"),
-            grouped(*routes),
-        ]);
-    }
-    text + &columns(&rows, &[0, 1])
+    let lengths = contents.lengths.iter();
+    let lengths = lengths.map(|(table, family, length, routes)| {
+        let (table, length) = (table_name(*table), format!("/{length}"));
+        [table, family.to_string(), length, grouped(*routes)]
+    });
+    text + &headed(head, lengths, &[0, 1])
 }

@@ -1,6 +1,6 @@
 //! What became of a load.
 
-use super::{columns, seconds, table_name};
+use super::{columns, headed, seconds, table_name};
 use crate::terminal::grouped;
 use ipnet::IpNet;
 use mpps_lab::fib::{FamilyLoad, LoadPlan, Loaded};
@@ -73,10 +73,9 @@ fn families(loaded: &Loaded) -> String {
     let head = [
         "family", "asked", "counted", "refused", "missing", "seconds", "routes/s",
     ];
-    let mut rows = vec![head.map(str::to_owned)];
-    for (family, load) in loaded.families() {
+    let rows = loaded.families().map(|(family, load)| {
         let rate = load.asked as f64 / (load.loading_ns.max(1) as f64 / 1e9);
-        rows.push([
+        [
             family.to_string(),
             grouped(load.asked),
             grouped(load.counted),
@@ -84,9 +83,9 @@ fn families(loaded: &Loaded) -> String {
             grouped(load.missing.len() as u64),
             seconds(load.loading_ns),
             grouped(rate as u64),
-        ]);
-    }
-    columns(&rows, &[0])
+        ]
+    });
+    headed(head, rows, &[0])
 }
 
 fn gateways(told: &RoutesLoaded) -> String {

@@ -4,7 +4,7 @@ mod document;
 
 pub use document::limits_json;
 
-use super::{columns, grouped};
+use super::{columns, grouped, headed};
 use crate::limits_plan::LimitsPlan;
 use mpps_method::Rate;
 use mpps_method::limits::{Budget, MemoryBandwidth, MemoryMeasured, octet_ns};
@@ -78,18 +78,17 @@ fn assumptions(
 }
 
 fn by_working_set(measured: &MemoryMeasured) -> String {
-    let mut rows = vec![["working set", "ns an access", "copy GB/s*"].map(str::to_owned)];
-    rows.extend(measured.points.iter().map(|point| {
+    let rows = measured.points.iter().map(|point| {
         [
             binary(point.working_set_octets),
             format!("{:.1}", point.latency_ns),
             format!("{:.1}", point.copy_octets_per_s / 1e9),
         ]
-    }));
+    });
     let mut text = format!(
         "\nmemory by working set (CPU {}; ordinary pages, TLB misses included)\n{}* read and written together\n",
         measured.cpu,
-        columns(&rows, &[])
+        headed(["working set", "ns an access", "copy GB/s*"], rows, &[])
     );
     for (who, share) in [
         ("the hypervisor took", measured.steal_share.unwrap_or(0.0)),

@@ -8,9 +8,6 @@ use anyhow::Result;
 use mpps_lab::fib;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &ClearArgs) -> Result<Exit> {
     let place = Place::to_change(&args.fib)?;
     let cleared = match &place {

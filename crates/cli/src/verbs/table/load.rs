@@ -15,9 +15,6 @@ use mpps_lab::surroundings::Surroundings;
 use mpps_tables::{Source, Table, routes_to_load};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &LoadArgs) -> Result<Exit> {
     let plan = load_plan(&args.route);
     let place = Place::to_change(&args.fib)?;

@@ -20,9 +20,6 @@ use mpps_tables::{Progress, ReadOptions, ReadTable, Source};
 use std::fmt::Display;
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &TableArgs) -> Result<Exit> {
     match &args.verb {
         TableVerb::Read(args) => read::run(args),

@@ -16,9 +16,6 @@ pub enum Place {
 
 impl Place {
     /// To change: a kept bed, or here with the user's word for it.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn to_change(args: &FibArgs) -> Result<Self> {
         match (&args.kept_bed, args.allow_system_changes) {
             (None, false) => bail!(
@@ -31,9 +28,6 @@ impl Place {
     }
 
     /// To look at: a kept bed, or here.
-    ///
-    /// # Errors
-    /// One line that names the remedy.
     pub fn to_look_at(kept_bed: Option<&str>) -> Result<Self> {
         kept_bed.map_or(Ok(Self::Here), Self::bed)
     }

@@ -10,9 +10,6 @@ use anyhow::Result;
 use mpps_tables::{Source, read_routes};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &ReadArgs) -> Result<Exit> {
     let mut options = choose_options(&args.choose);
     host::keep_clear(&mut options)?;

@@ -8,9 +8,6 @@ use anyhow::Result;
 use mpps_lab::fib;
 
 /// What of ours is loaded.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn show(args: &ShowArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let contents = place.run(|| fib::contents(args.route_table))?;
@@ -23,9 +20,6 @@ pub fn show(args: &ShowArgs) -> Result<Exit> {
 }
 
 /// What the kernel tells about a table of its FIB.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn stats(args: &StatsArgs) -> Result<Exit> {
     let place = Place::to_look_at(args.kept_bed.as_deref())?;
     let stats = place.run(|| fib::stats(args.route_table))?;

@@ -8,9 +8,6 @@ use anyhow::{Result, bail};
 use mpps_tables::{Histogram, ReadOptions, Source, synthesize};
 
 /// Runs the verb.
-///
-/// # Errors
-/// One line that names the remedy.
 pub fn run(args: &SynthesizeArgs) -> Result<Exit> {
     if args.ipv4 + args.ipv6 == 0 {
         bail!("no number of prefixes given: give --ipv4 or --ipv6, such as --ipv4 1M");

@@ -301,7 +301,7 @@ fn change([base, own]: &[Vec<Profiled>; 2], before: f64, frame_ns: f64) -> Optio
     let causes = Cause::ALL.iter().map(|cause| cause.to_string());
     Some(ProfileChange {
         router_before_ns: before,
-        router: part("router".to_owned(), *router.first()?),
+        router: part("router", router.first()?),
         stages: parts(stages, &splits, |split| &split.stages, alike_ns)?,
         causes: parts(causes, &splits, |split| &split.causes, alike_ns)?,
     })
@@ -321,24 +321,12 @@ fn parts<K>(
     };
     let all: Vec<Vec<f64>> = (0..names.len()).map(differences).collect();
     let changes = paired_changes(&all, alike_ns)?;
-    Some(
-        names
-            .zip(changes)
-            .map(|(name, change)| part(name, change))
-            .collect(),
-    )
+    let named = names.zip(&changes);
+    Some(named.map(|(name, change)| part(&name, change)).collect())
 }
 
-fn part(part: String, change: Change) -> PartChange {
-    PartChange {
-        part,
-        ns: Interval {
-            low: change.low,
-            median: change.ns,
-            high: change.high,
-        },
-        seen: change.seen,
-    }
+fn part(name: &str, change: &Change) -> PartChange {
+    PartChange::new(name, [change.low, change.ns, change.high], change.seen)
 }
 
 #[cfg(test)]

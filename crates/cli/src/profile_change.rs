@@ -21,14 +21,14 @@ pub fn profile_change(one: &ProfileLine, other: &ProfileLine, alike: f64) -> Pro
         let changes = changes(&times.collect::<Vec<_>>(), alike);
         let named = pairs.iter().zip(changes);
         named
-            .map(|((one, _), change)| part(&one.part, change))
+            .map(|((one, _), change)| part(&one.part, &change))
             .collect()
     };
     ProfileChange {
         router_before_ns: before.router_ns,
         router: router
             .first()
-            .map(|change| part("router", *change))
+            .map(|change| part("router", change))
             .unwrap_or_default(),
         stages: parts(|load| &load.stages),
         causes: parts(|load| &load.causes),
@@ -45,24 +45,8 @@ pub fn exit(change: &ProfileChange, fail_if_slower: Option<f64>) -> Exit {
     }
 }
 
-fn part(
-    name: &str,
-    Change {
-        ns,
-        low,
-        high,
-        seen,
-    }: Change,
-) -> PartChange {
-    PartChange {
-        part: name.to_owned(),
-        ns: Interval {
-            low,
-            median: ns,
-            high,
-        },
-        seen,
-    }
+fn part(name: &str, change: &Change) -> PartChange {
+    PartChange::new(name, [change.low, change.ns, change.high], change.seen)
 }
 
 fn spent(load: &ProfiledLoad, PartCost { ns, .. }: &PartCost) -> Spent {
