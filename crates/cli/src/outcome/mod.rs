@@ -24,8 +24,9 @@ pub trait Outcome: Answers {
     ///
     /// # Errors
     /// None that can happen: all of it is text and numbers.
-    fn document(&self, _run: &Run, _view: &View<'_>) -> Result<Value> {
-        Ok(json!({ "results": self.values() }))
+    fn document(&self, run: &Run, _view: &View<'_>) -> Result<Value> {
+        let simulated = run.begin.as_ref().is_some_and(is_simulated);
+        Ok(json!({ "simulated": simulated, "results": self.values() }))
     }
 
     /// The lines in words, under the machine that they were measured on.

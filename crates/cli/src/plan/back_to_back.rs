@@ -17,7 +17,7 @@ impl BurstPlan {
     /// # Errors
     /// One line that names the remedy.
     pub fn new(args: &BurstArgs) -> Result<Self> {
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
         let measurement = ThroughputPlan {
             search: trials_of(args.time),
             budget: args.budget,

@@ -61,6 +61,10 @@ impl Sending {
     /// # Errors
     /// One line that names the remedy.
     pub fn measurement(&self, search: &SearchArgs) -> Result<ThroughputPlan> {
+        ensure!(
+            search.warm_up.is_none() || !matches!(self.bed, BedChoice::Simulated(_)),
+            "--warm-up with --simulate: a simulated pair is never cold; leave out one of them"
+        );
         Ok(ThroughputPlan {
             port: self.port,
             receiver: self.receiver,

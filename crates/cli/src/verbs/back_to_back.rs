@@ -39,6 +39,9 @@ impl MeasureSizes for BurstPlan {
 
     fn measure(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<Option<JobError>> {
         let mut results = recorder.with(|size: &SizeBursts, _| vec![burst_line(size)]);
-        Ok(back_to_back::measure(place.bed()?, self, &mut results))
+        Ok(match place {
+            Place::Bed(bed) => back_to_back::measure(bed, self, &mut results),
+            Place::Simulated(pair) => back_to_back::simulate(pair, self, &mut results),
+        })
     }
 }

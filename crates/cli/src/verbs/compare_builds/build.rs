@@ -177,7 +177,7 @@ impl<'a> Build<'a> {
             let number = numbers.iter().find(|(theirs, _)| *theirs == found.trial);
             found.trial = number.map_or(0, |(_, ours)| *ours);
             all_found.push(found);
-            self.receiver = Some(load.receiver.clone());
+            self.receiver.clone_from(&load.receiver);
             for doubt in &load.doubts {
                 self.doubts.retain(|known| known.name != doubt.name);
                 self.doubts.push(doubt.clone());
