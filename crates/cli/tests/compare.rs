@@ -130,11 +130,18 @@ fn a_record_of_a_comparison_is_refused() {
     let comparison = scratch.path("comparison.jsonl");
     std::fs::write(&comparison, [begin.as_bytes(), b"\n", &line].concat()).expect("a record");
     let comparison = comparison.to_str().expect("UTF-8");
-    for files in [[comparison, &result], [&result, comparison]] {
+    let twin = scratch.path("twin.jsonl");
+    std::fs::copy(comparison, &twin).expect("a copy");
+    let twin = twin.to_str().expect("UTF-8");
+    for files in [
+        [comparison, &result],
+        [&result, comparison],
+        [comparison, twin],
+    ] {
         let refused = run(&mut mpps(&[&["compare"], &files[..]].concat()));
         let wanted = format!(
-            "{comparison} is a comparison itself, whose differences hold between its own variants: mpps show prints them; \
-             give all set-ups to one mpps compare (--a, --b, --c)"
+            "{comparison} is a comparison itself, whose differences hold between its own variants, on its machine at its \
+             time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)"
         );
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
         assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
@@ -407,5 +414,67 @@ fn builds_differ_by_what_one_adds_to_its_bed() {
     match costs.as_deref() {
         Some([one, other]) => assert!(*other > one + 200.0, "{one} ns, {other} ns"),
         _ => println!("SKIP: needs a quieter machine: no turn of a build counts"),
+    }
+}
+
+/// A build whose router is simulated, so its turns need no bed and no quiet machine.
+fn simulated_build(scratch: &Scratch, name: &str, pair: &str) -> String {
+    let path = scratch.path(name);
+    let mpps = door::MPPS;
+    write(
+        &path,
+        &format!("#!/bin/sh\nexec {mpps} \"$@\" --simulate={pair}\n"),
+    );
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+/// Two builds get the sentence of two set-ups, the exit code, and a record that is shown again.
+#[test]
+fn two_builds_get_a_finding() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("builds-finding");
+    let [before, after, slower] = [
+        ("before", "capacity=1M,ring=0"),
+        ("after", "capacity=1M,ring=0"),
+        ("slower", "capacity=900k,ring=0"),
+    ]
+    .map(|(name, pair)| simulated_build(&scratch, name, pair));
+    for (b, code, finding, said) in [
+        (
+            &after,
+            0,
+            "no-difference",
+            "after: no difference seen (within 0",
+        ),
+        (&slower, 1, "different", "slower: 11"),
+    ] {
+        let path = scratch.path(finding);
+        let mut words = vec!["compare", "--a-binary", &before, "--b-binary", b];
+        words.extend(["--fail-if-slower", "3%", "--quiet", "--record"]);
+        let ended = run(mpps(&words).arg(&path));
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+        assert!(ended.stdout.contains(said), "{ended:?}");
+        let failed = "FAILED: 10 % fewer frames/s, more than the 3 % allowed";
+        assert_eq!(ended.stdout.contains(failed), code == 1, "{ended:?}");
+        assert!(ended.stdout.contains("\nsimulated: capacity="), "{ended:?}");
+        let shown = run(mpps(&["show"]).arg(&path));
+        assert_eq!((shown.code, &shown.stdout), (Some(0), &ended.stdout));
+        let shown = json(&run(mpps(&["show", "--json"]).arg(&path)));
+        let difference = &shown["comparisons"][0]["variants"][1]["difference"];
+        assert_eq!(difference["finding"], finding, "{shown}");
+        assert_eq!(difference["pairs"]["counted"], 8, "{shown}");
+        let report = scratch.path("report.md");
+        let words = ["report", "--format", "md", "--output"];
+        let reported = run(mpps(&words).arg(&report).arg(&path));
+        assert_eq!(reported.code, Some(0), "{reported:?}");
+        let page = std::fs::read_to_string(&report).expect("a report");
+        let sentence = ended.stdout.lines().find(|line| line.starts_with(said));
+        let sentence = sentence.and_then(|line| line.split_once(": "));
+        assert!(
+            sentence.is_some_and(|(_, found)| page.contains(found)),
+            "{page}"
+        );
     }
 }

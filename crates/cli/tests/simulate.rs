@@ -1,4 +1,4 @@
-//! `mpps throughput --simulate`: the whole program, from words to exit code, without rights or a bed.
+//! `--simulate`: the whole program, from words to exit code, without rights or a bed.
 
 mod door;
 
@@ -355,4 +355,88 @@ fn a_full_disk_takes_no_result_from_the_terminal() {
         assert!(ended.stdout.contains(size), "{ended:?}");
     }
     assert!(ended.error().contains("--record"), "{ended:?}");
+}
+
+/// A verb on a simulated pair of 1 Mfps behind a ring of 500 frames: its text, and its result in JSON.
+fn of_verb(scratch: &Scratch, words: &str) -> (String, Value) {
+    let pair = "--frame 64 --quiet --simulate capacity=1M,ring=500,tester=2M";
+    let words: Vec<&str> = words.split_whitespace().chain(pair.split(' ')).collect();
+    let record = scratch.path(words[0]);
+    let ended = run(mpps(&words).arg("--record").arg(&record));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let label = "simulated: capacity=1000000,ring=500,tester=2000000,seed=1";
+    assert!(ended.stdout.contains(label), "{ended:?}");
+    let shown = run(mpps(&["show"]).arg(&record));
+    assert_eq!((shown.code, &shown.stdout), (Some(0), &ended.stdout));
+    let shown = run(mpps(&["show", "--json"]).arg(&record));
+    let document: Value = serde_json::from_str(&shown.stdout).expect("one JSON object");
+    assert_eq!(document["simulated"], true);
+    (ended.stdout, document)
+}
+
+/// What a load of a simulated router comes to is known beforehand, to the frame.
+#[test]
+fn given_loads_lose_what_the_router_cannot_take() {
+    let scratch = Scratch::new("loads");
+    let (text, document) = of_verb(&scratch, "trial --rate 800k,1.5M,max");
+    let results = document["results"].as_array().expect("results");
+    let lost = results
+        .iter()
+        .map(|load| load["trials"][0]["lost_nic_ring_frames"].as_u64());
+    let lost: Vec<_> = lost.map(Option::unwrap_or_default).collect();
+    assert_eq!(lost, [0, 499_500, 999_500], "{document}");
+    assert!(
+        results
+            .iter()
+            .all(|load| load["wire"].is_null() && load["receiver"].is_null())
+    );
+    assert!(
+        text.contains("frames/s offered for 1 s: all forwarded"),
+        "{text}"
+    );
+}
+
+/// A burst at twice the router's rate fills its ring when it is twice as long as the ring.
+#[test]
+fn the_longest_burst_is_that_of_the_ring() {
+    let scratch = Scratch::new("bursts");
+    let (text, document) = of_verb(&scratch, "back-to-back --repeat 2");
+    let size = &document["results"][0];
+    assert!(size["own_ring_frames"].is_null(), "{size}");
+    for search in size["searches"].as_array().expect("searches") {
+        let [longest, lossy] = ["longest_frames", "lossy_frames"].map(|end| search[end].as_u64());
+        assert!(longest <= Some(1_000) && lossy > Some(1_000), "{search}");
+        let buffer = search["buffer_frames"].as_f64().expect("a buffer");
+        assert!((490.0..=501.0).contains(&buffer), "{search}");
+    }
+    assert!(!text.contains("bed's own ring"), "{text}");
+}
+
+/// One line says why, and which verbs can be simulated.
+#[test]
+fn what_cannot_be_simulated_says_why() {
+    for verb in [
+        "latency",
+        "recovery",
+        "reset",
+        "fib-scale",
+        "compare",
+        "explain",
+        "rfc2544",
+    ] {
+        let ended = run(&mut mpps(&[verb, "--simulate", "capacity=1M"]));
+        let wanted = "has no flag --simulate: a simulated pair only counts the frames of a trial";
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.error().contains(wanted), "{ended:?}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    }
+    for words in ["loss --overload 5x", "throughput --warm-up 1"] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let ended = run(mpps(&words).args(["--simulate", "capacity=1M"]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(
+            ended.error().contains("with --simulate: a simulated pair"),
+            "{ended:?}"
+        );
+    }
 }

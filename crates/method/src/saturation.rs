@@ -108,7 +108,12 @@ impl Distance {
         let Some(CpuExchange { before, after }) = trial.exchange else {
             return Self::Unknown;
         };
-        let (before, after) = (before.as_nanos() as f64, after.as_nanos() as f64);
+        Self::from_round_trips(before.as_nanos() as f64, after.as_nanos() as f64)
+    }
+
+    /// Of a trial, by the round trips just before and after it, ns.
+    #[must_use]
+    pub fn from_round_trips(before: f64, after: f64) -> Self {
         if !is_same_distance(before, after) {
             return Self::Changed;
         }

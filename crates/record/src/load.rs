@@ -13,11 +13,11 @@ pub struct LoadLine {
     pub frame: String,
     /// As asked for; `max`: all that the sender can.
     pub load: String,
-    /// Where the tester received.
-    pub receiver: ReceiverPlace,
+    /// Where the tester received; null of a simulated pair.
+    pub receiver: Option<ReceiverPlace>,
     /// Through the router, in their order.
     pub trials: Vec<LoadTrial>,
-    /// Through a wire in its place; null around an external device.
+    /// Through a wire in its place; null around an external device and of a simulated pair.
     pub wire: Option<LoadTrial>,
     /// What to doubt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

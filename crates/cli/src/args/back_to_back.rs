@@ -1,7 +1,7 @@
 //! `mpps back-to-back`.
 
 use super::quantity::{budget, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs};
+use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
 use mpps_method::Span;
 
@@ -25,6 +25,9 @@ pub struct BurstArgs {
     /// Where.
     #[command(flatten)]
     pub place: PlaceArgs,
+    /// Or a simulated pair.
+    #[command(flatten)]
+    pub pair: SimulateArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

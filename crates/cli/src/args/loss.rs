@@ -20,7 +20,7 @@ pub struct LossArgs {
     #[arg(long, value_name = "FPS", value_parser = rate, help_heading = "Load")]
     pub max_rate: Option<Rate>,
     /// Warm-up before each trial: frames sent at its load for this long do not count (200ms, 1)
-    #[arg(long, value_name = "SECONDS", value_parser = warm_up, help_heading = "Load")]
+    #[arg(long, value_name = "SECONDS", value_parser = warm_up, help_heading = "Load", conflicts_with = "simulate")]
     pub warm_up: Option<Span>,
     /// Time for each frame size: when it is spent, the loads offered by then are the result (30s, 2m)
     /// [default: as long as it takes]
@@ -29,7 +29,7 @@ pub struct LossArgs {
     /// Offer one lasting overload instead, so many times the maximum forwarding rate (5x), or all that the tester can
     /// (max): does the router hold its rate, does its management path answer, and when is it as before?
     #[arg(long, value_name = "FACTOR", value_parser = overload, help_heading = "Load",
-          conflicts_with_all = ["step", "time", "max_rate", "warm_up", "budget", "simulate"])]
+          conflicts_with_all = ["step", "time", "max_rate", "warm_up", "budget"])]
     pub overload: Option<Overload>,
     /// How long the overload lasts (30s, 10m, 2h); the receiver keeps a bit for each frame, so memory bounds it
     #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = budget, requires = "overload",

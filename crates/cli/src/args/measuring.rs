@@ -49,7 +49,7 @@ pub struct SimulateArgs {
     /// the seconds; the machine's, seen; the router's, unseen), tester= (its ceiling, frames/s), seed=
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Bed", value_parser = simulated,
           conflicts_with_all = ["kept_bed", "nic", "queues", "rx_ring", "rss", "dut_cpus", "tester_cpus", "filters", "dut_setup",
-                                "warm_up", "table", "dst_prefix", "networks", "management_traffic", "external", "receiver"])]
+                                "table", "dst_prefix", "networks", "management_traffic", "external", "receiver"])]
     pub simulate: Option<Properties>,
 }
 

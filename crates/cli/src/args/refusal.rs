@@ -71,6 +71,11 @@ const ALIASES: &[Alias] = &[
         answer: "a point has so many routes, and changes would add and withdraw some: measure a point with them by mpps throughput --table FILE --destinations N --route-changes FILE",
     },
     Alias {
+        typed: &["simulate"],
+        has: "frame",
+        answer: "a simulated pair only counts the frames of a trial and has no times, routes, resets or CPUs; mpps throughput, loss, trial and back-to-back take it",
+    },
+    Alias {
         typed: &["color", "colour", "no-color", "no-colour"],
         has: "",
         answer: "colour follows the terminal, and NO_COLOR=1 in the environment turns it off",

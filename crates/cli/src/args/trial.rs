@@ -1,7 +1,7 @@
 //! `mpps trial`.
 
 use super::quantity::{rate, trial_length};
-use super::{OutputArgs, PlaceArgs, SentArgs};
+use super::{OutputArgs, PlaceArgs, SentArgs, SimulateArgs};
 use clap::Args;
 use mpps_lab::jobs::fixed_load::Load;
 use mpps_method::Span;
@@ -26,6 +26,9 @@ pub struct TrialArgs {
     /// Where.
     #[command(flatten)]
     pub place: PlaceArgs,
+    /// Or a simulated pair.
+    #[command(flatten)]
+    pub pair: SimulateArgs,
     /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,

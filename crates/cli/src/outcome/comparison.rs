@@ -1,6 +1,6 @@
 //! Comparisons of `mpps compare`.
 
-use super::{Outcome, View, worst};
+use super::{Outcome, View, machine, worst};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
@@ -15,7 +15,7 @@ impl Outcome for Vec<ComparisonLine> {
 
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
         let begin = run.begin.as_ref();
-        let machine = begin.map(terminal::machine_line).unwrap_or_default();
+        let machine = begin.map(machine).unwrap_or_default();
         let shared = begin.and_then(|run| run.comparability.cpus_shared) == Some(true);
         let shared = if shared {
             "\nTester and router share a CPU: a costlier frame also leaves the tester less of it\n"

@@ -1,6 +1,6 @@
 //! Loads of `mpps trial`, each with its trials.
 
-use super::{Outcome, View, worst};
+use super::{Outcome, View, is_simulated, machine, worst};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::Result;
@@ -10,11 +10,14 @@ use serde_json::{Value, json};
 impl Outcome for Vec<LoadLine> {
     fn document(&self, run: &Run, _: &View<'_>) -> Result<Value> {
         let results = self.iter().map(|load| result(load, &run.trials));
-        Ok(json!({ "results": results.collect::<Result<Vec<_>>>()? }))
+        let simulated = run.begin.as_ref().is_some_and(is_simulated);
+        Ok(json!({ "simulated": simulated, "results": results.collect::<Result<Vec<_>>>()? }))
     }
 
     fn shown(&self, run: &Run, view: &View<'_>) -> String {
-        terminal::fixed_load(self, &run.trials, view.verbose) + &view.record()
+        let pair = run.begin.as_ref().filter(|begin| is_simulated(begin));
+        let pair = pair.map_or(String::new(), |begin| machine(begin) + "\n\n");
+        pair + &terminal::fixed_load(self, &run.trials, view.verbose) + &view.record()
     }
 
     /// Of each load that of its best trial.

@@ -21,8 +21,9 @@ use std::path::Path;
 /// What the lines of one kind come to.
 pub trait Outcome: Answers {
     /// The result in JSON, behind what all results have.
-    fn document(&self, _run: &Run, _view: &View<'_>) -> Result<Value> {
-        Ok(json!({ "results": self.values() }))
+    fn document(&self, run: &Run, _view: &View<'_>) -> Result<Value> {
+        let simulated = run.begin.as_ref().is_some_and(is_simulated);
+        Ok(json!({ "simulated": simulated, "results": self.values() }))
     }
 
     /// The lines in words, under the machine that they were measured on.

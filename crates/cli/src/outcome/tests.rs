@@ -67,7 +67,7 @@ fn a_load_is_measured_if_one_trial_counts() {
         let offered = Offered {
             frames: FrameSpec::parse_list("64").expect("a size").remove(0),
             load: Load::Max,
-            receiver: ReceiverPlace::Port,
+            receiver: Some(ReceiverPlace::Port),
             trials: (1..).zip(verdicts).map(tried).collect(),
             wire: None,
         };

@@ -20,7 +20,7 @@ impl TrialPlan {
                 args.time
             );
         }
-        let sending = Sending::new(&args.sent, &args.place, None)?;
+        let sending = Sending::new(&args.sent, &args.place, Some(&args.pair))?;
         let offer = FixedLoadPlan {
             sizes: sending.sizes.clone(),
             traffic: sending.traffic.clone(),

@@ -55,6 +55,10 @@ impl Sending {
 
     /// A search with these frames.
     pub fn measurement(&self, search: &SearchArgs) -> Result<ThroughputPlan> {
+        ensure!(
+            search.warm_up.is_none() || !matches!(self.bed, BedChoice::Simulated(_)),
+            "--warm-up with --simulate: a simulated pair is never cold; leave out one of them"
+        );
         Ok(ThroughputPlan {
             port: self.port,
             receiver: self.receiver,

@@ -14,7 +14,7 @@ pub fn load_line(offered: &Offered) -> LoadLine {
     LoadLine {
         frame: offered.frames.to_string(),
         load: offered.load.to_string(),
-        receiver: offered.receiver.into(),
+        receiver: offered.receiver.map(Into::into),
         trials: offered.trials.iter().map(tried).collect(),
         wire: offered.wire.as_ref().map(tried),
         doubts: few_route_changes(changes).iter().map(doubt).collect(),

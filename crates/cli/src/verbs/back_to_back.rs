@@ -23,6 +23,9 @@ measure_sizes!(
     |_| false,
     |plan, place, recorder| {
         let mut results = recorder.with(|size: &SizeBursts, _| vec![burst_line(size)]);
-        Ok(back_to_back::measure(place.bed()?, plan, &mut results))
+        Ok(match place {
+            Place::Bed(bed) => back_to_back::measure(bed, plan, &mut results),
+            Place::Simulated(pair) => back_to_back::simulate(pair, plan, &mut results),
+        })
     }
 );

@@ -109,7 +109,7 @@ fn last_run(path: &Path) -> Result<Run> {
     let run = runs.pop().with_context(|| {
         let path = path.display();
         if has_comparison {
-            return format!("{path} is a comparison itself, whose differences hold between its own variants: mpps show prints them; give all set-ups to one mpps compare (--a, --b, --c)");
+            return format!("{path} is a comparison itself, whose differences hold between its own variants, on its machine at its time: mpps report puts those of several records on one page; give all set-ups to one mpps compare (--a, --b, --c)");
         }
         format!("{path} has no result of mpps throughput, mpps fib-scale or mpps explain, those that can be compared afterwards")
     })?;

@@ -41,6 +41,9 @@ impl Measure for FixedLoadPlan {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let mut results = recorder.with(|offered: &Offered, _| vec![load_line(offered)]);
-        ended(fixed_load::measure(place.bed()?, self, &mut results))
+        ended(match place {
+            Place::Bed(bed) => fixed_load::measure(bed, self, &mut results),
+            Place::Simulated(pair) => fixed_load::simulate(pair, self, &mut results),
+        })
     }
 }

@@ -11,9 +11,9 @@ use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::doubt::{self};
 use crate::search::measurer::Measurer;
-use crate::tester::Tester;
-use crate::trial;
-use crate::trial::rules;
+use crate::search::saturation::{self, Saturated};
+use crate::search::simulated::SimulatedPair;
+use mpps_method::simulate::Properties;
 use mpps_method::{Offer, Rate, Span, Trial, Verdict, statistics};
 
 /// Bursts of one length at most: RFC 9004 section 5.2 asks that loss be verified by repeating.
@@ -106,24 +106,40 @@ pub fn measure(
     observer: &mut dyn ResultObserver<SizeBursts>,
 ) -> Option<JobError> {
     sizes::fill_each(&plan.measurement, observer, |size, trials| {
-        measure_size(bed, plan, size, trials)
+        let deadline = Deadline::after(plan.measurement.budget);
+        let (measurement, frames) = (&plan.measurement, &size.frames);
+        let (mut tester, saturated) = saturate(bed, measurement, frames, |_| Ok(()), trials)?;
+        search_size(&mut tester, &saturated, plan, deadline, size, trials)
+    })
+}
+
+/// The same on a simulated pair, whose bursts take no time.
+pub fn simulate(
+    router: Properties,
+    plan: &BurstPlan,
+    observer: &mut dyn ResultObserver<SizeBursts>,
+) -> Option<JobError> {
+    sizes::fill_each(&plan.measurement, observer, |size, trials| {
+        let mut pair = SimulatedPair::new(size.frames.clone(), router);
+        let saturated = saturation::simulate(&router);
+        search_size(&mut pair, &saturated, plan, Deadline::NEVER, size, trials)
     })
 }
 
 /// The searches of one size. The first is offered however little time there is.
-fn measure_size(
-    bed: &Bed,
+fn search_size(
+    measurer: &mut dyn Measurer,
+    saturated: &Saturated,
     plan: &BurstPlan,
+    deadline: Deadline,
     size: &mut SizeBursts,
     trials: &mut Trials<'_>,
 ) -> Result<(), JobError> {
-    let deadline = Deadline::after(plan.measurement.budget);
-    let (mut tester, saturated) =
-        saturate(bed, &plan.measurement, &size.frames, |_| Ok(()), trials)?;
-    let around = tester.surroundings();
+    let around = measurer.surroundings();
     size.receiver = around.receiver;
     size.forwarding = (saturated.maximum()).map(|most| Rate::from_fps(most.forwarding.middle));
-    let known = !around.external && around.ring_frames > 0;
+    let own = !around.external && around.simulated.is_none();
+    let known = own && around.ring_frames > 0;
     size.own_ring = known.then_some(around.ring_frames);
     size.doubts = doubt::of_overload(&around);
     // A trial of the plan bounds what the receiver can tell apart.
@@ -139,9 +155,9 @@ fn measure_size(
             break;
         }
         let near = range != whole;
-        let mut found = longest_burst(&mut tester, range, RESOLUTION, trials);
+        let mut found = longest_burst(measurer, range, RESOLUTION, trials);
         if near && found.as_ref().is_err_and(JobError::is_disturbance) {
-            found = longest_burst(&mut tester, whole, RESOLUTION, trials);
+            found = longest_burst(measurer, whole, RESOLUTION, trials);
         }
         match found {
             Ok(found) => {
@@ -191,7 +207,7 @@ pub struct BackToBack {
 /// # Errors
 /// The tester or the record failed; every burst passes or fails; too many disturbed trials.
 pub fn longest_burst(
-    tester: &mut Tester<'_>,
+    measurer: &mut dyn Measurer,
     (shortest, longest): (u64, u64),
     resolution: f64,
     trials: &mut Trials<'_>,
@@ -201,12 +217,12 @@ pub fn longest_burst(
     let mut frames = shortest;
     loop {
         // Too long is what loses every time: once may be the machine's doing.
-        let (mut trial, mut verdict) = burst(tester, frames, trials)?;
+        let (mut trial, mut verdict) = burst(measurer, frames, trials)?;
         for _ in 1..BURSTS {
             if verdict == Verdict::Lossless {
                 break;
             }
-            (trial, verdict) = burst(tester, frames, trials)?;
+            (trial, verdict) = burst(measurer, frames, trials)?;
         }
         match verdict {
             Verdict::Lossless => passed = Some((frames, trial)),
@@ -246,21 +262,21 @@ fn between(low: u64, high: u64) -> u64 {
 
 /// One burst that counts: a disturbed one is repeated.
 fn burst(
-    tester: &mut Tester<'_>,
+    measurer: &mut dyn Measurer,
     frames: u64,
     trials: &mut Trials<'_>,
 ) -> Result<(Trial, Verdict), JobError> {
     for _ in 0..VOID_AT_MOST {
-        let trial = trial::run_burst(tester, frames)?;
+        let trial = measurer.burst(frames)?;
         let offer = Offer {
             rate: Rate::from_frames(frames, trial.duration).unwrap_or_default(),
             duration: trial.duration,
         };
-        let mut rules = rules::choose(tester, &offer);
+        let mut rules = measurer.rules(&offer);
         // Steal comes in ticks of 10 ms, a burst lasts less: only stalls can tell here. A burst in two parts is none.
         rules.steal_max = f64::INFINITY;
         rules.disturbed_max = 0.0;
-        let sent = &tester.traffic.frames;
+        let sent = measurer.frames();
         let Judged { trial, verdict, .. } =
             trials.judged(Phase::Burst, sent, offer, &rules, trial)?;
         if matches!(verdict, Verdict::Lossless | Verdict::Lossy { .. }) {

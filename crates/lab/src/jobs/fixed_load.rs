@@ -6,9 +6,11 @@ use super::{JobError, Judged, Phase, ResultObserver, Trials, keep, on_ports};
 use crate::bed::Bed;
 use crate::search::measurer::Measurer;
 use crate::search::saturation::{FIRST_BURST, SENDER_MAX};
+use crate::search::simulated::SimulatedPair;
 use crate::tester::{PortKind, ReceiverPlace, Tester, TesterError, Wire};
 use crate::traffic::Traffic;
 use crate::trial;
+use mpps_method::simulate::Properties;
 use mpps_method::{FrameSpec, Offer, Rate, Span, Trial, Verdict};
 use std::fmt;
 
@@ -84,11 +86,11 @@ pub struct Offered {
     pub frames: FrameSpec,
     /// What was asked for.
     pub load: Load,
-    /// Where the tester received.
-    pub receiver: ReceiverPlace,
+    /// Where the tester received; `None` of a simulated pair.
+    pub receiver: Option<ReceiverPlace>,
     /// Through the router, in their order.
     pub trials: Vec<Tried>,
-    /// Through a wire in its place; `None` before a device of somebody else's.
+    /// Through a wire in its place; `None` before a device of somebody else's, and of a simulated pair.
     pub wire: Option<Tried>,
 }
 
@@ -99,9 +101,78 @@ pub fn measure(
     plan: &FixedLoadPlan,
     observer: &mut dyn ResultObserver<Offered>,
 ) -> Option<JobError> {
+    let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
+    each_size(plan, observer, |frames| {
+        let traffic = Traffic {
+            frames: frames.clone(),
+            ..plan.traffic.clone()
+        };
+        let raised = throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst);
+        raised.map(|(tester, _)| tester)
+    })
+}
+
+/// The same on a simulated pair, whose trials take no time.
+pub fn simulate(
+    router: Properties,
+    plan: &FixedLoadPlan,
+    observer: &mut dyn ResultObserver<Offered>,
+) -> Option<JobError> {
+    each_size(plan, observer, |frames| {
+        Ok(SimulatedPair::new(frames.clone(), router))
+    })
+}
+
+/// Who offers a load.
+trait Offers: Measurer {
+    /// A trial just as long as the offer: here the load is what is asked for, not a verdict.
+    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError>;
+
+    /// A wire in place of the router, where one can be laid.
+    fn wire(&self) -> Result<Option<Wire>, TesterError>;
+
+    /// Where frames are received.
+    fn receiver(&self) -> Option<ReceiverPlace>;
+}
+
+impl Offers for Tester<'_> {
+    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        trial::run(self, offer)
+    }
+
+    fn wire(&self) -> Result<Option<Wire>, TesterError> {
+        Wire::lay(self.bed, &self.ways())
+    }
+
+    fn receiver(&self) -> Option<ReceiverPlace> {
+        Some(self.traffic.receiver)
+    }
+}
+
+impl Offers for SimulatedPair {
+    fn once(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
+        self.trial(offer)
+    }
+
+    fn wire(&self) -> Result<Option<Wire>, TesterError> {
+        Ok(None)
+    }
+
+    fn receiver(&self) -> Option<ReceiverPlace> {
+        None
+    }
+}
+
+fn each_size<M: Offers>(
+    plan: &FixedLoadPlan,
+    observer: &mut dyn ResultObserver<Offered>,
+    raise: impl Fn(&FrameSpec) -> Result<M, JobError>,
+) -> Option<JobError> {
     let (mut error, mut told) = (None, 0);
     for frames in &plan.sizes {
-        let ended = measure_size(bed, plan, frames, &mut told, observer).err();
+        let ended = raise(frames)
+            .and_then(|mut measurer| measure_size(&mut measurer, plan, &mut told, observer));
+        let ended = ended.err();
         if ended.is_some_and(|ended| keep(&mut error, ended).is_break()) {
             break;
         }
@@ -110,21 +181,14 @@ pub fn measure(
 }
 
 fn measure_size(
-    bed: &Bed,
+    measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
-    frames: &FrameSpec,
     told: &mut u32,
     observer: &mut dyn ResultObserver<Offered>,
 ) -> Result<(), JobError> {
-    let frames_max = SENDER_MAX.frames_in(plan.time).max(FIRST_BURST);
-    let traffic = Traffic {
-        frames: frames.clone(),
-        ..plan.traffic.clone()
-    };
-    let mut tester = throughput::raise(bed, &traffic, frames_max, plan.receiver, first_burst)?.0;
     for &load in &plan.loads {
         let mut trials = Trials::after(*told, &mut *observer);
-        let offered = offer(bed, plan, &mut tester, load, &mut trials);
+        let offered = offer(measurer, plan, load, &mut trials);
         *told = trials.told();
         observer.result(&offered?).map_err(JobError::Record)?;
     }
@@ -133,31 +197,33 @@ fn measure_size(
 
 /// All trials at one load, and one through a wire in the DUT's place.
 fn offer(
-    bed: &Bed,
+    measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
-    tester: &mut Tester<'_>,
     load: Load,
     told: &mut Trials<'_>,
 ) -> Result<Offered, JobError> {
     let rate = match load {
         Load::At(rate) => rate,
-        Load::Max => sent(&trial::run_burst(tester, FIRST_BURST)?).min(SENDER_MAX),
+        Load::Max => sent(&measurer.burst(FIRST_BURST)?).min(SENDER_MAX),
     };
     let offer = Offer {
         rate,
         duration: plan.time,
     };
-    let mut repeat = |tester: &mut Tester<'_>, phase| repeat(tester, load, offer, phase, told);
-    let trials = (0..plan.trials).map(|_| repeat(tester, Phase::Fixed));
-    let trials = trials.collect::<Result<_, _>>()?;
-    let wire = Wire::lay(bed, &tester.ways())?;
-    let through_wire = wire.as_ref().map(|_| repeat(tester, Phase::Wire));
+    let mut trials = Vec::new();
+    for _ in 0..plan.trials {
+        trials.push(repeat(measurer, load, offer, Phase::Fixed, told)?);
+    }
+    let wire = measurer.wire()?;
+    let through_wire = wire
+        .as_ref()
+        .map(|_| repeat(measurer, load, offer, Phase::Wire, told));
     let through_wire = through_wire.transpose()?;
     drop(wire);
     Ok(Offered {
-        frames: tester.traffic.frames.clone(),
+        frames: measurer.frames().clone(),
         load,
-        receiver: tester.traffic.receiver,
+        receiver: measurer.receiver(),
         trials,
         wire: through_wire,
     })
@@ -165,7 +231,7 @@ fn offer(
 
 /// One trial, again while the machine disturbs it. Loss is no reason to repeat.
 fn repeat(
-    tester: &mut Tester<'_>,
+    measurer: &mut impl Offers,
     load: Load,
     offer: Offer,
     phase: Phase,
@@ -174,16 +240,16 @@ fn repeat(
     let mut disturbed = 0;
     loop {
         let trial = match load {
-            Load::At(_) => trial::run(tester, &offer)?,
+            Load::At(_) => measurer.once(&offer)?,
             Load::Max => {
                 let frames = offer.rate.frames_in(offer.duration).max(1);
-                let trial = trial::run_burst(tester, frames)?;
+                let trial = measurer.burst(frames)?;
                 let offered = sent(&trial);
                 Trial { offered, ..trial }
             }
         };
         let offered = offer_of(&trial);
-        let (frames, rules) = (&tester.traffic.frames, tester.rules(&offered));
+        let (frames, rules) = (measurer.frames(), measurer.rules(&offered));
         let Judged {
             number,
             trial,

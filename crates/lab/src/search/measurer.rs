@@ -21,6 +21,12 @@ pub trait Measurer {
     /// The tester failed. No trial came of it.
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError>;
 
+    /// Runs one burst of so many frames back-to-back, as fast as the sender can.
+    ///
+    /// # Errors
+    /// The tester failed. No burst came of it.
+    fn burst(&mut self, frames: u64) -> Result<Trial, TesterError>;
+
     /// The bounds a trial of this offer is judged by, fixed before it begins.
     fn rules(&self, offer: &Offer) -> Rules;
 
@@ -104,6 +110,10 @@ impl Measurer for Tester<'_> {
 
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
         trial::run_undisturbed(self, offer, &rules::choose(self, offer))
+    }
+
+    fn burst(&mut self, frames: u64) -> Result<Trial, TesterError> {
+        trial::run_burst(self, frames)
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

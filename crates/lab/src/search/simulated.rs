@@ -2,10 +2,11 @@
 //! it prints is true of any router.
 
 use super::measurer::{Measurer, Surroundings};
+use super::saturation::SENDER_MAX;
 use crate::tester::TesterError;
 use crate::trial::rules;
 use mpps_method::simulate::{Properties, Simulated};
-use mpps_method::{FrameSpec, Offer, Rules, Trial};
+use mpps_method::{FrameSpec, Offer, Rate, Rules, Span, Trial};
 
 /// The pair, with what is sent through it. (A simulated frame has no length.)
 pub struct SimulatedPair {
@@ -38,6 +39,14 @@ impl Measurer for SimulatedPair {
 
     fn trial(&mut self, offer: &Offer) -> Result<Trial, TesterError> {
         Ok(self.pair.trial(offer))
+    }
+
+    fn burst(&mut self, frames: u64) -> Result<Trial, TesterError> {
+        let most = self.properties.tester_ceiling.unwrap_or(SENDER_MAX);
+        let duration = Span::from_secs_f64(frames as f64 / most.fps());
+        // A length in whole nanoseconds has a little more or less of them at the ceiling itself.
+        let rate = Rate::from_frames(frames, duration).unwrap_or(most);
+        self.trial(&Offer { rate, duration })
     }
 
     fn rules(&self, offer: &Offer) -> Rules {

@@ -54,8 +54,9 @@ pub(super) const PLACES: [Place; 4] = [
 /// A row for what is counted, and one for each place of loss.
 pub(super) fn table(load: &LoadLine, tried: Tried<'_>, wire: Option<Tried<'_>>) -> String {
     let head = wire.map_or("", |_| "a wire instead");
+    let received = load.receiver.as_ref();
     let mut rows = vec![[
-        format!("received at the {}", load.receiver),
+        received.map_or(String::new(), |place| format!("received at the {place}")),
         "the router".to_owned(),
         head.to_owned(),
     ]];

@@ -60,7 +60,7 @@ fn offered(load: Load, of_router: Tried) -> Offered {
     Offered {
         frames: FrameSpec::parse_list("64").expect("a size").remove(0),
         load,
-        receiver: ReceiverPlace::Exit,
+        receiver: Some(ReceiverPlace::Exit),
         trials: vec![of_router],
         wire: Some(Tried {
             number: 2,

@@ -7,8 +7,7 @@ use crate::recorder::Recorder;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
-use mpps_method::saturation::{Block, Distance, Window, is_same_distance};
-use mpps_method::statistics::median;
+use mpps_method::saturation::{Block, Distance, Window};
 use mpps_method::{Rate, Span};
 use mpps_record::{
     Binary, Doubt, LoadLine, LoadTrial, ReceiverPlace, RouteChanges, Run, RunLine, SCHEMA,
@@ -18,9 +17,8 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// How each load is offered: as long as a trial of a comparison on beds that stand, and several times, because the
-/// windows of a trial are not in the record.
-const TRIALS: [&str; 5] = ["--time=350ms", "--trials=3", "--share", "--quiet", "--json"];
+/// How each load is offered: as long as a trial of a comparison on beds that stand.
+const TRIALS: [&str; 4] = ["--time=350ms", "--share", "--quiet", "--json"];
 
 /// One build under way.
 pub(super) struct Build<'a> {
@@ -179,7 +177,7 @@ impl<'a> Build<'a> {
             let number = numbers.iter().find(|(theirs, _)| *theirs == found.trial);
             found.trial = number.map_or(0, |(_, ours)| *ours);
             all_found.push(found);
-            self.receiver = Some(load.receiver.clone());
+            self.receiver.clone_from(&load.receiver);
             for doubt in &load.doubts {
                 self.doubts.retain(|known| known.name != doubt.name);
                 self.doubts.push(doubt.clone());
@@ -218,59 +216,37 @@ impl<'a> Build<'a> {
     }
 }
 
-/// `None` where the record lacks a trial of the load.
+/// `None` where the record lacks the trial of the load.
 fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
-    let line = |found: &LoadTrial| trials.iter().find(|line| line.trial == found.trial);
-    let lines: Option<Vec<&TrialLine>> = load.trials.iter().map(line).collect();
-    let mut tried: Vec<(&LoadTrial, &TrialLine)> = load.trials.iter().zip(lines?).collect();
-    let distance = of_one_distance(&mut tried);
-    let windows = tried.iter().map(|(found, line)| Window {
-        duration: Span::from_nanos(line.duration_ns),
-        forwarded: found.forwarded_frames,
-        disturbed: line.verdict == Verdict::Void,
-    });
-    let sent = tried.iter().filter_map(|(found, line)| {
-        let unsent = found.lost_before_nic_frames as f64 * 1e9 / line.duration_ns.max(1) as f64;
-        Some(found.sent_fps? - unsent)
-    });
-    let samples = |of: fn(&LoadTrial) -> Option<f64>| {
-        let samples: Vec<f64> = tried.iter().filter_map(|(found, _)| of(found)).collect();
-        median(&samples)
-    };
-    let lost = |found: &LoadTrial| found.lost_nic_ring_frames + found.lost_inside_frames;
+    let found = load.trials.last()?;
+    let line = trials.iter().find(|line| line.trial == found.trial)?;
+    let unsent = found.lost_before_nic_frames as f64 * 1e9 / line.duration_ns.max(1) as f64;
+    let round_trips = line.exchange_before_ns.zip(line.exchange_after_ns);
+    let distance = |(before, after)| Distance::from_round_trips(before as f64, after as f64);
     Some(Found {
-        trial: tried.last()?.0.trial,
+        trial: found.trial,
         block: Block {
-            sent: Rate::from_fps(median(&sent.collect::<Vec<f64>>())?),
-            busiest: samples(|found| found.busiest_share).map(|busy| busy.min(1.0)),
-            ns_per_frame: samples(|found| found.ns_per_frame),
-            distance,
-            windows: windows.collect(),
+            sent: Rate::from_fps(found.sent_fps? - unsent),
+            busiest: found.busiest_share.map(|busy| busy.min(1.0)),
+            ns_per_frame: found.ns_per_frame,
+            distance: round_trips.map_or(Distance::Unknown, distance),
+            windows: vec![undisturbed(found, line)],
         },
-        forwarding_fps: samples(|found| found.forwarding_fps)?,
-        lost: load.trials.iter().map(lost).sum(),
+        forwarding_fps: found.forwarding_fps?,
+        lost: found.lost_nic_ring_frames + found.lost_inside_frames,
     })
 }
 
-/// Keeps the trials with the CPUs as far apart as in any of them, because few pairs of turns would have all six alike.
-/// What a trial forwarded is not asked.
-fn of_one_distance(tried: &mut Vec<(&LoadTrial, &TrialLine)>) -> Distance {
-    let distance = |line: &TrialLine| {
-        let (before, after) = line.exchange_before_ns.zip(line.exchange_after_ns)?;
-        let (before, after) = (before as f64, after as f64);
-        is_same_distance(before, after).then(|| before.midpoint(after))
-    };
-    let steady = tried.iter().filter_map(|(_, line)| distance(line));
-    let Some(most) = steady.max_by(f64::total_cmp) else {
-        let is_timed = tried
-            .iter()
-            .any(|(_, line)| line.exchange_before_ns.is_some());
-        return if is_timed {
-            Distance::Changed
-        } else {
-            Distance::Unknown
-        };
-    };
-    tried.retain(|(_, line)| distance(line).is_some_and(|ns| is_same_distance(ns, most)));
-    Distance::Steady(most)
+/// The times without disturbances as one window, because the record has no windows.
+fn undisturbed(found: &LoadTrial, line: &TrialLine) -> Window {
+    let disturbed = line.disturbed.as_ref().and_then(|disturbed| {
+        let forwarded = disturbed.sent_frames.saturating_sub(disturbed.lost_frames?);
+        Some((disturbed.time_ns, forwarded))
+    });
+    let (time_ns, forwarded) = disturbed.unwrap_or_default();
+    Window {
+        duration: Span::from_nanos(line.duration_ns.saturating_sub(time_ns)),
+        forwarded: found.forwarded_frames.saturating_sub(forwarded),
+        disturbed: line.verdict == Verdict::Void,
+    }
 }
