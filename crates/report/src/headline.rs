@@ -229,6 +229,9 @@ fn ended(row: &Row<'_>) -> &'static str {
         Some(LimitedBy::Link) => ", which is all that the link carries",
         Some(LimitedBy::MaxRate) => ", the most that --max-rate allows",
         Some(LimitedBy::Disturbed) => ", the machine was too disturbed for more",
+        Some(LimitedBy::Trials) if row.lossy_fps.is_some() => {
+            ", the search ended before this was sure"
+        }
         Some(LimitedBy::Trials) => ", the search ended before a load failed",
         _ => "",
     }

@@ -113,7 +113,7 @@ fn what_ended_the_search_is_told() {
             LimitedBy::Disturbed,
             ", the machine was too disturbed for more",
         ),
-        (LimitedBy::Trials, ", the search ended before a load failed"),
+        (LimitedBy::Trials, ", the search ended before this was sure"),
         (LimitedBy::Tester, ", and the tester could offer no more"),
         (LimitedBy::SharedCpu, ""),
     ] {
@@ -122,6 +122,18 @@ fn what_ended_the_search_is_told() {
             format!("at least 1.38 million without loss{words}")
         );
     }
+}
+
+#[test]
+fn a_search_without_a_failed_load_says_so() {
+    let text = headline(&ResultLine {
+        limited_by: Some(LimitedBy::Trials),
+        ..weak_tester(1_200_000)
+    });
+    assert!(
+        text.contains(", the search ended before a load failed"),
+        "{text}"
+    );
 }
 
 #[test]
