@@ -113,9 +113,6 @@ impl Scope {
 }
 
 impl Profile {
-    /// Each profile by its word on the command line.
-    pub const ALL: [Word<Self>; 2] = [("router", Self::Router), ("endpoint", Self::Endpoint)];
-
     /// Its word.
     #[must_use]
     pub fn name(self) -> &'static str {

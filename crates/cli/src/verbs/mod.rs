@@ -54,4 +54,5 @@ pub mod throughput;
 pub mod top;
 #[cfg(feature = "measure")]
 pub mod trial;
+pub mod tune;
 mod what_if;
