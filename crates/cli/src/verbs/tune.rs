@@ -9,7 +9,7 @@ use mpps_method::tune::{CATALOGUE, Row};
 use {
     crate::args::{CookbookArgs, ShowSettingsArgs},
     anyhow::Context,
-    mpps_lab::tune::Machine,
+    mpps_lab::tune::survey,
 };
 
 /// Names this near to an unknown one are offered.
@@ -75,20 +75,18 @@ fn near(id: &str) -> String {
 
 #[cfg(feature = "measure")]
 fn show(args: &ShowSettingsArgs) -> Result<()> {
-    let machine = Machine::here(&args.interface)?;
-    let standings = machine.standings(args.profile);
+    let survey = survey(args.profile, &args.interface)?;
     terminal::out(&if args.json {
-        terminal::standings_json(&machine, args.profile, &standings)
+        terminal::survey_json(&survey)
     } else {
-        terminal::fitted(&terminal::standings(&machine, args.profile, &standings))
+        terminal::fitted(&terminal::survey(&survey))
     });
     Ok(())
 }
 
 #[cfg(feature = "measure")]
 fn cookbook(args: &CookbookArgs) -> Result<()> {
-    let machine = Machine::here(&args.interface)?;
-    let page = terminal::cookbook(&machine, args.profile, &machine.standings(args.profile));
+    let page = terminal::cookbook(&survey(args.profile, &args.interface)?);
     let Some(output) = &args.output else {
         terminal::out(&page);
         return Ok(());

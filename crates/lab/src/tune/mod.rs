@@ -4,10 +4,13 @@
 
 mod place;
 
-pub use place::{Place, places};
+pub use place::Place;
+
+use place::places;
 
 use crate::facts::{self, Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
+use mpps_linux::netns::{self, NetNs};
 use mpps_linux::setting;
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, in_order};
 use mpps_record::facts::{Configuration, Facts, Reading};
@@ -17,14 +20,42 @@ use std::os::unix::fs::PermissionsExt;
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
-/// What is read once for all settings.
+/// This machine's settings beside the advice for one profile.
 #[derive(Debug)]
-pub struct Machine {
-    root: Root,
-    /// Interfaces that are looked at.
+pub struct Survey {
+    /// Whom the advice is for.
+    pub profile: Profile,
+    /// Interfaces that were looked at.
     pub interfaces: Vec<String>,
     /// Facts of the machine, for the head of a page.
     pub facts: Facts,
+    /// Every setting of the catalogue, in the order in which settings are applied.
+    pub standings: Vec<Standing>,
+}
+
+/// Reads them, of these interfaces; with none given, of those that have a device behind them.
+///
+/// # Errors
+/// One of the interfaces is not there.
+pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInterface> {
+    let read = |root: Root| {
+        Machine::new(root, facts::gather(), interfaces).map(|machine| machine.survey(profile))
+    };
+    // The sysfs of /sys shows the interfaces of the namespace that it was mounted in. Only root can make another one.
+    let netns = netns::own_inode().and_then(NetNs::find).ok().flatten();
+    let shown = netns.map(|netns| netns.with_sysfs(|sys| read(Root::with_sysfs(sys))));
+    match shown {
+        Some(Ok(survey)) => survey,
+        _ => read(Root::here()),
+    }
+}
+
+/// What is read once for all settings.
+#[derive(Debug)]
+struct Machine {
+    root: Root,
+    interfaces: Vec<String>,
+    facts: Facts,
     drivers: BTreeMap<String, String>,
     features: BTreeMap<String, Vec<Feature>>,
     boot_words: Reading<Vec<String>>,
@@ -102,14 +133,6 @@ pub struct Standing {
 }
 
 impl Machine {
-    /// This machine with these interfaces; with none given, those that have a device behind them.
-    ///
-    /// # Errors
-    /// One of the interfaces is not there.
-    pub fn here(interfaces: &[String]) -> Result<Self, NoInterface> {
-        Self::new(Root::here(), facts::gather(), interfaces)
-    }
-
     fn new(root: Root, facts: Facts, interfaces: &[String]) -> Result<Self, NoInterface> {
         let known = root.names("/sys/class/net");
         let known = known.known().cloned().unwrap_or_default();
@@ -148,11 +171,14 @@ impl Machine {
         driver.is_some_and(|driver| drivers.contains(&driver.as_str()))
     }
 
-    /// Every setting of the catalogue, in the order in which settings are applied.
-    #[must_use]
-    pub fn standings(&self, profile: Profile) -> Vec<Standing> {
+    fn survey(self, profile: Profile) -> Survey {
         let rows = in_order().into_iter();
-        rows.map(|row| self.standing(row, profile)).collect()
+        Survey {
+            standings: rows.map(|row| self.standing(row, profile)).collect(),
+            profile,
+            interfaces: self.interfaces,
+            facts: self.facts,
+        }
     }
 
     fn standing(&self, row: &'static Row, profile: Profile) -> Standing {

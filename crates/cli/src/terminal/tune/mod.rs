@@ -8,7 +8,7 @@ mod standing;
 #[cfg(feature = "measure")]
 pub use {
     page::cookbook,
-    standing::{standings, standings_json},
+    standing::{survey, survey_json},
 };
 
 use super::columns;

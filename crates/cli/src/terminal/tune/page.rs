@@ -1,8 +1,8 @@
 //! The advice for this machine as a page in Markdown.
 
-use super::standing::{head, now, whom};
+use super::standing::{interfaces, machine, now, whom};
 use crate::terminal::wrap::wrap;
-use mpps_lab::tune::{Machine, Standing, State};
+use mpps_lab::tune::{Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
 use std::fmt::Write;
 
@@ -11,14 +11,18 @@ const WIDTH: usize = 80;
 
 /// Firmware, kernel configuration, boot line, then settings of the running kernel in their order.
 #[must_use]
-pub fn cookbook(machine: &Machine, profile: Profile, all: &[Standing]) -> String {
-    let mut text = format!(
-        "# Settings for {}\n\n{}\n",
-        whom(profile),
-        head(machine, profile)
+pub fn cookbook(survey: &Survey) -> String {
+    let (profile, all) = (survey.profile, &survey.standings);
+    let mut text = format!("# Settings for {}\n\n", whom(profile));
+    let _ = write!(
+        text,
+        "- Machine: {}\n- Interfaces: {}\n",
+        machine(survey),
+        interfaces(survey)
     );
-    text += "Written by `mpps tune cookbook`, which changes nothing. [x]: this machine is as advised. [ ]: it is not, or \
-             a person has to judge. Measured effect of each setting: not measured yet.\n";
+    text += "- Marks: [x] this machine is as advised; [ ] it is not, or a person has to judge.\n\
+             - Measured effect of each setting: not measured yet.\n\n\
+             Written by `mpps tune cookbook`, which changed nothing.\n";
     let advised = |one: &&Standing| one.row.advice(profile).words.is_some();
     let rows: Vec<&Standing> = all.iter().filter(advised).collect();
     let of_kind = |kind: Kind| {
@@ -45,7 +49,7 @@ pub fn cookbook(machine: &Machine, profile: Profile, all: &[Standing]) -> String
     text += "\n## Boot line\n\n";
     items(&mut text, &of_kind(Kind::Boot), profile);
 
-    text += "\n## Settings of the running kernel\n\nIn the order in which to apply them; go back from the last to the first.\n\n";
+    text += "\n## Settings of the running kernel\n\nApply them in this order, and undo them from the last to the first.\n\n";
     let is_here = |one: &&&Standing| !matches!(one.state, State::NotHere(_));
     let running: Vec<&Standing> = rows
         .iter()
@@ -90,14 +94,20 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile) {
             here(one)
         );
         let places: Vec<&str> = row.places.iter().map(|place| place.text).collect();
-        let _ = writeln!(text, "  {} ({}). {}", row.name, places.join("; "), row.what);
+        let _ = writeln!(
+            text,
+            "  - {} ({}). {}",
+            row.name,
+            places.join("; "),
+            row.what
+        );
         if row.effects != "None." {
-            let _ = writeln!(text, "  Side effects: {}", row.effects);
+            let _ = writeln!(text, "  - Side effects: {}", row.effects);
         }
         if !row.wrong.is_empty() {
-            let _ = writeln!(text, "  Published advice that looks wrong: {}", row.wrong);
+            let _ = writeln!(text, "  - Published advice that looks wrong: {}", row.wrong);
         }
-        let _ = writeln!(text, "  Source: {}.", row.source);
+        let _ = writeln!(text, "  - Source: {}.", row.source);
     }
 }
 

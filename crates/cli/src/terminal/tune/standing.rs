@@ -2,8 +2,9 @@
 
 use crate::terminal::columns;
 use crate::terminal::document::document;
-use mpps_lab::tune::{Machine, Seen, Standing, State};
+use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
+use mpps_report::number::plural;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +14,8 @@ const VALUE_MAX: usize = 24;
 
 /// What differs first, then what only a person can judge, then what cannot be read.
 #[must_use]
-pub fn standings(machine: &Machine, profile: Profile, all: &[Standing]) -> String {
+pub fn survey(survey: &Survey) -> String {
+    let (profile, all) = (survey.profile, survey.standings.as_slice());
     let is_boot = |one: &&Standing| one.row.scope == Scope::Boot;
     let running = |state: fn(&State) -> bool| {
         let some = all
@@ -21,8 +23,11 @@ pub fn standings(machine: &Machine, profile: Profile, all: &[Standing]) -> Strin
             .filter(move |one| !is_boot(one) && state(&one.state));
         some.collect::<Vec<_>>()
     };
-    let mut text = head(machine, profile);
-    text.push('\n');
+    let (whom, machine) = (whom(profile), machine(survey));
+    let mut text = format!(
+        "Settings for {whom}: {machine}\nInterfaces: {}\n\n",
+        interfaces(survey)
+    );
     let differs = running(|state| matches!(state, State::Differs));
     text += &table("Other than advised", &differs, profile);
     let fixed = running(|state| matches!(state, State::Fixed(_)));
@@ -73,26 +78,26 @@ pub fn standings(machine: &Machine, profile: Profile, all: &[Standing]) -> Strin
     text
 }
 
-/// The machine and whom the advice is for.
-pub(super) fn head(machine: &Machine, profile: Profile) -> String {
-    let facts = &machine.facts;
-    let mut text = format!("Settings for {}: ", whom(profile));
-    text += facts
-        .cpu_model
-        .known()
-        .map_or("unknown CPU", String::as_str);
-    if let Some(cpus) = facts.cpus_online.known() {
-        let _ = write!(text, ", CPUs {cpus}");
+/// The machine in a line.
+pub(super) fn machine(survey: &Survey) -> String {
+    let facts = &survey.facts;
+    let model = facts.cpu_model.known();
+    let mut text = model.map_or("unknown CPU", String::as_str).to_owned();
+    if let Some(&cpus) = facts.cpus_online.known() {
+        let _ = write!(text, ", {}", plural(cpus, "CPU"));
     }
     let _ = write!(text, ", Linux {}", facts.kernel_release.text());
     if facts.hypervisor.known() == Some(&true) {
         text += ", a virtual machine";
     }
-    let interfaces = match machine.interfaces.as_slice() {
+    text
+}
+
+pub(super) fn interfaces(survey: &Survey) -> String {
+    match survey.interfaces.as_slice() {
         [] => "none with a device (name one: --interface)".to_owned(),
         some => some.join(", "),
-    };
-    text + &format!("\nInterfaces: {interfaces}\n")
+    }
 }
 
 /// A profile in words.
@@ -190,18 +195,26 @@ pub(super) fn now(standing: &Standing, unmet: bool) -> String {
     let is_one = whole.clone().all(|name| Some(name) == whole.clone().next());
     match by_value.as_slice() {
         [] => "not known".to_owned(),
-        [(value, names)] if !unmet || is_one || names.len() == whole.count() => shown(value),
+        [(value, names)] if !unmet || is_one || names.len() == whole.count() => {
+            shown(standing, value)
+        }
         some => {
             let each = some
                 .iter()
-                .map(|(value, names)| format!("{} {}", names.join(", "), shown(value)));
+                .map(|(value, names)| format!("{} {}", names.join(", "), shown(standing, value)));
             each.collect::<Vec<_>>().join("; ")
         }
     }
 }
 
-fn shown(value: &str) -> String {
-    if value.is_empty() { "empty" } else { value }.to_owned()
+fn shown(standing: &Standing, value: &str) -> String {
+    let is_boot = standing.seen.iter().any(|one| one.place.kind == Kind::Boot);
+    match value {
+        "" => "empty",
+        "absent" if is_boot => "not given",
+        value => value,
+    }
+    .to_owned()
 }
 
 /// What tells a place from the others of its setting.
@@ -248,7 +261,8 @@ fn shortened(text: &str) -> String {
 
 /// The same as JSON, with every place.
 #[must_use]
-pub fn standings_json(machine: &Machine, profile: Profile, all: &[Standing]) -> String {
+pub fn survey_json(survey: &Survey) -> String {
+    let profile = survey.profile;
     let place = |one: &Seen| {
         json!({
             "place": one.place.name(),
@@ -275,7 +289,7 @@ pub fn standings_json(machine: &Machine, profile: Profile, all: &[Standing]) -> 
     };
     document(json!({
         "profile": profile.name(),
-        "interfaces": machine.interfaces,
-        "settings": all.iter().map(setting).collect::<Value>(),
+        "interfaces": survey.interfaces,
+        "settings": survey.standings.iter().map(setting).collect::<Value>(),
     }))
 }
