@@ -201,6 +201,7 @@ pub enum Verb {
     #[command(hide = true)]
     Man(ManArgs),
     /// Print completions for a shell
+    #[command(hide = true)]
     Completions(CompletionsArgs),
 }
 

@@ -1,6 +1,6 @@
 //! Places of a setting on this machine: a template of the catalogue with its words in braces filled in.
 
-use super::Machine;
+use super::machine::Machine;
 use mpps_linux::setting::{Kind as Reached, Setting};
 use mpps_method::tune::{Kind, Row, Template};
 
@@ -105,7 +105,15 @@ pub(super) fn places(row: &Row, machine: &Machine) -> Result<Vec<Place>, String>
         }
     }
     if all.is_empty() {
-        return Err("nothing here that it could belong to".to_owned());
+        let reasons = [
+            ("{irq}", "no interrupt of these interfaces"),
+            ("xq}", "no queue of these interfaces"),
+            ("{idle}", "no idle states to choose"),
+            ("", "no CPU that has it"),
+        ];
+        let is_of = |part: &str| row.places.iter().any(|place| place.text.contains(part));
+        let found = reasons.into_iter().find(|(part, _)| is_of(part));
+        return Err(found.map_or("", |(_, why)| why).to_owned());
     }
     Ok(all)
 }

@@ -1,6 +1,9 @@
+use super::machine::{boot_word, chosen, is_met};
 use super::*;
 use crate::facts::planted::{Planted, ROUTER};
 use mpps_linux::setting::{Kind as Reached, Setting};
+use mpps_method::tune::CATALOGUE;
+use std::os::unix::fs::PermissionsExt;
 
 /// A machine with one interface of two queues that no real machine has.
 fn router(name: &str) -> (Planted, Machine) {
@@ -30,7 +33,7 @@ fn router(name: &str) -> (Planted, Machine) {
 
 fn standing(machine: &Machine, id: &str, profile: Profile) -> Standing {
     let row = CATALOGUE.iter().find(|row| row.id == id).expect(id);
-    machine.standing(row, profile)
+    super::standing(row, machine, profile)
 }
 
 #[test]
@@ -56,6 +59,14 @@ fn settings_stand_as_the_files_say() {
     missing("netdev_budget", "this kernel has no such file");
     missing("gro", "no such interface feature");
     missing("i40e_atr", "no interface of driver i40e");
+    // Nothing is as advised while a place of it is hidden.
+    let (see, hide) = (
+        Reading::Known("1".to_owned()),
+        Reading::unreadable(NEEDS_ROOT),
+    );
+    let mut jit = standing(&machine, "bpf_jit", Profile::Router).seen;
+    (jit[0].now, jit[0].is_met, jit[1].now) = (see, Some(true), hide);
+    assert_eq!(super::state(&jit), State::NotHere(NEEDS_ROOT.to_owned()));
     let end_host = standing(&machine, "ip_forward", Profile::Endpoint);
     assert_eq!(end_host.state, State::Differs);
 }
