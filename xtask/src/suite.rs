@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 /// Tests without bed and without rights. Every crate's unit tests are among them.
-const FREE: [&str; 25] = [
+const FREE: [&str; 26] = [
     "cli/bad_input",
     "cli/compare_series",
     "cli/generate",
@@ -19,6 +19,7 @@ const FREE: [&str; 25] = [
     "cli/show",
     "cli/simulate",
     "cli/table",
+    "cli/tune",
     "cli/without_lab",
     "record/bench_runs",
     "record/compared",

@@ -86,6 +86,7 @@ fn run(cli: &Cli) -> Exit {
         Verb::Records(args) => verbs::records::run(args),
         Verb::Limits(args) => verbs::limits::run(args),
         Verb::Table(args) => verbs::table::run(args),
+        Verb::Tune(args) => verbs::tune::run(args),
         #[cfg(feature = "measure")]
         Verb::Bed(args) => verbs::bed::run(args),
         #[cfg(feature = "measure")]

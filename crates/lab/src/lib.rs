@@ -27,6 +27,7 @@ pub mod surroundings;
 pub mod tester;
 pub mod traffic;
 pub mod trial;
+pub mod tune;
 
 pub use traffic::destinations;
 

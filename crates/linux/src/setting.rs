@@ -145,7 +145,8 @@ impl Setting {
 
     /// Whether both texts mean one value. The kernel prints its own blanks between words, and a mask of CPUs
     /// with all its zeros and commas.
-    fn is_same(&self, wanted: &str, has: &str) -> bool {
+    #[must_use]
+    pub fn is_same(&self, wanted: &str, has: &str) -> bool {
         if self.kind == Kind::Irq {
             let cpus = |text: &str| text.parse::<CpuSet>().ok();
             return cpus(wanted).is_some() && cpus(wanted) == cpus(has);
@@ -281,7 +282,8 @@ impl File {
 }
 
 /// The word in brackets where there is one (`always [madvise] never`), else all of the text.
-fn selected(text: &str) -> &str {
+#[must_use]
+pub fn selected(text: &str) -> &str {
     let inside = text.split_once('[').and_then(|(_, rest)| {
         let (word, _) = rest.split_once(']')?;
         Some(word)

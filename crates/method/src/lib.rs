@@ -65,6 +65,7 @@ pub mod stage;
 pub mod statistics;
 pub mod sweep;
 pub mod trial;
+pub mod tune;
 pub mod units;
 pub mod verdict;
 

@@ -60,6 +60,7 @@ mod top;
 mod traffic;
 #[cfg(feature = "measure")]
 mod trial;
+mod tune;
 
 pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -69,6 +70,9 @@ pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
 pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
+#[cfg(feature = "measure")]
+pub use tune::{CookbookArgs, ShowSettingsArgs};
+pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
 pub use {
     back_to_back::BurstArgs,
@@ -183,6 +187,8 @@ pub enum Verb {
     Limits(LimitsArgs),
     /// Read or synthesize routing tables; load them into a FIB, count, clear
     Table(Box<TableArgs>),
+    /// Show the settings that bear on packet rates, and this machine's beside the advice
+    Tune(TuneArgs),
     /// Raise, lower, list or enter test beds
     #[cfg(feature = "measure")]
     Bed(BedArgs),
@@ -196,6 +202,7 @@ pub enum Verb {
     #[command(hide = true)]
     Man(ManArgs),
     /// Print completions for a shell
+    #[command(hide = true)]
     Completions(CompletionsArgs),
 }
 

@@ -43,6 +43,7 @@ mod style;
 mod suite;
 mod swept;
 mod table;
+mod tune;
 #[cfg(feature = "measure")]
 pub mod top;
 mod watched;
@@ -61,6 +62,9 @@ pub use report::{Report, comparability};
 pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
+#[cfg(feature = "measure")]
+pub use tune::{cookbook, survey, survey_json};
+pub use tune::{setting, settings, settings_json};
 pub use wrap::fitted;
 #[cfg(feature = "measure")]
 pub use {

@@ -53,6 +53,7 @@ pub mod throughput;
 pub mod top;
 #[cfg(feature = "measure")]
 pub mod trial;
+pub mod tune;
 #[cfg(feature = "measure")]
 mod watch;
 mod what_if;

@@ -80,6 +80,11 @@ const OPTIONS: [&str; 64] = [
 
 /// Reads the running kernel's: /proc/config.gz, else the file that distributions install with it.
 pub(super) fn read(root: &Root, release: &str) -> Reading<Configuration> {
+    read_options(root, release, &OPTIONS)
+}
+
+/// The same of these options, named without `CONFIG_`. One that the kernel does not know is `-`.
+pub(crate) fn read_options(root: &Root, release: &str, names: &[&str]) -> Reading<Configuration> {
     let mut tried = Vec::new();
     for usual in [
         "/proc/config.gz".to_owned(),
@@ -90,7 +95,7 @@ pub(super) fn read(root: &Root, release: &str) -> Reading<Configuration> {
             Ok(text) if text.contains("CONFIG_") => {
                 return Reading::Known(Configuration {
                     source: usual,
-                    options: options(&text),
+                    options: options(&text, names),
                 });
             }
             Ok(_) => tried.push(format!("{usual}: no kernel configuration")),
@@ -119,8 +124,8 @@ fn text_of(root: &Root, usual: &str) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&octets).into_owned())
 }
 
-fn options(text: &str) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, String> = OPTIONS
+fn options(text: &str, names: &[&str]) -> BTreeMap<String, String> {
+    let mut found: BTreeMap<String, String> = names
         .iter()
         .map(|name| ((*name).to_owned(), "-".to_owned()))
         .collect();
@@ -148,7 +153,7 @@ mod tests {
     #[test]
     fn options_are_set_unset_or_not_there() {
         let text = "#\n# Automatically generated\nCONFIG_HZ=250\nCONFIG_NETFILTER=m\n# CONFIG_PREEMPT_RT is not set\nCONFIG_LOCALVERSION=\"-x\"\nCONFIG_VETH=y\n";
-        let options = options(text);
+        let options = options(text, &OPTIONS);
         let of = |name: &str| options.get(name).map(String::as_str);
         assert_eq!(
             [
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn names_stand_once_and_in_order() {
         assert!(OPTIONS.is_sorted());
-        assert_eq!(options("").len(), OPTIONS.len());
+        assert_eq!(options("", &OPTIONS).len(), OPTIONS.len());
     }
 
     #[test]
@@ -200,8 +205,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read(text in ".{0,400}", lines in prop::collection::vec("(# )?CONFIG_[A-Z_]{0,12}(=.{0,8}| is not set)?", 0..20)) {
-            prop_assert_eq!(options(&text).len(), OPTIONS.len());
-            prop_assert_eq!(options(&lines.join("\n")).len(), OPTIONS.len());
+            prop_assert_eq!(options(&text, &OPTIONS).len(), OPTIONS.len());
+            prop_assert_eq!(options(&lines.join("\n"), &OPTIONS).len(), OPTIONS.len());
         }
     }
 }

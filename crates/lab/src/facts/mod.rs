@@ -4,7 +4,7 @@
 //! The facts themselves are the record's ([`mpps_record::facts`]). They are read from files below a root, so that a planted tree has facts too. What cannot be read
 //! says why; nothing is guessed. A missing fact is no reason not to measure.
 
-mod config;
+pub(crate) mod config;
 mod cpu;
 mod host;
 mod kernel;

@@ -15,8 +15,8 @@ struct Group {
     parameters: &'static [(&'static str, usize)],
 }
 
-/// `ETHTOOL_xRINGPARAM`, `ETHTOOL_xCHANNELS`, `ETHTOOL_xCOALESCE`, with the words of ethtool(8).
-const GROUPS: [Group; 3] = [
+/// `ETHTOOL_xRINGPARAM`, `ETHTOOL_xCHANNELS`, `ETHTOOL_xCOALESCE`, `ETHTOOL_xPAUSEPARAM`, with the words of ethtool(8).
+const GROUPS: [Group; 4] = [
     Group {
         name: "rings",
         read: 0x10,
@@ -48,6 +48,13 @@ const GROUPS: [Group; 3] = [
             ("adaptive-rx", 10),
             ("adaptive-tx", 11),
         ],
+    },
+    Group {
+        name: "pause",
+        read: 0x12,
+        write: 0x13,
+        words: 4,
+        parameters: &[("autoneg", 1), ("rx", 2), ("tx", 3)],
     },
 ];
 

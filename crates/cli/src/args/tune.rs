@@ -1,0 +1,100 @@
+//! `mpps tune`.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use mpps_method::tune::{GROUPS, Scope};
+#[cfg(feature = "measure")]
+use {super::choice::one_of, mpps_method::tune::Profile, std::path::PathBuf};
+
+/// Whom advice is for.
+#[cfg(feature = "measure")]
+const PROFILES: &[(&str, &str, Profile)] = &[
+    ("router", "A machine that forwards", Profile::Router),
+    (
+        "endpoint",
+        "A machine whose programs send and receive",
+        Profile::Endpoint,
+    ),
+];
+
+/// Arguments of `mpps tune`.
+#[derive(Args, Debug)]
+pub struct TuneArgs {
+    /// What to do with settings.
+    #[command(subcommand)]
+    pub verb: TuneVerb,
+}
+
+/// What can be done with settings.
+#[derive(Debug, Subcommand)]
+pub enum TuneVerb {
+    /// List the settings that bear on packet rates, or show all of one
+    List(ListSettingsArgs),
+    /// Show each setting of this machine beside the advice for it
+    ///
+    /// Reads only: nothing is changed. Without root most settings are read as well.
+    #[cfg(feature = "measure")]
+    Show(ShowSettingsArgs),
+    /// Write the advice for this machine as a page in Markdown
+    ///
+    /// Firmware, kernel configuration, boot line, and the settings of the running kernel in the order in which to apply
+    /// them, each as it is here.
+    #[cfg(feature = "measure")]
+    Cookbook(CookbookArgs),
+}
+
+/// Arguments of `mpps tune list`.
+#[derive(Args, Debug)]
+pub struct ListSettingsArgs {
+    /// A setting, to show all that is known of it
+    #[arg(value_name = "ID", conflicts_with_all = ["group", "scope"])]
+    pub id: Option<String>,
+    /// Only settings of this group
+    #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS))]
+    pub group: Option<String>,
+    /// Only settings that hold for one of these
+    #[arg(long, value_name = "SCOPE", value_parser = names(&Scope::ALL))]
+    pub scope: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `mpps tune show`.
+#[cfg(feature = "measure")]
+#[derive(Args, Debug)]
+pub struct ShowSettingsArgs {
+    /// Whom the advice is for
+    #[arg(long, value_name = "PROFILE", default_value = "router", value_parser = one_of(PROFILES))]
+    pub profile: Profile,
+    /// An interface to look at; may be given several times [default: all that have a device]
+    #[arg(long, value_name = "IF")]
+    pub interface: Vec<String>,
+    /// Print the result as JSON, with every place of each setting
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `mpps tune cookbook`.
+#[cfg(feature = "measure")]
+#[derive(Args, Debug)]
+pub struct CookbookArgs {
+    /// Whom the advice is for
+    #[arg(long, value_name = "PROFILE", value_parser = one_of(PROFILES))]
+    pub profile: Profile,
+    /// An interface to look at; may be given several times [default: all that have a device]
+    #[arg(long, value_name = "IF")]
+    pub interface: Vec<String>,
+    /// File to write to; one that is there is overwritten [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// The first words of a table.
+fn names<T>(table: &[(&'static str, T)]) -> PossibleValuesParser {
+    table
+        .iter()
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .into()
+}

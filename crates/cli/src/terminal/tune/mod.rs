@@ -1,0 +1,124 @@
+//! Settings in words: the catalogue, this machine beside it, the advice as a page.
+
+#[cfg(feature = "measure")]
+mod page;
+#[cfg(feature = "measure")]
+mod standing;
+
+#[cfg(feature = "measure")]
+pub use {
+    page::cookbook,
+    standing::{survey, survey_json},
+};
+
+use super::columns;
+use super::document::document;
+use mpps_method::tune::{GROUPS, Row};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// Each line of a block with the word it is shown by, in this order. Advice, places and beds are put into words.
+const SHOWN: [(&str, &str); 16] = [
+    ("what", "what"),
+    ("where", "where"),
+    ("scope", "scope"),
+    ("default", "default"),
+    ("router", "router"),
+    ("endpoint", "end host"),
+    ("effects", "side effects"),
+    ("disrupts", "disrupts"),
+    ("risk", "risk"),
+    ("acts", "acts on"),
+    ("bed", "on a bed"),
+    ("order", "order"),
+    ("levels", "levels"),
+    ("interacts", "interacts"),
+    ("wrong", "looks wrong"),
+    ("source", "source"),
+];
+
+/// A line a setting, by groups.
+#[must_use]
+pub fn settings(rows: &[&Row]) -> String {
+    let cells = |row: &&Row| {
+        let id = format!("  {}", row.id);
+        [id, row.scope_name().to_owned(), row.name.to_owned()]
+    };
+    let table: Vec<_> = rows.iter().map(cells).collect();
+    let table = columns(&table, &[0, 1, 2]);
+    let mut text = String::new();
+    for (group, about) in GROUPS {
+        let lines = rows.iter().zip(table.lines());
+        let mut lines = lines.filter(|(row, _)| row.group == group).peekable();
+        if lines.peek().is_some() {
+            let _ = writeln!(text, "{group}: {about}");
+        }
+        for (_, line) in lines {
+            text += line;
+            text.push('\n');
+        }
+    }
+    let count = rows.len();
+    let noun = if count == 1 { "setting" } else { "settings" };
+    text + &format!("\n{count} {noun}; `mpps tune list ID` shows all of one\n")
+}
+
+/// All of one setting.
+#[must_use]
+pub fn setting(row: &Row) -> String {
+    let line = |key: &str| {
+        let found = row.lines.iter().find(|(known, _)| *known == key);
+        found.map_or("", |(_, text)| *text)
+    };
+    let mut cells = Vec::new();
+    for (key, label) in SHOWN {
+        let text = match key {
+            "where" => format!("{} {}", line("kind"), line(key)),
+            "router" | "endpoint" => with_value(line(key), line(&format!("{key}_set"))),
+            "bed" => on_a_bed(row),
+            _ => line(key).to_owned(),
+        };
+        if !text.is_empty() {
+            cells.push([format!("  {label}"), text]);
+        }
+    }
+    format!("{}: {}\n{}", row.id, row.name, columns(&cells, &[0, 1]))
+}
+
+fn with_value(words: &str, value: &str) -> String {
+    match (words, value) {
+        ("-", _) => "no advice".to_owned(),
+        (words, "") => words.to_owned(),
+        (words, value) if words == value => words.to_owned(),
+        (words, value) => format!("{words} (value: {value})"),
+    }
+}
+
+/// Whether it can act on a bed of this program at all.
+fn on_a_bed(row: &Row) -> String {
+    let needs = match row.needs {
+        "" => String::new(),
+        needs => format!("; it needs {needs}"),
+    };
+    match row.fronts.as_slice() {
+        [] => format!("inert{needs}"),
+        fronts => format!("acts on --front {}{needs}", fronts.join(", ")),
+    }
+}
+
+/// The same rows as JSON: every line of each block.
+#[must_use]
+pub fn settings_json(rows: &[&Row]) -> String {
+    let settings = rows.iter().map(|row| row_json(row)).collect::<Value>();
+    document(json!({ "settings": settings }))
+}
+
+fn row_json(row: &Row) -> Value {
+    let texts = row.lines.iter();
+    let texts = texts.map(|(key, text)| ((*key).to_owned(), Value::from(*text)));
+    let id = ("id".to_owned(), Value::from(row.id));
+    Value::Object(std::iter::once(id).chain(texts).collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+use super::*;
+use mpps_method::tune::CATALOGUE;
+
+fn row(id: &str) -> &'static Row {
+    CATALOGUE.iter().find(|row| row.id == id).expect(id)
+}
+
+#[test]
+fn the_list_fits_80_columns() {
+    let rows: Vec<&Row> = CATALOGUE.iter().collect();
+    let text = settings(&rows);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    let listed = text.lines().filter(|line| line.starts_with("  ")).count();
+    assert_eq!(listed, rows.len());
+    assert!(text.contains("\n  rp_filter  "), "{text}");
+}
+
+#[test]
+fn one_group_has_one_heading() {
+    let text = settings(&[row("rp_filter"), row("ip_forward")]);
+    assert!(text.starts_with("ip: "), "{text}");
+    assert_eq!(text.matches(": ").count(), 1, "{text}");
+    assert!(text.contains("\n2 settings; "), "{text}");
+}
+
+#[test]
+fn all_of_a_setting_is_shown() {
+    let text = setting(row("rp_filter"));
+    for wanted in [
+        "rp_filter: Reverse path filter\n",
+        "net.ipv4.conf.{if}.rp_filter",
+        "(value: 0)",
+        "acts on --front cpumap, napi, softirq",
+        "source",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    // What cannot act on a bed says so, and advice that looks wrong is marked.
+    assert!(setting(row("irq_affinity")).contains("inert; it needs a real NIC"));
+    assert!(setting(row("file_max")).contains("looks wrong"));
+    assert!(setting(row("tcp_sack")).contains("no advice"));
+}
+
+#[test]
+fn json_has_every_line_of_a_block() {
+    let json: Value = serde_json::from_str(&settings_json(&[row("ring_rx")])).expect("JSON");
+    let setting = &json["settings"][0];
+    assert_eq!(setting["id"], "ring_rx");
+    for (key, text) in &row("ring_rx").lines {
+        assert_eq!(setting[*key], *text, "{key}");
+    }
+}

@@ -1,0 +1,99 @@
+//! `mpps tune`: the catalogue of settings, and how this machine stands to it. It changes nothing.
+
+use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
+use crate::exit::Exit;
+use crate::terminal;
+use anyhow::{Result, bail};
+use mpps_method::tune::{CATALOGUE, Row};
+#[cfg(feature = "measure")]
+use {
+    crate::args::{CookbookArgs, ShowSettingsArgs},
+    anyhow::Context,
+    mpps_lab::tune::survey,
+};
+
+/// Names this near to an unknown one are offered.
+const EDITS_MAX: usize = 3;
+/// So many at most.
+const OFFERED_MAX: usize = 4;
+
+/// Runs the verb.
+///
+/// # Errors
+/// An unknown setting or interface, or a page that cannot be written.
+pub fn run(args: &TuneArgs) -> Result<Exit> {
+    match &args.verb {
+        TuneVerb::List(args) => list(args)?,
+        #[cfg(feature = "measure")]
+        TuneVerb::Show(args) => show(args)?,
+        #[cfg(feature = "measure")]
+        TuneVerb::Cookbook(args) => cookbook(args)?,
+    }
+    Ok(Exit::Measured)
+}
+
+fn list(args: &ListSettingsArgs) -> Result<()> {
+    let is_wanted = |row: &&Row| {
+        let wants =
+            |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|one| one == has);
+        wants(&args.id, row.id)
+            && wants(&args.group, row.group)
+            && wants(&args.scope, row.scope_name())
+    };
+    let rows: Vec<&Row> = CATALOGUE.iter().filter(is_wanted).collect();
+    if let (Some(id), []) = (&args.id, rows.as_slice()) {
+        bail!("no setting \"{id}\"{} (mpps tune list shows all)", near(id));
+    }
+    terminal::out(&match (rows.as_slice(), &args.id) {
+        (some, _) if args.json => terminal::settings_json(some),
+        ([row], Some(_)) => terminal::fitted(&terminal::setting(row)),
+        (some, _) => terminal::settings(some),
+    });
+    Ok(())
+}
+
+/// What may have been meant.
+fn near(id: &str) -> String {
+    let word = id.to_ascii_lowercase().replace(['-', '.'], "_");
+    let mut named: Vec<(usize, &str)> = CATALOGUE
+        .iter()
+        .map(|row| {
+            let has = word.len() > 2 && row.id.contains(&word);
+            let is_place = row.places.iter().any(|place| place.text == id);
+            let edits = strsim::osa_distance(row.id, &word);
+            (if has || is_place { 0 } else { edits }, row.id)
+        })
+        .filter(|(edits, _)| *edits <= EDITS_MAX)
+        .collect();
+    named.sort_unstable();
+    let names: Vec<&str> = named.iter().take(OFFERED_MAX).map(|(_, id)| *id).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        some => format!("; near: {}", some.join(", ")),
+    }
+}
+
+#[cfg(feature = "measure")]
+fn show(args: &ShowSettingsArgs) -> Result<()> {
+    let survey = survey(args.profile, &args.interface)?;
+    terminal::out(&if args.json {
+        terminal::survey_json(&survey)
+    } else {
+        terminal::fitted(&terminal::survey(&survey))
+    });
+    Ok(())
+}
+
+#[cfg(feature = "measure")]
+fn cookbook(args: &CookbookArgs) -> Result<()> {
+    let page = terminal::cookbook(&survey(args.profile, &args.interface)?);
+    let Some(output) = &args.output else {
+        terminal::out(&page);
+        return Ok(());
+    };
+    let shown = output.display();
+    std::fs::write(output, page)
+        .with_context(|| format!("write {shown} (name a file that can be written to: --output)"))?;
+    terminal::note(&format!("wrote {shown}"));
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! `mpps tune` without root and without a bed: it lists, shows and writes a page, and changes nothing.
+
+mod door;
+
+use door::{Ended, Scratch, mpps, run};
+use serde_json::Value;
+
+fn ended(words: &[&str]) -> Ended {
+    let ended = run(&mut mpps(&[&["tune"], words].concat()));
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(0), ""),
+        "{ended:?}"
+    );
+    ended
+}
+
+fn json(words: &[&str]) -> Value {
+    serde_json::from_str(&ended(words).stdout).expect("JSON")
+}
+
+#[test]
+fn list_filters_and_shows_one() {
+    let all = ended(&["list"]).stdout;
+    assert!(all.lines().count() > 162, "{all}");
+    let ip = ended(&["list", "--group", "ip", "--scope", "interface"]).stdout;
+    assert!(ip.contains("  neigh_unres_qlen  interface  "), "{ip}");
+    assert!(!ip.contains("rp_filter"), "{ip}");
+    let one = ended(&["list", "ip_forward"]).stdout;
+    assert!(one.starts_with("ip_forward: IPv4 forwarding\n"), "{one}");
+    let listed = json(&["list", "--json", "--group", "qdisc"]);
+    let ids = listed["settings"].as_array().expect("settings");
+    assert!(ids.iter().any(|one| one["id"] == "root_qdisc"), "{listed}");
+}
+
+#[test]
+fn unknown_names_are_refused_in_a_line() {
+    for (words, wanted) in [
+        (["tune", "list", "rpfilter"].as_slice(), "near: rp_filter"),
+        (&["tune", "list", "net.ipv4.tcp_sack"], "near: tcp_sack"),
+        (
+            &["tune", "list", "qqqqqqqqqqqq"],
+            "no setting \"qqqqqqqqqqqq\" (mpps tune list",
+        ),
+        (&["tune", "list", "--group", "nik"], "nic"),
+        (
+            &["tune", "show", "--interface", "nosuch0"],
+            "no interface nosuch0",
+        ),
+        (&["tune", "show", "--profile", "switch"], "router, endpoint"),
+        (&["tune", "cookbook"], "--profile"),
+    ] {
+        let refused = run(&mut mpps(words));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.error().contains(wanted), "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+}
+
+#[test]
+fn show_reads_what_the_machine_has() {
+    let shown = json(&["show", "--json", "--profile", "router", "--interface", "lo"]);
+    let all = shown["settings"].as_array().expect("settings");
+    let setting = |id: &str| all.iter().find(|one| one["id"] == id).expect(id);
+    let file = std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward").expect("a file");
+    let forward = setting("ip_forward");
+    assert_eq!(forward["places"][0]["now"], file.trim(), "{forward}");
+    let met = if file.trim() == "1" {
+        "as_advised"
+    } else {
+        "differs"
+    };
+    assert_ne!(forward["state"], "not_here", "{forward}");
+    assert!(
+        forward["state"] == met || forward["state"] == "cannot_be_changed",
+        "{forward}"
+    );
+    let mtu = std::fs::read_to_string("/sys/class/net/lo/mtu").expect("a file");
+    assert_eq!(setting("mtu")["places"][0]["now"], mtu.trim());
+    assert_eq!(setting("static_neigh")["state"], "not_read");
+    assert_eq!(setting("i40e_atr")["why"], "no interface of driver i40e");
+
+    let words = ended(&["show", "--interface", "lo"]).stdout;
+    assert!(words.starts_with("Settings for a router: "), "{words}");
+    assert!(words.contains("\nInterfaces: lo\n"), "{words}");
+    assert!(
+        words.trim_end().ends_with("Nothing was changed."),
+        "{words}"
+    );
+    // Every setting with advice stands in one of the parts.
+    for one in all.iter().filter(|one| one["state"] != "no_advice") {
+        let id = one["id"].as_str().expect("an id");
+        assert!(words.contains(id), "{id}: {words}");
+    }
+}
+
+#[test]
+fn a_cookbook_is_a_page() {
+    let scratch = Scratch::new("tune-cookbook");
+    let file = scratch.path("page.md");
+    let name = file.to_str().expect("UTF-8");
+    let words = [
+        "tune",
+        "cookbook",
+        "--profile",
+        "endpoint",
+        "--output",
+        name,
+    ];
+    let ended = run(&mut mpps(&words));
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(0), ""),
+        "{ended:?}"
+    );
+    let page = std::fs::read_to_string(&file).expect("a page");
+    let parts: Vec<&str> = page.lines().filter(|line| line.starts_with('#')).collect();
+    let wanted = [
+        "# Settings for an end host",
+        "## Firmware",
+        "## Kernel configuration",
+        "## Boot line",
+        "## Settings of the running kernel",
+        "## Not on this machine",
+    ];
+    assert_eq!(parts, wanted);
+    assert_eq!(page.matches("not measured yet").count(), 1, "{page}");
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    assert!(at("**ip_forward**") < at("**tcp_sack**"));
+    assert!(at("## Kernel") < at("**cfg_hz**") && at("**cfg_hz**") < at("## Boot line"));
+    let wide = page.lines().find(|line| line.chars().count() > 100);
+    assert_eq!(wide, None);
+}

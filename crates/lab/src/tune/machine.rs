@@ -1,0 +1,252 @@
+//! This machine, read once, and what each place of a setting holds.
+
+use super::place::Place;
+use super::{NoInterface, Seen};
+use crate::facts::{Root, config, nic};
+use mpps_linux::ethtool::{self, Feature};
+use mpps_linux::setting;
+use mpps_method::tune::{CATALOGUE, Kind};
+use mpps_record::facts::{Configuration, Facts, Reading};
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
+
+/// Longest name of a process that the kernel keeps.
+const PROCESS_NAME_MAX: usize = 15;
+
+/// What is read once for all settings.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub root: Root,
+    pub interfaces: Vec<String>,
+    pub facts: Facts,
+    drivers: BTreeMap<String, String>,
+    features: BTreeMap<String, Vec<Feature>>,
+    boot_words: Reading<Vec<String>>,
+    configuration: Reading<Configuration>,
+    processes: BTreeSet<String>,
+}
+
+impl Machine {
+    pub fn new(root: Root, facts: Facts, interfaces: &[String]) -> Result<Self, NoInterface> {
+        let known = root.names("/sys/class/net");
+        let known = known.known().cloned().unwrap_or_default();
+        if let Some(name) = interfaces.iter().find(|name| !known.contains(name)) {
+            let name = name.clone();
+            return Err(NoInterface { name, known });
+        }
+        let interfaces = match interfaces {
+            [] => nic::names(&root).known().cloned().unwrap_or_default(),
+            some => some.to_vec(),
+        };
+        let of_each = |name: &String| Some((name.clone(), ethtool::driver(name).ok()?.name));
+        let features = |name: &String| Some((name.clone(), ethtool::features(name).ok()?));
+        let options: Vec<&str> = CATALOGUE
+            .iter()
+            .flat_map(|row| &row.places)
+            .filter_map(|place| place.text.strip_prefix("CONFIG_"))
+            .collect();
+        let release = facts.kernel_release.text().to_owned();
+        let command_line = root.text("/proc/cmdline");
+        Ok(Self {
+            drivers: interfaces.iter().filter_map(of_each).collect(),
+            features: interfaces.iter().filter_map(features).collect(),
+            boot_words: command_line
+                .map(|line| line.split_whitespace().map(str::to_owned).collect()),
+            configuration: config::read_options(&root, &release, &options),
+            processes: processes(&root),
+            interfaces,
+            facts,
+            root,
+        })
+    }
+
+    /// Whether one of these drives the interface.
+    pub fn has_driver(&self, interface: &str, drivers: &[&str]) -> bool {
+        let driver = self.drivers.get(interface);
+        driver.is_some_and(|driver| drivers.contains(&driver.as_str()))
+    }
+
+    /// A place as it stands, beside what is advised for it.
+    pub fn see(&self, place: Place, advised: Option<&'static str>) -> Seen {
+        let (now, fixed) = self.look(&place);
+        let is_met = now
+            .known()
+            .zip(advised)
+            .map(|(now, advised)| is_met(&place, advised, now));
+        Seen {
+            place,
+            now,
+            fixed,
+            advised,
+            is_met,
+        }
+    }
+
+    /// What a place holds, and why it cannot be changed where it cannot.
+    fn look(&self, place: &Place) -> (Reading<String>, Option<&'static str>) {
+        let name = place.name();
+        if let Some(file) = place.file() {
+            return self.look_at_file(place, &file);
+        }
+        match place.kind {
+            Kind::Boot => (
+                self.boot_words
+                    .clone()
+                    .map(|words| boot_word(&words, &name)),
+                None,
+            ),
+            Kind::Config => {
+                let option = name.trim_start_matches("CONFIG_");
+                let value = |known: Configuration| match known.options.get(option) {
+                    Some(value) if value != "-" => value.clone(),
+                    _ => "absent".to_owned(),
+                };
+                (self.configuration.clone().map(value), None)
+            }
+            Kind::Service => {
+                let kept: String = name.chars().take(PROCESS_NAME_MAX).collect();
+                let runs = self.processes.contains(&kept);
+                let now = if runs { "running" } else { "stopped" };
+                (Reading::Known(now.to_owned()), None)
+            }
+            Kind::Ethtool => self.look_at_parameter(place, &name),
+            _ => (Reading::unreadable(format!("`{name}` shows it")), None),
+        }
+    }
+
+    fn look_at_file(&self, place: &Place, file: &str) -> (Reading<String>, Option<&'static str>) {
+        let value = self.root.text(file).map(|text| match place.kind {
+            Kind::Sysfs => chosen(&text).to_owned(),
+            _ => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        });
+        let now = match value {
+            Reading::Known(text) if text.starts_with("not") => {
+                Reading::unreadable(format!("the machine has none ({text})"))
+            }
+            Reading::Unreadable { unreadable } => {
+                let why = unreadable.strip_prefix(&format!("{file}: "));
+                Reading::unreadable(match why.unwrap_or(&unreadable) {
+                    "not there" => self.why_missing(file),
+                    other => other.to_owned(),
+                })
+            }
+            known @ Reading::Known(_) => known,
+        };
+        let mode = self
+            .root
+            .path(file)
+            .metadata()
+            .map(|file| file.permissions().mode());
+        let is_fixed = mode.is_ok_and(|mode| mode & 0o222 == 0);
+        (now, is_fixed.then_some("read-only here"))
+    }
+
+    fn look_at_parameter(
+        &self,
+        place: &Place,
+        name: &str,
+    ) -> (Reading<String>, Option<&'static str>) {
+        let interface = place.interface.as_deref().unwrap_or_default();
+        if let Some(feature) = name.strip_prefix("features/") {
+            let known = self.features.get(interface).map_or(&[][..], Vec::as_slice);
+            let found = known.iter().find(|known| known.name == feature);
+            let Some(found) = found else {
+                return (Reading::unreadable("no such interface feature"), None);
+            };
+            let now = if found.on { "on" } else { "off" };
+            let fixed = (!found.changeable).then_some("the interface cannot change it");
+            return (Reading::Known(now.to_owned()), fixed);
+        }
+        let value = ethtool::parameter(interface, name);
+        let value = value.map_err(|error| match error.errno() {
+            Some(_) => error.to_string(),
+            None => error.cause.to_string(),
+        });
+        (value.into(), None)
+    }
+
+    /// Why there is no such file, as far as its place tells.
+    fn why_missing(&self, file: &str) -> String {
+        const REASONS: [(&str, &str); 6] = [
+            (
+                "/proc/sys/net/netfilter/",
+                "connection tracking is not loaded",
+            ),
+            ("/proc/sys/net/bridge/", "br_netfilter is not loaded"),
+            (
+                "/sys/devices/system/cpu/",
+                "no frequencies or idle states to choose",
+            ),
+            ("/sys/module/", "the module is not loaded"),
+            ("/sys/fs/selinux/", "no SELinux"),
+            ("/sys/class/net/", "the interface has no such file"),
+        ];
+        let reason = REASONS.iter().find(|(start, _)| file.starts_with(start));
+        let is_guest = self.facts.hypervisor.known() == Some(&true);
+        match reason {
+            Some((start, why)) if start.contains("cpu") && is_guest => {
+                format!("{why} (a virtual machine)")
+            }
+            Some((_, why)) => (*why).to_owned(),
+            None if file.starts_with("/proc/sys/net/") && self.is_below_the_host() => {
+                "the host's, not in this network namespace".to_owned()
+            }
+            None => "this kernel has no such file".to_owned(),
+        }
+    }
+
+    /// Settings of the whole host's network show only in its own namespace.
+    fn is_below_the_host(&self) -> bool {
+        !self.root.path("/proc/sys/net/core/dev_weight").exists()
+    }
+}
+
+/// Names of all processes.
+fn processes(root: &Root) -> BTreeSet<String> {
+    let numbers = root.numbered("/proc", "").known().cloned();
+    let name = |number: usize| root.text(&format!("/proc/{number}/comm")).known().cloned();
+    numbers
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(name)
+        .collect()
+}
+
+/// The last of the words `NAME` or `NAME=VALUE`.
+pub(super) fn boot_word(words: &[String], name: &str) -> String {
+    let value = |word: &String| {
+        let rest = word.strip_prefix(name)?;
+        match rest.strip_prefix('=') {
+            Some(value) => Some(value.to_owned()),
+            None => rest.is_empty().then(|| "given".to_owned()),
+        }
+    };
+    let found = words.iter().rev().find_map(value);
+    found.unwrap_or_else(|| "absent".to_owned())
+}
+
+/// The choice among several words; the scheduler's file has it in parentheses.
+pub(super) fn chosen(text: &str) -> &str {
+    let inside = text
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    match inside {
+        Some((word, _)) if text.contains(' ') => word,
+        _ => setting::selected(text),
+    }
+}
+
+/// Whether a place holds what is advised.
+pub(super) fn is_met(place: &Place, advised: &str, now: &str) -> bool {
+    if let Some(least) = advised.strip_prefix(">=") {
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        return number(now)
+            .zip(number(least))
+            .is_some_and(|(now, least)| now >= least);
+    }
+    match place.setting() {
+        Some(setting) => setting.is_same(advised, now),
+        // An option that a kernel does not know is not set in it.
+        None => advised == now || (advised, now) == ("n", "absent"),
+    }
+}

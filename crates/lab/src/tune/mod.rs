@@ -1,0 +1,177 @@
+//! Settings of this machine beside the advice of the catalogue. It reads and changes nothing.
+//!
+//! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it would be written by.
+
+mod machine;
+mod place;
+
+pub use place::Place;
+
+use crate::facts::{self, Root};
+use machine::Machine;
+use mpps_linux::netns::{self, NetNs};
+use mpps_method::tune::{Kind, Profile, Row, in_order};
+use mpps_record::facts::{Facts, Reading};
+use place::places;
+
+/// Why a file of root's cannot be read.
+const NEEDS_ROOT: &str = "needs root";
+
+/// This machine's settings beside the advice for one profile.
+#[derive(Debug)]
+pub struct Survey {
+    /// Whom the advice is for.
+    pub profile: Profile,
+    /// Interfaces that were looked at.
+    pub interfaces: Vec<String>,
+    /// Facts of the machine, for the head of a page.
+    pub facts: Facts,
+    /// Every setting of the catalogue, in the order in which settings are applied.
+    pub standings: Vec<Standing>,
+}
+
+/// Reads them, of these interfaces; with none given, of those that have a device behind them.
+///
+/// # Errors
+/// One of the interfaces is not there.
+pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInterface> {
+    let read = |root: Root| {
+        let machine = Machine::new(root, facts::gather(), interfaces)?;
+        let rows = in_order().into_iter();
+        Ok(Survey {
+            standings: rows.map(|row| standing(row, &machine, profile)).collect(),
+            profile,
+            interfaces: machine.interfaces,
+            facts: machine.facts,
+        })
+    };
+    // The sysfs of /sys shows the interfaces of the namespace that it was mounted in. Only root can make another one.
+    let netns = netns::own_inode().and_then(NetNs::find).ok().flatten();
+    let shown = netns.map(|netns| netns.with_sysfs(|sys| read(Root::with_sysfs(sys))));
+    match shown {
+        Some(Ok(survey)) => survey,
+        _ => read(Root::here()),
+    }
+}
+
+/// An interface that is not in this network namespace.
+#[derive(Debug, thiserror::Error)]
+#[error("no interface {name} in this network namespace (give one of: {})", known.join(", "))]
+pub struct NoInterface {
+    name: String,
+    known: Vec<String>,
+}
+
+/// One place as it stands.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// Where.
+    pub place: Place,
+    /// What it holds, or why that is not known.
+    pub now: Reading<String>,
+    /// Why it cannot be changed here, where it cannot.
+    pub fixed: Option<&'static str>,
+    /// What it should hold; `None` where only words say it.
+    pub advised: Option<&'static str>,
+    /// Whether it holds that.
+    pub is_met: Option<bool>,
+}
+
+/// How a setting stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Every place holds what is advised.
+    AsAdvised,
+    /// Some place holds something else.
+    Differs,
+    /// Some place holds something else and cannot be changed here.
+    Fixed(&'static str),
+    /// The advice is in words.
+    InWords,
+    /// mpps does not read it.
+    Unread,
+    /// There is no advice for this profile.
+    NoAdvice,
+    /// It is not on this machine.
+    NotHere(String),
+}
+
+impl State {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::AsAdvised => "as_advised",
+            Self::Differs => "differs",
+            Self::Fixed(_) => "cannot_be_changed",
+            Self::InWords => "in_words",
+            Self::Unread => "not_read",
+            Self::NoAdvice => "no_advice",
+            Self::NotHere(_) => "not_here",
+        }
+    }
+}
+
+/// A setting of the catalogue on this machine.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Its row.
+    pub row: &'static Row,
+    /// Its places; empty where it has none here.
+    pub seen: Vec<Seen>,
+    /// What they come to.
+    pub state: State,
+}
+
+/// A setting as it stands for a profile.
+fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing {
+    let advice = row.advice(profile);
+    let (seen, state) = match places(row, machine) {
+        Err(why) => (Vec::new(), State::NotHere(why)),
+        Ok(places) => {
+            let see = |place: Place| {
+                let is_one = advice.values.len() == 1;
+                let number = if is_one { 0 } else { place.template };
+                machine.see(place, advice.values.get(number).copied())
+            };
+            let seen: Vec<Seen> = places.into_iter().map(see).collect();
+            let state = state(&seen);
+            (seen, state)
+        }
+    };
+    // What nobody advises is not missed either.
+    let state = match advice.words {
+        Some(_) => state,
+        None => State::NoAdvice,
+    };
+    Standing { row, seen, state }
+}
+
+fn state(seen: &[Seen]) -> State {
+    if seen.iter().all(|one| one.place.kind == Kind::Command) {
+        return State::Unread;
+    }
+    if seen.iter().all(|one| one.now.known().is_none()) {
+        let why = seen.iter().find_map(|one| one.now.why());
+        return State::NotHere(why.unwrap_or_default().to_owned());
+    }
+    if seen.iter().all(|one| one.advised.is_none()) {
+        return State::InWords;
+    }
+    let unmet: Vec<&Seen> = seen
+        .iter()
+        .filter(|one| one.is_met == Some(false))
+        .collect();
+    let hidden = |one: &&Seen| one.advised.is_some() && one.now.why() == Some(NEEDS_ROOT);
+    match unmet.as_slice() {
+        [] if seen.iter().any(|one| hidden(&one)) => State::NotHere(NEEDS_ROOT.to_owned()),
+        [] => State::AsAdvised,
+        some if some.iter().all(|one| one.fixed.is_some()) => {
+            State::Fixed(some.iter().find_map(|one| one.fixed).unwrap_or_default())
+        }
+        _ => State::Differs,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+use super::machine::{boot_word, chosen, is_met};
+use super::*;
+use crate::facts::planted::{Planted, ROUTER};
+use mpps_linux::setting::{Kind as Reached, Setting};
+use mpps_method::tune::CATALOGUE;
+use std::os::unix::fs::PermissionsExt;
+
+/// A machine with one interface of two queues that no real machine has.
+fn router(name: &str) -> (Planted, Machine) {
+    let planted = Planted::new(name, ROUTER);
+    for (path, text) in [
+        ("/proc/sys/net/core/dev_weight", "64\n"),
+        ("/proc/sys/net/ipv4/ip_forward", "1\n"),
+        ("/proc/sys/net/ipv4/conf/all/rp_filter", "0\n"),
+        ("/proc/sys/net/ipv4/conf/default/rp_filter", "0\n"),
+        ("/proc/sys/net/ipv4/conf/planted0.7/rp_filter", "1\n"),
+        ("/sys/class/net/planted0.7/device/msi_irqs/24", "msix\n"),
+        ("/sys/class/net/planted0.7/queues/rx-0/rps_cpus", "00\n"),
+        ("/sys/class/net/planted0.7/queues/rx-1/rps_cpus", "03\n"),
+        ("/sys/class/net/planted0.7/queues/tx-0/xps_cpus", "1\n"),
+        ("/proc/irq/24/smp_affinity_list", "0-3\n"),
+        ("/proc/77/comm", "power-profiles-\n"),
+        ("/proc/78/comm", "irqbalance\n"),
+    ] {
+        planted.put(path, text.as_bytes());
+    }
+    let root = planted.root();
+    let facts = facts::read(&root, Reading::Known(4), None);
+    let machine = Machine::new(root, facts, &[]).expect("a machine");
+    assert_eq!(machine.interfaces, ["planted0.7"]);
+    (planted, machine)
+}
+
+fn standing(machine: &Machine, id: &str, profile: Profile) -> Standing {
+    let row = CATALOGUE.iter().find(|row| row.id == id).expect(id);
+    super::standing(row, machine, profile)
+}
+
+#[test]
+fn settings_stand_as_the_files_say() {
+    let (_planted, machine) = router("standings");
+    let state = |id: &str| standing(&machine, id, Profile::Router).state;
+    assert_eq!(state("ip_forward"), State::AsAdvised);
+    // One of three places holds another value.
+    assert_eq!(state("rp_filter"), State::Differs);
+    assert_eq!(state("rps_cpus"), State::InWords);
+    assert_eq!(state("irqbalance"), State::Differs);
+    // The kernel keeps 15 characters of a process' name.
+    assert_eq!(state("services"), State::Differs);
+    assert_eq!(state("cfg_preempt_rt"), State::AsAdvised);
+    assert_eq!(state("threadirqs"), State::AsAdvised);
+    assert_eq!(state("static_neigh"), State::Unread);
+    assert_eq!(state("tcp_sack"), State::NoAdvice);
+    assert_eq!(state("thp_ksm"), State::Differs);
+    let missing = |id: &str, why: &str| {
+        assert_eq!(state(id), State::NotHere(why.to_owned()), "{id}");
+    };
+    missing("ct_acct", "connection tracking is not loaded");
+    missing("netdev_budget", "this kernel has no such file");
+    missing("gro", "no such interface feature");
+    missing("i40e_atr", "no interface of driver i40e");
+    // Nothing is as advised while a place of it is hidden.
+    let (see, hide) = (
+        Reading::Known("1".to_owned()),
+        Reading::unreadable(NEEDS_ROOT),
+    );
+    let mut jit = standing(&machine, "bpf_jit", Profile::Router).seen;
+    (jit[0].now, jit[0].is_met, jit[1].now) = (see, Some(true), hide);
+    assert_eq!(super::state(&jit), State::NotHere(NEEDS_ROOT.to_owned()));
+    let end_host = standing(&machine, "ip_forward", Profile::Endpoint);
+    assert_eq!(end_host.state, State::Differs);
+}
+
+#[test]
+fn templates_name_each_place() {
+    let (_planted, machine) = router("places");
+    let seen = |id: &str| standing(&machine, id, Profile::Router).seen;
+    let names: Vec<String> = seen("rps_cpus")
+        .iter()
+        .map(|one| one.place.name())
+        .collect();
+    let file = |queue| format!("/sys/class/net/planted0.7/queues/{queue}/rps_cpus");
+    assert_eq!(names, [file("rx-0"), file("rx-1")]);
+    let governors = seen("governor");
+    assert_eq!(governors.len(), 4);
+    assert_eq!(
+        governors
+            .iter()
+            .filter(|one| one.is_met == Some(false))
+            .count(),
+        1
+    );
+    let interrupts = seen("irq_affinity");
+    assert_eq!(interrupts.len(), 1);
+    assert_eq!(interrupts[0].now, Reading::Known("0-3".to_owned()));
+    let idle: Vec<String> = seen("cstate_disable")
+        .iter()
+        .map(|one| one.place.name())
+        .collect();
+    assert_eq!(idle.len(), 2, "{idle:?}");
+}
+
+/// What a change would be written by is what was read.
+#[test]
+fn places_are_settings() {
+    let (_planted, machine) = router("settings");
+    let setting = |id: &str| {
+        let last = standing(&machine, id, Profile::Router).seen.pop();
+        last.expect("a place").place.setting()
+    };
+    let device = |kind, name: &str| Setting {
+        kind,
+        name: name.to_owned(),
+        interface: Some("planted0.7".to_owned()),
+    };
+    // The dot in the interface's name is no step of the path.
+    let filter = device(Reached::Sysctl, "net/ipv4/conf/*/rp_filter");
+    assert_eq!(setting("rp_filter"), Some(filter));
+    let mask = device(Reached::Sysfs, "class/net/*/queues/rx-1/rps_cpus");
+    assert_eq!(setting("rps_cpus"), Some(mask));
+    let ring = device(Reached::Ethtool, "rings/rx");
+    assert_eq!(setting("ring_rx"), Some(ring));
+    let forward = Setting::sysctl("net/ipv4/ip_forward");
+    assert_eq!(setting("ip_forward"), Some(forward));
+    assert_eq!(setting("isolation"), None);
+}
+
+#[test]
+fn host_settings_are_missed_in_a_namespace() {
+    let planted = Planted::new("namespace", &[("/proc/sys/net/ipv4/ip_forward", "0\n")]);
+    let root = planted.root();
+    let facts = facts::read(&root, Reading::Known(1), None);
+    let machine = Machine::new(root, facts, &[]).expect("a machine");
+    let state = |id: &str| standing(&machine, id, Profile::Router).state;
+    let hidden = "the host's, not in this network namespace";
+    assert_eq!(state("netdev_budget"), State::NotHere(hidden.to_owned()));
+    assert_eq!(state("gro"), State::NotHere("no interface".to_owned()));
+    assert_eq!(state("ip_forward"), State::Differs);
+}
+
+#[test]
+fn what_nobody_may_write_is_fixed() {
+    let (planted, machine) = router("fixed");
+    let forward = planted.root().path("/proc/sys/net/ipv4/ip_forward");
+    let mut rights = forward.metadata().expect("a file").permissions();
+    rights.set_mode(0o444);
+    std::fs::set_permissions(&forward, rights).expect("rights");
+    let fixed = standing(&machine, "ip_forward", Profile::Endpoint).state;
+    assert_eq!(fixed, State::Fixed("read-only here"));
+    let held = standing(&machine, "ip_forward", Profile::Router).state;
+    assert_eq!(held, State::AsAdvised);
+}
+
+#[test]
+fn an_unknown_interface_is_refused() {
+    let (planted, machine) = router("interface");
+    let wanted = ["planted9".to_owned()];
+    let refused = Machine::new(planted.root(), machine.facts.clone(), &wanted);
+    assert_eq!(
+        refused.expect_err("refused").to_string(),
+        "no interface planted9 in this network namespace (give one of: planted0.7)"
+    );
+}
+
+#[test]
+fn advice_is_compared_by_its_kind() {
+    let (_planted, machine) = router("compare");
+    let place = |id: &str| standing(&machine, id, Profile::Router).seen.remove(0).place;
+    assert!(is_met(&place("rps_cpus"), "3", "00000000,00000003"));
+    assert!(is_met(&place("ip6_route_max"), ">=1000000", "2147483647"));
+    assert!(!is_met(&place("ip6_route_max"), ">=1000000", "4096"));
+    assert!(!is_met(&place("ip6_route_max"), ">=1000000", "many"));
+    assert!(is_met(&place("cfg_debug"), "n", "absent"));
+    assert!(!is_met(&place("cfg_debug"), "n", "y"));
+    let words = ["quiet", "nosmt=force", "idle=halt", "idle=poll"].map(str::to_owned);
+    assert_eq!(boot_word(&words, "idle"), "poll");
+    assert_eq!(boot_word(&words, "quiet"), "given");
+    assert_eq!(boot_word(&words, "nosm"), "absent");
+    assert_eq!(chosen("always [madvise] never"), "madvise");
+    assert_eq!(chosen("none (lazy) full"), "lazy");
+    assert_eq!(chosen("performance"), "performance");
+}

@@ -1,0 +1,224 @@
+use super::parse::{WrongRow, rows};
+use super::*;
+use std::collections::BTreeSet;
+
+/// A block that is right, with every key.
+const RIGHT: &str = r#"[rp_filter]
+group = "ip"
+name = "Reverse path filter"
+what = "The kernel looks up each frame's source as well."
+kind = "sysctl"
+where = "net.ipv4.conf.all.rp_filter; net.ipv4.conf.{if}.rp_filter"
+scope = "namespace"
+default = "0"
+router = "0 on trusted ports"
+router_set = "0"
+endpoint = "-"
+source = "ip-sysctl.rst"
+effects = "None."
+risk = "Low."
+order = "40"
+acts = "forward"
+bed = "cpumap, napi"
+"#;
+
+fn parse(text: String) -> Result<Vec<Row>, WrongRow> {
+    rows(Box::leak(text.into_boxed_str()))
+}
+
+/// The right block with one line put in another's place.
+fn planted(line: &str, instead: &str) -> String {
+    assert!(RIGHT.contains(line), "{line}");
+    match parse(RIGHT.replacen(line, instead, 1)) {
+        Err(error) => error.why,
+        Ok(_) => panic!("{instead} was taken"),
+    }
+}
+
+#[test]
+fn the_catalogue_is_right() {
+    let rows = rows(BLOCKS).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(rows.len() >= 162, "{}", rows.len());
+    assert_eq!(CATALOGUE.len(), rows.len());
+    let groups: BTreeSet<&str> = rows.iter().map(|row| row.group).collect();
+    let all: BTreeSet<&str> = GROUPS.iter().map(|(group, _)| *group).collect();
+    assert_eq!(groups, all, "a group without settings");
+}
+
+#[test]
+fn a_right_block_is_read() {
+    let rows = parse(RIGHT.to_owned()).expect("right");
+    let row = rows.first().expect("a row");
+    assert_eq!(
+        (row.id, row.order, row.scope),
+        ("rp_filter", 40, Scope::Namespace)
+    );
+    assert_eq!(row.fronts, ["cpumap", "napi"]);
+    assert_eq!(row.places.len(), 2);
+    assert_eq!(row.advice(Profile::Router).values, ["0"]);
+    assert_eq!(row.advice(Profile::Endpoint).words, None);
+}
+
+#[test]
+fn wrong_blocks_are_refused() {
+    for (line, instead, why) in [
+        (
+            "kind = \"sysctl\"",
+            "kind = \"registry\"",
+            "unknown kind registry",
+        ),
+        (
+            "scope = \"namespace\"",
+            "scope = \"galaxy\"",
+            "unknown scope galaxy",
+        ),
+        ("group = \"ip\"", "group = \"pi\"", "unknown group pi"),
+        ("router = \"0 on trusted ports\"\n", "", "has no router"),
+        (
+            "router = \"0 on trusted ports\"\nrouter_set = \"0\"",
+            "router = \"-\"",
+            "no advice for anybody",
+        ),
+        (
+            "router = \"0 on trusted ports\"",
+            "router = \"-\"",
+            "sets a value without advice",
+        ),
+        ("source = \"ip-sysctl.rst\"\n", "", "has no source"),
+        (
+            "source = \"ip-sysctl.rst\"",
+            "source = \"\"",
+            "neither [id] nor",
+        ),
+        (
+            "order = \"40\"",
+            "order = \"early\"",
+            "no number from 0 to 99",
+        ),
+        (
+            "order = \"40\"",
+            "order = \"100\"",
+            "no number from 0 to 99",
+        ),
+        ("{if}", "{card}", "unknown placeholder {card}"),
+        (
+            "net.ipv4.conf.{if}",
+            "net/{if}",
+            "a place that is none of its kind",
+        ),
+        (
+            "net.ipv4.conf.{if}.rp_filter",
+            "/sys/{rxq}",
+            "a queue of no interface",
+        ),
+        (
+            "router_set = \"0\"",
+            "router_set = \"0; 1; 2\"",
+            "sets 3 values in 2 places",
+        ),
+        (
+            "acts = \"forward\"",
+            "acts = \"forwards\"",
+            "unknown acts forwards",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"dpdk\"",
+            "unknown bed dpdk",
+        ),
+        (
+            "bed = \"cpumap, napi\"",
+            "bed = \"none\"\ninteracts = \"nobody\"",
+            "interacts with nobody",
+        ),
+        (
+            "risk = \"Low.\"",
+            "risk = \"Low.\"\ncolour = \"red\"",
+            "unknown key colour",
+        ),
+        (
+            "risk = \"Low.\"",
+            "risk = \"Low.\"\nrisk = \"High.\"",
+            "risk stands twice",
+        ),
+        ("risk = \"Low.\"", "risk: Low.", "neither [id] nor"),
+        ("[rp_filter]", "[RP filter]", "is no id"),
+        ("[rp_filter]\n", "", "no [id] before it"),
+        (
+            "Reverse path filter",
+            "A name that is so long that a list of it would not fit",
+            "more than 38",
+        ),
+    ] {
+        let said = planted(line, instead);
+        assert!(said.contains(why), "{instead}: {said}");
+    }
+    let twice = parse(RIGHT.repeat(2)).expect_err("twice");
+    assert_eq!(twice.why, "[rp_filter] stands twice");
+    assert_eq!(twice.line, RIGHT.lines().count() + 1);
+    assert_eq!(
+        parse("# nothing\n".to_owned()).expect_err("empty").why,
+        "no setting"
+    );
+}
+
+/// First field of a CSV line; it is in quotes only where it holds a comma.
+fn first_field(line: &str) -> &str {
+    let quoted = line
+        .strip_prefix('"')
+        .and_then(|rest| rest.split('"').next());
+    quoted.unwrap_or_else(|| line.split(',').next().unwrap_or_default())
+}
+
+#[test]
+fn every_line_of_the_cookbook_is_covered() {
+    let lines = include_str!("cookbook.csv").lines().skip(1);
+    let cookbook: BTreeSet<&str> = lines.map(first_field).collect();
+    let covered: BTreeSet<&str> = CATALOGUE
+        .iter()
+        .flat_map(|row| row.cookbook.iter().copied())
+        .collect();
+    assert!(cookbook.len() > 60, "{}", cookbook.len());
+    assert_eq!(cookbook, covered);
+}
+
+#[test]
+fn published_advice_that_looks_wrong_is_marked() {
+    for id in ["file_max", "udp_mem", "tcp_keepalive", "cfg_dma_engine"] {
+        let row = CATALOGUE.iter().find(|row| row.id == id).expect(id);
+        assert!(!row.wrong.is_empty(), "{id}");
+    }
+}
+
+/// A sentence of more words than this is hard to read.
+const WORDS_MAX: usize = 25;
+
+#[test]
+fn texts_are_plain_sentences() {
+    for row in CATALOGUE.iter() {
+        for (key, text) in &row.lines {
+            for mark in ["[M]", "[R]", "[E]", "[S]", " | ", "  "] {
+                assert!(!text.contains(mark), "{}: {key}: {mark}", row.id);
+            }
+        }
+        for sentence in row.what.split(". ") {
+            let words = sentence.split(' ').count();
+            assert!(words <= WORDS_MAX, "{}: {words} words: {sentence}", row.id);
+        }
+        assert!(row.what.ends_with('.'), "{}", row.id);
+    }
+}
+
+#[test]
+fn settings_come_in_the_order_of_applying() {
+    let orders: Vec<u8> = in_order().iter().map(|row| row.order).collect();
+    assert!(orders.is_sorted());
+    let place = |id: &str| {
+        in_order()
+            .iter()
+            .position(|row| row.id == id)
+            .expect("an id")
+    };
+    assert!(place("ip_forward") < place("lro"));
+    assert!(place("channels") < place("irq_affinity") && place("irq_affinity") < place("xps_cpus"));
+}
