@@ -4,7 +4,7 @@
 mod door;
 
 use door::{MPPS, wait_for};
-use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
+use nix::sys::termios::{InputFlags, LocalFlags, Termios, tcgetattr};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus};
@@ -49,6 +49,7 @@ impl Terminal {
         let taken = tcgetattr(&terminal.master).expect("its settings");
         let shows = LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG;
         assert!(!taken.local_flags.intersects(shows), "{taken:?}");
+        assert!(!taken.input_flags.contains(InputFlags::IXON), "{taken:?}");
         terminal
     }
 

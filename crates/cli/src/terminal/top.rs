@@ -6,7 +6,7 @@ use super::watched::{counts, remarks, sentences, split};
 use super::wrap::wrap;
 use anyhow::{Context, Result};
 use mpps_record::ProfileLine;
-use nix::sys::termios::{self, LocalFlags, SetArg, SpecialCharacterIndices, Termios};
+use nix::sys::termios::{self, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios};
 use std::io;
 use std::sync::Mutex;
 
@@ -35,6 +35,8 @@ impl Screen {
         let before = termios::tcgetattr(io::stdin()).context("read the terminal's settings")?;
         let mut raw = before.clone();
         raw.local_flags -= LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG;
+        // Ctrl-S would stop all output, and with it this program, which then reads no key.
+        raw.input_flags -= InputFlags::IXON;
         // A read returns at once.
         raw.control_chars[SpecialCharacterIndices::VMIN as usize] = 0;
         raw.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
