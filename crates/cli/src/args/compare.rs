@@ -174,9 +174,8 @@ impl CompareArgs {
         let mut list = Vec::new();
         for arg in own.get_arguments() {
             let id = arg.get_id().as_str();
-            let given =
-                |matches: &&ArgMatches| matches.value_source(id) == Some(ValueSource::CommandLine);
-            let Some((flag, matches)) = arg.get_long().zip(Some(&matches).filter(given)) else {
+            let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+            let Some(flag) = arg.get_long().filter(|_| is_given) else {
                 continue;
             };
             let mut word = OsString::from(format!("--{flag}"));
