@@ -4,5 +4,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|octets: &[u8]| {
-    mpps_fuzz::hold_changes(&[b"A 20.0.0.0/8\n", octets].concat());
+    mpps_fuzz::laws::hold_changes(&[b"A 20.0.0.0/8\n", octets].concat());
 });

@@ -10,5 +10,5 @@ const UPDATE: [u8; 57] = [
 ];
 
 fuzz_target!(|octets: &[u8]| {
-    mpps_fuzz::hold_changes(&[&UPDATE, octets].concat());
+    mpps_fuzz::laws::hold_changes(&[&UPDATE, octets].concat());
 });

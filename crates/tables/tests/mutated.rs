@@ -130,6 +130,35 @@ fn mutate(random: &mut Xoshiro256StarStar, octets: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
+/// Updates of both families by peers with AS numbers of two octets and of four, with times below a second or without.
+fn updates() -> Vec<u8> {
+    let message = |octets: &[u8]| {
+        let length = (19 + octets.len() as u16).to_be_bytes();
+        [&[255; 16][..], &length, &[2], octets].concat()
+    };
+    let (mut file, mut timed) = (Vec::new(), Vec::new());
+    for n in 0..12 {
+        let v4 = message(&[0, 3, 16, 20, n, 0, 4, 0x40, 1, 1, 0, 17, 20, n, 128]);
+        let v6 = message(&[
+            0, 0, 0, 26, 0x90, 14, 0, 11, 0, 2, 1, 0, 0, 40, 0x2a, n, 0, 0, 1, 0x80, 15, 8, 0, 2,
+            1, 32, 0x2a, n, 0, 2,
+        ]);
+        let new = [0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 10, 0, 0, 1, 10, 0, 0, 2];
+        let old = [0, 1, 0, 2, 0, 0, 0, 1, 10, 0, 0, 1, 10, 0, 0, 2];
+        file.extend(record(16, 4, &[&new, &v4]));
+        file.extend(record(16, 1, &[&old, &v6]));
+        timed.extend(record(17, 4, &[&[0, 7, 0xa1, n], &new, &v4]));
+        file.extend(record(16, 5, &[&new, &[0, 3, 0, 6]]));
+    }
+    [file, timed].concat()
+}
+
+fn changes() -> Vec<u8> {
+    let lines = (0..40)
+        .map(|n| format!("17000000{n:02}.5 A 20.{n}.0.0/16\n17000000{n:02}.75 W 2a00:{n}::/32\n"));
+    lines.collect::<String>().into_bytes()
+}
+
 /// Says which case it was, if it does not end well.
 struct Case<'a>(&'a str, u64);
 
@@ -143,7 +172,11 @@ impl Drop for Case<'_> {
 
 /// The file itself is whole, and no mutation of it breaks a law; that both kinds come out shows that they are mild.
 fn try_mutations(name: &str, file: &[u8], other: &[u8]) {
-    assert!(laws::hold(file), "{name} is not whole to begin with");
+    try_mutations_by(laws::hold, name, file, other);
+}
+
+fn try_mutations_by(hold: fn(&[u8]) -> bool, name: &str, file: &[u8], other: &[u8]) {
+    assert!(hold(file), "{name} is not whole to begin with");
     let cases = std::env::var("MPPS_CASES").map_or(CASES, |cases| cases.parse().expect("a number"));
     let mut whole = 0;
     for number in 0..cases {
@@ -155,7 +188,7 @@ fn try_mutations(name: &str, file: &[u8], other: &[u8]) {
             other,
         );
         let begun = Instant::now();
-        whole += u64::from(laws::hold(&mutated));
+        whole += u64::from(hold(&mutated));
         let took = begun.elapsed();
         assert!(took < CASE_MAX, "{name}, case {number} took {took:?}");
         drop(case);
@@ -178,6 +211,19 @@ fn mutated_dumps_break_no_law() {
 fn mutated_text_breaks_no_law() {
     try_mutations("list", &list(), &bgpdump());
     try_mutations("bgpdump -m", &bgpdump(), &list());
+}
+
+#[test]
+fn mutated_route_changes_break_no_law() {
+    let hold = laws::hold_changes;
+    try_mutations_by(hold, "updates", &updates(), &dump_v2(false));
+    try_mutations_by(hold, "changes", &changes(), &list());
+    try_mutations_by(
+        hold,
+        "updates by gzip",
+        &gzip(&updates()),
+        &gzip(&changes()),
+    );
 }
 
 #[test]

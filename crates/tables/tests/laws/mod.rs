@@ -1,6 +1,9 @@
 //! What holds for every file, whatever stands in it: for the tests of mutated files and for the fuzz targets alike.
 
-use mpps_tables::{ReadError, ReadOptions, ReadTable, Source, Table};
+use mpps_tables::{
+    ChooseOptions, ReadError, ReadOptions, ReadTable, Source, Table, read_changes_from,
+};
+use std::collections::HashSet;
 
 /// Few, so that a file that claims many is refused soon.
 const MOST_PREFIXES: usize = 1 << 20;
@@ -64,7 +67,38 @@ pub fn hold(octets: &[u8]) -> bool {
     strict.is_ok()
 }
 
-fn assert_one_line(error: &ReadError) {
+/// Reads route changes, text or MRT updates. True if the file is whole.
+///
+/// # Panics
+/// A law is broken.
+pub fn hold_changes(octets: &[u8]) -> bool {
+    let read = read_changes_from(Source::Stdin, Box::new(octets), &ChooseOptions::default());
+    let changes = match read {
+        Ok(changes) => changes,
+        Err(error) => {
+            assert_one_line(&error);
+            return false;
+        }
+    };
+    let (prefixes, list) = (&changes.prefixes, &changes.list);
+    assert_eq!(
+        Table::from_prefixes(prefixes.iter()),
+        *prefixes,
+        "sorted, unique, no host bits"
+    );
+    let named: HashSet<u32> = list.iter().map(|change| change.prefix).collect();
+    assert_eq!(named.len(), prefixes.len(), "each prefix has a change");
+    assert!(named.iter().all(|place| (*place as usize) < prefixes.len()));
+    assert!(list.is_sorted_by_key(|change| change.after_ns));
+    assert!(changes.timed || list.iter().all(|change| change.after_ns == 0));
+    let withdrawn = list.iter().filter(|change| !change.announced);
+    let withdrawn: HashSet<u32> = withdrawn.map(|change| change.prefix).collect();
+    let lasting = changes.lasting(prefixes).len();
+    assert_eq!(lasting, prefixes.len() - withdrawn.len());
+    true
+}
+
+fn assert_one_line(error: &dyn std::error::Error) {
     let line = error.to_string();
     assert!(line.contains("standard input"), "no file in: {line}");
     assert!(
