@@ -147,7 +147,8 @@ pub fn is_same_distance(one: f64, other: f64) -> bool {
 /// The blocks of one distance between the CPUs, as numbers of their places: of the largest distance where it has blocks
 /// enough, for a NIC does not share a core with the CPU it feeds; else of that which most have. What the blocks
 /// forwarded is not asked.
-fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
+#[must_use]
+pub fn of_one_distance(distances: &[Distance]) -> Vec<usize> {
     let steady = |distance: &Distance| match *distance {
         Distance::Steady(ns) => Some(ns),
         Distance::Unknown | Distance::Changed => None,

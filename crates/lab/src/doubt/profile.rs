@@ -2,7 +2,7 @@
 
 use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
 use crate::profile::Completeness;
-use mpps_method::{LimitedBy, Trial, Verdict};
+use mpps_method::{LimitedBy, Trial, Verdict, statistics};
 use mpps_record::{ProfileLine, ProfiledLoad};
 
 /// Fewer of the samples leave the split unsure.
@@ -26,6 +26,8 @@ pub struct ProfileDoubts<'a> {
     pub throttled: u64,
     /// Trials that were void, and all.
     pub void: (u32, u32),
+    /// What a frame cost in the saturated trials at another CPU distance, which are left out, ns.
+    pub elsewhere: &'a [f64],
     /// Those that count.
     pub trials: &'a [(Trial, Verdict)],
 }
@@ -41,6 +43,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         (weighed.limited_by != LimitedBy::Dut).then(not_saturated),
         self_test(weighed.tested),
         looking(weighed.line),
+        saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
         search::voided(weighed.void.0, weighed.void.1),
         (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
     ];
@@ -139,6 +142,22 @@ fn looking(line: &ProfileLine) -> Option<Doubt> {
     })
 }
 
+fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
+    let (left_out, kept) = (frame_ns.len(), load.trials.len());
+    let ns = statistics::mean(frame_ns)?;
+    Some(Doubt {
+        name: "distance-changed",
+        weight: Weight::Shifted(2),
+        seen: format!(
+            "{left_out} of {} saturated trials were at another CPU distance, where a frame cost {ns:.0} ns in place of {:.0} ns",
+            left_out + kept,
+            load.frame_ns.median
+        ),
+        why: "The costs are those of one distance. The hypervisor moves its CPUs, and then both costs occur.",
+        next: "Run again. The record has the distance of each trial.",
+    })
+}
+
 fn by_timer() -> Doubt {
     Doubt {
         name: "no-pmu",
@@ -152,6 +171,21 @@ fn by_timer() -> Doubt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn trials_at_another_distance_are_told() {
+        let mut load = ProfiledLoad {
+            trials: vec![3, 5, 9],
+            ..ProfiledLoad::default()
+        };
+        load.frame_ns.median = 850.0;
+        assert_eq!(elsewhere(&load, &[]), None);
+        let seen = elsewhere(&load, &[610.0, 620.0]).expect("a doubt").seen;
+        assert!(
+            seen.starts_with("2 of 5 ") && seen.ends_with("615 ns in place of 850 ns"),
+            "{seen}"
+        );
+    }
 
     #[test]
     fn a_throttled_sampling_is_doubted() {

@@ -28,7 +28,7 @@ use crate::traffic::Traffic;
 use load::{Saturated, forwards, load_of};
 use look::{Beside, Look};
 use model::Tried;
-use mpps_method::saturation::Interval;
+use mpps_method::saturation::{Distance, Interval, of_one_distance};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::{Profiled, interval};
@@ -139,6 +139,7 @@ fn measure_size(
         look,
         sends,
         void: 0,
+        elsewhere: Vec::new(),
         tried: Vec::new(),
     };
     explainer.explain(offer.trials, &tested, size, trials)
@@ -166,6 +167,8 @@ struct Explainer<'bed> {
     sends: Rate,
     /// Void trials so far.
     void: u32,
+    /// What a frame cost in the saturated trials at another distance of the CPUs, ns.
+    elsewhere: Vec<f64>,
     /// Those that count.
     tried: Vec<(Trial, Verdict)>,
 }
@@ -216,6 +219,7 @@ impl Explainer<'_> {
             limited_by,
             throttled: self.look.throttled,
             void: (self.void, self.tried.len() as u32 + self.void),
+            elsewhere: &self.elsewhere,
             trials: &self.tried,
         });
         Ok(overload)
@@ -249,13 +253,16 @@ impl Explainer<'_> {
             for looks in [turn % 2 == 0, turn % 2 == 1] {
                 let beside = if looks { Beside::Look } else { Beside::Nothing };
                 let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
-                both[usize::from(looks)] = forwards(&profiled);
+                let distance = Distance::from_trial(&profiled.judged.trial);
+                both[usize::from(looks)] = forwards(&profiled).zip(Some(distance));
                 most = most.max(forwards(&profiled).unwrap_or(0.0));
                 if looks {
                     sampled.push(profiled);
                 }
             }
-            if let [Some(without), Some(with)] = both {
+            if let [Some((without, here)), Some((with, there))] = both
+                && here.with(there) != Distance::Changed
+            {
                 ratios.push(with / without);
             }
             if self.depth == Depth::Saturation {
@@ -293,13 +300,30 @@ impl Explainer<'_> {
             let last = self.trial(rate, Phase::Overload, Beside::Drops, trials)?;
             evidence.drops = last.evidence.drops;
         }
-        // What the machine disturbed is left out, unless there is nothing else.
+        self.keep_alike(&mut sampled);
+        *stacks = Stacks::mean(&mut sampled);
+        Saturated::new(&sampled, self.sends)
+    }
+
+    /// Leaves out what the machine disturbed, unless there is nothing else, and what was measured at another distance of
+    /// the CPUs, as the forwarding rate beside it does.
+    fn keep_alike(&mut self, sampled: &mut Vec<Profiled>) {
         let is_whole = |one: &Profiled| counts(&one.judged);
         if sampled.iter().any(is_whole) {
             sampled.retain(is_whole);
         }
-        *stacks = Stacks::mean(&mut sampled);
-        Saturated::new(&sampled, self.sends)
+        let distances = sampled.iter();
+        let distances = distances.map(|one| Distance::from_trial(&one.judged.trial));
+        let here = of_one_distance(&distances.collect::<Vec<_>>());
+        let mut kept = Vec::new();
+        for (place, one) in sampled.drain(..).enumerate() {
+            if here.contains(&place) {
+                kept.push(one);
+            } else {
+                self.elsewhere.extend(one.frame_ns());
+            }
+        }
+        *sampled = kept;
     }
 
     /// One trial, again while it is void.

@@ -202,6 +202,8 @@ impl Turns<'_> {
             tested,
             limited_by,
             void: (self.void, self.void + tried.len() as u32),
+            // Each pair is of one distance.
+            elsewhere: &[],
             throttled: self.look.throttled,
             trials: &trials.collect::<Vec<_>>(),
         });
