@@ -42,10 +42,10 @@ pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
         return who.to_owned();
     };
     let function = hottest.top.first().map_or(String::new(), |top| {
-        format!(", there {} ({:.0} ns)", top.function, top.ns)
+        format!(", {:.0} of it in {}", top.ns, top.function)
     });
     format!(
-        "{who}. Of the {:.0} ns a frame outside virtual NIC and exit most is {} ({:.0} ns){function}",
+        "{who}. Of the {:.0} ns outside virtual NIC and exit the stage {} takes most: {:.0} ns{function}",
         load.router_ns, hottest.part, hottest.ns.median
     )
 }
