@@ -43,9 +43,9 @@ mod style;
 mod suite;
 mod swept;
 mod table;
-mod tune;
 #[cfg(feature = "measure")]
 pub mod top;
+mod tune;
 mod watched;
 mod wrap;
 
@@ -63,7 +63,10 @@ pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 #[cfg(feature = "measure")]
-pub use tune::{cookbook, standings, standings_json};
+pub use tune::{
+    cookbook, script, settings_applied, settings_planned, settings_reverted, standings,
+    standings_json,
+};
 pub use tune::{setting, settings, settings_json};
 pub use wrap::fitted;
 #[cfg(feature = "measure")]

@@ -1,7 +1,7 @@
 //! What `mpps recover` did.
 
-use mpps_lab::fib;
 use mpps_lab::recover::Recovery;
+use mpps_lab::{fib, tune};
 use std::fmt::Write;
 
 /// A line for each bed found.
@@ -12,6 +12,10 @@ pub fn recovery(recovery: &Recovery) -> String {
         if fib::is_journal(bed) {
             let routes = super::grouped(reverted.routes);
             let _ = writeln!(text, "{bed}: restored ({routes} routes cleared)");
+            continue;
+        }
+        if tune::is_journal(bed) {
+            let _ = write!(text, "{bed}: {}", super::settings_reverted(reverted));
             continue;
         }
         let (netns, processes) = (reverted.netns.len(), reverted.processes);
@@ -34,6 +38,8 @@ pub fn recovery(recovery: &Recovery) -> String {
     for bed in &recovery.kept {
         let remedy = if fib::is_journal(bed) {
             "mpps table clear --allow-system-changes".to_owned()
+        } else if tune::is_journal(bed) {
+            "mpps tune revert".to_owned()
         } else {
             format!("mpps bed down {bed}")
         };

@@ -1,10 +1,17 @@
-//! Settings of this machine beside the advice of the catalogue. It reads and changes nothing.
+//! Settings of this machine beside the advice of the catalogue; [`Applying`] changes them.
 //!
-//! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it would be written by.
+//! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it is written by.
 
+mod apply;
+mod guard;
 mod place;
+mod undo;
 
+pub use apply::{Applied, Applying, Choice, LeftOut, Plan, Planned, Site, TuneError};
+pub use guard::{confirm, guard, revert};
+pub use mpps_linux::setting::{Kind as Reached, Setting};
 pub use place::{Place, places};
+pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};

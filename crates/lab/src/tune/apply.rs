@@ -1,0 +1,463 @@
+//! Which settings a profile changes here, and their changes, each written down before it is made.
+
+use super::undo::{Change, Held, changes, journal_of, shown};
+use super::{Machine, NoInterface, Standing, State, places};
+use crate::clock::wait_for;
+use crate::facts::Root;
+use crate::journal::{self, Change as _, Journal, JournalError, Mark};
+use mpps_linux::error::Error;
+use mpps_linux::netns::{self, NetNs};
+use mpps_linux::setting::{Kind as Reached, Setting, SettingChange};
+use mpps_linux::{ethtool, interrupt, links};
+use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
+
+/// The guard has begun to watch within this time, ns.
+const GUARD_LIMIT_NS: u64 = 10_000_000_000;
+const STEP_NS: u64 = 5_000_000;
+/// Files of each interface that a change of another setting may move, and that no row names.
+const MOVED: [&str; 6] = [
+    "net/ipv4/conf/*/forwarding",
+    "net/ipv4/conf/*/accept_redirects",
+    "net/ipv6/conf/*/forwarding",
+    "net/ipv6/conf/*/accept_ra",
+    "net/ipv6/conf/*/accept_redirects",
+    "net/ipv6/conf/*/mtu",
+];
+
+/// Settings could not be applied, confirmed or put back.
+#[derive(Debug, thiserror::Error)]
+pub enum TuneError {
+    /// The journal could not be kept, believed or put back.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The kernel refused something that concerns more than one setting.
+    #[error(transparent)]
+    Linux(#[from] Error),
+    /// No such interface.
+    #[error(transparent)]
+    Interface(#[from] NoInterface),
+    /// There are applied settings already.
+    #[error("settings are applied here already (mpps tune revert{0} puts them back)")]
+    Applied(String),
+    /// Another process applies settings now.
+    #[error("another process applies settings here now (wait for its end)")]
+    UnderWay,
+    /// Nothing to confirm.
+    #[error(
+        "no settings are applied here: nobody applied any, or they were put back (mpps tune apply)"
+    )]
+    NothingApplied,
+    /// An apply was killed, or putting back has begun.
+    #[error("these settings are not all applied any more (mpps tune revert{0} puts back the rest)")]
+    Incomplete(String),
+    /// The helper that is to put settings back did not start.
+    #[error(
+        "the helper that puts settings back without a confirmation did not start (--no-confirm does without it)"
+    )]
+    NoGuard,
+    /// Some setting could not be put back.
+    #[error("{0} (the journal stays: mpps tune revert tries again)")]
+    NotRestored(JournalError),
+    /// The user wishes to stop.
+    #[error("interrupted; everything is put back")]
+    Interrupted,
+}
+
+/// A network namespace whose settings are changed.
+#[derive(Debug)]
+pub struct Site {
+    named: Option<NetNs>,
+    netns: u64,
+    /// Whether it is the machine's own, which has the settings of the whole machine.
+    pub is_host: bool,
+}
+
+impl Site {
+    /// The namespace of this name; without one, that of the calling thread.
+    ///
+    /// # Errors
+    /// No such namespace.
+    pub fn new(name: Option<&str>) -> Result<Self, TuneError> {
+        let named = name.map(NetNs::open).transpose()?;
+        let netns = match &named {
+            Some(netns) => netns.inode(),
+            None => netns::own_inode()?,
+        };
+        let first = std::fs::metadata("/proc/1/ns/net").map(|file| file.ino());
+        // Where that cannot be seen, it may be the machine's own.
+        let is_host = first.map_or(named.is_none(), |first| first == netns);
+        Ok(Self {
+            named,
+            netns,
+            is_host,
+        })
+    }
+
+    /// Name of its journal.
+    #[must_use]
+    pub fn journal(&self) -> String {
+        journal_of(self.netns)
+    }
+
+    /// What names it on the command line: ` --netns dut`.
+    #[must_use]
+    pub fn argument(&self) -> String {
+        let name = self.named.as_ref().map(NetNs::name);
+        name.map_or_else(String::new, |name| format!(" --netns {name}"))
+    }
+
+    /// Its name, where it was given one.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.named.as_ref().map(NetNs::name)
+    }
+
+    /// Runs the closure there, with the files of its machine.
+    ///
+    /// # Errors
+    /// The namespace could not be entered.
+    pub fn run<T: Send>(&self, work: impl FnOnce(&Root) -> T + Send) -> Result<T, TuneError> {
+        Ok(match &self.named {
+            Some(netns) => netns.with_sysfs(|sysfs| work(&Root::with_sysfs(sysfs)))?,
+            None => work(&Root::here()),
+        })
+    }
+
+    /// The machine as it is there. With no interface given: those that have a device, and in a named namespace all but
+    /// the loopback.
+    ///
+    /// # Errors
+    /// No such interface.
+    pub fn machine(&self, root: &Root, interfaces: &[String]) -> Result<Machine, TuneError> {
+        let all: Vec<String> = match (&self.named, interfaces) {
+            (Some(_), []) => {
+                let names = links::list()?.into_iter().map(|link| link.name);
+                names.filter(|name| name != "lo").collect()
+            }
+            (_, some) => some.to_vec(),
+        };
+        Ok(Machine::new(root.clone(), crate::facts::gather(), &all)?)
+    }
+}
+
+/// Which rows are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only these; all where there are none.
+    pub only: Vec<String>,
+    /// None of these.
+    pub except: Vec<String>,
+}
+
+/// A change that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Row of the catalogue.
+    pub id: &'static str,
+    /// What is set.
+    pub setting: Setting,
+    /// Its value now.
+    pub now: String,
+    /// The advised one.
+    pub value: String,
+}
+
+/// A setting that holds something else than advised and stays so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Row of the catalogue.
+    pub id: &'static str,
+    /// Which of its places.
+    pub place: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What there is to change, in the order of the catalogue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Changes.
+    pub changes: Vec<Planned>,
+    /// What stays.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Plan {
+    /// Everything that is other than advised, by how settings stand.
+    #[must_use]
+    pub fn new(standings: &[Standing], profile: Profile, choice: &Choice, is_host: bool) -> Self {
+        let mut plan = Self::default();
+        let names = |list: &[String], row: &Row| list.iter().any(|id| id == row.id);
+        for one in standings {
+            let is_named = names(&choice.only, one.row);
+            if names(&choice.except, one.row) || !(choice.only.is_empty() || is_named) {
+                continue;
+            }
+            for seen in &one.seen {
+                let (Some(false), Some(now), Some(advised)) =
+                    (seen.is_met, seen.now.known(), seen.advised)
+                else {
+                    continue;
+                };
+                let value = advised.strip_prefix(">=").unwrap_or(advised);
+                match seen.place.setting() {
+                    Some(setting) if seen.fixed.is_none() && may_change(one.row, is_host) => {
+                        plan.changes.push(Planned {
+                            id: one.row.id,
+                            setting,
+                            now: now.clone(),
+                            value: value.to_owned(),
+                        });
+                    }
+                    _ => plan.left_out.push(LeftOut {
+                        id: one.row.id,
+                        place: seen.place.name(),
+                        why: match (seen.fixed, seen.place.kind) {
+                            (Some(fixed), _) => fixed.to_owned(),
+                            (None, Kind::Boot) => "set at boot".to_owned(),
+                            (None, Kind::Config) => "needs another kernel".to_owned(),
+                            (None, Kind::Service) => {
+                                format!("by hand: systemctl stop {}", seen.place.name())
+                            }
+                            (None, _) if !is_host => "holds for the whole machine".to_owned(),
+                            (None, _) => "mpps does not write it".to_owned(),
+                        },
+                    }),
+                }
+            }
+            if is_named && let Some(why) = unset(one, profile) {
+                let place = one.seen.first().map(|seen| seen.place.name());
+                plan.left_out.push(LeftOut {
+                    id: one.row.id,
+                    place: place.unwrap_or_default(),
+                    why,
+                });
+            }
+        }
+        plan
+    }
+}
+
+/// Whether a row's settings may be changed where not all of the machine is ours.
+fn may_change(row: &Row, is_host: bool) -> bool {
+    is_host || matches!(row.scope, Scope::Namespace | Scope::Interface)
+}
+
+/// Why there is nothing to do for a row that was asked for by its name.
+fn unset(one: &Standing, profile: Profile) -> Option<String> {
+    Some(match &one.state {
+        State::AsAdvised => "as advised already".to_owned(),
+        State::InWords => {
+            let words = one.row.advice(profile).words.unwrap_or_default();
+            format!("the advice is in words: {words}")
+        }
+        State::Unread => "mpps does not write it".to_owned(),
+        State::NoAdvice => "no advice for this profile".to_owned(),
+        State::NotHere(why) => why.clone(),
+        State::Differs | State::Fixed(_) => return None,
+    })
+}
+
+/// Settings whose changes have begun: they are put back by this value, or by its journal.
+#[derive(Debug)]
+pub struct Applying {
+    journal: Journal,
+    before: Vec<Held>,
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    /// Changes made, with the value before.
+    pub made: Vec<Planned>,
+    /// Changes that the kernel refused; the settings are as they were.
+    pub refused: Vec<LeftOut>,
+    /// Other settings that these changes moved: name, value before, value now.
+    pub moved: Vec<(String, String, String)>,
+}
+
+impl Applying {
+    /// Writes down all settings of the calling thread's namespace. Nothing is changed yet.
+    ///
+    /// # Errors
+    /// Settings are applied there already, or the journal cannot be kept.
+    pub fn begin(site: &Site, machine: &Machine) -> Result<Self, TuneError> {
+        let Some(mut journal) = Journal::begin(&site.journal())? else {
+            return Err(TuneError::Applied(site.argument()));
+        };
+        let links = links::list()?;
+        let interfaces: BTreeMap<String, u32> = links
+            .into_iter()
+            .map(|link| (link.name, link.index))
+            .collect();
+        let names: Vec<String> = interfaces.keys().cloned().collect();
+        let wide = Machine::new(machine.root.clone(), machine.facts.clone(), &names)?;
+        let before = read_all(&wide, site.is_host);
+        let announced = journal.announce(&Change::Before {
+            netns: site.netns,
+            interfaces,
+            values: before.clone(),
+        });
+        match announced {
+            Ok(()) => Ok(Self { journal, before }),
+            Err(error) => {
+                journal.end()?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Starts the helper that puts settings back when nobody confirms them, and waits until it watches.
+    ///
+    /// # Errors
+    /// It did not start; nothing was changed then, and the journal is ended.
+    pub fn guard(self, mut helper: Command) -> Result<Self, TuneError> {
+        let lent = self.journal.lend()?;
+        helper
+            .stdin(Stdio::from(lent))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let watches = || -> Result<bool, JournalError> {
+            let entries = journal::peek::<Change>(self.journal.name())?;
+            Ok(super::guard::runs(&entries).len() > 1)
+        };
+        let started = helper.spawn().is_ok();
+        match started && wait_for(GUARD_LIMIT_NS, STEP_NS, watches)? {
+            true => Ok(self),
+            false => {
+                self.journal.end()?;
+                Err(TuneError::NoGuard)
+            }
+        }
+    }
+
+    /// Makes all changes. What the kernel refuses stays as it was.
+    ///
+    /// # Errors
+    /// The journal could not be kept, or the user wishes to stop. Everything is put back then.
+    pub fn make(mut self, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
+        let made = self.try_to_make(plan).and_then(|applied| {
+            if is_kept {
+                self.journal.mark(&Mark::Kept)?;
+            }
+            Ok(applied)
+        });
+        if made.is_err() {
+            Change::put_back(self.journal).map_err(TuneError::NotRestored)?;
+        }
+        made
+    }
+
+    fn try_to_make(&mut self, plan: &Plan) -> Result<Applied, TuneError> {
+        let mut applied = Applied::default();
+        for planned in &plan.changes {
+            if interrupt::requested() {
+                return Err(TuneError::Interrupted);
+            }
+            match self.change(planned)? {
+                Ok(None) => {}
+                Ok(Some(now)) => applied.made.push(Planned {
+                    now,
+                    ..planned.clone()
+                }),
+                Err(error) => applied.refused.push(LeftOut {
+                    id: planned.id,
+                    place: shown(&planned.setting),
+                    why: error.to_string(),
+                }),
+            }
+        }
+        let written: Vec<(&Setting, &str)> = applied
+            .made
+            .iter()
+            .map(|one| (&one.setting, one.value.as_str()))
+            .collect();
+        let mut moved = Vec::new();
+        for held in &self.before {
+            let ours = written
+                .iter()
+                .rev()
+                .find(|(setting, _)| **setting == held.setting);
+            let expected = ours.map_or(held.value.as_str(), |(_, value)| value);
+            let Ok(now) = held.setting.read() else {
+                continue;
+            };
+            if !held.setting.is_same(expected, &now) {
+                applied
+                    .moved
+                    .push((shown(&held.setting), expected.to_owned(), now.clone()));
+                moved.push(Held {
+                    setting: held.setting.clone(),
+                    value: now,
+                });
+            }
+        }
+        self.journal.announce(&Change::Applied { moved })?;
+        Ok(applied)
+    }
+
+    /// One change; the value before, or `None` where another change made it already.
+    fn change(&mut self, planned: &Planned) -> Result<Result<Option<String>, Error>, JournalError> {
+        let setting = planned.setting.clone();
+        let change: SettingChange = match setting.change_to(&*planned.value) {
+            Ok(change) => change,
+            Err(error) => return Ok(Err(error)),
+        };
+        if change.setting.is_same(&change.value, &change.before) {
+            return Ok(Ok(None));
+        }
+        let announced = Change::Setting {
+            change: change.clone(),
+        };
+        let made = self.journal.change(&announced, || change.apply())?;
+        if made.is_err() {
+            // A value that the kernel took and changed. The first error is the one to tell.
+            let _restored = change.setting.ensure(&change.before);
+        }
+        Ok(made.map(|()| Some(change.before)))
+    }
+}
+
+/// All settings that a change may move, as far as they can be read.
+fn read_all(machine: &Machine, is_host: bool) -> Vec<Held> {
+    let rows = CATALOGUE.iter().filter(|row| may_change(row, is_host));
+    let places = rows.flat_map(|row| places(row, machine).unwrap_or_default());
+    let mut settings: Vec<Setting> = places.filter_map(|place| place.setting()).collect();
+    let device = |kind, name: &str, interface: &str| Setting {
+        kind,
+        name: name.to_owned(),
+        interface: Some(interface.to_owned()),
+    };
+    let scopes = ["all", "default"].map(str::to_owned);
+    for interface in scopes.iter().chain(&machine.interfaces) {
+        settings.extend(MOVED.map(|name| device(Reached::Sysctl, name, interface)));
+        let features = ethtool::features(interface).unwrap_or_default();
+        let features = features.iter().filter(|feature| feature.changeable);
+        settings.extend(features.map(|feature| {
+            device(
+                Reached::Ethtool,
+                &format!("features/{}", feature.name),
+                interface,
+            )
+        }));
+    }
+    let mut values: Vec<Held> = Vec::new();
+    let mut known = std::collections::HashSet::new();
+    for setting in settings {
+        if known.insert(setting.clone())
+            && let Ok(value) = setting.read()
+        {
+            values.push(Held { setting, value });
+        }
+    }
+    values
+}
+
+/// Whether all changes of a journal were made and none is being put back.
+pub(super) fn is_applied(entries: &[journal::Entry<Change>]) -> bool {
+    let mut all = changes(entries);
+    matches!(all.by_ref().last(), Some(Change::Applied { .. }))
+}
