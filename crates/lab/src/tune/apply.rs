@@ -1,7 +1,7 @@
 //! Which settings a profile changes here, and their changes, each written down before it is made.
 
 use super::undo::{Change, Held, changes, journal_of, shown};
-use super::{Machine, NoInterface, Standing, State, places};
+use super::{Machine, NoInterface, Place, Standing, State, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
 use crate::journal::{self, Change as _, Journal, JournalError, Mark};
@@ -11,7 +11,7 @@ use mpps_linux::setting::{Kind as Reached, Setting, SettingChange};
 use mpps_linux::{ethtool, interrupt, links};
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The guard has begun to watch within this time, ns.
@@ -86,9 +86,12 @@ impl Site {
             Some(netns) => netns.inode(),
             None => netns::own_inode()?,
         };
-        let first = std::fs::metadata("/proc/1/ns/net").map(|file| file.ino());
-        // Where that cannot be seen, it may be the machine's own.
-        let is_host = first.map_or(named.is_none(), |first| first == netns);
+        // Only the machine's own namespace has this file.
+        let is_own = || Path::new("/proc/sys/net/core/dev_weight").exists();
+        let is_host = match &named {
+            Some(netns) => netns.run(is_own)?,
+            None => is_own(),
+        };
         Ok(Self {
             named,
             netns,
@@ -214,7 +217,7 @@ impl Plan {
                     }
                     _ => plan.left_out.push(LeftOut {
                         id: one.row.id,
-                        place: seen.place.name(),
+                        place: name(&seen.place),
                         why: match (seen.fixed, seen.place.kind) {
                             (Some(fixed), _) => fixed.to_owned(),
                             (None, Kind::Boot) => "set at boot".to_owned(),
@@ -229,7 +232,7 @@ impl Plan {
                 }
             }
             if is_named && let Some(why) = unset(one, profile) {
-                let place = one.seen.first().map(|seen| seen.place.name());
+                let place = one.seen.first().map(|seen| name(&seen.place));
                 plan.left_out.push(LeftOut {
                     id: one.row.id,
                     place: place.unwrap_or_default(),
@@ -239,6 +242,12 @@ impl Plan {
         }
         plan
     }
+}
+
+/// A place's name, with the interface that it belongs to.
+fn name(place: &Place) -> String {
+    let setting = place.setting();
+    setting.map_or_else(|| place.name(), |setting| shown(&setting))
 }
 
 /// Whether a row's settings may be changed where not all of the machine is ours.
@@ -431,17 +440,16 @@ fn read_all(machine: &Machine, is_host: bool) -> Vec<Held> {
         name: name.to_owned(),
         interface: Some(interface.to_owned()),
     };
-    let scopes = ["all", "default"].map(str::to_owned);
-    for interface in scopes.iter().chain(&machine.interfaces) {
+    for scope in ["all", "default"] {
+        settings.extend(MOVED.map(|name| Setting::sysctl(name.replace('*', scope))));
+    }
+    for interface in &machine.interfaces {
         settings.extend(MOVED.map(|name| device(Reached::Sysctl, name, interface)));
         let features = ethtool::features(interface).unwrap_or_default();
         let features = features.iter().filter(|feature| feature.changeable);
         settings.extend(features.map(|feature| {
-            device(
-                Reached::Ethtool,
-                &format!("features/{}", feature.name),
-                interface,
-            )
+            let name = format!("features/{}", feature.name);
+            device(Reached::Ethtool, &name, interface)
         }));
     }
     let mut values: Vec<Held> = Vec::new();

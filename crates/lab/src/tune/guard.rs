@@ -66,7 +66,8 @@ fn take(site: &Site) -> Result<Option<(Journal, Vec<Entry<Change>>)>, TuneError>
     };
     let runs = runs(&entries);
     if journal::is_of_this_boot(&entries) {
-        if lives(runs.first()) && !is_applied(&entries) {
+        let works = lives(runs.first()) && !is_applied(&entries);
+        if works && journal::is_in_use(&name)? {
             return Err(TuneError::UnderWay);
         }
         for &(pid, started) in runs.iter().skip(1) {

@@ -26,7 +26,9 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
 #[must_use]
 pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
     let row = |one: &Planned| {
-        let change = format!("{} -> {}", one.now, one.value);
+        // The kernel puts tabs between numbers.
+        let before: Vec<&str> = one.now.split_whitespace().collect();
+        let change = format!("{} -> {}", before.join(" "), one.value);
         [format!("  {}", one.id), shown(&one.setting), change]
     };
     let mut text = format!("Changed ({})\n", applied.made.len());

@@ -8,10 +8,7 @@ use std::fmt::Write;
 pub(super) fn command(setting: &Setting, value: &str) -> String {
     let file = |path: String| format!("echo {} > {}", quoted(value), quoted(&path));
     match setting.kind {
-        Reached::Sysctl => format!(
-            "sysctl -w {}",
-            quoted(&format!("{}={value}", shown(setting)))
-        ),
+        Reached::Sysctl => format!("sysctl -w {}={}", quoted(&shown(setting)), quoted(value)),
         Reached::Sysfs => file(shown(setting)),
         Reached::Irq => file(format!("/proc/irq/{}/smp_affinity_list", setting.name)),
         Reached::Ethtool => {
@@ -168,7 +165,7 @@ mod tests {
         let range = Setting::sysctl("net/ipv4/ip_local_port_range");
         assert_eq!(
             command(&range, "1024 65000"),
-            "sysctl -w 'net.ipv4.ip_local_port_range=1024 65000'"
+            "sysctl -w net.ipv4.ip_local_port_range='1024 65000'"
         );
         let mtu = setting(Reached::Sysfs, "class/net/*/mtu", "v;0");
         assert_eq!(
