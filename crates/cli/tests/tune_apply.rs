@@ -48,6 +48,24 @@ impl Netns {
         let name = format!("tune_{number}");
         Path::new("/run/mpps").join(&name).exists().then_some(name)
     }
+
+    /// Number of the process that waits for a confirmation: the second that the journal names.
+    fn helper(&self) -> i64 {
+        let name = self.journal().expect("a journal");
+        let text = std::fs::read_to_string(format!("/run/mpps/{name}/journal.jsonl"));
+        let text = text.expect("a journal");
+        let mut runs = text
+            .lines()
+            .filter(|line| line.contains("\"entry\":\"run\""));
+        let run = runs.nth(1).expect("a helper");
+        let run: serde_json::Value = serde_json::from_str(run).expect("JSON");
+        run["pid"].as_i64().expect("a number")
+    }
+}
+
+/// Whether a process runs: one that has ended and that nobody has asked for has no command line.
+fn works(process: i64) -> bool {
+    std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
 impl Drop for Netns {
@@ -158,17 +176,14 @@ fn what_nobody_confirms_is_put_back() {
     wait_for("the helper", gone);
     assert_eq!(netns.values(), BEFORE);
 
-    // Confirmed, it stays.
-    ok(&apply("1"));
-    let confirmed = netns.inside(&["tune", "confirm"]);
-    if confirmed.code == Some(0) {
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        assert_eq!(netns.values(), APPLIED);
-        ok(&netns.inside(&["tune", "revert"]));
-    } else {
-        // A machine that stood still for a second: it was put back before.
-        wait_for("the helper", gone);
-    }
+    // Confirmed, it stays: nobody is left who would put it back.
+    ok(&apply("600"));
+    let helper = netns.helper();
+    assert!(works(helper));
+    ok(&netns.inside(&["tune", "confirm"]));
+    assert!(!works(helper));
+    assert_eq!(netns.values(), APPLIED);
+    ok(&netns.inside(&["tune", "revert"]));
     assert_eq!(netns.values(), BEFORE);
 
     // While the helper waits, revert does not.
@@ -180,13 +195,7 @@ fn what_nobody_confirms_is_put_back() {
     // The helper killed, recovery puts it back.
     ok(&apply("600"));
     let name = netns.journal().expect("a journal");
-    let file = format!("/run/mpps/{name}/journal.jsonl");
-    let runs = std::fs::read_to_string(file).expect("a journal");
-    let runs = runs
-        .lines()
-        .filter(|line| line.contains("\"entry\":\"run\""));
-    let helper: serde_json::Value = serde_json::from_str(runs.last().expect("two")).expect("JSON");
-    let helper = helper["pid"].as_i64().expect("a number").to_string();
+    let helper = netns.helper().to_string();
     ok(&run(Command::new("kill").args(["-9", &helper])));
     let recovered = wait_for("recovery", || {
         let ended = run(&mut mpps(&["recover"]));

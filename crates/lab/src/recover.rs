@@ -3,7 +3,7 @@
 use crate::bed;
 use crate::clock::wait_for;
 use crate::fib;
-use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, is_kept, maker_lives};
+use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, maker_lives};
 use crate::tune;
 
 /// Another recovery is done within this time, ns: a bed goes in well under a second.
@@ -91,7 +91,7 @@ fn recover_one<C: Change>(name: &str) -> Result<One, JournalError> {
 fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
     // The first look makes no claim, because a claim would make a kept bed seem in use.
     let entries = journal::peek::<C>(name)?;
-    if is_kept(&entries) {
+    if C::stays(&entries) {
         return Ok(Some(One::Kept));
     }
     let mut journal = match Journal::claim(name)? {
@@ -99,7 +99,7 @@ fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
         Claim::InUse if maker_lives(&entries) => return Ok(Some(One::InUse)),
         Claim::InUse => return Ok(None),
     };
-    if is_kept(&journal.entries::<C>()?) {
+    if C::stays(&journal.entries::<C>()?) {
         return Ok(Some(One::Kept));
     }
     C::put_back(journal).map(|reverted| Some(One::Reverted(reverted)))

@@ -167,6 +167,14 @@ fn each_setting_alone_and_all_come_back() {
         }
     }
     assert_eq!(tune::revert(&site).expect("nothing"), None);
+
+    // What is kept stays, until its namespace goes.
+    apply(&site, &plan(&site, Profile::Router, &SOME), true).expect("applied");
+    assert_eq!(recover().expect("recover").kept, [site.journal()]);
+    assert_ne!(differing(&before), [""; 0]);
+    drop(site);
+    ip("netns del settings");
+    recovered();
 }
 
 /// Others start it in a process of its own, which applies or reverts and is killed.

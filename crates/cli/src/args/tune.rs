@@ -49,7 +49,8 @@ pub enum TuneVerb {
     /// Set what is other than advised, so that it can be put back
     ///
     /// Settings are changed in the order of the catalogue, each written down before and read back after. What cannot be
-    /// changed is told and does not stop the rest.
+    /// changed is told and does not stop the rest. In a namespace given by --netns, settings of the whole machine are
+    /// left out. Exit code 1: the kernel refused a change.
     #[cfg(feature = "measure")]
     Apply(ApplyArgs),
     /// Keep applied settings until `mpps tune revert`

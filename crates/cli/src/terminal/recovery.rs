@@ -39,7 +39,7 @@ pub fn recovery(recovery: &Recovery) -> String {
         let remedy = if fib::is_journal(bed) {
             "mpps table clear --allow-system-changes".to_owned()
         } else if tune::is_journal(bed) {
-            "mpps tune revert".to_owned()
+            "mpps tune revert; --netns NAME names a namespace".to_owned()
         } else {
             format!("mpps bed down {bed}")
         };
@@ -60,7 +60,7 @@ mod tests {
     fn every_bed_found_is_told() {
         let found = Recovery {
             in_use: vec!["a".to_owned()],
-            kept: vec!["b".to_owned(), "routes_7".to_owned()],
+            kept: ["b", "routes_7", "tune_7"].map(str::to_owned).to_vec(),
             reverted: vec![(
                 "routes_8".to_owned(),
                 Reverted {
@@ -70,6 +70,13 @@ mod tests {
             )],
             ..Recovery::default()
         };
+        let mut found = found;
+        let settings = Reverted {
+            settings: 2,
+            foreign: vec!["tcp_sack stays 0".to_owned()],
+            ..Reverted::default()
+        };
+        found.reverted.push(("tune_8".to_owned(), settings));
         let text = recovery(&found);
         assert!(
             text.contains("a: skipped") && text.contains("mpps bed down b"),
@@ -78,6 +85,11 @@ mod tests {
         assert!(
             text.contains("routes_8: restored (1 042 325 routes cleared)\n")
                 && text.contains("(mpps table clear --allow-system-changes)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("(mpps tune revert; ")
+                && text.contains("tune_8: 2 settings put back\ntcp_sack stays 0\n"),
             "{text}"
         );
         assert_eq!(recovery(&Recovery::default()), "");

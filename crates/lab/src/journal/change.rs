@@ -1,6 +1,6 @@
 //! What a journal announces: changes that know their own way back.
 
-use super::{Journal, JournalError, RevertError};
+use super::{Entry, Journal, JournalError, RevertError, is_kept};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,6 +19,11 @@ pub trait Change: Serialize + DeserializeOwned {
     /// # Errors
     /// The reason why it could not be taken back; the journal stays then.
     fn revert(&self, journal: &str, reverted: &mut Reverted) -> Result<(), RevertError>;
+
+    /// Whether recovery leaves what these entries announce as it is.
+    fn stays(entries: &[Entry<Self>]) -> bool {
+        is_kept(entries)
+    }
 
     /// Puts everything back that a journal announces and ends it. A second call does no harm.
     ///

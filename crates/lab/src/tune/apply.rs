@@ -118,6 +118,17 @@ impl Site {
         self.named.as_ref().map(NetNs::name)
     }
 
+    /// Refuses a namespace in which settings are applied.
+    ///
+    /// # Errors
+    /// They are.
+    pub fn check_free(&self) -> Result<(), TuneError> {
+        if journal::names()?.contains(&self.journal()) {
+            return Err(TuneError::Applied(self.argument()));
+        }
+        Ok(())
+    }
+
     /// Runs the closure there, with the files of its machine.
     ///
     /// # Errors

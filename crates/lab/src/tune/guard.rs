@@ -57,8 +57,11 @@ pub fn guard(name: &str, within: Span) -> Result<(), TuneError> {
     Ok(())
 }
 
+/// A journal and what it says.
+type Taken = (Journal, Vec<Entry<Change>>);
+
 /// Owns the journal of applied settings: a helper that waits is ended.
-fn take(site: &Site) -> Result<Option<(Journal, Vec<Entry<Change>>)>, TuneError> {
+fn take(site: &Site) -> Result<Option<Taken>, TuneError> {
     let name = site.journal();
     let entries = match journal::peek::<Change>(&name) {
         Err(error) if error.is_missing() => return Ok(None),

@@ -88,6 +88,13 @@ impl journal::Change for Change {
         Ok(())
     }
 
+    /// A namespace that is gone took its settings along.
+    fn stays(entries: &[Entry<Self>]) -> bool {
+        let netns = Undo::from_entries(entries).netns;
+        let is_gone = netns.is_some_and(|netns| matches!(NetNs::find(netns), Ok(None)));
+        journal::is_kept(entries) && !is_gone
+    }
+
     fn put_back(mut journal: Journal) -> Result<Reverted, JournalError> {
         let entries = journal.entries::<Self>()?;
         let undo = Undo::from_entries(&entries);

@@ -30,6 +30,7 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
     if changes {
         need_root()?;
         interrupt::install()?;
+        site.check_free()?;
     }
     let done = site.run(|root| -> Result<(Plan, Option<Applied>)> {
         let machine = site.machine(root, &args.interface)?;
