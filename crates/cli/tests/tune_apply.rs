@@ -176,6 +176,16 @@ fn what_nobody_confirms_is_put_back() {
     wait_for("the helper", gone);
     assert_eq!(netns.values(), BEFORE);
 
+    // Killed after the first of two changes, it is put back by the helper.
+    let mut killed = Command::new("ip");
+    killed.args(["netns", "exec", &netns.0, env!("CARGO_BIN_EXE_mpps")]);
+    killed.args(["tune", "apply", "--profile", "router", "--only", ONLY]);
+    killed.args(["--allow-system-changes", "--confirm-within", "600"]);
+    let killed = run(killed.env("MPPS_FAULT_KILL_AT_JOURNAL", "4"));
+    assert_eq!(killed.code, None, "{killed:?}");
+    wait_for("the helper", gone);
+    assert_eq!(netns.values(), BEFORE);
+
     // Confirmed, it stays: nobody is left who would put it back.
     ok(&apply("600"));
     let helper = netns.helper();

@@ -5,12 +5,14 @@
 mod apply;
 mod guard;
 mod place;
+mod plan;
 mod undo;
 
-pub use apply::{Applied, Applying, Choice, LeftOut, Plan, Planned, Site, TuneError};
+pub use apply::{Applied, Applying, Site, TuneError};
 pub use guard::{confirm, guard, revert};
 pub use mpps_linux::setting::{Kind as Reached, Setting};
 pub use place::{Place, places};
+pub use plan::{Choice, LeftOut, Plan, Planned};
 pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root, config, nic};
