@@ -284,7 +284,8 @@ impl Undo {
         let before = self.before.iter().find(|one| one.setting == held.setting);
         let before = before.map_or("", |one| one.value.as_str());
         let name = shown(&held.setting);
-        let now = &held.value;
+        // The kernel puts tabs between numbers.
+        let [now, before] = [&held.value, before].map(|value| value.replace('\t', " "));
         format!("{name} stays {now}, because somebody else changed it (it was {before})")
     }
 }
