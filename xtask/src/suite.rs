@@ -39,8 +39,9 @@ const FREE: [&str; 26] = [
 ];
 
 /// Tests on beds or namespaces of their own that send nothing: set-up, recovery, routes, refusals.
-const BESIDE: [&str; 17] = [
+const BESIDE: [&str; 19] = [
     "cli/fib",
+    "cli/tune_apply",
     "ebpf/programs",
     "lab/bed",
     "lab/fib",
@@ -48,6 +49,7 @@ const BESIDE: [&str; 17] = [
     "lab/fib_iproute2",
     "lab/recover",
     "lab/set_up",
+    "lab/tune_apply",
     "lab/wreckage",
     "linux/interrupt",
     "linux/links",

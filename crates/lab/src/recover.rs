@@ -3,7 +3,8 @@
 use crate::bed;
 use crate::clock::wait_for;
 use crate::fib;
-use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, is_kept, maker_lives};
+use crate::journal::{self, Change, Claim, Journal, JournalError, Reverted, maker_lives};
+use crate::tune;
 
 /// Another recovery is done within this time, ns: a bed goes in well under a second.
 const OTHERS_LIMIT_NS: u64 = 30_000_000_000;
@@ -43,6 +44,8 @@ pub fn recover() -> Result<Recovery, JournalError> {
     for name in journal::names()? {
         let recovered = if fib::is_journal(&name) {
             recover_one::<fib::HostChange>(&name)
+        } else if tune::is_journal(&name) {
+            recover_one::<tune::Change>(&name)
         } else {
             recover_one::<bed::Change>(&name)
         };
@@ -88,7 +91,7 @@ fn recover_one<C: Change>(name: &str) -> Result<One, JournalError> {
 fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
     // The first look makes no claim, because a claim would make a kept bed seem in use.
     let entries = journal::peek::<C>(name)?;
-    if is_kept(&entries) {
+    if C::stays(&entries) {
         return Ok(Some(One::Kept));
     }
     let mut journal = match Journal::claim(name)? {
@@ -96,8 +99,8 @@ fn attempt<C: Change>(name: &str) -> Result<Option<One>, JournalError> {
         Claim::InUse if maker_lives(&entries) => return Ok(Some(One::InUse)),
         Claim::InUse => return Ok(None),
     };
-    if is_kept(&journal.entries::<C>()?) {
+    if C::stays(&journal.entries::<C>()?) {
         return Ok(Some(One::Kept));
     }
-    journal::revert::<C>(journal).map(|reverted| Some(One::Reverted(reverted)))
+    C::put_back(journal).map(|reverted| Some(One::Reverted(reverted)))
 }

@@ -15,7 +15,7 @@ use crate::netns::{self, NetNs};
 use crate::sysfs::Sysfs;
 
 /// The kernel's interface that a setting is reached by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A parameter below /proc/sys: `net.ipv4.ip_forward`. A name that holds a `/` is its path there.
@@ -29,7 +29,7 @@ pub enum Kind {
 }
 
 /// One setting of the kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Setting {
     /// How it is reached.
     pub kind: Kind,
@@ -208,7 +208,9 @@ impl Setting {
         format!("{verb} {kind}")
     }
 
-    fn full_name(&self) -> String {
+    /// Its name with the interface in it.
+    #[must_use]
+    pub fn full_name(&self) -> String {
         match &self.interface {
             Some(interface) => self.name.replace('*', interface),
             None => self.name.clone(),

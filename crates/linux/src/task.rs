@@ -113,6 +113,15 @@ pub fn current_tid() -> i32 {
     nix::unistd::gettid().as_raw()
 }
 
+/// Makes this process the first of a session of its own: a terminal that closes does not end it.
+///
+/// # Errors
+/// It leads a process group (EPERM).
+pub fn begin_session() -> Result<()> {
+    let begun = nix::unistd::setsid().map(drop);
+    begun.map_err(|e| Error::from_errno("begin", "a session of its own", e as i32))
+}
+
 /// Process id of this process.
 #[must_use]
 pub fn current_pid() -> i32 {

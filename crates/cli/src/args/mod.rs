@@ -61,6 +61,8 @@ mod traffic;
 #[cfg(feature = "measure")]
 mod trial;
 mod tune;
+#[cfg(feature = "measure")]
+mod tune_apply;
 
 pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -73,6 +75,8 @@ pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, 
 #[cfg(feature = "measure")]
 pub use tune::{CookbookArgs, ShowSettingsArgs};
 pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
+#[cfg(feature = "measure")]
+pub use tune_apply::{ApplyArgs, GuardArgs, SiteArgs};
 #[cfg(feature = "measure")]
 pub use {
     back_to_back::BurstArgs,

@@ -4,11 +4,16 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use mpps_method::tune::{GROUPS, Scope};
 #[cfg(feature = "measure")]
-use {super::choice::one_of, mpps_method::tune::Profile, std::path::PathBuf};
+use {
+    super::choice::one_of,
+    super::{ApplyArgs, GuardArgs, SiteArgs},
+    mpps_method::tune::Profile,
+    std::path::PathBuf,
+};
 
 /// Whom advice is for.
 #[cfg(feature = "measure")]
-const PROFILES: &[(&str, &str, Profile)] = &[
+pub(super) const PROFILES: &[(&str, &str, Profile)] = &[
     ("router", "A machine that forwards", Profile::Router),
     (
         "endpoint",
@@ -41,6 +46,25 @@ pub enum TuneVerb {
     /// them, each as it is here.
     #[cfg(feature = "measure")]
     Cookbook(CookbookArgs),
+    /// Set what is other than advised, so that it can be put back
+    ///
+    /// Settings are changed in the order of the catalogue, each written down before and read back after. What cannot be
+    /// changed is told and does not stop the rest. In a namespace given by --netns, settings of the whole machine are
+    /// left out. Exit code 1: the kernel refused a change.
+    #[cfg(feature = "measure")]
+    Apply(ApplyArgs),
+    /// Keep applied settings until `mpps tune revert`
+    #[cfg(feature = "measure")]
+    Confirm(SiteArgs),
+    /// Put applied settings back, the last first
+    ///
+    /// A setting that somebody else changed meanwhile keeps its value, and is told.
+    #[cfg(feature = "measure")]
+    Revert(SiteArgs),
+    /// The helper of `apply`
+    #[cfg(feature = "measure")]
+    #[command(hide = true)]
+    Guard(GuardArgs),
 }
 
 /// Arguments of `mpps tune list`.

@@ -63,7 +63,9 @@ pub use route_changes::route_changes;
 pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 #[cfg(feature = "measure")]
-pub use tune::{cookbook, survey, survey_json};
+pub use tune::{
+    cookbook, script, settings_applied, settings_planned, settings_reverted, survey, survey_json,
+};
 pub use tune::{setting, settings, settings_json};
 pub use wrap::fitted;
 #[cfg(feature = "measure")]

@@ -1,7 +1,7 @@
 //! What `mpps recover` did.
 
-use mpps_lab::fib;
 use mpps_lab::recover::Recovery;
+use mpps_lab::{fib, tune};
 use std::fmt::Write;
 
 /// A line for each bed found.
@@ -12,6 +12,10 @@ pub fn recovery(recovery: &Recovery) -> String {
         if fib::is_journal(bed) {
             let routes = super::grouped(reverted.routes);
             let _ = writeln!(text, "{bed}: restored ({routes} routes cleared)");
+            continue;
+        }
+        if tune::is_journal(bed) {
+            let _ = write!(text, "{bed}: {}", super::settings_reverted(reverted));
             continue;
         }
         let (netns, processes) = (reverted.netns.len(), reverted.processes);
@@ -34,6 +38,8 @@ pub fn recovery(recovery: &Recovery) -> String {
     for bed in &recovery.kept {
         let remedy = if fib::is_journal(bed) {
             "mpps table clear --allow-system-changes".to_owned()
+        } else if tune::is_journal(bed) {
+            "mpps tune revert; --netns NAME names a namespace".to_owned()
         } else {
             format!("mpps bed down {bed}")
         };
@@ -54,7 +60,7 @@ mod tests {
     fn every_bed_found_is_told() {
         let found = Recovery {
             in_use: vec!["a".to_owned()],
-            kept: vec!["b".to_owned(), "routes_7".to_owned()],
+            kept: ["b", "routes_7", "tune_7"].map(str::to_owned).to_vec(),
             reverted: vec![(
                 "routes_8".to_owned(),
                 Reverted {
@@ -64,6 +70,13 @@ mod tests {
             )],
             ..Recovery::default()
         };
+        let mut found = found;
+        let settings = Reverted {
+            settings: 2,
+            foreign: vec!["tcp_sack stays 0".to_owned()],
+            ..Reverted::default()
+        };
+        found.reverted.push(("tune_8".to_owned(), settings));
         let text = recovery(&found);
         assert!(
             text.contains("a: skipped") && text.contains("mpps bed down b"),
@@ -72,6 +85,11 @@ mod tests {
         assert!(
             text.contains("routes_8: restored (1 042 325 routes cleared)\n")
                 && text.contains("(mpps table clear --allow-system-changes)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("(mpps tune revert; ")
+                && text.contains("tune_8: 2 settings put back\ntcp_sack stays 0\n"),
             "{text}"
         );
         assert_eq!(recovery(&Recovery::default()), "");

@@ -1,4 +1,7 @@
-//! `mpps tune`: the catalogue of settings, and how this machine stands to it. It changes nothing.
+//! `mpps tune`: the catalogue of settings, and how this machine stands to it.
+
+#[cfg(feature = "measure")]
+mod apply;
 
 use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
 use crate::exit::Exit;
@@ -28,6 +31,14 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         TuneVerb::Show(args) => show(args)?,
         #[cfg(feature = "measure")]
         TuneVerb::Cookbook(args) => cookbook(args)?,
+        #[cfg(feature = "measure")]
+        TuneVerb::Apply(args) => return apply::apply(args),
+        #[cfg(feature = "measure")]
+        TuneVerb::Confirm(args) => return apply::confirm(args),
+        #[cfg(feature = "measure")]
+        TuneVerb::Revert(args) => return apply::revert(args),
+        #[cfg(feature = "measure")]
+        TuneVerb::Guard(args) => return apply::guard(args),
     }
     Ok(Exit::Measured)
 }
@@ -42,7 +53,7 @@ fn list(args: &ListSettingsArgs) -> Result<()> {
     };
     let rows: Vec<&Row> = CATALOGUE.iter().filter(is_wanted).collect();
     if let (Some(id), []) = (&args.id, rows.as_slice()) {
-        bail!("no setting \"{id}\"{} (mpps tune list shows all)", near(id));
+        known(id)?;
     }
     terminal::out(&match (rows.as_slice(), &args.id) {
         (some, _) if args.json => terminal::settings_json(some),
@@ -50,6 +61,14 @@ fn list(args: &ListSettingsArgs) -> Result<()> {
         (some, _) => terminal::settings(some),
     });
     Ok(())
+}
+
+/// Refuses a setting that no row describes.
+fn known(id: &str) -> Result<()> {
+    if CATALOGUE.iter().any(|row| row.id == id) {
+        return Ok(());
+    }
+    bail!("no setting \"{id}\"{} (mpps tune list shows all)", near(id));
 }
 
 /// What may have been meant.

@@ -1,6 +1,6 @@
 //! What a journal announces: changes that know their own way back.
 
-use super::{JournalError, RevertError};
+use super::{Entry, Journal, JournalError, RevertError, is_kept};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,6 +19,19 @@ pub trait Change: Serialize + DeserializeOwned {
     /// # Errors
     /// The reason why it could not be taken back; the journal stays then.
     fn revert(&self, journal: &str, reverted: &mut Reverted) -> Result<(), RevertError>;
+
+    /// Whether recovery leaves what these entries announce as it is.
+    fn stays(entries: &[Entry<Self>]) -> bool {
+        is_kept(entries)
+    }
+
+    /// Puts everything back that a journal announces and ends it. A second call does no harm.
+    ///
+    /// # Errors
+    /// As [`super::revert`].
+    fn put_back(journal: Journal) -> Result<Reverted, JournalError> {
+        super::revert::<Self>(journal)
+    }
 }
 
 /// What was put back.
@@ -34,4 +47,6 @@ pub struct Reverted {
     pub ports: Vec<String>,
     /// Settings of the kernel that have their value before again.
     pub settings: usize,
+    /// Settings that somebody else changed meanwhile and that keep that value, a line each.
+    pub foreign: Vec<String>,
 }

@@ -63,7 +63,8 @@ pub fn is_kept<C>(entries: &[Entry<C>]) -> bool {
     last == Some(&Mark::Kept) && is_of_this_boot(entries)
 }
 
-fn is_of_this_boot<C>(entries: &[Entry<C>]) -> bool {
+/// Whether the machine has not been rebooted since.
+pub(crate) fn is_of_this_boot<C>(entries: &[Entry<C>]) -> bool {
     let now = kernel::boot_id().unwrap_or_default();
     marks(entries).all(|mark| !matches!(mark, Mark::Run { boot_id, .. } if *boot_id != now))
 }

@@ -11,7 +11,7 @@ pub const KILL_AFTER_CHANGE: &str = "MPPS_FAULT_KILL_AFTER_CHANGE";
 pub const KILL_AT_REVERT: &str = "MPPS_FAULT_KILL_AT_REVERT";
 
 /// Dies here if the environment says so.
-pub(super) fn kill_if(variable: &str, number: u64) {
+pub(crate) fn kill_if(variable: &str, number: u64) {
     let wanted = std::env::var(variable)
         .ok()
         .and_then(|text| text.parse::<u64>().ok());

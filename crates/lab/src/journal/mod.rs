@@ -21,8 +21,8 @@ mod revert;
 mod trust;
 
 pub use change::{Change, Reverted};
-pub(crate) use entry::maker_lives;
 pub use entry::{Entry, Mark, is_kept};
+pub(crate) use entry::{is_of_this_boot, maker_lives};
 pub use error::{JournalError, RevertError};
 pub use folder::sweep;
 pub use revert::revert;
@@ -33,6 +33,7 @@ use serde::de::DeserializeOwned;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -124,6 +125,34 @@ impl Journal {
                 return Ok(Claim::Ours(journal));
             }
         }
+    }
+
+    /// The open file, for a child's standard input: the child then owns the journal too ([`Journal::inherit`]).
+    ///
+    /// # Errors
+    /// No more files can be opened.
+    pub fn lend(&self) -> Result<File> {
+        self.file.try_clone().map_err(self.failed("share"))
+    }
+
+    /// Owns the journal of this name by the file that is this process's standard input.
+    ///
+    /// # Errors
+    /// No such journal, or the standard input is another file.
+    pub fn inherit(name: &str) -> Result<Self> {
+        let path = trust::path(name, FILE)?;
+        let failed = || JournalError::io("inherit", &path);
+        let file = std::io::stdin().as_fd().try_clone_to_owned();
+        let file = File::from(file.map_err(failed())?);
+        let named = fs::metadata(&path).map_err(failed())?;
+        if file.metadata().map_err(failed())?.ino() != named.ino() {
+            return Err(failed()(std::io::ErrorKind::InvalidInput.into()));
+        }
+        Ok(Self {
+            folder: Path::new(ROOT).join(name),
+            file,
+            written: 0,
+        })
     }
 
     /// Announces a change, then makes it. Returns what the change returned.

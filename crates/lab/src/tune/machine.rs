@@ -1,11 +1,11 @@
 //! This machine, read once, and what each place of a setting holds.
 
 use super::place::Place;
-use super::{NoInterface, Seen};
+use super::{NoInterface, Seen, Standing, standing};
 use crate::facts::{Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
 use mpps_linux::setting;
-use mpps_method::tune::{CATALOGUE, Kind};
+use mpps_method::tune::{CATALOGUE, Kind, Profile, in_order};
 use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -15,9 +15,11 @@ const PROCESS_NAME_MAX: usize = 15;
 
 /// What is read once for all settings.
 #[derive(Debug)]
-pub(super) struct Machine {
-    pub root: Root,
+pub struct Machine {
+    pub(super) root: Root,
+    /// Interfaces that are looked at.
     pub interfaces: Vec<String>,
+    /// Facts of the machine, for the head of a page.
     pub facts: Facts,
     drivers: BTreeMap<String, String>,
     features: BTreeMap<String, Vec<Feature>>,
@@ -27,7 +29,11 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub fn new(root: Root, facts: Facts, interfaces: &[String]) -> Result<Self, NoInterface> {
+    pub(super) fn new(
+        root: Root,
+        facts: Facts,
+        interfaces: &[String],
+    ) -> Result<Self, NoInterface> {
         let known = root.names("/sys/class/net");
         let known = known.known().cloned().unwrap_or_default();
         if let Some(name) = interfaces.iter().find(|name| !known.contains(name)) {
@@ -60,14 +66,21 @@ impl Machine {
         })
     }
 
+    /// Every setting of the catalogue, in the order in which settings are applied.
+    #[must_use]
+    pub fn standings(&self, profile: Profile) -> Vec<Standing> {
+        let rows = in_order().into_iter();
+        rows.map(|row| standing(row, self, profile)).collect()
+    }
+
     /// Whether one of these drives the interface.
-    pub fn has_driver(&self, interface: &str, drivers: &[&str]) -> bool {
+    pub(super) fn has_driver(&self, interface: &str, drivers: &[&str]) -> bool {
         let driver = self.drivers.get(interface);
         driver.is_some_and(|driver| drivers.contains(&driver.as_str()))
     }
 
     /// A place as it stands, beside what is advised for it.
-    pub fn see(&self, place: Place, advised: Option<&'static str>) -> Seen {
+    pub(super) fn see(&self, place: Place, advised: Option<&'static str>) -> Seen {
         let (now, fixed) = self.look(&place);
         let is_met = now
             .known()

@@ -1,18 +1,26 @@
-//! Settings of this machine beside the advice of the catalogue. It reads and changes nothing.
+//! Settings of this machine beside the advice of the catalogue; [`Applying`] changes them.
 //!
-//! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it would be written by.
+//! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it is written by.
 
+mod apply;
+mod guard;
 mod machine;
 mod place;
+mod plan;
+mod undo;
 
-pub use place::Place;
+pub use apply::{Applied, Applying, Site, TuneError};
+pub use guard::{confirm, guard, revert};
+pub use machine::Machine;
+pub use mpps_linux::setting::{Kind as Reached, Setting};
+pub use place::{Place, places};
+pub use plan::{Choice, LeftOut, Plan, Planned};
+pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root};
-use machine::Machine;
 use mpps_linux::netns::{self, NetNs};
-use mpps_method::tune::{Kind, Profile, Row, in_order};
+use mpps_method::tune::{Kind, Profile, Row};
 use mpps_record::facts::{Facts, Reading};
-use place::places;
 
 /// Why a file of root's cannot be read.
 const NEEDS_ROOT: &str = "needs root";
@@ -37,9 +45,8 @@ pub struct Survey {
 pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInterface> {
     let read = |root: Root| {
         let machine = Machine::new(root, facts::gather(), interfaces)?;
-        let rows = in_order().into_iter();
         Ok(Survey {
-            standings: rows.map(|row| standing(row, &machine, profile)).collect(),
+            standings: machine.standings(profile),
             profile,
             interfaces: machine.interfaces,
             facts: machine.facts,

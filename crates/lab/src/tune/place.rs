@@ -72,7 +72,7 @@ impl Place {
 ///
 /// # Errors
 /// No interface, queue, CPU or interrupt that it could be of.
-pub(super) fn places(row: &Row, machine: &Machine) -> Result<Vec<Place>, String> {
+pub fn places(row: &Row, machine: &Machine) -> Result<Vec<Place>, String> {
     let interfaces: Vec<&String> = machine
         .interfaces
         .iter()

@@ -180,3 +180,70 @@ fn advice_is_compared_by_its_kind() {
     assert_eq!(chosen("none (lazy) full"), "lazy");
     assert_eq!(chosen("performance"), "performance");
 }
+
+fn plan(machine: &Machine, choice: &Choice, is_host: bool) -> Plan {
+    let standings = machine.standings(Profile::Router);
+    Plan::new(&standings, Profile::Router, choice, is_host)
+}
+
+fn ids(plan: &Plan) -> Vec<&str> {
+    plan.changes.iter().map(|one| one.id).collect()
+}
+
+#[test]
+fn a_plan_has_what_differs_in_order() {
+    let (planted, machine) = router("plan");
+    planted.put("/proc/sys/net/ipv4/ip_forward", b"0\n");
+    planted.put("/proc/sys/net/core/netdev_budget_usecs", b"2000\n");
+    let all = plan(&machine, &Choice::default(), true);
+    let place = |id: &str| ids(&all).iter().position(|one| *one == id).expect(id);
+    assert!(place("ip_forward") < place("governor"));
+    assert!(place("governor") < place("rp_filter"));
+    assert!(place("governor") < place("netdev_budget_usecs"));
+    let why = |plan: &Plan, id: &str| {
+        let found = plan.left_out.iter().find(|one| one.id == id);
+        found.map(|one| one.why.clone()).expect(id)
+    };
+    assert_eq!(
+        why(&all, "irqbalance"),
+        "by hand: systemctl stop irqbalance"
+    );
+
+    // In a namespace nothing of the whole machine is changed.
+    let inside = plan(&machine, &Choice::default(), false);
+    assert_eq!(ids(&inside), ["ip_forward", "rp_filter"]);
+    assert_eq!(
+        why(&inside, "netdev_budget_usecs"),
+        "holds for the whole machine"
+    );
+    assert_eq!(
+        inside.changes[1].setting.interface.as_deref(),
+        Some("planted0.7")
+    );
+}
+
+#[test]
+fn a_plan_keeps_to_the_settings_chosen() {
+    let (_planted, machine) = router("choice");
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|&word| word.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let only = Choice {
+        only: words(&["rp_filter", "ip_forward", "rps_cpus"]),
+        ..Choice::default()
+    };
+    let only = plan(&machine, &only, true);
+    assert_eq!(ids(&only), ["rp_filter"]);
+    let left: Vec<&str> = only.left_out.iter().map(|one| one.id).collect();
+    assert_eq!(left, ["ip_forward", "rps_cpus"]);
+    assert!(only.left_out[1].why.starts_with("the advice is in words: "));
+    let except = Choice {
+        except: words(&["rp_filter"]),
+        ..Choice::default()
+    };
+    let except = plan(&machine, &except, true);
+    assert!(!ids(&except).contains(&"rp_filter") && ids(&except).contains(&"governor"));
+}

@@ -1,13 +1,19 @@
 //! Settings in words: the catalogue, this machine beside it, the advice as a page.
 
 #[cfg(feature = "measure")]
+mod applied;
+#[cfg(feature = "measure")]
 mod page;
+#[cfg(feature = "measure")]
+mod shell;
 #[cfg(feature = "measure")]
 mod standing;
 
 #[cfg(feature = "measure")]
 pub use {
+    applied::{settings_applied, settings_planned, settings_reverted},
     page::cookbook,
+    shell::script,
     standing::{survey, survey_json},
 };
 

@@ -1,0 +1,193 @@
+//! Changes of settings as commands of a shell.
+
+use mpps_lab::tune::{Planned, Reached, Setting, shown};
+use mpps_method::tune::Profile;
+use std::fmt::Write;
+
+/// The command that writes a value.
+pub(super) fn command(setting: &Setting, value: &str) -> String {
+    let file = |path: String| format!("echo {} > {}", quoted(value), quoted(&path));
+    match setting.kind {
+        Reached::Sysctl => format!("sysctl -w {}={}", quoted(&shown(setting)), quoted(value)),
+        Reached::Sysfs => file(shown(setting)),
+        Reached::Irq => file(format!("/proc/irq/{}/smp_affinity_list", setting.name)),
+        Reached::Ethtool => {
+            let (group, name) = setting.name.split_once('/').unwrap_or_default();
+            let (flag, is_switch) = match group {
+                "rings" => ("-G", false),
+                "channels" => ("-L", false),
+                "coalescing" => ("-C", name.starts_with("adaptive")),
+                "pause" => ("-A", true),
+                _ => ("-K", false),
+            };
+            let value = match (is_switch, value) {
+                (true, "0") => "off",
+                (true, _) => "on",
+                (false, value) => value,
+            };
+            let interface = setting.interface.as_deref().unwrap_or_default();
+            format!(
+                "ethtool {flag} {} {name} {}",
+                quoted(interface),
+                quoted(value)
+            )
+        }
+    }
+}
+
+/// The same, in a network namespace of a name.
+pub(super) fn command_in(netns: Option<&str>, setting: &Setting, value: &str) -> String {
+    let command = command(setting, value);
+    let Some(netns) = netns else {
+        return command;
+    };
+    let command = match setting.kind {
+        Reached::Sysfs | Reached::Irq => format!("sh -c {}", quoted(&command)),
+        Reached::Sysctl | Reached::Ethtool => command,
+    };
+    format!("ip netns exec {} {command}", quoted(netns))
+}
+
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| String::new(), String::from)
+}
+
+/// A script that makes all changes or undoes them.
+#[must_use]
+pub fn script(profile: Profile, netns: Option<&str>, changes: &[Planned]) -> String {
+    let mut text = format!(
+        "#!/bin/sh\n# Settings for the profile {}, from mpps tune apply.\n",
+        profile.name()
+    );
+    text += "# Each command that fails says so, and the others go on. \"revert\" writes the values of the machine that\n\
+             # this script was made on; it does not put back what else a setting moved, as mpps tune revert does.\n\n";
+    let mut function = |name: &str, lines: Vec<String>| {
+        let lines = if lines.is_empty() {
+            vec!["    :\n".to_owned()]
+        } else {
+            lines
+        };
+        let _ = write!(text, "{name}() {{\n{}}}\n\n", lines.concat());
+    };
+    let line = |one: &Planned, value: &str| {
+        let command = command_in(netns, &one.setting, value);
+        format!("    {command} # {}\n", one.id)
+    };
+    function(
+        "apply",
+        changes.iter().map(|one| line(one, &one.value)).collect(),
+    );
+    function(
+        "revert",
+        changes
+            .iter()
+            .rev()
+            .map(|one| line(one, &one.now))
+            .collect(),
+    );
+    text + "case \"${1-}\" in\napply | revert) \"$1\" ;;\n*)\n    echo \"usage: $0 apply|revert\" >&2\n    exit 2\n    ;;\nesac\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(kind: Reached, name: &str, interface: &str) -> Setting {
+        Setting {
+            kind,
+            name: name.to_owned(),
+            interface: Some(interface.to_owned()),
+        }
+    }
+
+    #[test]
+    fn each_kind_has_its_command() {
+        for (kind, name, interface, value, wanted) in [
+            (
+                Reached::Sysctl,
+                "net/ipv4/conf/*/rp_filter",
+                "eth0",
+                "0",
+                "sysctl -w net.ipv4.conf.eth0.rp_filter=0",
+            ),
+            (
+                Reached::Sysctl,
+                "net/ipv4/conf/*/rp_filter",
+                "eth0.7",
+                "0",
+                "sysctl -w net/ipv4/conf/eth0.7/rp_filter=0",
+            ),
+            (
+                Reached::Sysfs,
+                "class/net/*/mtu",
+                "eth0",
+                "9000",
+                "echo 9000 > /sys/class/net/eth0/mtu",
+            ),
+            (
+                Reached::Ethtool,
+                "features/rx-gro",
+                "eth0",
+                "on",
+                "ethtool -K eth0 rx-gro on",
+            ),
+            (
+                Reached::Ethtool,
+                "rings/rx",
+                "eth0",
+                "4096",
+                "ethtool -G eth0 rx 4096",
+            ),
+            (
+                Reached::Ethtool,
+                "coalescing/adaptive-rx",
+                "eth0",
+                "0",
+                "ethtool -C eth0 adaptive-rx off",
+            ),
+            (
+                Reached::Ethtool,
+                "pause/autoneg",
+                "eth0",
+                "1",
+                "ethtool -A eth0 autoneg on",
+            ),
+            (
+                Reached::Irq,
+                "24",
+                "eth0",
+                "0-3",
+                "echo 0-3 > /proc/irq/24/smp_affinity_list",
+            ),
+        ] {
+            assert_eq!(command(&setting(kind, name, interface), value), wanted);
+        }
+        let range = Setting::sysctl("net/ipv4/ip_local_port_range");
+        assert_eq!(
+            command(&range, "1024 65000"),
+            "sysctl -w net.ipv4.ip_local_port_range='1024 65000'"
+        );
+        let mtu = setting(Reached::Sysfs, "class/net/*/mtu", "v;0");
+        assert_eq!(
+            command_in(Some("dut"), &mtu, "1500"),
+            "ip netns exec dut sh -c \"echo 1500 > '/sys/class/net/v;0/mtu'\""
+        );
+    }
+
+    #[test]
+    fn a_script_undoes_in_reverse_order() {
+        let planned = |id, name: &str| Planned {
+            id,
+            setting: Setting::sysctl(name),
+            now: "0".to_owned(),
+            value: "1".to_owned(),
+        };
+        let changes = [planned("a", "net/a"), planned("b", "net/b")];
+        let text = script(Profile::Router, None, &changes);
+        let order = ["net.a=1", "net.b=1", "net.b=0", "net.a=0"].map(|part| text.find(part));
+        assert!(
+            order.iter().all(Option::is_some) && order.is_sorted(),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! `mpps tune apply`, `confirm` and `revert`, as typed, in namespaces of their own.
+
+mod door;
+
+use door::{Ended, Scratch, mpps, privileged, run, wait_for};
+use std::path::Path;
+use std::process::Command;
+
+/// Settings of a namespace alone: nothing of the machine itself can change.
+const ONLY: &str = "ip_forward,ip_early_demux";
+
+/// A namespace, removed at the end even when the test panics.
+struct Netns(String);
+
+impl Netns {
+    fn new(test: &str) -> Self {
+        let name = format!("tune-{test}-{}", std::process::id());
+        let added = Command::new("ip").args(["netns", "add", &name]).status();
+        assert!(added.expect("iproute2").success());
+        Self(name)
+    }
+
+    /// Runs mpps within it, as its own.
+    fn inside(&self, words: &[&str]) -> Ended {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.0]);
+        run(command.arg(env!("CARGO_BIN_EXE_mpps")).args(words))
+    }
+
+    fn values(&self) -> String {
+        let mut cat = Command::new("ip");
+        cat.args(["netns", "exec", &self.0, "cat"]);
+        let files = ["ip_forward", "ip_early_demux", "conf/lo/forwarding"];
+        cat.args(files.map(|file| format!("/proc/sys/net/ipv4/{file}")));
+        let output = cat.output().expect("iproute2").stdout;
+        String::from_utf8(output).expect("text").replace('\n', " ")
+    }
+
+    /// Folders of settings applied in it.
+    fn journal(&self) -> Option<String> {
+        let inside = ["netns", "exec", &self.0, "readlink", "/proc/self/ns/net"];
+        let output = Command::new("ip").args(inside).output().expect("iproute2");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let number = text
+            .trim()
+            .trim_start_matches("net:[")
+            .trim_end_matches(']');
+        let name = format!("tune_{number}");
+        Path::new("/run/mpps").join(&name).exists().then_some(name)
+    }
+
+    /// Number of the process that waits for a confirmation: the second that the journal names.
+    fn helper(&self) -> i64 {
+        let name = self.journal().expect("a journal");
+        let text = std::fs::read_to_string(format!("/run/mpps/{name}/journal.jsonl"));
+        let text = text.expect("a journal");
+        let mut runs = text
+            .lines()
+            .filter(|line| line.contains("\"entry\":\"run\""));
+        let run = runs.nth(1).expect("a helper");
+        let run: serde_json::Value = serde_json::from_str(run).expect("JSON");
+        run["pid"].as_i64().expect("a number")
+    }
+}
+
+/// Whether a process runs: one that has ended and that nobody has asked for has no command line.
+fn works(process: i64) -> bool {
+    std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+impl Drop for Netns {
+    fn drop(&mut self) {
+        let _reverted = run(&mut mpps(&["tune", "revert", "--netns", &self.0]));
+        let _removed = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+const BEFORE: &str = "0 1 0 ";
+const APPLIED: &str = "1 0 1 ";
+
+fn ok(ended: &Ended) {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn without_permission_nothing_is_changed() {
+    for words in [
+        ["tune", "apply", "--profile", "router"].as_slice(),
+        &[
+            "tune",
+            "apply",
+            "--profile",
+            "router",
+            "--only",
+            "ip_forward",
+        ],
+    ] {
+        let refused = run(&mut mpps(words));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(
+            refused.error().contains("--allow-system-changes"),
+            "{refused:?}"
+        );
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+    let words = ["tune", "apply", "--profile", "router", "--only", "rpfilter"];
+    let unknown = run(&mut mpps(&words));
+    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    assert!(unknown.error().contains("near: rp_filter"), "{unknown:?}");
+}
+
+#[test]
+fn commands_and_script_do_what_apply_does() {
+    if !privileged() {
+        return;
+    }
+    let netns = Netns::new("script");
+    let words = [
+        "tune",
+        "apply",
+        "--profile",
+        "router",
+        "--netns",
+        &netns.0,
+        "--only",
+        ONLY,
+    ];
+    let with = |flag: &str| run(&mut mpps(&[&words[..], &[flag]].concat()));
+    let dry = with("--dry-run");
+    ok(&dry);
+    let commands: Vec<&str> = dry.stdout.lines().take(2).collect();
+    let prefix = format!("ip netns exec {} sysctl -w net.ipv4", netns.0);
+    let wanted = [
+        format!("{prefix}.ip_forward=1"),
+        format!("{prefix}.ip_early_demux=0"),
+    ];
+    assert_eq!(commands, wanted);
+    let script = with("--script");
+    ok(&script);
+    assert_eq!(netns.values(), BEFORE);
+    let scratch = Scratch::new("tune-script");
+    let file = scratch.path("settings.sh");
+    std::fs::write(&file, &script.stdout).expect("a file");
+    let sh = |word: &str| run(Command::new("sh").arg(&file).arg(word));
+    ok(&sh("apply"));
+    assert_eq!(netns.values(), APPLIED);
+    ok(&sh("revert"));
+    assert_eq!(netns.values(), BEFORE);
+    assert_eq!(sh("again").code, Some(2));
+
+    ok(&run(&mut mpps(&words)));
+    assert_eq!(netns.values(), APPLIED);
+    let second = run(&mut mpps(&words));
+    assert_eq!(second.code, Some(2), "{second:?}");
+    let wanted = format!("mpps tune revert --netns {}", netns.0);
+    assert!(second.error().contains(&wanted), "{second:?}");
+    let reverted = run(&mut mpps(&["tune", "revert", "--netns", &netns.0]));
+    ok(&reverted);
+    assert_eq!(reverted.stdout, "2 settings put back\n");
+    assert_eq!((netns.values().as_str(), netns.journal()), (BEFORE, None));
+}
+
+#[test]
+fn what_nobody_confirms_is_put_back() {
+    if !privileged() {
+        return;
+    }
+    let netns = Netns::new("confirm");
+    let apply = |within: &str| {
+        let words = ["tune", "apply", "--profile", "router", "--only", ONLY];
+        let allowed = ["--allow-system-changes", "--confirm-within", within];
+        netns.inside(&[&words[..], &allowed].concat())
+    };
+    let gone = || netns.journal().is_none().then_some(());
+    ok(&apply("1"));
+    wait_for("the helper", gone);
+    assert_eq!(netns.values(), BEFORE);
+
+    // Killed after the first of two changes, it is put back by the helper.
+    let mut killed = Command::new("ip");
+    killed.args(["netns", "exec", &netns.0, env!("CARGO_BIN_EXE_mpps")]);
+    killed.args(["tune", "apply", "--profile", "router", "--only", ONLY]);
+    killed.args(["--allow-system-changes", "--confirm-within", "600"]);
+    let killed = run(killed.env("MPPS_FAULT_KILL_AT_JOURNAL", "4"));
+    assert_eq!(killed.code, None, "{killed:?}");
+    wait_for("the helper", gone);
+    assert_eq!(netns.values(), BEFORE);
+
+    // Confirmed, it stays: nobody is left who would put it back.
+    ok(&apply("600"));
+    let helper = netns.helper();
+    assert!(works(helper));
+    ok(&netns.inside(&["tune", "confirm"]));
+    assert!(!works(helper));
+    assert_eq!(netns.values(), APPLIED);
+    ok(&netns.inside(&["tune", "revert"]));
+    assert_eq!(netns.values(), BEFORE);
+
+    // While the helper waits, revert does not.
+    ok(&apply("600"));
+    assert_eq!(netns.values(), APPLIED);
+    ok(&netns.inside(&["tune", "revert"]));
+    assert_eq!((netns.values().as_str(), netns.journal()), (BEFORE, None));
+
+    // The helper killed, recovery puts it back.
+    ok(&apply("600"));
+    let name = netns.journal().expect("a journal");
+    let helper = netns.helper().to_string();
+    ok(&run(Command::new("kill").args(["-9", &helper])));
+    let recovered = wait_for("recovery", || {
+        let ended = run(&mut mpps(&["recover"]));
+        netns.journal().is_none().then_some(ended)
+    });
+    assert!(recovered.stdout.contains(&name), "{recovered:?}");
+    assert_eq!(netns.values(), BEFORE);
+    assert_eq!(netns.inside(&["tune", "confirm"]).code, Some(2));
+}

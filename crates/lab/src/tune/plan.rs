@@ -1,0 +1,130 @@
+//! Which settings a profile changes here, and which stay although other values are advised.
+
+use super::undo::shown;
+use super::{Place, Standing, State};
+use mpps_linux::setting::Setting;
+use mpps_method::tune::{Kind, Profile, Row, Scope};
+
+/// Which rows are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only these; all where there are none.
+    pub only: Vec<String>,
+    /// None of these.
+    pub except: Vec<String>,
+}
+
+/// A change that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Row of the catalogue.
+    pub id: &'static str,
+    /// What is set.
+    pub setting: Setting,
+    /// Its value now.
+    pub now: String,
+    /// The advised one.
+    pub value: String,
+}
+
+/// A setting that holds something else than advised and stays so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Row of the catalogue.
+    pub id: &'static str,
+    /// Which of its places.
+    pub place: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What there is to change, in the order of the catalogue.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Changes.
+    pub changes: Vec<Planned>,
+    /// What stays.
+    pub left_out: Vec<LeftOut>,
+}
+
+impl Plan {
+    /// Everything that is other than advised, by how settings stand.
+    #[must_use]
+    pub fn new(standings: &[Standing], profile: Profile, choice: &Choice, is_host: bool) -> Self {
+        let mut plan = Self::default();
+        let names = |list: &[String], row: &Row| list.iter().any(|id| id == row.id);
+        for one in standings {
+            let is_named = names(&choice.only, one.row);
+            if names(&choice.except, one.row) || !(choice.only.is_empty() || is_named) {
+                continue;
+            }
+            for seen in &one.seen {
+                let (Some(false), Some(now), Some(advised)) =
+                    (seen.is_met, seen.now.known(), seen.advised)
+                else {
+                    continue;
+                };
+                let value = advised.strip_prefix(">=").unwrap_or(advised);
+                match seen.place.setting() {
+                    Some(setting) if seen.fixed.is_none() && may_change(one.row, is_host) => {
+                        plan.changes.push(Planned {
+                            id: one.row.id,
+                            setting,
+                            now: now.clone(),
+                            value: value.to_owned(),
+                        });
+                    }
+                    _ => plan.left_out.push(LeftOut {
+                        id: one.row.id,
+                        place: name(&seen.place),
+                        why: match (seen.fixed, seen.place.kind) {
+                            (Some(fixed), _) => fixed.to_owned(),
+                            (None, Kind::Boot) => "set at boot".to_owned(),
+                            (None, Kind::Config) => "needs another kernel".to_owned(),
+                            (None, Kind::Service) => {
+                                format!("by hand: systemctl stop {}", seen.place.name())
+                            }
+                            (None, _) if !is_host => "holds for the whole machine".to_owned(),
+                            (None, _) => "mpps does not write it".to_owned(),
+                        },
+                    }),
+                }
+            }
+            if is_named && let Some(why) = unset(one, profile) {
+                let place = one.seen.first().map(|seen| name(&seen.place));
+                plan.left_out.push(LeftOut {
+                    id: one.row.id,
+                    place: place.unwrap_or_default(),
+                    why,
+                });
+            }
+        }
+        plan
+    }
+}
+
+/// A place's name, with the interface that it belongs to.
+fn name(place: &Place) -> String {
+    let setting = place.setting();
+    setting.map_or_else(|| place.name(), |setting| shown(&setting))
+}
+
+/// Whether a row's settings may be changed where not all of the machine is ours.
+pub(super) fn may_change(row: &Row, is_host: bool) -> bool {
+    is_host || matches!(row.scope, Scope::Namespace | Scope::Interface)
+}
+
+/// Why there is nothing to do for a row that was asked for by its name.
+fn unset(one: &Standing, profile: Profile) -> Option<String> {
+    Some(match &one.state {
+        State::AsAdvised => "as advised already".to_owned(),
+        State::InWords => {
+            let words = one.row.advice(profile).words.unwrap_or_default();
+            format!("the advice is in words: {words}")
+        }
+        State::Unread => "mpps does not write it".to_owned(),
+        State::NoAdvice => "no advice for this profile".to_owned(),
+        State::NotHere(why) => why.clone(),
+        State::Differs | State::Fixed(_) => return None,
+    })
+}

@@ -1,0 +1,332 @@
+//! Settings applied in a namespace and put back: each alone, all together, killed at any entry, with a journal cut short,
+//! and with values that somebody else changed meanwhile.
+
+mod host;
+mod support;
+
+use host::alone;
+use mpps_lab::journal::{self, fault};
+use mpps_lab::recover::recover;
+use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site, TuneError};
+use mpps_linux::netns::NetNs;
+use mpps_linux::setting::Setting;
+use mpps_linux::{ethtool, links};
+use mpps_method::random::Random;
+use mpps_method::tune::Profile;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LIFE: &str = "a_value_somebody_else_set_is_kept";
+const APPLY: &str = "MPPS_TEST_APPLY";
+const REVERT: &str = "MPPS_TEST_REVERT";
+const NETNS: &str = "settings";
+/// Files of each interface in sysfs that settings are in.
+const FILES: [&str; 8] = [
+    "mtu",
+    "tx_queue_len",
+    "threaded",
+    "gro_flush_timeout",
+    "napi_defer_hard_irqs",
+    "queues/rx-0/rps_cpus",
+    "queues/rx-0/rps_flow_cnt",
+    "queues/tx-0/xps_cpus",
+];
+
+fn ip(words: &str) {
+    let status = Command::new("ip").args(words.split(' ')).status();
+    assert!(status.expect("iproute2").success(), "ip {words}");
+}
+
+/// A namespace with a pair of interfaces, of this test's own /run.
+fn raise() -> Site {
+    ip("netns add settings");
+    ip("-n settings link add v0 type veth peer name v1");
+    ip("-n settings link set v0 up");
+    ip("-n settings link set v1 up");
+    let site = Site::new(Some(NETNS)).expect("a namespace");
+    assert!(!site.is_host);
+    site
+}
+
+fn walk(folder: &Path, held: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).expect("folder").flatten() {
+        let path = entry.path();
+        let name = path.display().to_string();
+        if path.is_dir() {
+            walk(&path, held);
+        } else if let Ok(text) = fs::read_to_string(&path)
+            && !name.ends_with("_count")
+        {
+            held.insert(name, text);
+        }
+    }
+}
+
+/// Every file, feature and parameter of the namespace.
+fn everything() -> BTreeMap<String, String> {
+    let netns = NetNs::open(NETNS).expect("a namespace");
+    let read = |sysfs: &Path| {
+        let mut held = BTreeMap::new();
+        walk(Path::new("/proc/sys/net"), &mut held);
+        for link in links::list().expect("links") {
+            for feature in ethtool::features(&link.name).expect("features") {
+                held.insert(
+                    format!("{} {}", link.name, feature.name),
+                    format!("{feature:?}"),
+                );
+            }
+            for file in FILES {
+                let path = sysfs.join("class/net").join(&link.name).join(file);
+                let text = fs::read_to_string(path).unwrap_or_default();
+                held.insert(format!("{} {file}", link.name), text);
+            }
+        }
+        held
+    };
+    let held = netns.with_sysfs(read).expect("a sysfs");
+    assert!(held.len() > 300, "{}", held.len());
+    held
+}
+
+fn differing(before: &BTreeMap<String, String>) -> Vec<String> {
+    let now = everything();
+    let names = before.keys().chain(now.keys());
+    let other = names.filter(|name| before.get(*name) != now.get(*name));
+    other
+        .map(|name| format!("{name}: {:?} -> {:?}", before.get(name), now.get(name)))
+        .collect()
+}
+
+fn plan(site: &Site, profile: Profile, only: &[&str]) -> Plan {
+    let only = only.iter().map(|&id| id.to_owned()).collect();
+    let choice = Choice {
+        only,
+        ..Choice::default()
+    };
+    let planned = site.run(|root| {
+        let machine = site.machine(root, &[]).expect("a machine");
+        Plan::new(&machine.standings(profile), profile, &choice, site.is_host)
+    });
+    planned.expect("the namespace")
+}
+
+fn apply(site: &Site, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
+    let applied = site.run(|root| {
+        let machine = site.machine(root, &[])?;
+        Applying::begin(site, &machine)?.make(plan, is_kept)
+    });
+    applied.expect("the namespace")
+}
+
+fn recovered() {
+    let recovery = recover().expect("recover");
+    assert_eq!((recovery.failed, recovery.kept), (vec![], vec![]));
+    assert!(!Path::new(journal::ROOT).exists());
+}
+
+/// What the whole router's advice changes, and settings that move others.
+const SOME: [&str; 5] = [
+    "ip_forward",
+    "ip6_forwarding",
+    "send_redirects",
+    "gro",
+    "mtu",
+];
+
+#[test]
+fn each_setting_alone_and_all_come_back() {
+    if !support::can_run() || !alone("each_setting_alone_and_all_come_back") {
+        return;
+    }
+    let site = raise();
+    let before = everything();
+    for profile in [Profile::Router, Profile::Endpoint] {
+        let all = plan(&site, profile, &[]);
+        let mut ids: Vec<&str> = all.changes.iter().map(|one| one.id).collect();
+        ids.dedup();
+        assert!(ids.len() > 5, "{ids:?}");
+        let alone = ids.iter().map(|id| plan(&site, profile, &[id]));
+        for plan in alone.chain([all.clone()]) {
+            let applied = apply(&site, &plan, true).expect("applied");
+            assert!(
+                applied.refused.is_empty() && !applied.made.is_empty(),
+                "{applied:?}"
+            );
+            assert_ne!(differing(&before), [""; 0], "{applied:?}");
+            let second = apply(&site, &plan, true);
+            assert!(matches!(second, Err(TuneError::Applied(_))), "{second:?}");
+            let reverted = tune::revert(&site).expect("reverted").expect("settings");
+            assert!(
+                reverted.settings > 0 && reverted.foreign.is_empty(),
+                "{reverted:?}"
+            );
+            assert_eq!(differing(&before), [""; 0], "{applied:?}");
+        }
+    }
+    assert_eq!(tune::revert(&site).expect("nothing"), None);
+
+    // What is kept stays, until its namespace goes.
+    apply(&site, &plan(&site, Profile::Router, &SOME), true).expect("applied");
+    assert_eq!(recover().expect("recover").kept, [site.journal()]);
+    assert_ne!(differing(&before), [""; 0]);
+    drop(site);
+    ip("netns del settings");
+    recovered();
+}
+
+/// Others start it in a process of its own, which applies or reverts and is killed.
+#[test]
+fn a_value_somebody_else_set_is_kept() {
+    if !support::can_run() || !alone(LIFE) {
+        return;
+    }
+    if std::env::var_os(APPLY).is_some() {
+        let site = Site::new(Some(NETNS)).expect("a namespace");
+        let some = plan(&site, Profile::Endpoint, &SOME);
+        let forward = plan(&site, Profile::Router, &SOME[..2]);
+        let changes = forward.changes.into_iter().chain(some.changes).collect();
+        let all = Plan {
+            changes,
+            left_out: Vec::new(),
+        };
+        apply(&site, &all, false).expect("applied");
+        return;
+    }
+    if std::env::var_os(REVERT).is_some() {
+        let site = Site::new(Some(NETNS)).expect("a namespace");
+        tune::revert(&site).expect("reverted");
+        return;
+    }
+    let site = raise();
+    let router = plan(&site, Profile::Router, &[]);
+    apply(&site, &router, true).expect("applied");
+    let set = |name: &str, value: &str| {
+        let setting = Setting::sysctl(name);
+        let netns = NetNs::open(NETNS).expect("a namespace");
+        netns
+            .run(|| setting.write(value))
+            .expect("a namespace")
+            .expect("written");
+    };
+    // One that mpps changed, and one that it did not.
+    set("net.ipv6.conf.v0.accept_ra", "2");
+    set("net.ipv4.tcp_sack", "0");
+    let applied = everything();
+    let reverted = tune::revert(&site).expect("reverted").expect("settings");
+    let [line] = reverted.foreign.as_slice() else {
+        panic!("{reverted:?}");
+    };
+    let wanted = "net.ipv6.conf.v0.accept_ra stays 2, because somebody else changed it (it was 1)";
+    assert_eq!(line, wanted);
+    let now = everything();
+    for (name, value) in [("ipv6/conf/v0/accept_ra", "2\n"), ("ipv4/tcp_sack", "0\n")] {
+        assert_eq!(now[&format!("/proc/sys/net/{name}")], value);
+    }
+    assert_ne!(
+        now["/proc/sys/net/ipv4/ip_forward"],
+        applied["/proc/sys/net/ipv4/ip_forward"]
+    );
+}
+
+/// Runs this program again to apply or revert, to be killed at a step. Whether it was.
+fn killed(what: &str, hook: &str, step: u64) -> bool {
+    let status = Command::new(std::env::current_exe().expect("own path"))
+        .args(["--exact", LIFE])
+        .env(what, "1")
+        .env(hook, step.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("this program again");
+    assert!(status.success() || status.signal() == Some(9), "{status}");
+    !status.success()
+}
+
+#[test]
+fn killed_at_any_entry_it_comes_back() {
+    if !support::can_run() || !alone("killed_at_any_entry_it_comes_back") {
+        return;
+    }
+    let site = raise();
+    let before = everything();
+    for hook in [fault::KILL_AT_JOURNAL, fault::KILL_AFTER_CHANGE] {
+        // The first entry has no name yet; only entries from the third on announce writes.
+        let first = if hook == fault::KILL_AT_JOURNAL { 1 } else { 3 };
+        let mut step = first;
+        while killed(APPLY, hook, step) {
+            recovered();
+            assert_eq!(differing(&before), [""; 0], "{hook} {step}");
+            step += 1;
+        }
+        assert!(step - first > 7, "{hook}: {step}");
+        recovered();
+        assert_eq!(differing(&before), [""; 0]);
+    }
+    // Killed while it is put back, and put back by another.
+    let mut step = 1;
+    loop {
+        assert!(!killed(APPLY, fault::KILL_AT_REVERT, 0));
+        let was_killed = killed(REVERT, fault::KILL_AT_REVERT, step);
+        recovered();
+        assert_eq!(differing(&before), [""; 0], "reverting, step {step}");
+        if !was_killed {
+            break;
+        }
+        step += 1;
+    }
+    assert!(step > 7, "{step}");
+    assert_eq!(tune::revert(&site).expect("nothing"), None);
+}
+
+#[test]
+fn a_journal_cut_at_any_byte_is_put_back() {
+    if !support::can_run() || !alone("a_journal_cut_at_any_byte_is_put_back") {
+        return;
+    }
+    let site = raise();
+    let before = everything();
+    let file = PathBuf::from(journal::ROOT)
+        .join(site.journal())
+        .join("journal.jsonl");
+    let cut = |at: usize| {
+        let open = fs::OpenOptions::new()
+            .write(true)
+            .open(&file)
+            .expect("journal");
+        open.set_len(at as u64).expect("cut");
+    };
+    let all = plan(&site, Profile::Endpoint, &[]);
+    let seed = 6;
+    let mut random = Random::from_seed(seed);
+    for round in 0..20 {
+        // A random part of the plan.
+        let mut some = all.clone();
+        some.changes
+            .retain(|_| !random.next_u64().is_multiple_of(3));
+        apply(&site, &some, false).expect("applied");
+        let text = fs::read(&file).expect("journal");
+        let ends: Vec<usize> = (0..text.len()).filter(|&at| text[at] == b'\n').collect();
+        // What is known before the first write is whole: nothing is written until it is on disk.
+        let known = ends[1] + 1;
+        let at = known + random.next_u64() as usize % (text.len() - known + 1);
+        cut(at);
+        tune::revert(&site).expect("reverted");
+        assert_eq!(
+            differing(&before),
+            [""; 0],
+            "seed {seed}, round {round}: cut at {at}"
+        );
+    }
+    // Cut before that, nothing has been changed.
+    let begun = site.run(|root| {
+        let machine = site.machine(root, &[]).expect("a machine");
+        drop(Applying::begin(&site, &machine).expect("begun"));
+    });
+    begun.expect("the namespace");
+    cut(fs::read(&file).expect("journal").len() / 2);
+    recovered();
+    assert_eq!(differing(&before), [""; 0]);
+}
