@@ -10,7 +10,7 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
 use mpps_record::{
-    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, LatencyLine, LoadLine,
+    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, EffectsLine, LatencyLine, LoadLine,
     OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
     RouteChanges, Run, RunLine, StandsOn, SweepLine, TrialLine,
 };
@@ -262,7 +262,8 @@ doubted!(
     RecoveryLine,
     ResetLine,
     OverloadLine,
-    ComparisonLine
+    ComparisonLine,
+    EffectsLine
 );
 
 impl ResultBody for PointLine {

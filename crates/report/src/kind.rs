@@ -4,6 +4,7 @@ mod burst;
 mod calibration;
 mod comparison;
 mod curve;
+mod effects;
 mod latency;
 mod load;
 mod overload;
@@ -42,7 +43,7 @@ pub trait Shown {
 }
 
 /// The kinds of a run's answers, as a page shows them.
-pub fn kinds(run: &Run) -> [&dyn Shown; 13] {
+pub fn kinds(run: &Run) -> [&dyn Shown; 14] {
     [
         &run.results,
         &run.points,
@@ -56,6 +57,7 @@ pub fn kinds(run: &Run) -> [&dyn Shown; 13] {
         &run.sweeps,
         &run.loads,
         &run.comparisons,
+        &run.effects,
         &run.calibrations,
     ]
 }

@@ -261,7 +261,8 @@ fn matches(
     matches.map_err(|error| one_line(&error, &verbs))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// A share that can be found.
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let share = percent(text).filter(|share| (0.001..=0.5).contains(share));
     share.ok_or_else(|| "give 0.1% to 50%".to_owned())
 }

@@ -61,6 +61,8 @@ mod traffic;
 #[cfg(feature = "measure")]
 mod trial;
 mod tune;
+#[cfg(feature = "measure")]
+mod tune_measure;
 
 pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -72,6 +74,8 @@ pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]
 pub use tune::{CookbookArgs, ShowSettingsArgs};
+#[cfg(feature = "measure")]
+pub use tune_measure::MeasureSettingsArgs;
 pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
 pub use {

@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use mpps_method::tune::{GROUPS, Scope};
 #[cfg(feature = "measure")]
-use {super::choice::one_of, mpps_method::tune::Profile, std::path::PathBuf};
+use {super::MeasureSettingsArgs, super::choice::one_of, mpps_method::tune::Profile, std::path::PathBuf};
 
 /// Whom advice is for.
 #[cfg(feature = "measure")]
@@ -41,6 +41,13 @@ pub enum TuneVerb {
     /// them, each as it is here.
     #[cfg(feature = "measure")]
     Cookbook(CookbookArgs),
+    /// Measure what each setting changes on a bed, one at a time
+    ///
+    /// Each setting takes turns between two levels in the router's network namespace, at overload. The machine's own
+    /// settings stay as they are. A setting that cannot act on the bed is "inert here". One that cannot act anywhere, the
+    /// placebo, takes turns too: if it seems to act, no effect is told.
+    #[cfg(feature = "measure")]
+    Measure(Box<MeasureSettingsArgs>),
 }
 
 /// Arguments of `mpps tune list`.
@@ -91,7 +98,7 @@ pub struct CookbookArgs {
 }
 
 /// The first words of a table.
-fn names<T>(table: &[(&'static str, T)]) -> PossibleValuesParser {
+pub(super) fn names<T>(table: &[(&'static str, T)]) -> PossibleValuesParser {
     table
         .iter()
         .map(|(name, _)| *name)

@@ -65,7 +65,7 @@ pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 }
 
 /// All kinds of answers.
-fn kinds(run: &Run) -> [&dyn Outcome; 13] {
+fn kinds(run: &Run) -> [&dyn Outcome; 14] {
     [
         &run.results,
         &run.points,
@@ -80,6 +80,7 @@ fn kinds(run: &Run) -> [&dyn Outcome; 13] {
         &run.profiles,
         &run.sweeps,
         &run.comparisons,
+        &run.effects,
     ]
 }
 

@@ -55,4 +55,6 @@ pub mod top;
 #[cfg(feature = "measure")]
 pub mod trial;
 pub mod tune;
+#[cfg(feature = "measure")]
+mod tune_measure;
 mod what_if;

@@ -3,7 +3,7 @@
 use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow};
 use mpps_method::tune::{CATALOGUE, Row};
 #[cfg(feature = "measure")]
 use {
@@ -28,6 +28,8 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         TuneVerb::Show(args) => show(args)?,
         #[cfg(feature = "measure")]
         TuneVerb::Cookbook(args) => cookbook(args)?,
+        #[cfg(feature = "measure")]
+        TuneVerb::Measure(args) => return super::tune_measure::run(args),
     }
     Ok(Exit::Measured)
 }
@@ -42,7 +44,7 @@ fn list(args: &ListSettingsArgs) -> Result<()> {
     };
     let rows: Vec<&Row> = CATALOGUE.iter().filter(is_wanted).collect();
     if let (Some(id), []) = (&args.id, rows.as_slice()) {
-        bail!("no setting \"{id}\"{} (mpps tune list shows all)", near(id));
+        return Err(no_setting(id));
     }
     terminal::out(&match (rows.as_slice(), &args.id) {
         (some, _) if args.json => terminal::settings_json(some),
@@ -50,6 +52,11 @@ fn list(args: &ListSettingsArgs) -> Result<()> {
         (some, _) => terminal::settings(some),
     });
     Ok(())
+}
+
+/// No setting has this id.
+pub fn no_setting(id: &str) -> Error {
+    anyhow!("no setting \"{id}\"{} (mpps tune list shows all)", near(id))
 }
 
 /// What may have been meant.

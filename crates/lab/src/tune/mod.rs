@@ -3,6 +3,7 @@
 //! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it would be written by.
 
 mod place;
+pub mod toggle;
 
 pub use place::Place;
 
