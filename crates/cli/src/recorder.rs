@@ -10,8 +10,8 @@ use mpps_lab::jobs::fib_scale::{Point, PointResult, ScaleObserver};
 use mpps_lab::jobs::{Observer, Phase, Report, ResultObserver, SearchedRate};
 use mpps_method::Span;
 use mpps_record::{
-    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, EffectsLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
+    Body, BurstLine, CalibrationLine, ComparisonLine, CurveLine, Doubt, EffectsLine, LatencyLine,
+    LoadLine, OverloadLine, PointLine, ProfileLine, Queries, RecoveryLine, ResetLine, ResultLine,
     RouteChanges, Run, RunLine, StandsOn, SweepLine, TrialLine,
 };
 use std::io;

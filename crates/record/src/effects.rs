@@ -110,7 +110,9 @@ impl SettingEffect {
     /// Its name with its levels: `rp_filter 0, not 1`.
     #[must_use]
     pub fn title(&self) -> String {
-        let Self { setting, from, to, .. } = self;
+        let Self {
+            setting, from, to, ..
+        } = self;
         let levels = match from.is_empty() && to.is_empty() {
             true => setting.clone(),
             false => format!("{setting} {to}, not {from}"),
@@ -188,8 +190,14 @@ mod tests {
         assert_eq!(inert.title(), "lro");
         let undecided = effect("gro", Finding::NotDecided, 1.0);
         let said = line.finding(&undecided);
-        assert!(said.starts_with("cannot tell: -0.5 to +0.3 % frames/s"), "{said}");
+        assert!(
+            said.starts_with("cannot tell: -0.5 to +0.3 % frames/s"),
+            "{said}"
+        );
         let none = effect("rp_filter", Finding::NoDifference, 0.0);
-        assert!(line.finding(&none).starts_with("no difference seen (within"));
+        assert!(
+            line.finding(&none)
+                .starts_with("no difference seen (within")
+        );
     }
 }

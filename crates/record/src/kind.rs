@@ -2,9 +2,9 @@
 
 use crate::answer::{Answer, Answers, Doubted};
 use crate::{
-    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, EndLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    SweepLine, TrialLine,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, EndLine, LatencyLine,
+    LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine,
+    SCHEMA, SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -74,9 +74,9 @@ pub use show::ShowRecordArgs;
 pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, TableVerb};
 #[cfg(feature = "measure")]
 pub use tune::{CookbookArgs, ShowSettingsArgs};
+pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
 pub use tune_measure::MeasureSettingsArgs;
-pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
 pub use {
     back_to_back::BurstArgs,

@@ -4,7 +4,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use mpps_method::tune::{GROUPS, Scope};
 #[cfg(feature = "measure")]
-use {super::MeasureSettingsArgs, super::choice::one_of, mpps_method::tune::Profile, std::path::PathBuf};
+use {
+    super::MeasureSettingsArgs, super::choice::one_of, mpps_method::tune::Profile,
+    std::path::PathBuf,
+};
 
 /// Whom advice is for.
 #[cfg(feature = "measure")]

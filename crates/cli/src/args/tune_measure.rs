@@ -27,7 +27,12 @@ const EXAMPLES: &str = "Examples:\n  \
 )]
 pub struct MeasureSettingsArgs {
     /// Only these settings (mpps tune list has them all) [default: all that can act on the bed]
-    #[arg(long, value_name = "ID,...", value_delimiter = ',', help_heading = "Settings")]
+    #[arg(
+        long,
+        value_name = "ID,...",
+        value_delimiter = ',',
+        help_heading = "Settings"
+    )]
     pub only: Vec<String>,
     /// Only settings of this group
     #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS), help_heading = "Settings")]

@@ -32,7 +32,9 @@ impl Planned<SettingsPlan> {
         let is_typed = args.sent.traffic.frame.is_some();
         let sending = Sending::new(&args.sent, &args.place, None)?;
         let bed = match &sending.bed {
-            BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => wish.on_this_machine()?,
+            BedChoice::Own(wish) if matches!(wish.dut, DutPlan::Kernel) => {
+                wish.on_this_machine()?
+            }
             _ => bail!(
                 "--bed and --external: tune measure switches settings of a bed that it raises itself; leave them out"
             ),
@@ -110,6 +112,9 @@ fn rows(only: &[String], group: Option<&str>) -> Result<Vec<&'static Row>> {
         (only.is_empty() || only.iter().any(|id| id == row.id))
             && group.is_none_or(|group| group == row.group)
     });
-    ensure!(!rows.is_empty(), "--only and --group: no setting is in both");
+    ensure!(
+        !rows.is_empty(),
+        "--only and --group: no setting is in both"
+    );
     Ok(rows)
 }

@@ -2,12 +2,12 @@
 
 use super::doubts::Doubted;
 use super::explained::WIDTH;
-use mpps_report::number::percent_given as percent;
 use super::wrap::wrap;
 use crate::exit::Exit;
 use crate::outcome::{Outcome, worst};
 use mpps_record::{EffectsLine, Run, SettingEffect};
 use mpps_report::number;
+use mpps_report::number::percent_given as percent;
 use std::fmt::Write;
 
 impl Outcome for Vec<EffectsLine> {
@@ -30,15 +30,19 @@ impl Outcome for Vec<EffectsLine> {
         let exit = |line: &EffectsLine| {
             let mut compared = (line.effects.iter()).filter_map(|one| one.difference.as_ref());
             let told = line.distrust().is_none() && compared.any(|found| found.has_interval());
-            if told { Exit::Measured } else { Exit::Disturbed }
+            if told {
+                Exit::Measured
+            } else {
+                Exit::Disturbed
+            }
         };
         worst(self.iter().map(exit))
     }
 }
 
 fn effects(line: &EffectsLine, verbose: bool) -> String {
-    let (measured, others): (Vec<_>, Vec<_>) = (line.effects.iter())
-        .partition(|effect| effect.difference.is_some());
+    let (measured, others): (Vec<_>, Vec<_>) =
+        (line.effects.iter()).partition(|effect| effect.difference.is_some());
     let mut text = String::new();
     for effect in &measured {
         text += &wrap(&format!("{}\n", sentence(line, effect)), WIDTH);
@@ -50,7 +54,10 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
             text += &wrap(&format!("{}\n", sentence(line, effect)), WIDTH);
         }
     }
-    let inert = others.iter().filter(|effect| effect.inert.is_some()).count();
+    let inert = others
+        .iter()
+        .filter(|effect| effect.inert.is_some())
+        .count();
     if !is_shown && !others.is_empty() {
         let other = others.len() - inert;
         let _ = writeln!(

@@ -44,9 +44,9 @@ mod style;
 mod suite;
 mod swept;
 mod table;
-mod tune;
 #[cfg(feature = "measure")]
 pub mod top;
+mod tune;
 mod watched;
 mod wrap;
 

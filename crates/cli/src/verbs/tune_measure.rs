@@ -52,7 +52,10 @@ impl Measure for SettingsPlan {
 
     fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
         let count = self.ids().len();
-        recorder.step(&format!("settings: {count}, and a placebo; time: {}", self.time()));
+        recorder.step(&format!(
+            "settings: {count}, and a placebo; time: {}",
+            self.time()
+        ));
         let mut results =
             recorder.with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured)]);
         results.size_begins(Some(self.measured.how.budget));

@@ -151,7 +151,14 @@ pub fn measure(
         })
         .collect();
     let deadline = Deadline::after(Some(plan.how.budget));
-    let ended = all(&mut tried, &mut standing, rule, deadline, plan.traffic.seed, &mut trials);
+    let ended = all(
+        &mut tried,
+        &mut standing,
+        rule,
+        deadline,
+        plan.traffic.seed,
+        &mut trials,
+    );
     let receiver = standing.first().map(|one| one.tester.traffic.receiver);
     effects.splice(..0, tried.into_iter().map(Tried::end));
     effects.sort_by(|a, b| b.size().total_cmp(&a.size()));
@@ -319,7 +326,9 @@ impl Effect {
             return -3.0;
         };
         match compared.finding {
-            Finding::Different => compared.rate.map_or(0.0, |rate| (rate.middle.ln_1p()).abs()),
+            Finding::Different => compared
+                .rate
+                .map_or(0.0, |rate| (rate.middle.ln_1p()).abs()),
             Finding::NoDifference => -1.0,
             Finding::NotDecided => -2.0,
         }

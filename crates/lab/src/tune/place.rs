@@ -121,13 +121,15 @@ pub(super) fn places_at(row: &Row, ports: &[String], queues: u32) -> Vec<Place> 
         };
         let queued = text.contains("{rxq}") || text.contains("{txq}");
         for interface in interfaces {
-            all.extend((0..if queued { queues } else { 1 }).map(|queue| Place {
-                kind: *kind,
-                template,
-                interface: interface.clone(),
-                text: text
-                    .replace("{rxq}", &format!("rx-{queue}"))
-                    .replace("{txq}", &format!("tx-{queue}")),
+            all.extend((0..if queued { queues } else { 1 }).map(|queue| {
+                Place {
+                    kind: *kind,
+                    template,
+                    interface: interface.clone(),
+                    text: text
+                        .replace("{rxq}", &format!("rx-{queue}"))
+                        .replace("{txq}", &format!("tx-{queue}")),
+                }
             }));
         }
     }

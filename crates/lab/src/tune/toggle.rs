@@ -186,8 +186,14 @@ impl<'bed> Toggle<'bed> {
             let each = places.iter().map(|place| {
                 let setting = place.setting().ok_or("nothing can switch it")?;
                 let before = setting.read().map_err(words)?;
-                let number = if advised.len() == 1 { 0 } else { place.template };
-                let advised = advised.get(number).map(|text| text.trim_start_matches(">="));
+                let number = if advised.len() == 1 {
+                    0
+                } else {
+                    place.template
+                };
+                let advised = advised
+                    .get(number)
+                    .map(|text| text.trim_start_matches(">="));
                 Ok((setting, before, advised))
             });
             each.collect::<Result<Vec<_>, String>>()
@@ -197,8 +203,9 @@ impl<'bed> Toggle<'bed> {
             let mut read = read.iter();
             read.all(|(setting, before, _)| setting.is_same(level, before))
         };
-        self.bed_has_from = (read.iter())
-            .any(|(setting, before, advised)| advised.is_none_or(|to| !setting.is_same(to, before)));
+        self.bed_has_from = (read.iter()).any(|(setting, before, advised)| {
+            advised.is_none_or(|to| !setting.is_same(to, before))
+        });
         let other = levels.into_iter().find(|level| !holds(level));
         let value = |advised: Option<&'static str>| match self.bed_has_from {
             true => advised.or(other),
@@ -245,7 +252,11 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn leave(&mut self) -> Result<(), String> {
-        let restored = self.set(if self.bed_has_from { Level::From } else { Level::To });
+        let restored = self.set(if self.bed_has_from {
+            Level::From
+        } else {
+            Level::To
+        });
         let around = self.around.map_or(Ok(()), |[_, off]| run(self.bed, off));
         restored.and(around)
     }
@@ -292,7 +303,10 @@ fn at_router(bed: &Bed) -> Result<&NetNs, String> {
 fn run(bed: &Bed, text: &str) -> Result<(), String> {
     let mut command = Command::new("/bin/sh");
     command.args(["-ec", text]);
-    for (name, port) in ["MPPS_DUT_IN", "MPPS_DUT_OUT"].iter().zip(bed.dut().ports().into_iter().flatten()) {
+    for (name, port) in ["MPPS_DUT_IN", "MPPS_DUT_OUT"]
+        .iter()
+        .zip(bed.dut().ports().into_iter().flatten())
+    {
         command.env(name, &port.name);
     }
     let output = spawn::output(command, at_router(bed)?, Terms::default()).map_err(words)?;
@@ -300,5 +314,9 @@ fn run(bed: &Bed, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(said.lines().next().unwrap_or("its command failed").to_owned())
+    Err(said
+        .lines()
+        .next()
+        .unwrap_or("its command failed")
+        .to_owned())
 }

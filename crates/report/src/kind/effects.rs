@@ -16,7 +16,15 @@ impl Shown for Vec<EffectsLine> {
 
     fn table(&self) -> Table {
         let columns = &[
-            "setting", "from", "to", "with", "ns more a frame", "low", "high", "pairs", "finding",
+            "setting",
+            "from",
+            "to",
+            "with",
+            "ns more a frame",
+            "low",
+            "high",
+            "pairs",
+            "finding",
         ];
         Table::new(columns, self.iter().flat_map(rows))
     }
