@@ -35,6 +35,7 @@ const VERBS: &[&str] = &[
     "tune list",
     "tune show",
     "tune cookbook",
+    "tune measure",
     "bed",
     "bed up",
     "bed down",
