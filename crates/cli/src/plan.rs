@@ -17,6 +17,7 @@ mod reset;
 mod rfc2544;
 mod search;
 mod sending;
+mod settings;
 mod sweep;
 mod traffic;
 
@@ -35,6 +36,7 @@ pub use loss::{loss, trials_of};
 pub use recovery::RecoveryPlan;
 pub use reset::{ResetPlan, check as check_parts};
 pub use rfc2544::suite;
+pub use settings::{SettingsPlan, words as unmeasured_in_words};
 pub use sweep::{SweepPlan, steps as sweep_steps};
 
 use crate::args::{BedChoiceArgs, PortArgs, SearchArgs, SetUpArgs, ThroughputArgs, TrafficArgs};

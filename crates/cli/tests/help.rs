@@ -38,6 +38,7 @@ const VERBS: &[&str] = &[
     "tune apply",
     "tune confirm",
     "tune revert",
+    "tune measure",
     "bed",
     "bed up",
     "bed down",

@@ -131,3 +131,57 @@ fn a_cookbook_is_a_page() {
     let wide = page.lines().find(|line| line.chars().count() > 100);
     assert_eq!(wide, None);
 }
+
+#[test]
+fn measure_refuses_what_it_cannot_do() {
+    for (words, wanted) in [
+        (["--only", "rpfilter"].as_slice(), "near: rp_filter"),
+        (
+            &["--only", "lro"],
+            "no setting to measure: lro is inert here: ",
+        ),
+        (&["--only", "governor"], "holds for the whole machine"),
+        (&["--only", "gro", "--group", "ip"], "no setting is in both"),
+        (&["--only", "gro", "--budget", "5s"], "need at least"),
+        (
+            &["--bed", "kept"],
+            "switches settings of a bed that it raises itself",
+        ),
+        (&["--frame", "64,128"], "one frame size or one mix"),
+        (&["--within", "90%"], "give 0.1% to 50%"),
+    ] {
+        let words = [&["tune", "measure"], words].concat();
+        let refused = run(&mut mpps(&words));
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.error().contains(wanted), "{refused:?}");
+        assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_tells_the_time_and_what_is_inert() {
+    let all = ended(&["measure", "--dry-run"]).stdout;
+    for id in [
+        "rp_filter",
+        "conntrack",
+        "nat",
+        "forward_rules",
+        "gro",
+        "ct_acct",
+    ] {
+        let measured = all.lines().find(|line| line.starts_with("measured"));
+        assert!(
+            measured.is_some_and(|line| line.contains(id)),
+            "{id}: {all}"
+        );
+    }
+    assert!(
+        all.contains("\ntime         ") && all.contains("\nlro is inert here: "),
+        "{all}"
+    );
+    let few = ended(&["measure", "--dry-run", "--only", "gro,rp_filter"]).stdout;
+    assert!(
+        few.contains("\nmeasured     gro, rp_filter\n") && !few.contains("inert"),
+        "{few}"
+    );
+}

@@ -130,6 +130,8 @@ struct Differences {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     rule: Rule,
+    /// Comparisons that are told together: each may be wrong so many times less often.
+    tests: u32,
     pairs: Vec<Differences>,
     left_out: LeftOut,
     looks: usize,
@@ -147,11 +149,32 @@ impl Comparison {
         };
         Self {
             rule,
+            tests: 1,
             pairs: Vec::new(),
             left_out,
             looks: 0,
             ended: None,
         }
+    }
+
+    /// One of so many: all their intervals together hold in 19 of 20 runs (Bonferroni).
+    #[must_use]
+    pub fn one_of(rule: Rule, tests: usize) -> Self {
+        Self {
+            tests: u32::try_from(tests.max(1)).unwrap_or(u32::MAX),
+            ..Self::new(rule)
+        }
+    }
+
+    /// Pairs with which the first look of one among so many comparisons can have an interval.
+    #[must_use]
+    pub fn pairs_min(tests: usize) -> usize {
+        let differences = |pairs: usize| vec![0.0; pairs];
+        let is_enough = |(pairs, wrong): &&(usize, f64)| {
+            signed_rank::interval(&differences(*pairs), wrong / tests.max(1) as f64).is_some()
+        };
+        let look = LOOKS.iter().find(is_enough).or(LOOKS.last());
+        look.map_or(0, |(pairs, _)| *pairs)
     }
 
     /// Adds two turns next to each other. Says whether the pair counts; none does once the comparison has ended.
@@ -200,7 +223,7 @@ impl Comparison {
     fn compared(&self, wrong: f64) -> Compared {
         let interval = |of: &dyn Fn(&Differences) -> Option<f64>| {
             let samples: Vec<f64> = self.pairs.iter().filter_map(of).collect();
-            signed_rank::interval(&samples, wrong)
+            signed_rank::interval(&samples, wrong / f64::from(self.tests))
         };
         let mut compared = Compared {
             rate: interval(&|pair| Some(pair.rate)).map(share),

@@ -196,6 +196,19 @@ impl Row {
         }
     }
 
+    /// A line of its block.
+    #[must_use]
+    pub fn line(&self, key: &str) -> Option<&'static str> {
+        let line = self.lines.iter().find(|(known, _)| *known == key);
+        line.map(|(_, text)| *text)
+    }
+
+    /// Values worth measuring.
+    #[must_use]
+    pub fn levels(&self) -> Vec<&'static str> {
+        self.line("levels").map_or_else(Vec::new, parse::parts)
+    }
+
     /// Name of its scope.
     #[must_use]
     pub fn scope_name(&self) -> &'static str {

@@ -3,9 +3,9 @@
 use crate::answer::{Answer, Answers, Doubted};
 use crate::result::Doubt;
 use crate::{
-    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EndLine, LatencyLine, LoadLine,
-    OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine, SCHEMA,
-    SweepLine, TrialLine,
+    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, EndLine, LatencyLine,
+    LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine,
+    SCHEMA, SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -173,6 +173,9 @@ kinds! { $
     /// `mpps compare`: after each frame size.
     Comparison(ComparisonLine) "comparison" comparisons: Vec
         answers "compare" |line| (line.frame.as_str().into(), &line.doubts);
+    /// `mpps tune measure`: one, after all settings.
+    Effects(EffectsLine) "effects" effects: Vec
+        answers "tune" |line| (line.frame.as_str().into(), &line.doubts);
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine) "calibration" calibrations: Vec
         answers "calibrate" |line| (line.fault.as_str().into(), &[]), adds |_, _| {};

@@ -38,6 +38,7 @@ fn lines(run: &Run) -> usize {
         + run.comparisons.len()
         + run.profiles.len()
         + run.sweeps.len()
+        + run.effects.len()
         + run.calibrations.len()
         + usize::from(run.end.is_some())
 }
@@ -59,6 +60,7 @@ fn rewritten(records: &Records) -> Vec<u8> {
         written(&mut text, &run.name, &run.comparisons);
         written(&mut text, &run.name, &run.profiles);
         written(&mut text, &run.name, &run.sweeps);
+        written(&mut text, &run.name, &run.effects);
         written(&mut text, &run.name, &run.calibrations);
         written(&mut text, &run.name, run.end.as_slice());
     }

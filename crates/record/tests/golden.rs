@@ -141,6 +141,7 @@ fn written(run: &str, line: &Line) -> String {
         Line::Reset(body) => text(run, &**body),
         Line::Profile(body) => text(run, &**body),
         Line::Sweep(body) => text(run, &**body),
+        Line::Effects(body) => text(run, &**body),
         Line::Load(body) => text(run, &**body),
         Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, &**body),

@@ -1,10 +1,10 @@
 //! Lines of latency, back-to-back, recovery and explain are read back as they were written.
 
 use mpps_record::{
-    Body, BurstLine, BurstSearch, BurstSum, FoldedStack, Histogram, Interval, LatencyLine,
-    LatencyLoad, LatencyTimes, ManagementPath, MemoryLatency, Other, OverloadLine, OverloadSecond,
-    PartCost, PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine, RecoveryTrial, Run,
-    SweepLine, SweepPoint, Verdict, read, to_line,
+    Body, BurstLine, BurstSearch, BurstSum, EffectsLine, FoldedStack, Histogram, Interval,
+    LatencyLine, LatencyLoad, LatencyTimes, ManagementPath, MemoryLatency, Other, OverloadLine,
+    OverloadSecond, PartCost, PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine,
+    RecoveryTrial, Run, SettingEffect, SweepLine, SweepPoint, Verdict, read, to_line,
 };
 
 fn read_back<T: Body>(line: &T) -> Run {
@@ -143,6 +143,22 @@ fn a_sweep_is_read_back() {
         ..SweepLine::default()
     };
     assert_eq!(read_back(&line).sweeps, [line]);
+}
+
+#[test]
+fn effects_of_settings_are_read_back() {
+    let line = EffectsLine {
+        frame: "64".to_owned(),
+        tests: 2,
+        effects: vec![SettingEffect {
+            setting: "rp_filter".to_owned(),
+            inert: Some("no table".to_owned()),
+            from_trials: vec![1, 4],
+            ..SettingEffect::default()
+        }],
+        ..EffectsLine::default()
+    };
+    assert_eq!(read_back(&line).effects, [line]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod burst;
 mod calibration;
 mod comparison;
 mod curve;
+mod effects;
 mod latency;
 mod load;
 mod overload;
@@ -62,7 +63,7 @@ pub enum TrialPlot {
 }
 
 /// The kinds of a run's answers, as a page shows them.
-pub fn kinds(run: &Run) -> [&dyn Shown; 13] {
+pub fn kinds(run: &Run) -> [&dyn Shown; 14] {
     mpps_record::answers!(run)
 }
 

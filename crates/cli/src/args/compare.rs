@@ -237,7 +237,8 @@ fn matches<A: WithSetUps>(typed: &[OsString], flags: &[String]) -> Result<ArgMat
     Ok(of_verb.map_or_else(ArgMatches::default, |(_, of_verb)| of_verb))
 }
 
-fn share(text: &str) -> Result<f64, String> {
+/// A share that can be found.
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let share = percent(text).filter(|share| (0.001..=0.5).contains(share));
     share.ok_or_else(|| "give 0.1% to 50%".to_owned())
 }

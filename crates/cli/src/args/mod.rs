@@ -63,6 +63,8 @@ mod trial;
 mod tune;
 #[cfg(feature = "measure")]
 mod tune_apply;
+#[cfg(feature = "measure")]
+mod tune_measure;
 
 pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
@@ -77,6 +79,8 @@ pub use tune::{CookbookArgs, ShowSettingsArgs};
 pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
 pub use tune_apply::{ApplyArgs, GuardArgs, SiteArgs};
+#[cfg(feature = "measure")]
+pub use tune_measure::MeasureSettingsArgs;
 #[cfg(feature = "measure")]
 pub use {
     back_to_back::BurstArgs,

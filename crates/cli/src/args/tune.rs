@@ -6,7 +6,7 @@ use mpps_method::tune::{GROUPS, Scope};
 #[cfg(feature = "measure")]
 use {
     super::choice::one_of,
-    super::{ApplyArgs, GuardArgs, SiteArgs},
+    super::{ApplyArgs, GuardArgs, MeasureSettingsArgs, SiteArgs},
     mpps_method::tune::Profile,
     std::path::PathBuf,
 };
@@ -65,6 +65,13 @@ pub enum TuneVerb {
     #[cfg(feature = "measure")]
     #[command(hide = true)]
     Guard(GuardArgs),
+    /// Measure what each setting changes on a bed, one at a time
+    ///
+    /// Each setting takes turns between two levels in the router's network namespace, at overload. The machine's own
+    /// settings stay as they are. A setting that cannot act on the bed is "inert here". One that cannot act anywhere, the
+    /// placebo, takes turns too: if it seems to act, no effect is told.
+    #[cfg(feature = "measure")]
+    Measure(Box<MeasureSettingsArgs>),
 }
 
 /// Arguments of `mpps tune list`.
@@ -115,7 +122,7 @@ pub struct CookbookArgs {
 }
 
 /// The first words of a table.
-fn names<T>(table: &[(&'static str, T)]) -> PossibleValuesParser {
+pub(super) fn names<T>(table: &[(&'static str, T)]) -> PossibleValuesParser {
     table
         .iter()
         .map(|(name, _)| *name)

@@ -63,7 +63,7 @@ pub fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 }
 
 /// All kinds of answers.
-fn kinds(run: &Run) -> [&dyn Outcome; 13] {
+fn kinds(run: &Run) -> [&dyn Outcome; 14] {
     mpps_record::answers!(run)
 }
 

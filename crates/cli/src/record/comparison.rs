@@ -73,7 +73,8 @@ fn entry(found: &Measured, plan: &VariantPlan, bed: Option<&Bed>, measure: Measu
     }
 }
 
-fn difference(compared: &Compared, measure: Measure) -> Difference {
+/// What pairs say of two variants.
+pub(super) fn difference(compared: &Compared, measure: Measure) -> Difference {
     Difference {
         finding: match compared.finding {
             Finding::Different => record::Finding::Different,

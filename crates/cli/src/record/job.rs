@@ -16,6 +16,7 @@ use mpps_lab::jobs::latency::{LatencyLoad, LatencyPlan};
 use mpps_lab::jobs::loss::LossPlan;
 use mpps_lab::jobs::recovery::RecoveryPlan;
 use mpps_lab::jobs::reset::{Part, ResetPlan, SHARE};
+use mpps_lab::jobs::settings::SettingsPlan;
 use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
@@ -313,6 +314,19 @@ impl<'a> Job<'a> {
                 percent(plan.within)
             ),
             plan: sent(std::slice::from_ref(&traffic.frames), traffic),
+        }
+    }
+
+    /// `mpps tune measure`, of so many settings.
+    #[must_use]
+    pub fn settings(plan: &'a SettingsPlan, settings: usize) -> Self {
+        let within = percent(plan.how.within);
+        Self {
+            name: "tune",
+            rule: format!(
+                "pairs of turns of {settings} settings and a placebo at overload, until {within} are decided of each"
+            ),
+            ..Self::compare(&plan.traffic, &plan.how)
         }
     }
 

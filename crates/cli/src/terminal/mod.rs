@@ -12,6 +12,7 @@ mod details;
 mod doctor;
 mod document;
 pub mod doubts;
+mod effects;
 mod explained;
 mod explained_against;
 #[cfg(feature = "measure")]

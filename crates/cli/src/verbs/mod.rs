@@ -55,5 +55,7 @@ pub mod top;
 pub mod trial;
 pub mod tune;
 #[cfg(feature = "measure")]
+mod tune_measure;
+#[cfg(feature = "measure")]
 mod watch;
 mod what_if;

@@ -6,7 +6,7 @@ mod apply;
 use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, anyhow};
 use mpps_method::tune::{CATALOGUE, Row};
 #[cfg(feature = "measure")]
 use {
@@ -39,6 +39,8 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         TuneVerb::Revert(args) => return apply::revert(args),
         #[cfg(feature = "measure")]
         TuneVerb::Guard(args) => return apply::guard(args),
+        #[cfg(feature = "measure")]
+        TuneVerb::Measure(args) => return super::tune_measure::run(args),
     }
     Ok(Exit::Measured)
 }
@@ -68,7 +70,12 @@ fn known(id: &str) -> Result<()> {
     if CATALOGUE.iter().any(|row| row.id == id) {
         return Ok(());
     }
-    bail!("no setting \"{id}\"{} (mpps tune list shows all)", near(id));
+    Err(no_setting(id))
+}
+
+/// No setting has this id.
+pub fn no_setting(id: &str) -> Error {
+    anyhow!("no setting \"{id}\"{} (mpps tune list shows all)", near(id))
 }
 
 /// What may have been meant.

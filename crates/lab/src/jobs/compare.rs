@@ -90,7 +90,7 @@ pub(super) struct Standing<'bed> {
     /// As much as the sender can, frames/s.
     pub sends: Rate,
     /// The most that it was seen to forward, or one that has its load, frames/s.
-    most: f64,
+    pub(super) most: f64,
     /// Whether the last undisturbed windows were of a load that it could not take.
     is_known: bool,
     /// Whether it forwarded all of the last load that was undisturbed.
@@ -105,6 +105,13 @@ impl Standing<'_> {
     /// The load that it is overloaded with in its next turn.
     pub(super) fn overload(&self) -> Rate {
         Rate::from_fps(self.most * LITTLE_MORE).min(SENDER_MAX)
+    }
+
+    /// Forgets what it forwards, because its set-up has changed.
+    pub(super) fn forget(&mut self) {
+        self.most = 0.0;
+        self.is_known = false;
+        self.forwards_all = false;
     }
 
     /// Adds the route changes of a trial.
@@ -267,10 +274,15 @@ pub(super) fn follow(standing: &mut [Standing<'_>]) {
     share_loads(standing);
 }
 
+/// Whether two variants are about as fast, so that one load overloads both.
+pub(super) fn is_alike(one: f64, other: f64) -> bool {
+    one.max(other) < ALIKE_RATES * one.min(other)
+}
+
 /// Variants about as fast as the first one get its load.
 fn share_loads(standing: &mut [Standing<'_>]) {
     let first = standing.first().map_or(0.0, |variant| variant.most);
-    let is_alike = |most: f64| most.max(first) < ALIKE_RATES * most.min(first);
+    let is_alike = |most: f64| is_alike(most, first);
     let alike = standing.iter().map(|variant| variant.most);
     let shared = alike.filter(|most| is_alike(*most)).fold(first, f64::max);
     for variant in standing.iter_mut() {

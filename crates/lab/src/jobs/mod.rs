@@ -11,6 +11,7 @@ pub mod latency;
 pub mod loss;
 pub mod recovery;
 pub mod reset;
+pub mod settings;
 mod sizes;
 pub mod throughput;
 

@@ -84,6 +84,14 @@ pub enum JobError {
         /// What was refused.
         why: String,
     },
+    /// A setting could not be put back, or the one without effect not be switched.
+    #[error("setting {id}: {why}")]
+    Setting {
+        /// Which.
+        id: &'static str,
+        /// What was refused.
+        why: String,
+    },
     /// No thread of the router's can be sampled.
     #[error(
         "explain: needs a router that works in threads of its own: leave out --nic softirq and --external"

@@ -118,6 +118,32 @@ pub fn places(row: &Row, machine: &Machine) -> Result<Vec<Place>, String> {
     Ok(all)
 }
 
+/// Places of a row at these ports, each with so many queues.
+pub(super) fn places_at(row: &Row, ports: &[String], queues: u32) -> Vec<Place> {
+    let mut all = Vec::new();
+    for (template, Template { kind, text }) in row.places.iter().enumerate() {
+        let of_port = *kind == Kind::Ethtool || is_of_interface(text);
+        let interfaces = match of_port {
+            true => ports.iter().cloned().map(Some).collect(),
+            false => vec![None],
+        };
+        let queued = text.contains("{rxq}") || text.contains("{txq}");
+        for interface in interfaces {
+            all.extend((0..if queued { queues } else { 1 }).map(|queue| {
+                Place {
+                    kind: *kind,
+                    template,
+                    interface: interface.clone(),
+                    text: text
+                        .replace("{rxq}", &format!("rx-{queue}"))
+                        .replace("{txq}", &format!("tx-{queue}")),
+                }
+            }));
+        }
+    }
+    all
+}
+
 fn is_of_interface(text: &str) -> bool {
     text.contains("{if}") || text.contains("{irq}")
 }

@@ -61,6 +61,48 @@ fn eight_pairs_tell_a_large_difference() {
     assert!((fixed.low - 206.0 * 1.2).abs() < 1e-6, "{fixed:?}");
 }
 
+/// Pairs of one setting on a machine whose trials differ by some 30 ns, with so much more at its second level.
+fn setting(random: &mut Random, more_ns: f64, tests: usize) -> Compared {
+    let mut comparison = Comparison::one_of(RULE, tests);
+    let mut noise = || (0..12).map(|_| random.next_f64() - 0.5).sum::<f64>() * 30.0;
+    for _ in 0..40 {
+        comparison.add(&turn(700.0 + noise()), &turn(700.0 + more_ns + noise()));
+        if comparison.look() {
+            break;
+        }
+    }
+    comparison.end()
+}
+
+#[test]
+fn a_planted_effect_is_found_and_a_placebo_is_not() {
+    let (mut wrong, runs) = (0, 60);
+    for seed in 0..runs {
+        let mut random = Random::from_seed(seed);
+        let found = setting(&mut random, 200.0, 21);
+        assert_eq!(found.finding, Finding::Different, "seed {seed}: {found:?}");
+        let cost = found.cost_ns.expect("an interval");
+        assert!(cost.low > 100.0 && cost.high < 300.0, "{cost:?}");
+        let mut placebos = (0..20).map(|_| setting(&mut random, 0.0, 21));
+        wrong += u32::from(placebos.any(|found| found.finding == Finding::Different));
+    }
+    // One run of 20 at most, of all 20 settings together.
+    assert!(wrong <= 3, "{wrong} of {runs} runs");
+}
+
+#[test]
+fn many_comparisons_need_more_pairs() {
+    assert_eq!(Comparison::pairs_min(1), 8);
+    assert_eq!(Comparison::pairs_min(5), 12);
+    assert_eq!(Comparison::pairs_min(21), 18);
+    let mut comparison = Comparison::one_of(RULE, 21);
+    for pair in 1..=18 {
+        comparison.add(&turn(700.0), &turn(931.0));
+        assert_eq!(comparison.look(), pair == 18, "pair {pair}");
+    }
+    assert_eq!(comparison.end().finding, Finding::Different);
+}
+
 #[test]
 fn seven_pairs_decide_nothing() {
     let (ended, found) = compared(RULE, [231.0; 7]);

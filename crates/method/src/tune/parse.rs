@@ -18,7 +18,7 @@ const NEEDED: [&str; 15] = [
     "effects", "risk", "order", "acts", "bed",
 ];
 /// Keys that a block may have.
-const OPTIONAL: [&str; 10] = [
+const OPTIONAL: [&str; 13] = [
     "router_set",
     "endpoint_set",
     "disrupts",
@@ -29,6 +29,9 @@ const OPTIONAL: [&str; 10] = [
     "interacts",
     "cookbook",
     "wrong",
+    "bed_on",
+    "bed_off",
+    "bed_with",
 ];
 /// Parts of a frame's way, and what else a setting may act on.
 const ACTS: [&str; 8] = [
@@ -150,6 +153,7 @@ fn row(block: Block, ids: &BTreeSet<&str>) -> Result<Row, String> {
     {
         return Err(format!("interacts with {other}, which no block describes"));
     }
+    check_bed(&map, ids)?;
     let places = templates(word(&Kind::ALL, "kind", text("kind"))?, text("where"))?;
     let advice = |key: &str| advice(text(key), text(&format!("{key}_set")), places.len());
     let (router, endpoint) = (advice("router")?, advice("endpoint")?);
@@ -180,6 +184,21 @@ fn row(block: Block, ids: &BTreeSet<&str>) -> Result<Row, String> {
     })
 }
 
+/// The commands that make the second level on a bed, and take it back.
+fn check_bed(map: &BTreeMap<&str, &'static str>, ids: &BTreeSet<&str>) -> Result<(), String> {
+    if map.contains_key("bed_on") != map.contains_key("bed_off") {
+        return Err("has bed_on or bed_off, and not both".to_owned());
+    }
+    let levels = map.get("levels").map_or(0, |levels| parts(levels).len());
+    if map.contains_key("bed_on") && levels != 2 {
+        return Err("has bed_on and not 2 levels".to_owned());
+    }
+    match map.get("bed_with").filter(|with| !ids.contains(*with)) {
+        Some(with) => Err(format!("acts with {with}, which no block describes")),
+        None => Ok(()),
+    }
+}
+
 /// Words set apart by commas.
 fn listed(text: &'static str) -> Vec<&'static str> {
     let words = text.split(',').map(str::trim);
@@ -187,7 +206,7 @@ fn listed(text: &'static str) -> Vec<&'static str> {
 }
 
 /// Texts set apart by semicolons.
-fn parts(text: &'static str) -> Vec<&'static str> {
+pub(super) fn parts(text: &'static str) -> Vec<&'static str> {
     let parts = text.split(';').map(str::trim);
     parts.filter(|part| !part.is_empty()).collect()
 }

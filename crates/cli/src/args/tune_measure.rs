@@ -1,0 +1,55 @@
+//! `mpps tune measure`.
+
+use super::compare::share;
+use super::quantity::budget;
+use super::tune::names;
+use super::{OutputArgs, PlaceArgs, SentArgs};
+use clap::Args;
+use mpps_method::Span;
+use mpps_method::tune::GROUPS;
+
+const EXAMPLES: &str = "Examples:\n  \
+    mpps tune measure --only rp_filter,conntrack,forward_rules,gro\n  \
+    mpps tune measure --group netfilter --budget 5m\n  \
+    mpps tune measure --dry-run                            what would be measured, and what is inert here";
+
+/// Arguments of `mpps tune measure`.
+#[derive(Args, Debug)]
+#[command(
+    after_long_help = EXAMPLES,
+    mut_arg("kept_bed", |arg| arg.hide(true)),
+    mut_arg("external", |arg| arg.hide(true)),
+    mut_arg("dut_address", |arg| arg.hide(true)),
+    mut_arg("dut_mac", |arg| arg.hide(true)),
+    mut_arg("out_address", |arg| arg.hide(true)),
+    mut_arg("in_address", |arg| arg.hide(true)),
+    mut_arg("frame", |arg| arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"))
+)]
+pub struct MeasureSettingsArgs {
+    /// Only these settings (mpps tune list has them all) [default: all that can act on the bed]
+    #[arg(
+        long,
+        value_name = "ID,...",
+        value_delimiter = ',',
+        help_heading = "Settings"
+    )]
+    pub only: Vec<String>,
+    /// Only settings of this group
+    #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS), help_heading = "Settings")]
+    pub group: Option<String>,
+    /// A difference smaller than this need not be found: a setting ends when its interval lies within it
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share, help_heading = "Settings")]
+    pub within: f64,
+    /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
+    #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Settings")]
+    pub budget: Option<Span>,
+    /// What is sent.
+    #[command(flatten)]
+    pub sent: SentArgs,
+    /// The bed.
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    /// Where results go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

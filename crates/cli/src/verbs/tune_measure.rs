@@ -1,0 +1,75 @@
+//! `mpps tune measure`: the effect of each setting, one at a time.
+
+use super::contract::{Asked, Measure, Place};
+use super::measure::measure_planned;
+use crate::args::MeasureSettingsArgs;
+use crate::exit::Exit;
+use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
+use crate::record::{Job, effects_line};
+use crate::recorder::Recorder;
+use crate::terminal::plan as words;
+use anyhow::{Context, Result};
+use mpps_lab::bed::Bed;
+use mpps_lab::jobs::settings::{self, Outcome};
+use mpps_lab::jobs::{Observer, ResultObserver};
+use mpps_lab::traffic::Traffic;
+use std::fmt::Write;
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy; the bed is lowered by then.
+pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
+    measure_planned(&args.output, Planned::<SettingsPlan>::new(args)?)
+}
+
+impl Measure for SettingsPlan {
+    fn job(&self) -> Job<'_> {
+        Job::settings(&self.measured, self.ids().len())
+    }
+
+    fn words(&self, asked: &Asked<'_>) -> String {
+        let traffic = &self.measured.traffic;
+        let mut text = words::traffic(traffic, std::slice::from_ref(&traffic.frames))
+            + &words::receiver(self.measured.how.receiver)
+            + &words::destinations(asked.destinations.as_ref())
+            + &format!("measured     {}\n", self.ids().join(", "))
+            + &format!("rule         {}\n", self.job().rule)
+            + &format!("time         {}\n\n", self.time());
+        for (row, why) in &self.left_out {
+            let _ = writeln!(text, "{} {}", row.id, unmeasured_in_words(why));
+        }
+        text
+    }
+
+    fn traffic(&mut self) -> &mut Traffic {
+        &mut self.measured.traffic
+    }
+
+    fn resolve(&mut self, _: &Bed) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, place: Place<'_>, recorder: &mut Recorder) -> Result<()> {
+        let count = self.ids().len();
+        recorder.step(&format!(
+            "settings: {count}, and a placebo; time: {}",
+            self.time()
+        ));
+        let mut results =
+            recorder.with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured)]);
+        results.size_begins(Some(self.measured.how.budget));
+        let outcome = settings::measure(place.bed()?, &self.measured, &mut results)?;
+        let written = results.result(&outcome);
+        outcome
+            .error
+            .map_or(Ok(()), |error| Err(error.into()))
+            .and(written.with_context(|| recorder.record().not_written()))
+    }
+}
+
+impl SettingsPlan {
+    fn time(&self) -> String {
+        format!("{} to {}", self.least, self.measured.how.budget)
+    }
+}

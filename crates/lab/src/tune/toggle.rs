@@ -1,0 +1,322 @@
+//! A setting of the catalogue as a switch of a bed: between what the bed has and one other level. Only what holds in the
+//! router's namespace alone, or at its ports, is switched.
+
+use super::place::places_at;
+use crate::bed::{Bed, BedPlan};
+use mpps_linux::netns::NetNs;
+use mpps_linux::setting::{Setting, SettingChange};
+use mpps_linux::spawn::{self, Terms};
+use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
+use std::process::Command;
+
+/// Name of the switch that cannot act: a neighbour's time-out of the loopback interface, which no frame passes.
+pub const PLACEBO: &str = "placebo";
+const PLACEBO_SETTING: &str = "net/ipv4/neigh/lo/gc_stale_time";
+const PLACEBO_LEVEL: &str = "61";
+
+/// Why a setting is not measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmeasured {
+    /// It cannot act on this bed.
+    Inert(String),
+    /// It may act, and mpps cannot switch it here.
+    NotSwitched(String),
+}
+
+/// Which of its two levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The one to go away from.
+    From,
+    /// The advised one, where one is advised.
+    To,
+}
+
+/// How the other level is made.
+#[derive(Debug)]
+enum Way {
+    Values(Vec<SettingChange>),
+    Commands { on: &'static str, off: &'static str },
+}
+
+/// A switch.
+#[derive(Debug)]
+pub struct Toggle<'bed> {
+    /// The setting's id.
+    pub id: &'static str,
+    /// What it is.
+    pub name: &'static str,
+    /// The level to go away from.
+    pub from: String,
+    /// The other one.
+    pub to: String,
+    /// The setting that is on at both levels.
+    pub with: Option<&'static str>,
+    /// What else it needs to act, which nobody checked.
+    pub needs: &'static str,
+    /// Whether the bed has `from`.
+    bed_has_from: bool,
+    is_changed: bool,
+    way: Way,
+    /// Commands of `with`.
+    around: Option<[&'static str; 2]>,
+    bed: &'bed Bed,
+}
+
+/// Whether a setting can act on such a bed and be switched there. `is_named`: the user asked for it, and knows whether the
+/// bed has what it needs.
+///
+/// # Errors
+/// Why not.
+pub fn check(row: &Row, plan: &BedPlan, is_named: bool) -> Result<(), Unmeasured> {
+    let inert = |why: String| Err(Unmeasured::Inert(why));
+    let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
+    let front = plan.nic.name();
+    if row.fronts.is_empty() {
+        return inert(match row.needs {
+            "" => "no bed's frames meet it".to_owned(),
+            needs => format!("needs {needs}"),
+        });
+    }
+    if !row.fronts.contains(&front) {
+        let fronts = row.fronts.join(" or ");
+        return inert(format!("acts at the front {fronts}, not at {front}"));
+    }
+    let is_made = row.line("bed_on").is_some() || row.line("bed_with").is_some();
+    let has_cpus = row.needs == "a DUT of several CPUs" && plan.cpus.dut.len() > 1;
+    if !row.needs.is_empty() && !is_made && !has_cpus && !is_named {
+        return inert(format!("needs {}", row.needs));
+    }
+    if row.line("bed_on").is_some() {
+        return Ok(());
+    }
+    match row.scope {
+        Scope::Namespace | Scope::Interface => {}
+        Scope::Boot => return not("needs another boot or kernel"),
+        Scope::Host | Scope::Cpu | Scope::Irq => {
+            return not("holds for the whole machine, which stays as it is");
+        }
+    }
+    if row.places.iter().any(|place| place.kind == Kind::Command) {
+        return not("the catalogue has no commands to switch it: see mpps compare");
+    }
+    if row.levels().is_empty() && row.advice(Profile::Router).values.is_empty() {
+        return not("the catalogue names no second level");
+    }
+    Ok(())
+}
+
+impl<'bed> Toggle<'bed> {
+    /// A setting on this bed, which stays as it is. Its other level was tried once.
+    ///
+    /// # Errors
+    /// Why it cannot be switched here.
+    pub fn new(row: &'static Row, bed: &'bed Bed) -> Result<Self, Unmeasured> {
+        let with = row.line("bed_with");
+        let around = with.and_then(|with| CATALOGUE.iter().find(|row| row.id == with));
+        let around = around.and_then(commands);
+        let is_made = around.is_some() || row.line("bed_on").is_some();
+        let mut toggle = Self {
+            id: row.id,
+            name: row.name,
+            from: String::new(),
+            to: String::new(),
+            with,
+            needs: if is_made { "" } else { row.needs },
+            bed_has_from: true,
+            is_changed: false,
+            way: Way::Values(Vec::new()),
+            around,
+            bed,
+        };
+        let tried = toggle.begin().and_then(|()| {
+            toggle.choose(row)?;
+            toggle.change()
+        });
+        // What could not be made goes as well, as far as it was made.
+        let left = toggle.leave();
+        tried.and(left).map_err(Unmeasured::NotSwitched)?;
+        Ok(toggle)
+    }
+
+    /// A switch that cannot act.
+    ///
+    /// # Errors
+    /// As [`Toggle::new`].
+    pub fn placebo(bed: &'bed Bed) -> Result<Self, Unmeasured> {
+        let setting = Setting::sysctl(PLACEBO_SETTING);
+        let change = at_router(bed).and_then(|netns| {
+            let change = netns.run(|| setting.change_to(PLACEBO_LEVEL));
+            change.and_then(|change| change).map_err(words)
+        });
+        let change = change.map_err(Unmeasured::NotSwitched)?;
+        Ok(Self {
+            id: PLACEBO,
+            name: "A time-out of an interface without frames",
+            from: change.before.clone(),
+            to: change.value.clone(),
+            with: None,
+            needs: "",
+            bed_has_from: true,
+            is_changed: false,
+            way: Way::Values(vec![change]),
+            around: None,
+            bed,
+        })
+    }
+
+    /// Finds out which levels there are.
+    fn choose(&mut self, row: &'static Row) -> Result<(), String> {
+        let advised = &row.advice(Profile::Router).values;
+        let levels = row.levels();
+        if let ([bare, made], Some([on, off])) = (&levels[..], commands(row)) {
+            self.way = Way::Commands { on, off };
+            self.bed_has_from = advised.first() != Some(bare);
+            let [from, to] = match self.bed_has_from {
+                true => [bare, made],
+                false => [made, bare],
+            };
+            (self.from, self.to) = ((*from).to_owned(), (*to).to_owned());
+            return Ok(());
+        }
+        let [inward, outward] = self.bed.dut().ports().ok_or("no ports of a router's")?;
+        let ports = [inward.name.clone(), outward.name.clone()];
+        let places = places_at(row, &ports, self.bed.plan().port_queues());
+        let read = || {
+            let each = places.iter().map(|place| {
+                let setting = place.setting().ok_or("nothing can switch it")?;
+                let before = setting.read().map_err(words)?;
+                let number = if advised.len() == 1 {
+                    0
+                } else {
+                    place.template
+                };
+                let advised = advised
+                    .get(number)
+                    .map(|text| text.trim_start_matches(">="));
+                Ok((setting, before, advised))
+            });
+            each.collect::<Result<Vec<_>, String>>()
+        };
+        let read = at_router(self.bed)?.run(read).map_err(words)??;
+        let holds = |level: &str| {
+            let mut read = read.iter();
+            read.all(|(setting, before, _)| setting.is_same(level, before))
+        };
+        self.bed_has_from = (read.iter()).any(|(setting, before, advised)| {
+            advised.is_none_or(|to| !setting.is_same(to, before))
+        });
+        let other = levels.into_iter().find(|level| !holds(level));
+        let value = |advised: Option<&'static str>| match self.bed_has_from {
+            true => advised.or(other),
+            false => other,
+        };
+        let changes = read.iter().map(|(setting, before, advised)| {
+            let value = value(*advised).ok_or("the catalogue names no second level")?;
+            let change = at_router(self.bed)?.run(|| setting.clone().change_to(value));
+            let change = change.and_then(|change| change).map_err(words)?;
+            Ok((before.clone(), change))
+        });
+        let changes: Vec<(String, SettingChange)> = changes.collect::<Result<_, String>>()?;
+        let (bare, first) = changes.first().ok_or("it has no place here")?;
+        (self.from, self.to) = match self.bed_has_from {
+            true => (bare.clone(), first.value.clone()),
+            false => (first.value.clone(), bare.clone()),
+        };
+        self.way = Way::Values(changes.into_iter().map(|(_, change)| change).collect());
+        Ok(())
+    }
+
+    /// Begins a pair of trials: makes what it needs at both levels.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub fn begin(&mut self) -> Result<(), String> {
+        self.around.map_or(Ok(()), |[on, _]| run(self.bed, on))
+    }
+
+    /// Makes one of the two levels.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub fn set(&mut self, level: Level) -> Result<(), String> {
+        match ((level == Level::To) == self.bed_has_from, self.is_changed) {
+            (true, false) => self.change(),
+            (false, true) => self.restore(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends a pair of trials: the bed is as it was.
+    ///
+    /// # Errors
+    /// What was refused.
+    pub fn leave(&mut self) -> Result<(), String> {
+        let restored = self.set(if self.bed_has_from {
+            Level::From
+        } else {
+            Level::To
+        });
+        let around = self.around.map_or(Ok(()), |[_, off]| run(self.bed, off));
+        restored.and(around)
+    }
+
+    fn change(&mut self) -> Result<(), String> {
+        // A part of it may be made where the rest is refused.
+        self.is_changed = true;
+        match &self.way {
+            Way::Commands { on, .. } => run(self.bed, on),
+            Way::Values(changes) => {
+                let apply = || changes.iter().try_for_each(SettingChange::apply);
+                let applied = at_router(self.bed)?.run(apply);
+                applied.and_then(|applied| applied).map_err(words)
+            }
+        }
+    }
+
+    fn restore(&mut self) -> Result<(), String> {
+        self.is_changed = false;
+        match &self.way {
+            Way::Commands { off, .. } => run(self.bed, off),
+            Way::Values(changes) => {
+                let mut changes = changes.iter().rev();
+                changes.try_for_each(|change| change.revert().map(drop).map_err(words))
+            }
+        }
+    }
+}
+
+fn commands(row: &Row) -> Option<[&'static str; 2]> {
+    Some([row.line("bed_on")?, row.line("bed_off")?])
+}
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+fn at_router(bed: &Bed) -> Result<&NetNs, String> {
+    let netns = bed.dut().netns();
+    netns.ok_or_else(|| "an external device has settings of its own".to_owned())
+}
+
+/// Runs a command of the catalogue at the router.
+fn run(bed: &Bed, text: &str) -> Result<(), String> {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-ec", text]);
+    for (name, port) in ["MPPS_DUT_IN", "MPPS_DUT_OUT"]
+        .iter()
+        .zip(bed.dut().ports().into_iter().flatten())
+    {
+        command.env(name, &port.name);
+    }
+    let output = spawn::output(command, at_router(bed)?, Terms::default()).map_err(words)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(said
+        .lines()
+        .next()
+        .unwrap_or("its command failed")
+        .to_owned())
+}
