@@ -126,23 +126,27 @@ impl Turns<'_> {
             }
             known = 0;
             for place in 0..self.builds.len() {
-                let load = match round {
-                    0 => "max".to_owned(),
-                    _ => words(overload(self.builds[place].most)),
+                // All that the sender can, until a trial of it counts.
+                let most = self.builds[place].most;
+                let all = most == 0.0;
+                let load = if all {
+                    "max".to_owned()
+                } else {
+                    words(overload(most))
                 };
                 let found = self.run(place, &[load])?.remove(0);
-                ends_first |= round == 0 && found.lost == 0;
                 let build = &mut self.builds[place];
                 let forwarded = rate(&found.block);
+                ends_first |= all && forwarded.is_some() && found.lost == 0;
                 known += usize::from(
                     forwarded.is_some_and(|rate| ends_first || is_overloaded(&found.block, rate)),
                 );
-                build.most = build.most.max(forwarded.unwrap_or(found.forwarding_fps));
+                build.most = build.most.max(forwarded.unwrap_or(0.0));
             }
         }
         ensure!(
             self.builds.iter().all(|build| build.most > 0.0),
-            "a router forwarded nothing, so there is nothing to compare"
+            "no trial of a build counts, so there is nothing to compare (the machine disturbed them, or nothing was forwarded)"
         );
         let [a, b] = [&self.builds[0], &self.builds[1]];
         ensure!(

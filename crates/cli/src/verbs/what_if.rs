@@ -25,8 +25,9 @@ pub fn show(runs: &[&Run], asked: &WhatIf, as_json: bool) -> Result<()> {
 }
 
 /// The measured point, what it is in words, and what speaks against its fits: the lowest place of the first sweep, or
-/// else the saturated load of the first profile.
+/// else the saturated load of the first profile. The last run comes first.
 fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
+    let runs: Vec<&Run> = runs.iter().rev().copied().collect();
     let sweeps: Vec<&SweepLine> = (runs.iter())
         .flat_map(|run| &run.sweeps)
         .filter(|line| !line.is_paper())
@@ -78,7 +79,13 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
         "the router's CPU was not the limit when the cost was measured, and a frame may cost less where it is"
             .to_owned()
     });
-    let warned = unsaturated.into_iter().collect();
+    let burnt = line.burnt_ns.filter(|ns| *ns > 0);
+    let burnt = burnt.map(|ns| {
+        format!("a program on the router's path spun {ns} ns for each frame (--burn)")
+    });
+    let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
+    let doubts = doubts.map(|doubt| doubt.seen.clone());
+    let warned = unsaturated.into_iter().chain(burnt).chain(doubts).collect();
     let ns = load.frame_ns;
     let basis = Basis {
         frame_ns: [ns.low, ns.median, ns.high],

@@ -84,7 +84,9 @@ impl Basis {
             distrust: Vec::new(),
         };
         // Of the cost, what is known to wait for memory, and of which the clock makes nothing faster.
-        let mut memory_ns: f64 = self.fits.iter().map(|(fit, at)| fit.memory_ns(*at)).sum();
+        // An empty sum is -0.
+        let known = self.fits.iter().map(|(fit, at)| fit.memory_ns(*at));
+        let mut memory_ns = known.fold(0.0, |sum, ns| sum + ns);
         let mut cores = self.cores;
         for &(axis, to) in &asked.places {
             let of_axis = self.fits.iter().find(|(fit, _)| fit.axis == axis);

@@ -228,7 +228,7 @@ fn found(load: &LoadLine, trials: &[TrialLine]) -> Option<Found> {
         block: Block {
             sent: Rate::from_fps(found.sent_fps? - unsent),
             busiest: found.busiest_share.map(|busy| busy.min(1.0)),
-            ns_per_frame: found.ns_per_frame,
+            ns_per_frame: found.ns_per_frame.filter(|_| line.verdict != Verdict::Void),
             distance: round_trips.map_or(Distance::Unknown, distance),
             windows: vec![undisturbed(found, line)],
         },

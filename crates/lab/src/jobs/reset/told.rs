@@ -30,6 +30,8 @@ pub struct Told {
     pub time_stamp: Option<Span>,
     /// Two exact methods may differ by so much.
     pub resolution: Span,
+    /// A pause of the machine hides whether there was an outage.
+    pub paused: bool,
     /// How long the reset itself took.
     pub took: Span,
     /// From the reset to the end of the trial.
@@ -55,7 +57,10 @@ impl Told {
         let slot_ns = 1e9 / trial.offered.fps();
         let slots = |slots: u64| Span::from_nanos((slots as f64 * slot_ns).round() as u64);
         let late = trial.lateness.max_bucket().map(|(_, most)| most);
-        let gap = received.gap.filter(|gap| !is_pause(gap, trial));
+        let (gap, pause) = match received.gap {
+            Some(gap) if is_pause(&gap, trial) => (None, Some(gap)),
+            gap => (gap, None),
+        };
         let rest = between(began_ns, last_ns);
         let silent = between(received.last_ns, last_ns);
         let sent = |from, to| trial::sent_between(&beside.marks, from, to).max(1.0);
@@ -78,6 +83,8 @@ impl Told {
             frame_loss: slots(lost - elsewhere + unsent),
             time_stamp: gap.map(|gap| between(gap.from_ns, gap.to_ns)),
             resolution: slots(2 + unknown).plus(late.unwrap_or_default()),
+            // It began before the reset was over, or the sender paused too: then no frame tells.
+            paused: pause.is_some_and(|gap| gap.from_ns < ended_ns || counts.unsent > 0),
             took: between(began_ns, ended_ns),
             rest,
             is_back: (silent.as_nanos() as f64) < rest.as_nanos() as f64 * END,
@@ -105,10 +112,10 @@ impl Told {
         }
     }
 
-    /// Whether no outage was seen while the machine's disturbances lost frames: then nobody knows which frames the reset
-    /// lost.
+    /// Whether no outage was seen while the machine's disturbances lost frames or kept them from being sent: then nobody
+    /// knows which frames the reset lost.
     pub(super) const fn is_hidden(&self) -> bool {
-        self.elsewhere > 0 && self.time_stamp.is_none()
+        self.paused || self.elsewhere > 0 && self.time_stamp.is_none()
     }
 
     /// By how much the two methods differ, where that is more than they can, and no small part of the time.
