@@ -32,7 +32,7 @@ impl Machine {
         let known = known.known().cloned().unwrap_or_default();
         if let Some(name) = interfaces.iter().find(|name| !known.contains(name)) {
             let name = name.clone();
-            return Err(NoInterface { name, known });
+            return Err(NoInterface::Unknown { name, known });
         }
         let interfaces = match interfaces {
             [] => nic::names(&root).known().cloned().unwrap_or_default(),
@@ -167,7 +167,7 @@ impl Machine {
 
     /// Why there is no such file, as far as its place tells.
     fn why_missing(&self, file: &str) -> String {
-        const REASONS: [(&str, &str); 6] = [
+        const REASONS: [(&str, &str); 7] = [
             (
                 "/proc/sys/net/netfilter/",
                 "connection tracking is not loaded",
@@ -179,6 +179,10 @@ impl Machine {
             ),
             ("/sys/module/", "the module is not loaded"),
             ("/sys/fs/selinux/", "no SELinux"),
+            (
+                "/sys/kernel/debug/",
+                "debugfs is not mounted (mount -t debugfs none /sys/kernel/debug)",
+            ),
             ("/sys/class/net/", "the interface has no such file"),
         ];
         let reason = REASONS.iter().find(|(start, _)| file.starts_with(start));

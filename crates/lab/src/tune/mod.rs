@@ -9,10 +9,12 @@ pub use place::Place;
 
 use crate::facts::{self, Root};
 use machine::Machine;
+use mpps_linux::links;
 use mpps_linux::netns::{self, NetNs};
 use mpps_method::tune::{Kind, Profile, Row, in_order};
 use mpps_record::facts::{Facts, Reading};
 use place::places;
+use std::collections::BTreeSet;
 
 /// Why a file of root's cannot be read.
 const NEEDS_ROOT: &str = "needs root";
@@ -50,16 +52,36 @@ pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInter
     let shown = netns.map(|netns| netns.with_sysfs(|sys| read(Root::with_sysfs(sys))));
     match shown {
         Some(Ok(survey)) => survey,
+        _ if shows_others(&Root::here()) => Err(NoInterface::Hidden),
         _ => read(Root::here()),
     }
 }
 
-/// An interface that is not in this network namespace.
+/// Whether /sys has the interfaces of another network namespace than this one.
+fn shows_others(root: &Root) -> bool {
+    let own = links::list().ok().map(|links| links.into_iter().map(|link| link.name));
+    let own = own.map(Iterator::collect::<BTreeSet<String>>);
+    let shown = root.names("/sys/class/net").known().cloned();
+    // bonding puts a file of its own among the interfaces.
+    let shown = shown.map(|names| names.into_iter().filter(|name| name != "bonding_masters"));
+    let shown = shown.map(Iterator::collect::<BTreeSet<String>>);
+    own.zip(shown).is_some_and(|(own, shown)| own != shown)
+}
+
+/// Interfaces that cannot be looked at.
 #[derive(Debug, thiserror::Error)]
-#[error("no interface {name} in this network namespace (give one of: {})", known.join(", "))]
-pub struct NoInterface {
-    name: String,
-    known: Vec<String>,
+pub enum NoInterface {
+    /// It is not in this network namespace.
+    #[error("no interface {name} in this network namespace (give one of: {})", known.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Only root can make a sysfs that shows those of this network namespace.
+    #[error("/sys shows another network namespace's interfaces (run as root)")]
+    Hidden,
 }
 
 /// One place as it stands.
