@@ -44,7 +44,10 @@ impl Root {
     #[must_use]
     pub fn path(&self, usual: &str) -> PathBuf {
         let net = usual.strip_prefix("/sys/class/net");
-        match (&self.sys, net.filter(|rest| rest.is_empty() || rest.starts_with('/'))) {
+        match (
+            &self.sys,
+            net.filter(|rest| rest.is_empty() || rest.starts_with('/')),
+        ) {
             (Some(sys), Some(rest)) => sys.join(format!("class/net{rest}")),
             _ => self.base.join(usual.trim_start_matches('/')),
         }

@@ -5,7 +5,7 @@ use super::{NoInterface, Seen};
 use crate::facts::{Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
 use mpps_linux::setting;
-use mpps_method::tune::{CATALOGUE, Kind};
+use mpps_method::tune::{Advice, CATALOGUE, Kind};
 use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -67,12 +67,17 @@ impl Machine {
     }
 
     /// A place as it stands, beside what is advised for it.
-    pub fn see(&self, place: Place, advised: Option<&'static str>) -> Seen {
+    pub fn see(&self, place: Place, advice: &Advice) -> Seen {
+        let of_place = |values: &[&'static str]| match values {
+            [one] => Some(*one),
+            some => some.get(place.template).copied(),
+        };
+        let (advised, accepted) = (of_place(&advice.values), of_place(&advice.accepted));
         let (now, fixed) = self.look(&place);
         let is_met = now
             .known()
-            .zip(advised)
-            .map(|(now, advised)| is_met(&place, advised, now));
+            .zip(accepted)
+            .map(|(now, accepted)| is_met(&place, accepted, now));
         Seen {
             place,
             now,
@@ -240,13 +245,20 @@ pub(super) fn chosen(text: &str) -> &str {
     }
 }
 
-/// Whether a place holds what is advised.
+/// Whether a place holds what is advised: one of several values, or a number of a range.
 pub(super) fn is_met(place: &Place, advised: &str, now: &str) -> bool {
-    if let Some(least) = advised.strip_prefix(">=") {
-        let number = |text: &str| text.trim().parse::<u64>().ok();
-        return number(now)
-            .zip(number(least))
-            .is_some_and(|(now, least)| now >= least);
+    advised.split('|').any(|one| holds(place, one, now))
+}
+
+fn holds(place: &Place, advised: &str, now: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let ends = match (advised.strip_prefix(">="), advised.split_once("..")) {
+        (Some(least), _) => Some((number(least), Some(u64::MAX))),
+        (None, Some((least, most))) => Some((number(least), number(most))),
+        (None, None) => None,
+    };
+    if let Some(ends) = ends {
+        return matches!((ends, number(now)), ((Some(least), Some(most)), Some(now)) if (least..=most).contains(&now));
     }
     match place.setting() {
         Some(setting) => setting.is_same(advised, now),

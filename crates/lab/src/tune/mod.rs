@@ -59,7 +59,9 @@ pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInter
 
 /// Whether /sys has the interfaces of another network namespace than this one.
 fn shows_others(root: &Root) -> bool {
-    let own = links::list().ok().map(|links| links.into_iter().map(|link| link.name));
+    let own = links::list()
+        .ok()
+        .map(|links| links.into_iter().map(|link| link.name));
     let own = own.map(Iterator::collect::<BTreeSet<String>>);
     let shown = root.names("/sys/class/net").known().cloned();
     // bonding puts a file of its own among the interfaces.
@@ -93,9 +95,9 @@ pub struct Seen {
     pub now: Reading<String>,
     /// Why it cannot be changed here, where it cannot.
     pub fixed: Option<&'static str>,
-    /// What it should hold; `None` where only words say it.
+    /// What it should hold; `None` where only words say it, or where several values would do.
     pub advised: Option<&'static str>,
-    /// Whether it holds that.
+    /// Whether it holds that, or one of the values that would do.
     pub is_met: Option<bool>,
 }
 
@@ -151,11 +153,7 @@ fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing 
     let (seen, state) = match places(row, machine) {
         Err(why) => (Vec::new(), State::NotHere(why)),
         Ok(places) => {
-            let see = |place: Place| {
-                let is_one = advice.values.len() == 1;
-                let number = if is_one { 0 } else { place.template };
-                machine.see(place, advice.values.get(number).copied())
-            };
+            let see = |place: Place| machine.see(place, advice);
             let seen: Vec<Seen> = places.into_iter().map(see).collect();
             let state = state(&seen);
             (seen, state)
@@ -177,7 +175,8 @@ fn state(seen: &[Seen]) -> State {
         let why = seen.iter().find_map(|one| one.now.why());
         return State::NotHere(why.unwrap_or_default().to_owned());
     }
-    if seen.iter().all(|one| one.advised.is_none()) {
+    let is_judged = |one: &Seen| one.advised.is_none() && one.is_met != Some(true);
+    if seen.iter().all(is_judged) {
         return State::InWords;
     }
     let unmet: Vec<&Seen> = seen
@@ -188,6 +187,8 @@ fn state(seen: &[Seen]) -> State {
     match unmet.as_slice() {
         [] if seen.iter().any(|one| hidden(&one)) => State::NotHere(NEEDS_ROOT.to_owned()),
         [] => State::AsAdvised,
+        // Which of several values a place should get, only a person can say.
+        some if some.iter().all(|one| one.advised.is_none()) => State::InWords,
         some if some.iter().all(|one| one.fixed.is_some()) => {
             State::Fixed(some.iter().find_map(|one| one.fixed).unwrap_or_default())
         }

@@ -100,6 +100,21 @@ fn templates_name_each_place() {
     assert_eq!(idle.len(), 2, "{idle:?}");
 }
 
+/// One of several values that would do is as advised; which one to set, only a person can say.
+#[test]
+fn ranges_are_met_but_never_set() {
+    let (planted, machine) = router("ranges");
+    for (now, state) in [("600", State::AsAdvised), ("601", State::InWords)] {
+        planted.put("/proc/sys/net/core/netdev_budget", now.as_bytes());
+        let budget = standing(&machine, "netdev_budget", Profile::Router);
+        assert_eq!(
+            (budget.state, budget.seen[0].advised),
+            (state, None),
+            "{now}"
+        );
+    }
+}
+
 /// What a change would be written by is what was read.
 #[test]
 fn places_are_settings() {
@@ -170,6 +185,10 @@ fn advice_is_compared_by_its_kind() {
     assert!(is_met(&place("ip6_route_max"), ">=1000000", "2147483647"));
     assert!(!is_met(&place("ip6_route_max"), ">=1000000", "4096"));
     assert!(!is_met(&place("ip6_route_max"), ">=1000000", "many"));
+    let backlog = |now| is_met(&place("ip6_route_max"), "1000|5000..30000", now);
+    assert!(backlog("1000") && backlog("5000") && backlog("30000"));
+    assert!(!backlog("1001") && !backlog("4999") && !backlog("30001"));
+    assert!(is_met(&place("ip6_route_max"), "0|>=100", "100"));
     assert!(is_met(&place("cfg_debug"), "n", "absent"));
     assert!(!is_met(&place("cfg_debug"), "n", "y"));
     let words = ["quiet", "nosmt=force", "idle=halt", "idle=poll"].map(str::to_owned);

@@ -32,13 +32,13 @@ fn all_of_a_setting_is_shown() {
         "rp_filter: Reverse path filter\n",
         "net.ipv4.conf.{if}.rp_filter",
         "(value: 0)",
-        "acts on --front cpumap, napi, softirq",
+        "with --nic cpumap, napi or softirq\n",
         "source",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     // What cannot act on a bed says so, and advice that looks wrong is marked.
-    assert!(setting(row("irq_affinity")).contains("inert; it needs a real NIC"));
+    assert!(setting(row("irq_affinity")).contains("no effect (needs a real NIC)"));
     assert!(setting(row("file_max")).contains("looks wrong"));
     assert!(setting(row("tcp_sack")).contains("no advice"));
 }
@@ -50,5 +50,30 @@ fn json_has_every_line_of_a_block() {
     assert_eq!(setting["id"], "ring_rx");
     for (key, text) in &row("ring_rx").lines {
         assert_eq!(setting[*key], *text, "{key}");
+    }
+}
+
+/// A block may name what a bed has to be given; then there is such an argument.
+#[test]
+fn flags_that_are_needed_exist() {
+    fn longs(command: &clap::Command, all: &mut Vec<String>) {
+        let own = command.get_arguments().filter_map(clap::Arg::get_long);
+        all.extend(own.map(|long| format!("--{long}")));
+        command.get_subcommands().for_each(|verb| longs(verb, all));
+    }
+    let mut known = Vec::new();
+    longs(
+        &<crate::args::Cli as clap::CommandFactory>::command(),
+        &mut known,
+    );
+    for row in CATALOGUE.iter() {
+        for word in format!("--nic {}", row.needs).split(' ') {
+            let is_flag = word.starts_with("--");
+            assert!(
+                !is_flag || known.iter().any(|one| one == word),
+                "{}: {word}",
+                row.id
+            );
+        }
     }
 }
