@@ -77,3 +77,37 @@ fn flags_that_are_needed_exist() {
         }
     }
 }
+
+/// What differs is named by its real place with both values; the risk stands before the side effects.
+#[cfg(feature = "measure")]
+#[test]
+fn a_page_says_what_to_change() {
+    use mpps_lab::tune::State;
+    use mpps_method::tune::Profile;
+    use mpps_record::facts::Reading;
+
+    let lo = ["lo".to_owned()];
+    let mut here = mpps_lab::tune::survey(Profile::Router, &lo).expect("a survey");
+    here.standings.retain(|one| one.row.id == "ip_forward");
+    let one = here.standings.first_mut().expect("a standing");
+    one.state = State::Differs;
+    let place = one.seen.first_mut().expect("a place");
+    (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1"));
+    (place.is_met, place.fixed) = (Some(false), None);
+    let page = cookbook(&here);
+    for wanted in [
+        "- [!] **ip_forward**: ",
+        "  - Change: net.ipv4.ip_forward: 0 -> 1\n",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    assert!(at("  - Risk: ") < at("  - Side effects: "), "{page}");
+    assert!(survey(&here).contains("\n! ip_forward "));
+    // Many places that are alike are one line.
+    let one = here.standings.first_mut().expect("a standing");
+    one.seen = vec![one.seen[0].clone(); 5];
+    let page = cookbook(&here);
+    let wanted = "  - Change: net.ipv4.ip_forward (5 of them): 0 -> 1\n";
+    assert_eq!(page.matches(wanted).count(), 1, "{page}");
+}
