@@ -36,11 +36,13 @@ fn list_filters_and_shows_one() {
         ("net.ipv4.conf.eth0.rp_filter", "rp_filter"),
         ("/proc/sys/net/ipv4/ip_forward", "ip_forward"),
         ("isolcpus", "isolation"),
-        ("features/rx-gro", "gro"),
     ] {
         let one = ended(&["list", name]).stdout;
         assert!(one.starts_with(&format!("{id}: ")), "{name}: {one}");
     }
+    // Two settings are this place.
+    let two = ended(&["list", "features/rx-gro"]).stdout;
+    assert!(two.contains("  gro  ") && two.contains("  veth_napi  "), "{two}");
     let listed = json(&["list", "--json", "--group", "qdisc"]);
     let ids = listed["settings"].as_array().expect("settings");
     assert!(ids.iter().any(|one| one["id"] == "root_qdisc"), "{listed}");
