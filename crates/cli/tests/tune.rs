@@ -42,7 +42,10 @@ fn list_filters_and_shows_one() {
     }
     // Two settings are this place.
     let two = ended(&["list", "features/rx-gro"]).stdout;
-    assert!(two.contains("  gro  ") && two.contains("  veth_napi  "), "{two}");
+    assert!(
+        two.contains("  gro  ") && two.contains("  veth_napi  "),
+        "{two}"
+    );
     let listed = json(&["list", "--json", "--group", "qdisc"]);
     let ids = listed["settings"].as_array().expect("settings");
     assert!(ids.iter().any(|one| one["id"] == "root_qdisc"), "{listed}");

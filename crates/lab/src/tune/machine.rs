@@ -10,6 +10,8 @@ use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
+/// Where debugfs is mounted.
+const DEBUGFS: &str = "/sys/kernel/debug/";
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -185,12 +187,20 @@ impl Machine {
             ("/sys/module/", "the module is not loaded"),
             ("/sys/fs/selinux/", "no SELinux"),
             (
-                "/sys/kernel/debug/",
+                DEBUGFS,
                 "debugfs is not mounted (mount -t debugfs none /sys/kernel/debug)",
             ),
             ("/sys/class/net/", "the interface has no such file"),
         ];
+        // Where debugfs is mounted, the kernel lacks the file.
+        let is_mounted = |folder| {
+            self.root
+                .names(folder)
+                .known()
+                .is_some_and(|all| !all.is_empty())
+        };
         let reason = REASONS.iter().find(|(start, _)| file.starts_with(start));
+        let reason = reason.filter(|(start, _)| *start != DEBUGFS || !is_mounted(DEBUGFS));
         let is_guest = self.facts.hypervisor.known() == Some(&true);
         match reason {
             Some((start, why)) if start.contains("cpu") && is_guest => {

@@ -38,7 +38,7 @@ fn standing(machine: &Machine, id: &str, profile: Profile) -> Standing {
 
 #[test]
 fn settings_stand_as_the_files_say() {
-    let (_planted, machine) = router("standings");
+    let (planted, machine) = router("standings");
     let state = |id: &str| standing(&machine, id, Profile::Router).state;
     assert_eq!(state("ip_forward"), State::AsAdvised);
     // One of three places holds another value.
@@ -57,6 +57,10 @@ fn settings_stand_as_the_files_say() {
     };
     missing("ct_acct", "connection tracking is not loaded");
     missing("netdev_budget", "this kernel has no such file");
+    let debugfs = "debugfs is not mounted (mount -t debugfs none /sys/kernel/debug)";
+    missing("preempt_mode", debugfs);
+    planted.put("/sys/kernel/debug/sched/features", b"");
+    missing("preempt_mode", "this kernel has no such file");
     missing("gro", "no such interface feature");
     missing("i40e_atr", "no interface of driver i40e");
     // Nothing is as advised while a place of it is hidden.
