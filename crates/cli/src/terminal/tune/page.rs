@@ -150,7 +150,9 @@ fn changes(standing: &Standing) -> Vec<String> {
             _ => name(seen),
         };
         let (now, advised) = (shown(standing, now), shown(standing, advised));
-        format!("{place}: {now} -> {advised}")
+        let fixed = seen.fixed.map(|why| format!(" ({why})"));
+        let advised = advised.replace(">=", "at least ");
+        format!("{place}: {now} -> {advised}{}", fixed.unwrap_or_default())
     };
     alike.into_iter().map(change).collect()
 }

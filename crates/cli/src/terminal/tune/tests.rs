@@ -107,7 +107,10 @@ fn a_page_says_what_to_change() {
     // Many places that are alike are one line.
     let one = here.standings.first_mut().expect("a standing");
     one.seen = vec![one.seen[0].clone(); 5];
+    one.seen
+        .iter_mut()
+        .for_each(|place| place.fixed = Some("read-only here"));
     let page = cookbook(&here);
-    let wanted = "  - Change: net.ipv4.ip_forward (5 of them): 0 -> 1\n";
+    let wanted = "  - Change: net.ipv4.ip_forward (5 of them): 0 -> 1 (read-only here)\n";
     assert_eq!(page.matches(wanted).count(), 1, "{page}");
 }
