@@ -28,6 +28,24 @@ fn list_filters_and_shows_one() {
     assert!(!ip.contains("rp_filter"), "{ip}");
     let one = ended(&["list", "ip_forward"]).stdout;
     assert!(one.starts_with("ip_forward: IPv4 forwarding\n"), "{one}");
+    // What people call a setting: its place, or the end of it.
+    for (name, id) in [
+        ("nf_conntrack_max", "ct_max"),
+        ("tcp_congestion_control", "tcp_cc"),
+        ("scaling_governor", "governor"),
+        ("net.ipv4.conf.eth0.rp_filter", "rp_filter"),
+        ("/proc/sys/net/ipv4/ip_forward", "ip_forward"),
+        ("isolcpus", "isolation"),
+    ] {
+        let one = ended(&["list", name]).stdout;
+        assert!(one.starts_with(&format!("{id}: ")), "{name}: {one}");
+    }
+    // Two settings are this place.
+    let two = ended(&["list", "features/rx-gro"]).stdout;
+    assert!(
+        two.contains("  gro  ") && two.contains("  veth_napi  "),
+        "{two}"
+    );
     let listed = json(&["list", "--json", "--group", "qdisc"]);
     let ids = listed["settings"].as_array().expect("settings");
     assert!(ids.iter().any(|one| one["id"] == "root_qdisc"), "{listed}");
@@ -37,7 +55,7 @@ fn list_filters_and_shows_one() {
 fn unknown_names_are_refused_in_a_line() {
     for (words, wanted) in [
         (["tune", "list", "rpfilter"].as_slice(), "near: rp_filter"),
-        (&["tune", "list", "net.ipv4.tcp_sack"], "near: tcp_sack"),
+        (&["tune", "list", "net.ipv4.tcp_sak"], "near: tcp_sack"),
         (
             &["tune", "list", "qqqqqqqqqqqq"],
             "no setting \"qqqqqqqqqqqq\" (mpps tune list",
@@ -121,7 +139,7 @@ fn a_cookbook_is_a_page() {
         "## Kernel configuration",
         "## Boot line",
         "## Settings of the running kernel",
-        "## Not on this machine",
+        "## Could not be read here",
     ];
     assert_eq!(parts, wanted);
     assert_eq!(page.matches("not measured yet").count(), 1, "{page}");

@@ -223,7 +223,10 @@ fn a_value_somebody_else_set_is_kept() {
         "net.ipv4.conf.v0.send_redirects stays 2, because somebody else changed it (it was 1)";
     assert_eq!(line, wanted);
     let now = everything();
-    for (name, value) in [("ipv4/conf/v0/send_redirects", "2\n"), ("ipv4/tcp_sack", "0\n")] {
+    for (name, value) in [
+        ("ipv4/conf/v0/send_redirects", "2\n"),
+        ("ipv4/tcp_sack", "0\n"),
+    ] {
         assert_eq!(now[&format!("/proc/sys/net/{name}")], value);
     }
     assert_ne!(

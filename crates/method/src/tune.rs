@@ -3,19 +3,31 @@
 //! `tune/settings.toml` holds a block for each setting; docs/tune.md says what its lines mean. Nothing here reads or
 //! changes a machine: that is for the lab.
 
+mod named;
 mod parse;
+
+pub use named::named;
+pub use parse::WrongRow;
 
 use std::sync::LazyLock;
 
 /// The blocks as committed.
 const BLOCKS: &str = include_str!("tune/settings.toml");
 
-/// All settings, in the order of the file. It is empty if a block is wrong; then a test of this crate fails.
-pub static CATALOGUE: LazyLock<Vec<Row>> =
-    LazyLock::new(|| parse::rows(BLOCKS).unwrap_or_default());
+static PARSED: LazyLock<Result<Vec<Row>, WrongRow>> = LazyLock::new(|| parse::rows(BLOCKS));
+
+/// All settings, in the order of the file. It is empty if a block is wrong: [`fault`].
+pub static CATALOGUE: LazyLock<&'static [Row]> =
+    LazyLock::new(|| PARSED.as_deref().unwrap_or_default());
+
+/// The first wrong block of the file, if there is one.
+#[must_use]
+pub fn fault() -> Option<&'static WrongRow> {
+    PARSED.as_ref().err()
+}
 
 /// Groups of settings and what each is about.
-pub const GROUPS: [(&str, &str); 15] = [
+pub const GROUPS: [(&str, &str); 14] = [
     ("steer", "which CPU receives and sends which frame"),
     ("napi", "how receive queues are polled"),
     ("nic", "queues, rings and interrupts of a NIC"),
@@ -30,7 +42,6 @@ pub const GROUPS: [(&str, &str); 15] = [
     ("tcp", "sockets of an end host"),
     ("virtual", "virtual interfaces"),
     ("dataplane", "ways past the kernel's own path"),
-    ("measurement", "the meter itself"),
 ];
 
 /// How a setting is read and, where it can be, written.
@@ -128,9 +139,11 @@ impl Profile {
 pub struct Advice {
     /// In words; `None` where there is none for this profile.
     pub words: Option<&'static str>,
-    /// What each place should hold; empty where only words say it. `>=4096` is a least value, `absent` means not
-    /// given at boot.
+    /// What each place should hold; empty where only words say it, or where several values would do. `>=4096` is a
+    /// least value, `absent` means not given at boot.
     pub values: Vec<&'static str>,
+    /// The same, or what would do: `8..64` is a range, `0|2` one of two.
+    pub accepted: Vec<&'static str>,
 }
 
 /// One place of a setting. Words in braces stand for what a machine has: `{if}`, `{rxq}`, `{txq}`, `{cpu}`, `{idle}`,
@@ -178,6 +191,8 @@ pub struct Row {
     pub drivers: Vec<&'static str>,
     /// What the firmware calls it; empty where it has nothing to do with it.
     pub firmware: &'static str,
+    /// What it should be in the firmware.
+    pub firmware_set: &'static str,
     /// Lines of the published cookbook that it covers.
     pub cookbook: Vec<&'static str>,
     /// Why published advice looks wrong; empty where it does not.

@@ -139,7 +139,7 @@ fn model(model: &CostModel) -> String {
     let mixed = match model.mixed.as_slice() {
         [] => String::new(),
         mixed => format!(
-            " These trials cannot tell these costs from the others: {}.",
+            " These trials cannot separate these costs: {}.",
             mixed.join(", ")
         ),
     };

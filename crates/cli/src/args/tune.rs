@@ -77,7 +77,7 @@ pub enum TuneVerb {
 /// Arguments of `mpps tune list`.
 #[derive(Args, Debug)]
 pub struct ListSettingsArgs {
-    /// A setting, to show all that is known of it
+    /// A setting, by its id or a place such as nf_conntrack_max, to show all that is known of it
     #[arg(value_name = "ID", conflicts_with_all = ["group", "scope"])]
     pub id: Option<String>,
     /// Only settings of this group

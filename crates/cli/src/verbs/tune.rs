@@ -6,8 +6,8 @@ mod apply;
 use crate::args::{ListSettingsArgs, TuneArgs, TuneVerb};
 use crate::exit::Exit;
 use crate::terminal;
-use anyhow::{Error, Result, anyhow};
-use mpps_method::tune::{CATALOGUE, Row};
+use anyhow::{Error, Result, anyhow, bail};
+use mpps_method::tune::{CATALOGUE, Row, fault, named};
 #[cfg(feature = "measure")]
 use {
     crate::args::{CookbookArgs, ShowSettingsArgs},
@@ -15,16 +15,17 @@ use {
     mpps_lab::tune::survey,
 };
 
-/// Names this near to an unknown one are offered.
-const EDITS_MAX: usize = 3;
-/// So many at most.
+/// So many names near to an unknown one are offered at most.
 const OFFERED_MAX: usize = 4;
 
 /// Runs the verb.
 ///
 /// # Errors
-/// An unknown setting or interface, or a page that cannot be written.
+/// A catalogue with a wrong block, an unknown setting or interface, or a page that cannot be written.
 pub fn run(args: &TuneArgs) -> Result<Exit> {
+    if let Some(wrong) = fault() {
+        bail!("{wrong}");
+    }
     match &args.verb {
         TuneVerb::List(args) => list(args)?,
         #[cfg(feature = "measure")]
@@ -49,11 +50,12 @@ fn list(args: &ListSettingsArgs) -> Result<()> {
     let is_wanted = |row: &&Row| {
         let wants =
             |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|one| one == has);
-        wants(&args.id, row.id)
-            && wants(&args.group, row.group)
-            && wants(&args.scope, row.scope_name())
+        wants(&args.group, row.group) && wants(&args.scope, row.scope_name())
     };
-    let rows: Vec<&Row> = CATALOGUE.iter().filter(is_wanted).collect();
+    let rows: Vec<&Row> = match &args.id {
+        Some(id) => named(id),
+        None => CATALOGUE.iter().filter(is_wanted).collect(),
+    };
     if let (Some(id), []) = (&args.id, rows.as_slice()) {
         known(id)?;
     }
@@ -80,16 +82,16 @@ pub fn no_setting(id: &str) -> Error {
 
 /// What may have been meant.
 fn near(id: &str) -> String {
-    let word = id.to_ascii_lowercase().replace(['-', '.'], "_");
+    let last = id.rsplit(['.', '/']).next().unwrap_or(id);
+    let word = last.to_ascii_lowercase().replace('-', "_");
     let mut named: Vec<(usize, &str)> = CATALOGUE
         .iter()
         .map(|row| {
             let has = word.len() > 2 && row.id.contains(&word);
-            let is_place = row.places.iter().any(|place| place.text == id);
             let edits = strsim::osa_distance(row.id, &word);
-            (if has || is_place { 0 } else { edits }, row.id)
+            (if has { 0 } else { edits }, row.id)
         })
-        .filter(|(edits, _)| *edits <= EDITS_MAX)
+        .filter(|(edits, _)| *edits <= word.chars().count() / 3)
         .collect();
     named.sort_unstable();
     let names: Vec<&str> = named.iter().take(OFFERED_MAX).map(|(_, id)| *id).collect();

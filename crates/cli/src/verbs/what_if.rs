@@ -80,9 +80,8 @@ fn basis(runs: &[&Run]) -> Result<(Basis, String, Vec<String>)> {
             .to_owned()
     });
     let burnt = line.burnt_ns.filter(|ns| *ns > 0);
-    let burnt = burnt.map(|ns| {
-        format!("a program on the router's path spun {ns} ns for each frame (--burn)")
-    });
+    let burnt = burnt
+        .map(|ns| format!("a program on the router's path spun {ns} ns for each frame (--burn)"));
     let doubts = line.doubts.iter().filter(|doubt| doubt.footnote.is_none());
     let doubts = doubts.map(|doubt| doubt.seen.clone());
     let warned = unsaturated.into_iter().chain(burnt).chain(doubts).collect();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Root {
     base: PathBuf,
-    /// Where /sys is, if elsewhere: a network namespace shows its interfaces in a sysfs of its own.
+    /// The sysfs that shows the interfaces, if another: each network namespace has one of its own.
     sys: Option<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ impl Root {
         }
     }
 
-    /// This machine with another sysfs, such as [`mpps_linux::netns::NetNs::with_sysfs`] shows.
+    /// This machine with the interfaces of another sysfs, such as [`mpps_linux::netns::NetNs::with_sysfs`] shows.
     #[must_use]
     pub fn with_sysfs(sys: &Path) -> Self {
         Self {
@@ -39,10 +39,16 @@ impl Root {
     }
 
     /// A file's place, from its usual absolute path.
+    ///
+    /// Only interfaces are looked up in another sysfs: nothing is mounted in it, neither debugfs nor selinuxfs.
     #[must_use]
     pub fn path(&self, usual: &str) -> PathBuf {
-        match (&self.sys, usual.strip_prefix("/sys/")) {
-            (Some(sys), Some(rest)) => sys.join(rest),
+        let net = usual.strip_prefix("/sys/class/net");
+        match (
+            &self.sys,
+            net.filter(|rest| rest.is_empty() || rest.starts_with('/')),
+        ) {
+            (Some(sys), Some(rest)) => sys.join(format!("class/net{rest}")),
             _ => self.base.join(usual.trim_start_matches('/')),
         }
     }
@@ -149,6 +155,27 @@ mod tests {
                 .why()
                 .is_some_and(|why| why.starts_with("/proc: "))
         );
+    }
+
+    #[test]
+    fn only_interfaces_are_of_another_sysfs() {
+        let planted = crate::facts::planted::Planted::new(
+            "sysfs",
+            &[
+                ("/sys/fs/selinux/enforce", "1\n"),
+                ("/sys/class/net/host0/mtu", "1500\n"),
+                ("/other/class/net/own0/mtu", "9000\n"),
+            ],
+        );
+        let root = Root {
+            sys: Some(planted.root().path("/other")),
+            ..planted.root()
+        };
+        let known = |text: &str| Reading::Known(text.to_owned());
+        assert_eq!(root.text("/sys/fs/selinux/enforce"), known("1"));
+        assert_eq!(root.text("/sys/class/net/own0/mtu"), known("9000"));
+        let names = root.names("/sys/class/net");
+        assert_eq!(names, Reading::Known(vec!["own0".to_owned()]));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use mpps_record::doubts::LOST_LATER;
 const OVERLOAD: f64 = 1.1;
 /// The load after the drop, as a share of the overload.
 const DROP: f64 = 0.5;
-/// Who forwards nothing in the last such part of the time is not back.
+/// A router that forwards nothing in the last tenth has not recovered.
 pub(super) const END: f64 = 0.1;
 
 /// What to measure; the bed is raised by then.

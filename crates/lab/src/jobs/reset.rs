@@ -109,7 +109,7 @@ impl PartResets {
         let apart = apart.max().map(|(apart, resolution)| Doubt {
             name: "methods-disagree",
             weight: Weight::Unsure(1),
-            seen: format!("frame loss and time stamps differ by {apart}, and by {resolution} they may"),
+            seen: format!("frame loss and time stamps differ by {apart}; up to {resolution} is expected"),
             why: "Frames were lost outside the longest outage, or were held back and not lost.",
             next: "Look at the losses of its trials in the record; run again with a higher --repeat when the machine is quieter.",
         });
@@ -117,7 +117,7 @@ impl PartResets {
         let unseen = (unseen > 0).then(|| Doubt {
             name: "no-gap",
             weight: Weight::Unsure(1),
-            seen: format!("trials without a time in which no receiving CPU got a frame around the reset, pauses of the machine aside: {unseen}"),
+            seen: format!("trials in which no gap in reception was seen around the reset (pauses of the machine left out): {unseen}"),
             why: "The outage was shorter than the frames' distance on each CPU, or the CPUs had it at different times.",
             next: "Run again with --hold, or with a higher --rate.",
         });

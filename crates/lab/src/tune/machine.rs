@@ -5,11 +5,13 @@ use super::{NoInterface, Seen, Standing, standing};
 use crate::facts::{Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
 use mpps_linux::setting;
-use mpps_method::tune::{CATALOGUE, Kind, Profile, in_order};
+use mpps_method::tune::{Advice, CATALOGUE, Kind, Profile, in_order};
 use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 
+/// Where debugfs is mounted.
+const DEBUGFS: &str = "/sys/kernel/debug/";
 /// Longest name of a process that the kernel keeps.
 const PROCESS_NAME_MAX: usize = 15;
 
@@ -38,7 +40,7 @@ impl Machine {
         let known = known.known().cloned().unwrap_or_default();
         if let Some(name) = interfaces.iter().find(|name| !known.contains(name)) {
             let name = name.clone();
-            return Err(NoInterface { name, known });
+            return Err(NoInterface::Unknown { name, known });
         }
         let interfaces = match interfaces {
             [] => nic::names(&root).known().cloned().unwrap_or_default(),
@@ -80,12 +82,17 @@ impl Machine {
     }
 
     /// A place as it stands, beside what is advised for it.
-    pub(super) fn see(&self, place: Place, advised: Option<&'static str>) -> Seen {
+    pub(super) fn see(&self, place: Place, advice: &Advice) -> Seen {
+        let of_place = |values: &[&'static str]| match values {
+            [one] => Some(*one),
+            some => some.get(place.template).copied(),
+        };
+        let (advised, accepted) = (of_place(&advice.values), of_place(&advice.accepted));
         let (now, fixed) = self.look(&place);
         let is_met = now
             .known()
-            .zip(advised)
-            .map(|(now, advised)| is_met(&place, advised, now));
+            .zip(accepted)
+            .map(|(now, accepted)| is_met(&place, accepted, now));
         Seen {
             place,
             now,
@@ -180,7 +187,7 @@ impl Machine {
 
     /// Why there is no such file, as far as its place tells.
     fn why_missing(&self, file: &str) -> String {
-        const REASONS: [(&str, &str); 6] = [
+        const REASONS: [(&str, &str); 7] = [
             (
                 "/proc/sys/net/netfilter/",
                 "connection tracking is not loaded",
@@ -192,9 +199,21 @@ impl Machine {
             ),
             ("/sys/module/", "the module is not loaded"),
             ("/sys/fs/selinux/", "no SELinux"),
+            (
+                DEBUGFS,
+                "debugfs is not mounted (mount -t debugfs none /sys/kernel/debug)",
+            ),
             ("/sys/class/net/", "the interface has no such file"),
         ];
+        // Where debugfs is mounted, the kernel lacks the file.
+        let is_mounted = |folder| {
+            self.root
+                .names(folder)
+                .known()
+                .is_some_and(|all| !all.is_empty())
+        };
         let reason = REASONS.iter().find(|(start, _)| file.starts_with(start));
+        let reason = reason.filter(|(start, _)| *start != DEBUGFS || !is_mounted(DEBUGFS));
         let is_guest = self.facts.hypervisor.known() == Some(&true);
         match reason {
             Some((start, why)) if start.contains("cpu") && is_guest => {
@@ -249,13 +268,20 @@ pub(super) fn chosen(text: &str) -> &str {
     }
 }
 
-/// Whether a place holds what is advised.
+/// Whether a place holds what is advised: one of several values, or a number of a range.
 pub(super) fn is_met(place: &Place, advised: &str, now: &str) -> bool {
-    if let Some(least) = advised.strip_prefix(">=") {
-        let number = |text: &str| text.trim().parse::<u64>().ok();
-        return number(now)
-            .zip(number(least))
-            .is_some_and(|(now, least)| now >= least);
+    advised.split('|').any(|one| holds(place, one, now))
+}
+
+fn holds(place: &Place, advised: &str, now: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let ends = match (advised.strip_prefix(">="), advised.split_once("..")) {
+        (Some(least), _) => Some((number(least), Some(u64::MAX))),
+        (None, Some((least, most))) => Some((number(least), number(most))),
+        (None, None) => None,
+    };
+    if let Some(ends) = ends {
+        return matches!((ends, number(now)), ((Some(least), Some(most)), Some(now)) if (least..=most).contains(&now));
     }
     match place.setting() {
         Some(setting) => setting.is_same(advised, now),

@@ -19,9 +19,11 @@ pub use plan::{Choice, LeftOut, Plan, Planned};
 pub use undo::{Change, Held, is_journal, journal_of, shown};
 
 use crate::facts::{self, Root};
+use mpps_linux::links;
 use mpps_linux::netns::{self, NetNs};
 use mpps_method::tune::{Kind, Profile, Row};
 use mpps_record::facts::{Facts, Reading};
+use std::collections::BTreeSet;
 
 /// Why a file of root's cannot be read.
 const NEEDS_ROOT: &str = "needs root";
@@ -58,16 +60,38 @@ pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInter
     let shown = netns.map(|netns| netns.with_sysfs(|sys| read(Root::with_sysfs(sys))));
     match shown {
         Some(Ok(survey)) => survey,
+        _ if shows_others(&Root::here()) => Err(NoInterface::Hidden),
         _ => read(Root::here()),
     }
 }
 
-/// An interface that is not in this network namespace.
+/// Whether /sys has the interfaces of another network namespace than this one.
+fn shows_others(root: &Root) -> bool {
+    let own = links::list()
+        .ok()
+        .map(|links| links.into_iter().map(|link| link.name));
+    let own = own.map(Iterator::collect::<BTreeSet<String>>);
+    let shown = root.names("/sys/class/net").known().cloned();
+    // bonding puts a file of its own among the interfaces.
+    let shown = shown.map(|names| names.into_iter().filter(|name| name != "bonding_masters"));
+    let shown = shown.map(Iterator::collect::<BTreeSet<String>>);
+    own.zip(shown).is_some_and(|(own, shown)| own != shown)
+}
+
+/// Interfaces that cannot be looked at.
 #[derive(Debug, thiserror::Error)]
-#[error("no interface {name} in this network namespace (give one of: {})", known.join(", "))]
-pub struct NoInterface {
-    name: String,
-    known: Vec<String>,
+pub enum NoInterface {
+    /// It is not in this network namespace.
+    #[error("no interface {name} in this network namespace (give one of: {})", known.join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Only root can make a sysfs that shows those of this network namespace.
+    #[error("/sys shows another network namespace's interfaces (run as root)")]
+    Hidden,
 }
 
 /// One place as it stands.
@@ -79,9 +103,9 @@ pub struct Seen {
     pub now: Reading<String>,
     /// Why it cannot be changed here, where it cannot.
     pub fixed: Option<&'static str>,
-    /// What it should hold; `None` where only words say it.
+    /// What it should hold; `None` where only words say it, or where several values would do.
     pub advised: Option<&'static str>,
-    /// Whether it holds that.
+    /// Whether it holds that, or one of the values that would do.
     pub is_met: Option<bool>,
 }
 
@@ -137,11 +161,7 @@ fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing 
     let (seen, state) = match places(row, machine) {
         Err(why) => (Vec::new(), State::NotHere(why)),
         Ok(places) => {
-            let see = |place: Place| {
-                let is_one = advice.values.len() == 1;
-                let number = if is_one { 0 } else { place.template };
-                machine.see(place, advice.values.get(number).copied())
-            };
+            let see = |place: Place| machine.see(place, advice);
             let seen: Vec<Seen> = places.into_iter().map(see).collect();
             let state = state(&seen);
             (seen, state)
@@ -163,7 +183,8 @@ fn state(seen: &[Seen]) -> State {
         let why = seen.iter().find_map(|one| one.now.why());
         return State::NotHere(why.unwrap_or_default().to_owned());
     }
-    if seen.iter().all(|one| one.advised.is_none()) {
+    let is_judged = |one: &Seen| one.advised.is_none() && one.is_met != Some(true);
+    if seen.iter().all(is_judged) {
         return State::InWords;
     }
     let unmet: Vec<&Seen> = seen
@@ -174,6 +195,8 @@ fn state(seen: &[Seen]) -> State {
     match unmet.as_slice() {
         [] if seen.iter().any(|one| hidden(&one)) => State::NotHere(NEEDS_ROOT.to_owned()),
         [] => State::AsAdvised,
+        // Which of several values a place should get, only a person can say.
+        some if some.iter().all(|one| one.advised.is_none()) => State::InWords,
         some if some.iter().all(|one| one.fixed.is_some()) => {
             State::Fixed(some.iter().find_map(|one| one.fixed).unwrap_or_default())
         }

@@ -38,7 +38,7 @@ fn standing(machine: &Machine, id: &str, profile: Profile) -> Standing {
 
 #[test]
 fn settings_stand_as_the_files_say() {
-    let (_planted, machine) = router("standings");
+    let (planted, machine) = router("standings");
     let state = |id: &str| standing(&machine, id, Profile::Router).state;
     assert_eq!(state("ip_forward"), State::AsAdvised);
     // One of three places holds another value.
@@ -57,6 +57,10 @@ fn settings_stand_as_the_files_say() {
     };
     missing("ct_acct", "connection tracking is not loaded");
     missing("netdev_budget", "this kernel has no such file");
+    let debugfs = "debugfs is not mounted (mount -t debugfs none /sys/kernel/debug)";
+    missing("preempt_mode", debugfs);
+    planted.put("/sys/kernel/debug/sched/features", b"");
+    missing("preempt_mode", "this kernel has no such file");
     missing("gro", "no such interface feature");
     missing("i40e_atr", "no interface of driver i40e");
     // Nothing is as advised while a place of it is hidden.
@@ -98,6 +102,21 @@ fn templates_name_each_place() {
         .map(|one| one.place.name())
         .collect();
     assert_eq!(idle.len(), 2, "{idle:?}");
+}
+
+/// One of several values that would do is as advised; which one to set, only a person can say.
+#[test]
+fn ranges_are_met_but_never_set() {
+    let (planted, machine) = router("ranges");
+    for (now, state) in [("600", State::AsAdvised), ("601", State::InWords)] {
+        planted.put("/proc/sys/net/core/netdev_budget", now.as_bytes());
+        let budget = standing(&machine, "netdev_budget", Profile::Router);
+        assert_eq!(
+            (budget.state, budget.seen[0].advised),
+            (state, None),
+            "{now}"
+        );
+    }
 }
 
 /// What a change would be written by is what was read.
@@ -170,6 +189,10 @@ fn advice_is_compared_by_its_kind() {
     assert!(is_met(&place("ip6_route_max"), ">=1000000", "2147483647"));
     assert!(!is_met(&place("ip6_route_max"), ">=1000000", "4096"));
     assert!(!is_met(&place("ip6_route_max"), ">=1000000", "many"));
+    let backlog = |now| is_met(&place("ip6_route_max"), "1000|5000..30000", now);
+    assert!(backlog("1000") && backlog("5000") && backlog("30000"));
+    assert!(!backlog("1001") && !backlog("4999") && !backlog("30001"));
+    assert!(is_met(&place("ip6_route_max"), "0|>=100", "100"));
     assert!(is_met(&place("cfg_debug"), "n", "absent"));
     assert!(!is_met(&place("cfg_debug"), "n", "y"));
     let words = ["quiet", "nosmt=force", "idle=halt", "idle=poll"].map(str::to_owned);

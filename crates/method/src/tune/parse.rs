@@ -5,11 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A block that cannot be right.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct WrongRow {
+pub struct WrongRow {
     /// Its line in the file, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub why: String,
+}
+
+impl std::fmt::Display for WrongRow {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "tune/settings.toml, line {}: {}", self.line, self.why)
+    }
 }
 
 /// Keys that every block has.
@@ -18,7 +24,7 @@ const NEEDED: [&str; 15] = [
     "effects", "risk", "order", "acts", "bed",
 ];
 /// Keys that a block may have.
-const OPTIONAL: [&str; 13] = [
+const OPTIONAL: [&str; 14] = [
     "router_set",
     "endpoint_set",
     "disrupts",
@@ -26,6 +32,7 @@ const OPTIONAL: [&str; 13] = [
     "needs",
     "driver",
     "firmware",
+    "firmware_set",
     "interacts",
     "cookbook",
     "wrong",
@@ -48,6 +55,8 @@ const ACTS: [&str; 8] = [
 const FRONTS: [&str; 3] = ["cpumap", "napi", "softirq"];
 /// What a template may leave open.
 const PLACEHOLDERS: [&str; 6] = ["if", "rxq", "txq", "cpu", "idle", "irq"];
+/// Advice for an end host that is not said twice.
+const AS_A_ROUTER: &str = "As for a router.";
 /// Characters of an id and of a name, so that a list fits 80 columns.
 const ID_MAX: usize = 26;
 const NAME_MAX: usize = 38;
@@ -156,9 +165,16 @@ fn row(block: Block, ids: &BTreeSet<&str>) -> Result<Row, String> {
     check_bed(&map, ids)?;
     let places = templates(word(&Kind::ALL, "kind", text("kind"))?, text("where"))?;
     let advice = |key: &str| advice(text(key), text(&format!("{key}_set")), places.len());
-    let (router, endpoint) = (advice("router")?, advice("endpoint")?);
+    let router = advice("router")?;
+    let endpoint = match text("endpoint") {
+        AS_A_ROUTER => router.clone(),
+        _ => advice("endpoint")?,
+    };
     if router.words.is_none() && endpoint.words.is_none() {
         return Err("has no advice for anybody".to_owned());
+    }
+    if map.contains_key("firmware") != map.contains_key("firmware_set") {
+        return Err("has one of firmware and firmware_set".to_owned());
     }
     let order: Option<u8> = text("order").parse().ok().filter(|&order| order < 100);
     Ok(Row {
@@ -174,6 +190,7 @@ fn row(block: Block, ids: &BTreeSet<&str>) -> Result<Row, String> {
         needs: text("needs"),
         drivers: listed(text("driver")),
         firmware: text("firmware"),
+        firmware_set: text("firmware_set"),
         cookbook: parts(text("cookbook")),
         wrong: text("wrong"),
         places,
@@ -225,15 +242,27 @@ fn word<T: Copy>(all: &[Word<T>], key: &str, text: &str) -> Result<T, String> {
 }
 
 fn advice(words: &'static str, values: &'static str, places: usize) -> Result<Advice, String> {
-    let values = parts(values);
-    if !values.is_empty() && values.len() != 1 && values.len() != places {
-        return Err(format!("sets {} values in {places} places", values.len()));
+    let accepted = parts(values);
+    if !accepted.is_empty() && accepted.len() != 1 && accepted.len() != places {
+        return Err(format!("sets {} values in {places} places", accepted.len()));
     }
     let words = (words != "-").then_some(words);
-    if words.is_none() && !values.is_empty() {
+    if words.is_none() && !accepted.is_empty() {
         return Err("sets a value without advice in words".to_owned());
     }
-    Ok(Advice { words, values })
+    let is_plain = accepted
+        .iter()
+        .all(|one| !one.contains('|') && !one.contains(".."));
+    let values = if is_plain {
+        accepted.clone()
+    } else {
+        Vec::new()
+    };
+    Ok(Advice {
+        words,
+        values,
+        accepted,
+    })
 }
 
 fn templates(kind: Kind, text: &'static str) -> Result<Vec<Template>, String> {

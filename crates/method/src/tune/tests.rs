@@ -37,7 +37,8 @@ fn planted(line: &str, instead: &str) -> String {
 
 #[test]
 fn the_catalogue_is_right() {
-    let rows = rows(BLOCKS).unwrap_or_else(|error| panic!("{error:?}"));
+    assert_eq!(fault(), None);
+    let rows = rows(BLOCKS).unwrap_or_else(|error| panic!("{error}"));
     assert!(rows.len() >= 162, "{}", rows.len());
     assert_eq!(CATALOGUE.len(), rows.len());
     let groups: BTreeSet<&str> = rows.iter().map(|row| row.group).collect();
@@ -156,6 +157,11 @@ fn wrong_blocks_are_refused() {
             "risk = \"Low.\"\nrisk = \"High.\"",
             "risk stands twice",
         ),
+        (
+            "risk = \"Low.\"",
+            "risk = \"Low.\"\nfirmware = \"Turbo\"",
+            "one of firmware and firmware_set",
+        ),
         ("risk = \"Low.\"", "risk: Low.", "neither [id] nor"),
         ("[rp_filter]", "[RP filter]", "is no id"),
         ("[rp_filter]\n", "", "no [id] before it"),
@@ -170,11 +176,43 @@ fn wrong_blocks_are_refused() {
     }
     let twice = parse(RIGHT.repeat(2)).expect_err("twice");
     assert_eq!(twice.why, "[rp_filter] stands twice");
+    assert_eq!(
+        twice.to_string(),
+        "tune/settings.toml, line 18: [rp_filter] stands twice"
+    );
     assert_eq!(twice.line, RIGHT.lines().count() + 1);
     assert_eq!(
         parse("# nothing\n".to_owned()).expect_err("empty").why,
         "no setting"
     );
+}
+
+#[test]
+fn values_that_would_do_are_apart() {
+    let line = "router_set = \"0\"";
+    let rows = parse(RIGHT.replacen(line, "router_set = \"0|2..4\"", 1)).expect("right");
+    let advice = &rows[0].router;
+    assert_eq!(
+        (advice.values.len(), advice.accepted.as_slice()),
+        (0, ["0|2..4"].as_slice())
+    );
+    let same = parse(RIGHT.replacen("endpoint = \"-\"", "endpoint = \"As for a router.\"", 1));
+    let same = same.expect("right").remove(0);
+    assert_eq!(same.endpoint, same.router);
+}
+
+#[test]
+fn settings_are_found_by_their_places() {
+    let ids = |name| named(name).iter().map(|row| row.id).collect::<Vec<_>>();
+    assert_eq!(ids("rp_filter"), ["rp_filter"]);
+    assert_eq!(ids("net/ipv4/conf/eth0/rp_filter"), ["rp_filter"]);
+    assert_eq!(ids("cpu3/cpufreq/scaling_governor"), ["governor"]);
+    assert_eq!(ids("CONFIG_HZ"), ["cfg_hz"]);
+    // Two settings may be one place, and what only stands for a word is none.
+    assert_eq!(ids("channels/combined"), ["channels", "virtio_queues"]);
+    assert_eq!(ids("24"), [""; 0]);
+    assert_eq!(ids("/"), [""; 0]);
+    assert_eq!(ids("irq_affinit"), [""; 0]);
 }
 
 /// First field of a CSV line; it is in quotes only where it holds a comma.

@@ -24,13 +24,14 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 /// Each line of a block with the word it is shown by, in this order. Advice, places and beds are put into words.
-const SHOWN: [(&str, &str); 16] = [
+const SHOWN: [(&str, &str); 17] = [
     ("what", "what"),
     ("where", "where"),
     ("scope", "scope"),
     ("default", "default"),
     ("router", "router"),
     ("endpoint", "end host"),
+    ("firmware", "firmware"),
     ("effects", "side effects"),
     ("disrupts", "disrupts"),
     ("risk", "risk"),
@@ -72,15 +73,13 @@ pub fn settings(rows: &[&Row]) -> String {
 /// All of one setting.
 #[must_use]
 pub fn setting(row: &Row) -> String {
-    let line = |key: &str| {
-        let found = row.lines.iter().find(|(known, _)| *known == key);
-        found.map_or("", |(_, text)| *text)
-    };
+    let line = |key: &str| row.line(key).unwrap_or_default();
     let mut cells = Vec::new();
     for (key, label) in SHOWN {
         let text = match key {
             "where" => format!("{} {}", line("kind"), line(key)),
             "router" | "endpoint" => with_value(line(key), line(&format!("{key}_set"))),
+            "firmware" if !row.firmware.is_empty() => in_firmware(row),
             "bed" => on_a_bed(row),
             _ => line(key).to_owned(),
         };
@@ -102,14 +101,24 @@ fn with_value(words: &str, value: &str) -> String {
 
 /// Whether it can act on a bed of this program at all.
 fn on_a_bed(row: &Row) -> String {
-    let needs = match row.needs {
-        "" => String::new(),
-        needs => format!("; it needs {needs}"),
-    };
-    match row.fronts.as_slice() {
-        [] => format!("inert{needs}"),
-        fronts => format!("acts on --front {}{needs}", fronts.join(", ")),
+    match (row.fronts.as_slice(), row.needs) {
+        ([], "") => "no effect".to_owned(),
+        ([], needs) => format!("no effect (needs {needs})"),
+        (fronts, "") => format!("with --nic {}", any_of(fronts)),
+        (fronts, needs) => format!("with --nic {}; needs {needs}", any_of(fronts)),
     }
+}
+
+fn any_of(words: &[&str]) -> String {
+    match words {
+        [some @ .., last] if !some.is_empty() => format!("{} or {last}", some.join(", ")),
+        some => some.concat(),
+    }
+}
+
+/// What it is called in the firmware, and what it should be there.
+fn in_firmware(row: &Row) -> String {
+    format!("{}: {}", row.firmware, row.firmware_set)
 }
 
 /// The same rows as JSON: every line of each block.

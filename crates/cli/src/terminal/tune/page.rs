@@ -1,13 +1,16 @@
 //! The advice for this machine as a page in Markdown.
 
-use super::standing::{interfaces, machine, now, whom};
+use super::in_firmware;
+use super::standing::{LOW, interfaces, machine, now, shown, whom};
 use crate::terminal::wrap::wrap;
-use mpps_lab::tune::{Standing, State, Survey};
+use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
 use std::fmt::Write;
 
 /// Columns of the page.
 const WIDTH: usize = 80;
+/// So many places are named one by one.
+const PLACES_MAX: usize = 4;
 
 /// Firmware, kernel configuration, boot line, then settings of the running kernel in their order.
 #[must_use]
@@ -20,7 +23,7 @@ pub fn cookbook(survey: &Survey) -> String {
         machine(survey),
         interfaces(survey)
     );
-    text += "- Marks: [x] this machine is as advised; [ ] it is not, or a person has to judge.\n\
+    text += "- Marks: [x] as advised; [!] differs; [?] decide or look yourself.\n\
              - Measured effect of each setting: not measured yet.\n\n\
              Written by `mpps tune cookbook`, which changed nothing.\n";
     let advised = |one: &&Standing| one.row.advice(profile).words.is_some();
@@ -30,17 +33,9 @@ pub fn cookbook(survey: &Survey) -> String {
         rows.iter().filter(is_kind).copied().collect::<Vec<_>>()
     };
 
-    text += "\n## Firmware\n\nmpps cannot read the firmware. \"Now\" is what the running kernel shows.\n\n";
+    text += "\n## Firmware\n\nmpps cannot read the firmware: look yourself.\n\n";
     for one in rows.iter().filter(|one| !one.row.firmware.is_empty()) {
-        let words = one.row.advice(profile).words.unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "- {}: {} Now: {}. ({})",
-            one.row.firmware,
-            sentence(words),
-            here(one),
-            one.row.id
-        );
+        let _ = writeln!(text, "- {}. ({})", in_firmware(one.row), one.row.id);
     }
 
     let config = of_kind(Kind::Config);
@@ -59,10 +54,11 @@ pub fn cookbook(survey: &Survey) -> String {
         .collect();
     items(&mut text, &running, profile);
 
-    text += "\n## Not on this machine\n\n";
+    text += "\n## Could not be read here\n\n";
     for one in &rows {
         if let (State::NotHere(why), false) = (&one.state, one.row.scope == Scope::Boot) {
-            let _ = writeln!(text, "- {}: {why}", one.row.id);
+            let words = sentence(one.row.advice(profile).words.unwrap_or_default());
+            let _ = writeln!(text, "- {}: {why}. Advice: {words}", one.row.id);
         }
     }
     wrap(&text, WIDTH)
@@ -81,10 +77,10 @@ fn source(config: &[&Standing]) -> String {
 fn items(text: &mut String, some: &[&Standing], profile: Profile) {
     for one in some {
         let row = one.row;
-        let mark = if one.state == State::AsAdvised {
-            'x'
-        } else {
-            ' '
+        let mark = match one.state {
+            State::AsAdvised => 'x',
+            State::Differs | State::Fixed(_) => '!',
+            _ => '?',
         };
         let words = sentence(row.advice(profile).words.unwrap_or_default());
         let _ = writeln!(
@@ -93,14 +89,16 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile) {
             row.id,
             here(one)
         );
-        let places: Vec<&str> = row.places.iter().map(|place| place.text).collect();
-        let _ = writeln!(
-            text,
-            "  - {} ({}). {}",
-            row.name,
-            places.join("; "),
-            row.what
-        );
+        let _ = writeln!(text, "  - {} ({}). {}", row.name, places(one), row.what);
+        for change in changes(one) {
+            let _ = writeln!(text, "  - Change: {change}");
+        }
+        for (label, key) in [("Risk", "risk"), ("Interrupts", "disrupts")] {
+            let said = row.line(key).unwrap_or_default();
+            if !matches!(said, "" | LOW) {
+                let _ = writeln!(text, "  - {label}: {}", sentence(said));
+            }
+        }
         if row.effects != "None." {
             let _ = writeln!(text, "  - Side effects: {}", row.effects);
         }
@@ -108,6 +106,62 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile) {
             let _ = writeln!(text, "  - Published advice that looks wrong: {}", row.wrong);
         }
         let _ = writeln!(text, "  - Source: {}.", row.source);
+    }
+}
+
+/// Names of its places here; as templates where there are many or none.
+fn places(standing: &Standing) -> String {
+    let here = standing.seen.iter().map(|one| one.place.name());
+    if (1..=PLACES_MAX).contains(&here.len()) {
+        return here.collect::<Vec<_>>().join("; ");
+    }
+    let templates = standing.row.places.iter().map(|place| place.text);
+    templates.collect::<Vec<_>>().join("; ")
+}
+
+/// What to change: each place that differs, or a template where many places of it differ in the same way.
+fn changes(standing: &Standing) -> Vec<String> {
+    let mut alike: Vec<(&Seen, &str, &str, usize)> = Vec::new();
+    let count = |seen: &Seen| {
+        let all = standing.seen.iter();
+        let same = all.filter(|one| {
+            (one.place.template, &one.now, one.is_met)
+                == (seen.place.template, &seen.now, seen.is_met)
+        });
+        same.count()
+    };
+    for seen in standing.seen.iter().filter(|one| one.is_met == Some(false)) {
+        let (Some(now), Some(advised)) = (seen.now.known(), seen.advised) else {
+            continue;
+        };
+        let is_known = |(known, had, ..): &(&Seen, &str, &str, usize)| {
+            known.place.template == seen.place.template && *had == now
+        };
+        let many = count(seen);
+        if many <= PLACES_MAX || !alike.iter().any(is_known) {
+            alike.push((seen, now, advised, many));
+        }
+    }
+    let change = |(seen, now, advised, many): (&Seen, &str, &str, usize)| {
+        let place = match (many, standing.row.places.get(seen.place.template)) {
+            (many, Some(template)) if many > PLACES_MAX => {
+                format!("{} ({many} of them)", template.text)
+            }
+            _ => name(seen),
+        };
+        let (now, advised) = (shown(standing, now), shown(standing, advised));
+        let fixed = seen.fixed.map(|why| format!(" ({why})"));
+        let advised = advised.replace(">=", "at least ");
+        format!("{place}: {now} -> {advised}{}", fixed.unwrap_or_default())
+    };
+    alike.into_iter().map(change).collect()
+}
+
+/// A place in full; ethtool's names do not tell the interface.
+fn name(seen: &Seen) -> String {
+    match (&seen.place.interface, seen.place.kind) {
+        (Some(interface), Kind::Ethtool) => format!("{interface} {}", seen.place.name()),
+        _ => seen.place.name(),
     }
 }
 
@@ -125,6 +179,10 @@ fn here(standing: &Standing) -> String {
 }
 
 fn sentence(words: &str) -> String {
-    let end = if words.ends_with(['.', ')']) { "" } else { "." };
+    let end = if words.ends_with('.') || words.ends_with(".)") {
+        ""
+    } else {
+        "."
+    };
     format!("{words}{end}")
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Characters of a value that a table shows; JSON has all of them.
-const VALUE_MAX: usize = 24;
+/// A risk that is not worth a mark.
+pub(super) const LOW: &str = "Low.";
 
 /// What differs first, then what only a person can judge, then what cannot be read.
 #[must_use]
@@ -112,14 +112,20 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
     if some.is_empty() {
         return String::new();
     }
+    let is_risky =
+        |one: &Standing| one.state == State::Differs && one.row.line("risk") != Some(LOW);
     let row = |one: &&Standing| {
-        let now = shortened(&now(one, true));
+        let mark = if is_risky(one) { '!' } else { ' ' };
         let values = one.row.advice(profile).values.join("; ");
-        [format!("  {}", one.row.id), now, shortened(&values)]
+        [format!("{mark} {}", one.row.id), values, now(one, true)]
     };
-    let head = ["  setting", "now", "advised"].map(str::to_owned);
+    let head = ["  setting", "advised", "now"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(some.iter().map(row)).collect();
-    format!("{title} ({})\n{}\n", some.len(), columns(&rows, &[0, 1, 2]))
+    let mut text = format!("{title} ({})\n{}", some.len(), columns(&rows, &[0, 1, 2]));
+    if some.iter().any(|one| is_risky(one)) {
+        text += "! a change has a risk: `mpps tune list ID` says which\n";
+    }
+    text + "\n"
 }
 
 fn advised(title: &str, some: &[&Standing], profile: Profile) -> String {
@@ -207,7 +213,8 @@ pub(super) fn now(standing: &Standing, unmet: bool) -> String {
     }
 }
 
-fn shown(standing: &Standing, value: &str) -> String {
+/// A value as people say it.
+pub(super) fn shown(standing: &Standing, value: &str) -> String {
     let is_boot = standing.seen.iter().any(|one| one.place.kind == Kind::Boot);
     match value {
         "" => "empty",
@@ -250,13 +257,6 @@ fn label(seen: &Seen) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     }
-}
-
-fn shortened(text: &str) -> String {
-    if text.chars().count() <= VALUE_MAX {
-        return text.to_owned();
-    }
-    text.chars().take(VALUE_MAX - 3).collect::<String>() + "..."
 }
 
 /// The same as JSON, with every place.

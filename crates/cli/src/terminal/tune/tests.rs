@@ -32,13 +32,13 @@ fn all_of_a_setting_is_shown() {
         "rp_filter: Reverse path filter\n",
         "net.ipv4.conf.{if}.rp_filter",
         "(value: 0)",
-        "acts on --front cpumap, napi, softirq",
+        "with --nic cpumap, napi or softirq\n",
         "source",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     // What cannot act on a bed says so, and advice that looks wrong is marked.
-    assert!(setting(row("irq_affinity")).contains("inert; it needs a real NIC"));
+    assert!(setting(row("irq_affinity")).contains("no effect (needs a real NIC)"));
     assert!(setting(row("file_max")).contains("looks wrong"));
     assert!(setting(row("tcp_sack")).contains("no advice"));
 }
@@ -51,4 +51,66 @@ fn json_has_every_line_of_a_block() {
     for (key, text) in &row("ring_rx").lines {
         assert_eq!(setting[*key], *text, "{key}");
     }
+}
+
+/// A block may name what a bed has to be given; then there is such an argument.
+#[test]
+fn flags_that_are_needed_exist() {
+    fn longs(command: &clap::Command, all: &mut Vec<String>) {
+        let own = command.get_arguments().filter_map(clap::Arg::get_long);
+        all.extend(own.map(|long| format!("--{long}")));
+        command.get_subcommands().for_each(|verb| longs(verb, all));
+    }
+    let mut known = Vec::new();
+    longs(
+        &<crate::args::Cli as clap::CommandFactory>::command(),
+        &mut known,
+    );
+    for row in CATALOGUE.iter() {
+        for word in format!("--nic {}", row.needs).split(' ') {
+            let is_flag = word.starts_with("--");
+            assert!(
+                !is_flag || known.iter().any(|one| one == word),
+                "{}: {word}",
+                row.id
+            );
+        }
+    }
+}
+
+/// What differs is named by its real place with both values; the risk stands before the side effects.
+#[cfg(feature = "measure")]
+#[test]
+fn a_page_says_what_to_change() {
+    use mpps_lab::tune::State;
+    use mpps_method::tune::Profile;
+    use mpps_record::facts::Reading;
+
+    let lo = ["lo".to_owned()];
+    let mut here = mpps_lab::tune::survey(Profile::Router, &lo).expect("a survey");
+    here.standings.retain(|one| one.row.id == "ip_forward");
+    let one = here.standings.first_mut().expect("a standing");
+    one.state = State::Differs;
+    let place = one.seen.first_mut().expect("a place");
+    (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1"));
+    (place.is_met, place.fixed) = (Some(false), None);
+    let page = cookbook(&here);
+    for wanted in [
+        "- [!] **ip_forward**: ",
+        "  - Change: net.ipv4.ip_forward: 0 -> 1\n",
+    ] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    assert!(at("  - Risk: ") < at("  - Side effects: "), "{page}");
+    assert!(survey(&here).contains("\n! ip_forward "));
+    // Many places that are alike are one line.
+    let one = here.standings.first_mut().expect("a standing");
+    one.seen = vec![one.seen[0].clone(); 5];
+    one.seen
+        .iter_mut()
+        .for_each(|place| place.fixed = Some("read-only here"));
+    let page = cookbook(&here);
+    let wanted = "  - Change: net.ipv4.ip_forward (5 of them): 0 -> 1 (read-only here)\n";
+    assert_eq!(page.matches(wanted).count(), 1, "{page}");
 }
