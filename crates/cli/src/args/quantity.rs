@@ -3,17 +3,17 @@
 use ipnet::IpNet;
 use mpps_method::limits::{Bus, MemoryBandwidth};
 use mpps_method::sweep::{Axis, WhatIf};
-use mpps_method::{LinkSpeed, Rate, Resolution, Span};
+use mpps_method::{FrameLen, LinkSpeed, Rate, Resolution, Span};
 use std::net::IpAddr;
 use std::time::Duration;
 
 /// Shortest trial: below it the set-up of a trial is all there is to see.
 const TRIAL_MIN: Span = Span::from_millis(10);
 /// Longest trial: the receiver keeps a bit for every frame that could come.
+const TRIAL_MAX: Span = Span::from_millis(600_000);
 /// A measurement of less says nothing.
 const BUDGET_MIN: Span = Span::from_millis(2_000);
 const BUDGET_MAX: Span = Span::from_millis(86_400_000);
-const TRIAL_MAX: Span = Span::from_millis(600_000);
 
 /// Longest warm-up before a trial.
 const WARM_UP_MAX: Span = Span::from_millis(60_000);
@@ -184,6 +184,11 @@ pub fn what_if(text: &str) -> Result<WhatIf, String> {
         if place == 0 {
             return Err(format!("{name}=0: give a place above 0"));
         }
+        let length = u16::try_from(place).ok().and_then(FrameLen::new);
+        if axis == Axis::Frame && length.is_none() {
+            let (least, most) = (FrameLen::MIN.octets(), FrameLen::MAX.octets());
+            return Err(format!("{name}={value}: give {least} to {most} octets"));
+        }
         asked.places.push((axis, place as f64));
     }
     Ok(asked)
@@ -281,6 +286,8 @@ mod tests {
             "freq=x",
             "cores=0",
             "cores=1,cores=2",
+            "frame=1",
+            "frame=9217",
             "ram=8",
         ] {
             assert!(what_if(text).is_err(), "{text}");
