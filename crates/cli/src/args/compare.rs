@@ -5,6 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 #[cfg(feature = "measure")]
 use {
+    super::measuring::on_own_bed,
     super::quantity::budget,
     super::refusal::one_line,
     super::{Cli, OutputArgs, PlaceArgs, SentArgs},
@@ -74,13 +75,7 @@ pub struct CompareArgs {
 #[derive(Args, Debug)]
 #[command(
     after_long_help = EXAMPLES,
-    mut_arg("kept_bed", |arg| arg.hide(true)),
-    mut_arg("external", |arg| arg.hide(true)),
-    mut_arg("dut_address", |arg| arg.hide(true)),
-    mut_arg("dut_mac", |arg| arg.hide(true)),
-    mut_arg("out_address", |arg| arg.hide(true)),
-    mut_arg("in_address", |arg| arg.hide(true)),
-    mut_arg("frame", |arg| arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"))
+    mut_args(on_own_bed)
 )]
 pub struct CompareArgs {
     /// Two records instead, and what is asked of the difference.

@@ -2,7 +2,7 @@
 
 use super::simulate::simulated;
 use super::{DestinationArgs, PortArgs, SetUpArgs, TrafficArgs};
-use clap::Args;
+use clap::{Arg, Args};
 use mpps_method::simulate::Properties;
 use std::path::PathBuf;
 
@@ -27,6 +27,17 @@ pub struct BedChoiceArgs {
     /// The bed it raises for itself.
     #[command(flatten)]
     pub set_up: SetUpArgs,
+}
+
+/// The flags of a verb that raises a bed of its own for one frame size.
+pub fn on_own_bed(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "kept_bed" | "external" | "dut_address" | "dut_mac" | "out_address" | "in_address" => {
+            arg.hide(true)
+        }
+        "frame" => arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"),
+        _ => arg,
+    }
 }
 
 /// The bed, and the tester's ports on it.

@@ -1,6 +1,7 @@
 //! `mpps tune measure`.
 
 use super::compare::share;
+use super::measuring::on_own_bed;
 use super::quantity::budget;
 use super::tune::names;
 use super::{OutputArgs, PlaceArgs, SentArgs};
@@ -17,13 +18,7 @@ const EXAMPLES: &str = "Examples:\n  \
 #[derive(Args, Debug)]
 #[command(
     after_long_help = EXAMPLES,
-    mut_arg("kept_bed", |arg| arg.hide(true)),
-    mut_arg("external", |arg| arg.hide(true)),
-    mut_arg("dut_address", |arg| arg.hide(true)),
-    mut_arg("dut_mac", |arg| arg.hide(true)),
-    mut_arg("out_address", |arg| arg.hide(true)),
-    mut_arg("in_address", |arg| arg.hide(true)),
-    mut_arg("frame", |arg| arg.help("Frame size, octets with FCS, or one mix [default: 64; -6: 78]"))
+    mut_args(on_own_bed)
 )]
 pub struct MeasureSettingsArgs {
     /// Only these settings (mpps tune list has them all) [default: all that can act on the bed]
