@@ -3,9 +3,9 @@
 use crate::answer::{Answer, Answers, Doubted};
 use crate::result::Doubt;
 use crate::{
-    BurstLine, CalibrationLine, ComparisonLine, CurveLine, EffectsLine, EndLine, LatencyLine,
-    LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine, ResultLine, RunLine,
-    SCHEMA, SweepLine, TrialLine,
+    BurstLine, CalibrationLine, CampaignLine, CellLine, ComparisonLine, CurveLine, EffectsLine,
+    EndLine, LatencyLine, LoadLine, OverloadLine, PointLine, ProfileLine, RecoveryLine, ResetLine,
+    ResultLine, RunLine, SCHEMA, SweepLine, TrialLine,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -179,6 +179,10 @@ kinds! { $
     /// `mpps calibrate`: one a planted fault.
     Calibration(CalibrationLine) "calibration" calibrations: Vec
         answers "calibrate" |line| (line.fault.as_str().into(), &[]), adds |_, _| {};
+    /// `mpps campaign run`: first, in place of the line of a run.
+    Campaign(CampaignLine) "campaign" campaign: Option;
+    /// `mpps campaign run`: after each cell.
+    Cell(CellLine) "cell" cells: Vec;
     /// Last.
     End(EndLine) "end" end: Option;
 }

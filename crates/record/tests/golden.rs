@@ -145,6 +145,8 @@ fn written(run: &str, line: &Line) -> String {
         Line::Load(body) => text(run, &**body),
         Line::Comparison(body) => text(run, &**body),
         Line::Calibration(body) => text(run, &**body),
+        Line::Campaign(body) => text(run, &**body),
+        Line::Cell(body) => text(run, &**body),
         Line::End(body) => text(run, &**body),
     }
 }

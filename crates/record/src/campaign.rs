@@ -1,0 +1,112 @@
+//! A campaign: cells of a plan, each a run of its own in the same file, and what came of the claims that they test.
+
+use crate::kind::Other;
+use serde::{Deserialize, Serialize};
+
+/// What a campaign runs: first of its lines (`mpps campaign run`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CampaignLine {
+    /// Name of the plan.
+    pub name: String,
+    /// What it is about, in a sentence.
+    pub title: String,
+    /// The published work that it repeats, where it repeats one.
+    pub source: Option<String>,
+    /// SHA-256 of the plan's file: another plan cannot go on with this record.
+    pub plan_sha256: String,
+    /// Whether its short form was asked for.
+    pub quick: bool,
+    /// Its cells.
+    pub cells: u32,
+    /// When it began.
+    pub begun_utc: String,
+    /// Version of the program.
+    pub tool_version: String,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// A cell, after its run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CellLine {
+    /// Its id in the plan.
+    pub cell: String,
+    /// What it is, in words.
+    pub title: String,
+    /// Verb and flags as `mpps` was called; empty where it was not run.
+    pub arguments: Vec<String>,
+    /// Name of its run, whose lines are in the same file.
+    pub measured_run: Option<String>,
+    /// Exit code of that run.
+    pub exit_code: Option<u8>,
+    /// How long it took.
+    pub took_ns: u64,
+    /// Why it was not run.
+    pub not_run: Option<String>,
+    /// Published figures of the same scenario.
+    pub published: Vec<Published>,
+    /// The claim that it tests.
+    pub claim: Option<Statement>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub other: Other,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Published {
+    /// Frame size in octets, FCS included, or the name of a mix.
+    pub frame: String,
+    /// The rate.
+    pub frames_per_s: f64,
+    /// Section or table, and what else it was measured with.
+    pub told: String,
+}
+
+/// A claim of a published work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Statement {
+    /// Its id.
+    pub id: String,
+    /// What it states.
+    pub statement: String,
+    /// The published effect.
+    pub published: String,
+    /// What is looked at, and where it has to lie for the claim to hold; missing where it cannot be tested here.
+    pub check: Option<Check>,
+}
+
+/// What a claim's run is held against.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Check {
+    /// What is looked at.
+    pub of: Looked,
+    /// Least value with which the claim holds; none: there is no lower bound.
+    pub least: Option<f64>,
+    /// Greatest value with which the claim holds; none: there is no upper bound.
+    pub most: Option<f64>,
+}
+
+/// A number of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Looked {
+    /// `mpps compare`: change of frames/s of its last variant against the first, as a share.
+    #[default]
+    RateChange,
+    /// `mpps throughput`: the smallest maximum forwarding rate of its frame sizes divided by the greatest.
+    RateEvenness,
+    /// `mpps explain --sweep`: cost of this stage at the last point divided by that at the first.
+    StageGrowth(String),
+    /// `mpps explain`: share of this cause in the cost of a frame for the router.
+    CauseShare(String),
+    /// Any run with a table: octets of the FIB for each route.
+    FibOctetsPerRoute,
+}
