@@ -17,7 +17,7 @@ pub struct CampaignLine {
     pub plan_sha256: String,
     /// Whether its short form was asked for.
     pub quick: bool,
-    /// Its cells.
+    /// How many cells its plan has.
     pub cells: u32,
     /// When it began.
     pub begun_utc: String,
@@ -77,8 +77,11 @@ pub struct Statement {
     pub statement: String,
     /// The published effect.
     pub published: String,
-    /// What is looked at, and where it has to lie for the claim to hold; missing where it cannot be tested here.
+    /// What is looked at, and where it has to lie for the claim to hold; null where it is not tested.
     pub check: Option<Check>,
+    /// Why it is true on this bed, however the router is built. Then it is not tested.
+    #[serde(default)]
+    pub by_construction: Option<String>,
 }
 
 /// What a claim's run is held against.

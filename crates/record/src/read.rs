@@ -90,7 +90,7 @@ pub fn read(mut reader: impl BufRead) -> io::Result<Records> {
         }
     }
     for run in &records.runs {
-        if run.begin.is_none() {
+        if run.begin.is_none() && run.campaign.is_none() {
             records.problems.push(Problem {
                 what: What::NoFirst(run.name.clone()),
                 lines: Vec::new(),

@@ -1,10 +1,11 @@
 //! Lines of latency, back-to-back, recovery and explain are read back as they were written.
 
 use mpps_record::{
-    Body, BurstLine, BurstSearch, BurstSum, EffectsLine, FoldedStack, Histogram, Interval,
-    LatencyLine, LatencyLoad, LatencyTimes, ManagementPath, MemoryLatency, Other, OverloadLine,
-    OverloadSecond, PartCost, PathLatency, ProfileLine, ProfiledLoad, Recovered, RecoveryLine,
-    RecoveryTrial, Run, SettingEffect, SweepLine, SweepPoint, Verdict, read, to_line,
+    Body, BurstLine, BurstSearch, BurstSum, CampaignLine, CellLine, Check, EffectsLine,
+    FoldedStack, Histogram, Interval, LatencyLine, LatencyLoad, LatencyTimes, Looked,
+    ManagementPath, MemoryLatency, Other, OverloadLine, OverloadSecond, PartCost, PathLatency,
+    ProfileLine, ProfiledLoad, Recovered, RecoveryLine, RecoveryTrial, Run, SettingEffect,
+    Statement, SweepLine, SweepPoint, Verdict, read, to_line,
 };
 
 fn read_back<T: Body>(line: &T) -> Run {
@@ -189,4 +190,35 @@ fn a_profile_is_read_back() {
         ..ProfileLine::default()
     };
     assert_eq!(read_back(&line).profiles, [line]);
+}
+
+/// It has no line of kind "run" of its own, and lacks nothing.
+#[test]
+fn a_campaign_is_read_back() {
+    let line = CampaignLine {
+        name: "thesis-2015".to_owned(),
+        cells: 2,
+        ..CampaignLine::default()
+    };
+    let claim = Statement {
+        id: "routing-grows".to_owned(),
+        check: Some(Check {
+            of: Looked::StageGrowth("routing".to_owned()),
+            least: Some(1.2),
+            most: None,
+        }),
+        ..Statement::default()
+    };
+    let cell = CellLine {
+        cell: "6.4".to_owned(),
+        measured_run: Some("another-run".to_owned()),
+        claim: Some(claim),
+        ..CellLine::default()
+    };
+    let mut text = to_line("campaign-run", &line).expect("a line");
+    text.extend(to_line("campaign-run", &cell).expect("a line"));
+    let records = read(&text[..]).expect("from memory");
+    assert_eq!(records.problems, []);
+    assert_eq!(records.runs[0].campaign, Some(line));
+    assert_eq!(records.runs[0].cells, [cell]);
 }
