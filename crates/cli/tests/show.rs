@@ -70,6 +70,8 @@ fn golden_records_are_shown_as_committed() {
         ("bed.jsonl", vec![], "show-bed.txt"),
         ("bed.jsonl", vec!["-v"], "show-bed-verbose.txt"),
         ("bed.jsonl", vec!["--json"], "show-bed.json"),
+        ("campaign.jsonl", vec![], "show-campaign.txt"),
+        ("campaign.jsonl", vec!["--json"], "show-campaign.json"),
     ] {
         let mut command = mpps(&["show", record]);
         command.current_dir(here.join("../record/tests/golden"));
@@ -162,4 +164,24 @@ fn a_damaged_record_is_shown_as_far_as_it_can_be_read() {
         let json = show(&path, "--json");
         assert_eq!(json.code, Some(0), "{json:?}");
     }
+}
+
+/// Its cells are rows; each can be shown as its own verb shows it.
+#[test]
+fn a_cell_of_a_campaign_is_shown_by_its_id() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden");
+    let record = golden.join("campaign.jsonl");
+    let campaign = show(&record, "");
+    assert!(campaign.stdout.contains("6.3.6: NAT MASQUERADE"));
+    assert!(!campaign.stdout.contains("Tester and router"));
+    let cell = show(&record, "--run 6.3.6");
+    assert_eq!(cell.code, Some(0), "{cell:?}");
+    assert!(cell.stdout.contains("\nnat: 516 ns more a frame"));
+    let by_name = show(&record, "--run 20261122T162206Z-0a70");
+    assert_eq!(by_name.stdout, cell.stdout);
+    let all = show(&record, "--verbose");
+    assert!(
+        all.stdout
+            .contains(cell.stdout.lines().next().expect("a title"))
+    );
 }

@@ -15,6 +15,9 @@ pub struct CampaignLine {
     pub source: Option<String>,
     /// SHA-256 of the plan's file: another plan cannot go on with this record.
     pub plan_sha256: String,
+    /// Text of the plan's file.
+    #[serde(default)]
+    pub plan: String,
     /// Whether its short form was asked for.
     pub quick: bool,
     /// How many cells its plan has.
@@ -42,6 +45,9 @@ pub struct CellLine {
     pub measured_run: Option<String>,
     /// Exit code of that run.
     pub exit_code: Option<u8>,
+    /// What it said last, where it measured nothing.
+    #[serde(default)]
+    pub error: Option<String>,
     /// How long it took.
     pub took_ns: u64,
     /// Why it was not run.
@@ -106,7 +112,8 @@ pub enum Looked {
     RateChange,
     /// `mpps throughput`: the smallest maximum forwarding rate of its frame sizes divided by the greatest.
     RateEvenness,
-    /// `mpps explain --sweep`: cost of this stage at the last point divided by that at the first.
+    /// `mpps explain --sweep`: cost of this stage at the greatest place of the axis divided by that at the
+    /// least.
     StageGrowth(String),
     /// `mpps explain`: share of this cause in the cost of a frame for the router.
     CauseShare(String),

@@ -117,6 +117,9 @@ pub struct Routes {
     pub loading_ns: u64,
     /// Time to count them.
     pub counting_ns: u64,
+    /// Size of the kernel's IPv4 trie that holds them; null where it did not say, of IPv6, and in older records.
+    #[serde(default)]
+    pub fib_octets: Option<u64>,
     /// What was not loaded, and why.
     pub left_out: Option<String>,
 }

@@ -9,6 +9,7 @@
 )]
 #![forbid(unsafe_code)]
 
+pub mod campaign;
 mod chart;
 mod csv;
 pub mod doubts;
@@ -36,6 +37,7 @@ mod source;
 pub mod sweep;
 mod table;
 mod trial;
+pub mod verdict;
 
 pub use csv::csv;
 pub use machine::machine_line;

@@ -11,7 +11,7 @@ pub struct ShowRecordArgs {
     /// The record, as --record named it or in its usual place
     #[arg(value_name = "RECORD")]
     pub record: PathBuf,
-    /// One of its runs, by its name; all of them without this
+    /// One of its runs, by its name, or a cell of a campaign by its id; without this all of them, or the campaign
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
     /// Predict what a frame would cost elsewhere, from this record of `mpps explain` alone: with another clock

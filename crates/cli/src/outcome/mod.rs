@@ -2,6 +2,7 @@
 //! record that is read again are shown by the same functions.
 
 mod calibration;
+pub mod campaign;
 mod comparison;
 mod fib_scale;
 mod fixed_load;

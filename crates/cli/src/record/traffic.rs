@@ -61,6 +61,7 @@ pub fn routes(
         nexthop_objects: loaded.objects,
         loading_ns: loaded.loading_ns,
         counting_ns: loaded.counting_ns,
+        fib_octets: loaded.fib_octets,
         left_out,
     }
 }

@@ -5,6 +5,7 @@ pub mod bar;
 #[cfg(feature = "measure")]
 mod beds;
 mod calibration;
+mod campaign;
 mod columns;
 mod comparison;
 mod details;
@@ -51,6 +52,7 @@ mod watched;
 mod wrap;
 
 pub use calibration::calibration;
+pub use campaign::{campaign, campaign_ended};
 pub use comparison::{compared_in_words, comparison, comparison_title};
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, in_words};

@@ -7,6 +7,7 @@ use crate::outcome::{self, View};
 use crate::terminal;
 use anyhow::{Result, bail};
 use mpps_record::{Run, read_file};
+use mpps_report::campaign::CampaignRun;
 
 /// Runs the verb.
 ///
@@ -17,8 +18,14 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
     for problem in &records.problems {
         terminal::error(&problem.to_string());
     }
-    let is_wanted = |run: &&Run| args.run.as_ref().is_none_or(|name| *name == run.name);
-    let wanted: Vec<&Run> = records.runs.iter().filter(is_wanted).collect();
+    let all: Vec<&Run> = records.runs.iter().collect();
+    let campaigns = CampaignRun::each(&all);
+    let mut wanted = all.clone();
+    wanted.retain(|run| match &args.run {
+        Some(name) => *name == run.name || is_cell(name, run, &campaigns),
+        // Runs of cells are rows of their campaign.
+        None => args.verbose || campaigns.iter().all(|campaign| !campaign.has(run)),
+    });
     if let (Some(name), true) = (&args.run, wanted.is_empty()) {
         let names: Vec<&str> = records.runs.iter().map(|run| run.name.as_str()).collect();
         let (path, names) = (args.record.display(), names.join(", "));
@@ -32,9 +39,22 @@ pub fn run(args: &ShowRecordArgs) -> Result<Exit> {
         if place > 0 && !args.json {
             terminal::out("\n");
         }
-        show(run, args)?;
+        match campaigns.iter().find(|own| own.run.name == run.name) {
+            Some(campaign) => {
+                let view = View::new(run, &args.record, args.json, args.verbose);
+                outcome::campaign::show(campaign, &view)?;
+                tell_end(run);
+            }
+            None => show(run, args)?,
+        }
     }
     Ok(Exit::Measured)
+}
+
+/// Whether it is the run of a cell of this id.
+fn is_cell(id: &str, run: &Run, campaigns: &[CampaignRun<'_>]) -> bool {
+    let mut cells = campaigns.iter().flat_map(|campaign| &campaign.cells);
+    cells.any(|cell| cell.line.cell == id && cell.line.measured_run.as_ref() == Some(&run.name))
 }
 
 fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
@@ -46,6 +66,13 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         let trials = run.trials.len();
         terminal::error(&format!("run {name}: no result, {trials} trials"));
     }
+    tell_end(run);
+    Ok(())
+}
+
+/// Says how a run ended that did not end as it should.
+fn tell_end(run: &Run) {
+    let name = &run.name;
     match run.end.as_ref().map(|end| &end.error) {
         None => terminal::error(&format!(
             "run {name} has no last line: it was killed, or it is still running"
@@ -53,5 +80,4 @@ fn show(run: &Run, args: &ShowRecordArgs) -> Result<()> {
         Some(Some(error)) => terminal::error(error),
         Some(None) => {}
     }
-    Ok(())
 }

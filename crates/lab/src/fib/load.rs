@@ -54,6 +54,8 @@ pub struct Loaded {
     pub counting_ns: u64,
     /// Kernel memory that was in use after it and not before, octets; others' too.
     pub memory_octets: Option<u64>,
+    /// Size of the IPv4 trie with them, octets; `None` where no IPv4 was loaded.
+    pub fib_octets: Option<u64>,
 }
 
 /// What became of a family.
@@ -184,6 +186,7 @@ fn send_and_count(
     loaded.memory_octets = room::kernel_octets().and_then(grown);
     count::count_back(jobs, table, &mut loaded)?;
     loaded.counting_ns = monotonic_ns() - ended;
+    loaded.fib_octets = loaded.v4.as_ref().and_then(|_| super::stats::trie_octets());
     Ok(loaded)
 }
 

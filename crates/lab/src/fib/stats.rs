@@ -42,6 +42,12 @@ pub fn routes_in_fib(ipv6: bool) -> Option<u64> {
     tries.iter().map(|trie| trie.prefixes).max()
 }
 
+/// Size of this network namespace's IPv4 trie, everybody's routes in it.
+pub(super) fn trie_octets() -> Option<u64> {
+    let tries = routes::trie_stats().ok()?;
+    tries.iter().map(|trie| trie.total_size_kib * 1024).max()
+}
+
 fn lengths(family: Family, table: u32, bits: usize) -> Result<Vec<u64>, FibError> {
     let filter = Filter {
         table: Some(table),

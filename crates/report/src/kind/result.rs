@@ -44,15 +44,21 @@ pub fn at_overload(result: &ResultLine) -> String {
 /// The rate without loss in a cell.
 #[must_use]
 pub fn without_loss(result: &ResultLine) -> String {
+    let rate = lossless(result);
+    rate.map_or("not measured".to_owned(), |(bound, fps)| {
+        format!("{bound}{}", number::grouped(fps))
+    })
+}
+
+/// The rate without loss behind the sign of a bound.
+#[must_use]
+pub fn lossless(result: &ResultLine) -> Option<(&'static str, u64)> {
     let bound = match &result.rate_is {
         Some(RateIs::AtLeast) => "≥ ",
         Some(RateIs::Below) => "< ",
         _ => "",
     };
-    let rate = result.rate_fps;
-    rate.map_or("not measured".to_owned(), |fps| {
-        format!("{bound}{}", number::grouped(fps))
-    })
+    Some((bound, result.rate_fps?))
 }
 
 fn row(result: &Row<'_>) -> Vec<String> {

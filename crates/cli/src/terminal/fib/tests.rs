@@ -53,6 +53,7 @@ fn told(counted: u64) -> RoutesLoaded {
             objects: true,
             loading_ns: 5 * MS,
             counting_ns: 2 * MS,
+            fib_octets: None,
             memory_octets: Some(3 << 20),
         },
     }

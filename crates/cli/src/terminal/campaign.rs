@@ -1,0 +1,154 @@
+//! A campaign: its cells with the published figures beside ours, then its claims; and what is said when it has just ended.
+
+use super::columns::columns;
+use super::machine_line;
+use super::wrap::prose;
+use mpps_record::Interval;
+use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate, State, two_digits};
+use mpps_report::number::Known;
+use mpps_report::verdict::Judged;
+
+const HEAD: [&str; 6] = [
+    "cell",
+    "forwarded/s",
+    "no loss",
+    "published",
+    "ratio",
+    "limited by",
+];
+
+/// All of it.
+#[must_use]
+pub fn campaign(campaign: &CampaignRun<'_>) -> String {
+    let line = campaign.line;
+    let quick = if line.quick { " (short form)" } else { "" };
+    let source = line.source.as_ref().map(|source| format!("{source}\n"));
+    let mut runs = campaign.cells.iter().filter_map(|cell| cell.run);
+    let machine = runs.find_map(|run| run.begin.as_ref()).map(machine_line);
+    let about = format!(
+        "{}: {}{quick}\n{}{}\n{}\n",
+        line.name,
+        line.title,
+        source.unwrap_or_default(),
+        campaign.counted(),
+        machine.unwrap_or_default()
+    );
+    let claims = campaign.claims();
+    let each = claims.iter().map(|claim| format!("- {}\n", claim.told()));
+    let counted = campaign.counted_claims();
+    let heading = counted.map(|counted| format!("\n{counted}\n"));
+    prose(&about)
+        + "\n"
+        + &cells(&campaign.cells)
+        + &prose(&(heading.unwrap_or_default() + &each.collect::<String>()))
+}
+
+/// What a campaign that has just ended came to; the rest is in its record.
+#[must_use]
+pub fn campaign_ended(campaign: &CampaignRun<'_>) -> String {
+    let failed = campaign.cells.iter().filter_map(|cell| {
+        let why = cell.failure()?;
+        let word = match cell.state() {
+            State::NotRun => "not run",
+            State::Disturbed => "disturbed",
+            State::Measured | State::Failed => "failed",
+        };
+        Some([word.to_owned(), format!("{}: {why}", cell.line.cell)])
+    });
+    let told = |judged: &Judged<'_>| {
+        let (verdict, id) = (judged.verdict.to_string(), &judged.claim.id);
+        [verdict, format!("{id}: {}", judged.reason())]
+    };
+    let claims: Vec<_> = campaign.claims().iter().map(told).collect();
+    let counted = campaign.counted_claims();
+    let counted = counted.map(|counted| format!("\n{counted}\n"));
+    let text = format!(
+        "{}\n{}{}{}",
+        campaign.counted(),
+        columns(&failed.collect::<Vec<_>>(), &[0, 1]),
+        counted.unwrap_or_default(),
+        columns(&claims, &[0, 1])
+    );
+    prose(&text)
+}
+
+/// A title for each cell, a row for each of its rates, and what else there is to say of it.
+fn cells(cells: &[MeasuredCell<'_>]) -> String {
+    let rates: Vec<Vec<Rate<'_>>> = cells.iter().map(MeasuredCell::rates).collect();
+    let head = std::iter::once(HEAD.map(str::to_owned));
+    let rows: Vec<_> = head.chain(rates.iter().flatten().map(row)).collect();
+    let table = columns(&rows, &[0, 1, 5]);
+    let mut lines = table.lines();
+    let mut text = format!("{}\n", lines.next().unwrap_or_default());
+    for (cell, rates) in cells.iter().zip(&rates) {
+        text += &prose(&format!("{}: {}\n", cell.line.cell, cell.line.title));
+        let own = lines.by_ref().take(rates.len());
+        text.extend(own.map(|line| format!("{line}\n")));
+        let told = cell.told();
+        text.extend(told.iter().map(|told| prose(&format!("  {told}\n"))));
+    }
+    text
+}
+
+fn row(rate: &Rate<'_>) -> [String; HEAD.len()] {
+    let dash = || "-".to_owned();
+    let short = |fps: f64| Known::three(fps).short();
+    let here = rate.here.map(|here| match rate.is_bound {
+        true => rate.in_words(here, short),
+        false => ranged(here),
+    });
+    let lossless = rate.lossless;
+    let lossless = lossless.map(|(bound, fps)| format!("{bound}{}", short(fps as f64)));
+    let published = rate.published.map(|figure| short(figure.frames_per_s));
+    let ratio = rate.by_published();
+    let ratio = ratio.map(|ratio| rate.in_words(ratio, two_digits));
+    [
+        format!("  {}", rate.frame),
+        here.unwrap_or_else(dash),
+        lossless.unwrap_or_else(dash),
+        published.unwrap_or_else(dash),
+        ratio.unwrap_or_else(dash),
+        rate.limit.clone().unwrap_or_else(dash),
+    ]
+}
+
+/// `1.33M (1.31 to 1.35)`.
+fn ranged(Interval { low, median, high }: Interval<f64>) -> String {
+    let known = Known::new(median, high - low);
+    let [low, high] = [low, high].map(|end| known.with(end).beside(known));
+    format!("{} ({low} to {high})", known.short())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{Run, read_file};
+    use std::path::Path;
+
+    #[test]
+    fn what_ended_fits_a_terminal_and_names_each_claim() {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden");
+        let records = read_file(&golden.join("campaign.jsonl")).expect("a record");
+        assert_eq!(records.problems, []);
+        let all: Vec<&Run> = records.runs.iter().collect();
+        let campaigns = CampaignRun::each(&all);
+        let [campaign] = &campaigns[..] else {
+            panic!("one campaign");
+        };
+        let text = campaign_ended(campaign);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        for wanted in [
+            "5 of 9 cells measured, 1 disturbed, 2 not run, 1 not reached\n",
+            "not run    6.1.5: needs two sockets\n",
+            "disturbed  6.1.4: nothing was measured: all trials were void\n",
+            "\nholds here                 rate-not-bandwidth: 93.1 % of the greatest",
+            "\ndoes not hold here         nat: -45.9 % frames/s",
+            "\ncannot tell                irq-piled: nothing was measured",
+            "\ntrue by construction here  overload-free: ",
+        ] {
+            assert!(text.contains(wanted), "{wanted}: {text}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! A campaign with the runs of its cells, which stand in the same files.
+
+use crate::doubts::Raised;
+use crate::headline::{at_least_forwarded, is_bound};
+use crate::kind::lossless;
+use crate::number;
+use crate::row::Row;
+use crate::sentence;
+use crate::table::Table;
+use crate::verdict::{Judged, Verdict};
+use mpps_record::{
+    CampaignLine, CellLine, ComparisonLine, Interval, LoadLine, ProfileLine, Published, Run,
+};
+
+/// A campaign.
+#[derive(Clone, Debug)]
+pub struct CampaignRun<'a> {
+    /// What it repeats.
+    pub line: &'a CampaignLine,
+    /// Its own run.
+    pub run: &'a Run,
+    /// Its cells, each once, in their order.
+    pub cells: Vec<MeasuredCell<'a>>,
+}
+
+/// A cell with its run.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredCell<'a> {
+    /// What it is.
+    pub line: &'a CellLine,
+    /// Its run; `None` where it was not run, or the files lack it.
+    pub run: Option<&'a Run>,
+}
+
+/// A rate of a cell beside the published one.
+#[derive(Clone, Debug, Default)]
+pub struct Rate<'a> {
+    /// The frame size, as people read it.
+    pub frame: String,
+    /// What was forwarded at most here.
+    pub here: Option<Interval<f64>>,
+    /// Whether that is a bound from below.
+    pub is_bound: bool,
+    /// The rate without loss, behind the sign of a bound.
+    pub lossless: Option<(&'static str, u64)>,
+    /// What limited it.
+    pub limit: Option<String>,
+    /// The published figure.
+    pub published: Option<&'a Published>,
+}
+
+/// What became of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was measured.
+    Measured,
+    /// The machine was too disturbed for all or some of it.
+    Disturbed,
+    /// Its run failed.
+    Failed,
+    /// It was not run.
+    NotRun,
+}
+
+impl<'a> CampaignRun<'a> {
+    /// The campaign of a run, if it is one's; `all` are the runs of its files.
+    #[must_use]
+    pub fn new(run: &'a Run, all: &[&'a Run]) -> Option<Self> {
+        let line = run.campaign.as_ref()?;
+        let named = |name: &String| all.iter().copied().find(|run| run.name == *name);
+        let mut cells: Vec<MeasuredCell<'a>> = Vec::new();
+        for line in &run.cells {
+            let run = line.measured_run.as_ref().and_then(named);
+            let cell = MeasuredCell { line, run };
+            // A cell that was run again counts as its last run.
+            match cells.iter_mut().find(|known| known.line.cell == line.cell) {
+                Some(known) => *known = cell,
+                None => cells.push(cell),
+            }
+        }
+        Some(Self { line, run, cells })
+    }
+
+    /// All campaigns of these runs.
+    #[must_use]
+    pub fn each(all: &[&'a Run]) -> Vec<Self> {
+        let campaigns = all.iter().filter_map(|run| Self::new(run, all));
+        campaigns.collect()
+    }
+
+    /// Whether it is the run of one of its cells, the ones that were run again included.
+    #[must_use]
+    pub fn has(&self, run: &Run) -> bool {
+        let mut cells = self.run.cells.iter();
+        cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
+    }
+
+    /// Its claims.
+    #[must_use]
+    pub fn claims(&self) -> Vec<Judged<'a>> {
+        self.cells.iter().filter_map(Judged::new).collect()
+    }
+
+    /// `7 of 9 cells measured, 1 disturbed, 1 not run`.
+    #[must_use]
+    pub fn counted(&self) -> String {
+        let count = |state: State| {
+            let cells = self.cells.iter();
+            cells.filter(|cell| cell.state() == state).count()
+        };
+        let all = self.line.cells as usize;
+        let missing = all.saturating_sub(self.cells.len());
+        let others = [
+            (count(State::Disturbed), "disturbed"),
+            (count(State::Failed), "failed"),
+            (count(State::NotRun), "not run"),
+            (missing, "not reached"),
+        ];
+        let others = others.into_iter().filter(|(count, _)| *count > 0);
+        let others: String = others
+            .map(|(count, word)| format!(", {count} {word}"))
+            .collect();
+        let cells = number::plural(all.max(self.cells.len()), "cell");
+        format!("{} of {cells} measured{others}", count(State::Measured))
+    }
+
+    /// `5 claims: 3 hold here, 1 does not hold here, 1 cannot be tested here`; `None` without claims.
+    #[must_use]
+    pub fn counted_claims(&self) -> Option<String> {
+        let claims = self.claims();
+        let verdicts = [
+            Verdict::Holds,
+            Verdict::DoesNotHold,
+            Verdict::CannotTell,
+            Verdict::CannotBeTested,
+            Verdict::ByConstruction,
+        ];
+        let counted = verdicts.map(|verdict| {
+            let count = claims.iter().filter(|one| one.verdict == verdict).count();
+            (count, verdict)
+        });
+        let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+        let counted: Vec<String> = counted
+            .map(|(count, verdict)| format!("{count} {verdict}"))
+            .collect();
+        let all = number::plural(claims.len(), "claim");
+        (!claims.is_empty()).then(|| format!("{all}: {}", counted.join(", ")))
+    }
+
+    /// A row for each rate of each cell, and one for each cell without any.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let columns = "cell;what;frame;maximum forwarding here, frames/s;interval;published, frames/s;here by published;\
+                       without loss, frames/s;limited by;told";
+        Table::new(columns, self.cells.iter().flat_map(MeasuredCell::rows))
+    }
+
+    /// A row for each claim.
+    #[must_use]
+    pub fn claims_table(&self) -> Table {
+        let row = |judged: Judged<'_>| {
+            vec![
+                judged.claim.id.clone(),
+                judged.claim.statement.clone(),
+                judged.claim.published.clone(),
+                judged.verdict.to_string(),
+                judged.reason(),
+                judged.cell.to_owned(),
+            ]
+        };
+        let columns = "claim;statement;published;verdict;why;cell";
+        Table::new(columns, self.claims().into_iter().map(row))
+    }
+}
+
+impl<'a> MeasuredCell<'a> {
+    /// What became of it.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        match (&self.line.not_run, self.line.exit_code) {
+            (Some(_), _) => State::NotRun,
+            // 1: an expectation was not met, or no load was without loss.
+            (None, Some(0 | 1)) => State::Measured,
+            (None, Some(4)) => State::Disturbed,
+            (None, _) => State::Failed,
+        }
+    }
+
+    /// Why it has no answer, or not all of it.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let ended = self.run.and_then(|run| run.end.as_ref()?.error.clone());
+        let said = self.line.error.clone().or(ended);
+        let said = |or: &str| said.unwrap_or(or.to_owned());
+        match self.state() {
+            State::NotRun => self.line.not_run.clone(),
+            State::Measured => None,
+            State::Disturbed => Some(said("the machine was too disturbed")),
+            State::Failed => Some(said("its run ended early")),
+        }
+    }
+
+    /// The rates of its run by frame size, and published ones without a run.
+    #[must_use]
+    pub fn rates(&self) -> Vec<Rate<'a>> {
+        let published = |frame: &str| {
+            let mut all = self.line.published.iter();
+            all.find(|figure| figure.frame == frame)
+        };
+        let mut rates: Vec<(&str, Rate<'a>)> = Vec::new();
+        if let Some(run) = self.run {
+            let results = run.results.iter().zip(Row::each(&run.results));
+            rates.extend(results.map(|(line, row)| (line.frame.as_str(), of_result(&row))));
+            rates.extend(run.comparisons.iter().map(of_comparison));
+            rates.extend(run.profiles.iter().map(of_profile));
+            rates.extend(run.loads.iter().map(of_load));
+        }
+        for (frame, rate) in &mut rates {
+            rate.published = published(frame);
+        }
+        let is_new = |figure: &&Published| rates.iter().all(|(frame, _)| *frame != figure.frame);
+        let more: Vec<Rate<'a>> = (self.line.published.iter().filter(is_new))
+            .map(|figure| Rate {
+                frame: number::frame(&figure.frame),
+                published: Some(figure),
+                ..Rate::default()
+            })
+            .collect();
+        rates
+            .into_iter()
+            .map(|(_, rate)| rate)
+            .chain(more)
+            .collect()
+    }
+
+    /// What is said beside its rates: why it has none, its answer in sentences, its doubts by name.
+    #[must_use]
+    pub fn told(&self) -> Vec<String> {
+        let mut told: Vec<String> = self.failure().into_iter().collect();
+        if self.state() == State::NotRun {
+            told[0] = format!("not run: {}", told[0]);
+        }
+        if let Some(run) = self.run {
+            if sentence::is_answered(run) {
+                told.extend(sentence::other_answers(run));
+            }
+            let doubts = Raised::of_run(run);
+            let names: Vec<&str> = doubts.iter().map(|one| one.doubt.name.as_str()).collect();
+            if !names.is_empty() {
+                told.push(format!("doubts: {}", names.join(", ")));
+            }
+        }
+        told
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        let dash = || "-".to_owned();
+        let whole = |fps: f64| number::grouped(fps.round() as u64);
+        let mut told = self.told().join("; ");
+        let row = |rate: Rate<'_>| {
+            let here = rate.here.map(|here| rate.in_words(here, whole));
+            let ends = rate.here.filter(|_| !rate.is_bound);
+            let ends = ends.map(|here| [here.low, here.high].map(whole).join(" to "));
+            let published = rate.published.map(|figure| whole(figure.frames_per_s));
+            let ratio = rate
+                .by_published()
+                .map(|ratio| rate.in_words(ratio, two_digits));
+            let lossless =
+                (rate.lossless).map(|(bound, fps)| format!("{bound}{}", number::grouped(fps)));
+            vec![
+                self.line.cell.clone(),
+                self.line.title.clone(),
+                rate.frame,
+                here.unwrap_or_else(dash),
+                ends.unwrap_or_else(dash),
+                published.unwrap_or_else(dash),
+                ratio.unwrap_or_else(dash),
+                lossless.unwrap_or_else(dash),
+                rate.limit.unwrap_or_else(dash),
+                std::mem::take(&mut told),
+            ]
+        };
+        let mut rates = self.rates();
+        if rates.is_empty() {
+            rates.push(Rate {
+                frame: dash(),
+                ..Rate::default()
+            });
+        }
+        rates.into_iter().map(row).collect()
+    }
+}
+
+/// A ratio as a person reads it.
+#[must_use]
+pub fn two_digits(ratio: f64) -> String {
+    format!("{ratio:.2}")
+}
+
+impl Rate<'_> {
+    /// What is forwarded here by what was published.
+    #[must_use]
+    pub fn by_published(&self) -> Option<Interval<f64>> {
+        let (here, published) = (self.here?, self.published?.frames_per_s);
+        (published > 0.0).then(|| Interval {
+            low: here.low / published,
+            median: here.median / published,
+            high: here.high / published,
+        })
+    }
+
+    /// Its median, or the end that it is a bound by.
+    #[must_use]
+    pub fn in_words(&self, of: Interval<f64>, words: impl Fn(f64) -> String) -> String {
+        match self.is_bound {
+            true => format!("≥ {}", words(of.low)),
+            false => words(of.median),
+        }
+    }
+}
+
+fn of_result<'a>(row: &Row<'_>) -> Rate<'a> {
+    let mut here = row.overload.max_forwarding_fps.map(Interval::from);
+    if let (Some(here), Some(least)) = (&mut here, at_least_forwarded(row)) {
+        here.low = least as f64;
+    }
+    Rate {
+        frame: row.name.clone(),
+        here,
+        is_bound: is_bound(row),
+        lossless: lossless(row),
+        limit: Some(row.limit().to_owned()),
+        published: None,
+    }
+}
+
+/// The last variant is what the cell is about.
+fn of_comparison(line: &ComparisonLine) -> (&str, Rate<'_>) {
+    let last = line.variants.last();
+    let name = last.map_or("", |variant| &variant.name);
+    let rate = Rate {
+        frame: format!("{}, {name}", number::frame(&line.frame)),
+        here: last
+            .and_then(|last| last.forwarding_fps)
+            .map(Interval::from),
+        ..Rate::default()
+    };
+    (&line.frame, rate)
+}
+
+fn of_profile(line: &ProfileLine) -> (&str, Rate<'_>) {
+    let rate = Rate {
+        frame: number::frame(&line.frame),
+        here: line.loads.first().map(|load| load.forwarding_fps),
+        limit: line.limited_by.as_ref().map(ToString::to_string),
+        ..Rate::default()
+    };
+    (&line.frame, rate)
+}
+
+/// The range of its trials.
+fn of_load(line: &LoadLine) -> (&str, Rate<'_>) {
+    let trials = line.trials.iter().filter_map(|trial| trial.forwarding_fps);
+    let mut all: Vec<f64> = trials.collect();
+    all.sort_by(f64::total_cmp);
+    let here = all.first().zip(all.last()).map(|(&low, &high)| Interval {
+        low,
+        median: all[all.len() / 2],
+        high,
+    });
+    let rate = Rate {
+        frame: format!("{}, {}", number::frame(&line.frame), line.load),
+        here,
+        ..Rate::default()
+    };
+    (&line.frame, rate)
+}

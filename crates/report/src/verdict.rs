@@ -1,0 +1,329 @@
+//! What becomes of a published claim here: the number that decides it, with its interval, against the claim's bounds.
+
+use crate::campaign::MeasuredCell;
+use crate::headline::is_bound;
+use crate::number;
+use crate::row::Row;
+use mpps_record::{
+    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepLine, SweepPoint,
+};
+use std::fmt;
+
+/// What can be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The whole interval lies between its bounds.
+    Holds,
+    /// The whole interval lies outside.
+    DoesNotHold,
+    /// The interval reaches across a bound, or there is no number.
+    CannotTell,
+    /// It was not tested.
+    CannotBeTested,
+    /// It is true of every such bed.
+    ByConstruction,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Holds => "holds here",
+            Self::DoesNotHold => "does not hold here",
+            Self::CannotTell => "cannot tell",
+            Self::CannotBeTested => "cannot be tested here",
+            Self::ByConstruction => "true by construction here",
+        })
+    }
+}
+
+/// A number that decides, of one frame size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Number {
+    /// The frame size, where the run has several.
+    pub name: Option<String>,
+    /// The number.
+    pub value: Interval<f64>,
+}
+
+/// A claim with what came of it.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// The cell that tests it.
+    pub cell: &'a str,
+    /// The claim.
+    pub claim: &'a Statement,
+    /// What can be said of it.
+    pub verdict: Verdict,
+    /// Why nothing more can be said.
+    pub why: Option<String>,
+    /// The numbers; none where the run has none.
+    pub numbers: Vec<Number>,
+}
+
+impl<'a> Judged<'a> {
+    /// The claim of a cell, if it has one.
+    #[must_use]
+    pub fn new(cell: &MeasuredCell<'a>) -> Option<Self> {
+        let claim = cell.line.claim.as_ref()?;
+        let mut judged = Self {
+            cell: &cell.line.cell,
+            claim,
+            verdict: Verdict::CannotBeTested,
+            why: None,
+            numbers: Vec::new(),
+        };
+        if claim.by_construction.is_some() {
+            judged.verdict = Verdict::ByConstruction;
+            judged.why.clone_from(&claim.by_construction);
+        } else if cell.line.not_run.is_some() {
+            judged.why.clone_from(&cell.line.not_run);
+        } else if let Some(check) = &claim.check {
+            let found = match cell.run {
+                Some(run) => numbers(&check.of, run),
+                None => Err("the file has no run of it".to_owned()),
+            };
+            match found {
+                Ok(numbers) => {
+                    (judged.verdict, judged.why) = decide(check, &numbers);
+                    judged.numbers = numbers;
+                }
+                Err(why) => {
+                    judged.verdict = Verdict::CannotTell;
+                    judged.why = Some(cell.failure().unwrap_or(why));
+                }
+            }
+        } else {
+            judged.why = Some("the plan names no number that decides".to_owned());
+        }
+        Some(judged)
+    }
+
+    /// The number and what it is held against, or why there is no verdict: `-12.1 % frames/s (-13.0 % to -11.2 %); the
+    /// claim holds at -10.0 % or less`.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let check = self.claim.check.as_ref();
+        let number = |check| {
+            let each = self.numbers.iter().map(|number| in_words(check, number));
+            let found = each.collect::<Vec<_>>().join("; ");
+            (!found.is_empty()).then(|| format!("{found}; the claim holds {}", bounds(check)))
+        };
+        let number = check.and_then(number);
+        let parts: Vec<String> = number.into_iter().chain(self.why.clone()).collect();
+        parts.join("; ")
+    }
+
+    /// The same behind the claim and its verdict.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let Statement {
+            id,
+            statement,
+            published,
+            ..
+        } = self.claim;
+        let published = match published.as_str() {
+            "" => String::new(),
+            published => format!(" (published: {published})"),
+        };
+        let (verdict, reason) = (self.verdict, self.reason());
+        format!("{id}: {verdict}: {reason}. The claim: {statement}{published}")
+    }
+}
+
+/// Each number against the bounds. Frame sizes that disagree decide nothing.
+fn decide(check: &Check, numbers: &[Number]) -> (Verdict, Option<String>) {
+    let least = check.least.unwrap_or(f64::NEG_INFINITY);
+    let most = check.most.unwrap_or(f64::INFINITY);
+    let inside = |of: &Interval<f64>| of.low >= least && of.high <= most;
+    let outside = |of: &Interval<f64>| of.high < least || of.low > most;
+    let all = |lies: fn(&Number) -> &Interval<f64>, is: &dyn Fn(&Interval<f64>) -> bool| {
+        numbers.iter().all(|number| is(lies(number)))
+    };
+    let value: fn(&Number) -> &Interval<f64> = |number| &number.value;
+    if all(value, &inside) {
+        (Verdict::Holds, None)
+    } else if all(value, &outside) {
+        (Verdict::DoesNotHold, None)
+    } else if all(value, &|of| inside(of) || outside(of)) {
+        let why = "the frame sizes disagree".to_owned();
+        (Verdict::CannotTell, Some(why))
+    } else {
+        let why = "the interval reaches across a bound".to_owned();
+        (Verdict::CannotTell, Some(why))
+    }
+}
+
+/// The numbers of a run that decide, or why it has none.
+fn numbers(of: &Looked, run: &Run) -> Result<Vec<Number>, String> {
+    let one = |value| vec![Number { name: None, value }];
+    match of {
+        Looked::RateChange => rate_changes(run),
+        Looked::RateEvenness => evenness(&run.results).map(one),
+        Looked::StageGrowth(stage) => {
+            let sweep = run.sweeps.first().ok_or("the run has no sweep")?;
+            growth(sweep, stage).map(one)
+        }
+        Looked::CauseShare(cause) => cause_shares(run, cause),
+        Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
+    }
+}
+
+fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
+    let several = run.comparisons.len() > 1;
+    let each = run.comparisons.iter().map(|line| {
+        let last = line.variants.last();
+        let found = last.and_then(|last| last.difference.as_ref());
+        let value = change(found.ok_or("nothing was compared")?)?;
+        let name = several.then(|| number::frame(&line.frame));
+        Ok(Number { name, value })
+    });
+    some(each, "the run has no comparison")
+}
+
+/// What is undecided stays so, whatever its interval.
+fn change(found: &Difference) -> Result<Interval<f64>, String> {
+    let decided = matches!(found.finding, Finding::Different | Finding::NoDifference);
+    let rate = found.rate_change.filter(|_| decided);
+    rate.ok_or_else(|| found.to_string())
+}
+
+/// All of them, or why there is none.
+fn some(
+    numbers: impl Iterator<Item = Result<Number, String>>,
+    none: &str,
+) -> Result<Vec<Number>, String> {
+    let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+    match numbers.is_empty() {
+        true => Err(none.to_owned()),
+        false => Ok(numbers),
+    }
+}
+
+/// The smallest rate by the greatest; each end takes what is least and most favourable of all intervals.
+fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
+    let rows = Row::each(results);
+    let mut rates = Vec::new();
+    for row in &rows {
+        let rate = row.overload.max_forwarding_fps;
+        let rate = rate.ok_or_else(|| format!("{}: not measured at overload", row.name))?;
+        if is_bound(row) {
+            return Err(format!("{}: the rate is only a bound", row.name));
+        }
+        rates.push(Interval::<f64>::from(rate));
+    }
+    if rates.len() < 2 {
+        return Err("the run has fewer than two frame sizes".to_owned());
+    }
+    let least = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(f64::MAX, f64::min);
+    let most = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(0.0, f64::max);
+    Ok(Interval {
+        low: least(|of| of.low) / most(|of| of.high),
+        median: least(|of| of.median) / most(|of| of.median),
+        high: (least(|of| of.high) / most(|of| of.low)).min(1.0),
+    })
+}
+
+/// The stage at the greatest place of the axis by that at the least. What the machine's speed changed meanwhile widens it.
+fn growth(sweep: &SweepLine, stage: &str) -> Result<Interval<f64>, String> {
+    let cost = |point: &SweepPoint| {
+        let mut stages = point.load.stages.iter();
+        let part = stages.find(|part| part.part == stage);
+        let part = part.ok_or_else(|| format!("a point of the sweep has no stage {stage}"))?;
+        Ok::<_, String>(part.ns)
+    };
+    let points = || sweep.points.iter();
+    let by_place = |one: &&SweepPoint, other: &&SweepPoint| one.value.total_cmp(&other.value);
+    let ends = points().min_by(by_place).zip(points().max_by(by_place));
+    let (first, last) = ends.ok_or("the sweep has no point")?;
+    if first.value >= last.value {
+        return Err("the sweep has one place only".to_owned());
+    }
+    let (first, last) = (cost(first)?, cost(last)?);
+    if first.low <= 0.0 {
+        return Err(format!("the cost of {stage} at the first point may be 0"));
+    }
+    let drift = 1.0 + sweep.drift_ratio.unwrap_or(0.0).abs();
+    Ok(Interval {
+        low: last.low / first.high / drift,
+        median: last.median / first.median,
+        high: last.high / first.low * drift,
+    })
+}
+
+fn cause_shares(run: &Run, cause: &str) -> Result<Vec<Number>, String> {
+    let several = run.profiles.len() > 1;
+    let each = run.profiles.iter().map(|line| {
+        let missing = || line.why.clone().unwrap_or("nothing was sampled".to_owned());
+        let load = line.loads.first().ok_or_else(missing)?;
+        let mut causes = load.causes.iter();
+        let found = causes.find(|part| part.part == cause);
+        let ns = found.ok_or_else(|| format!("the profile has no cause {cause}"))?;
+        let share = |ns: f64| ns / load.router_ns;
+        let Interval { low, median, high } = ns.ns;
+        let [low, median, high] = [low, median, high].map(share);
+        let value = Interval { low, median, high };
+        let name = several.then(|| number::frame(&line.frame));
+        Ok(Number { name, value })
+    });
+    some(each, "the run has no profile")
+}
+
+/// Of the most routes that were loaded.
+fn octets_per_route(run: &Run) -> Result<Interval<f64>, String> {
+    let begun = run.begin.iter().filter_map(|begin| begin.routes.as_ref());
+    let points = run.points.iter().filter_map(|point| point.routes.as_ref());
+    let routes = begun.chain(points).max_by_key(|loaded| loaded.routes);
+    let routes = routes.ok_or("the run loaded no routes")?;
+    let octets = routes.fib_octets.filter(|_| routes.routes > 0);
+    let octets = octets.ok_or("the kernel did not say how large its FIB is")?;
+    let each = octets as f64 / routes.routes as f64;
+    Ok(Interval {
+        low: each,
+        median: each,
+        high: each,
+    })
+}
+
+/// `64 B: -12.1 % frames/s (-13.0 to -11.2 %)`.
+fn in_words(check: &Check, number: &Number) -> String {
+    let Interval { low, median, high } = number.value;
+    let [low, median, high] = [low, median, high].map(|end| value(&check.of, end));
+    let what = match &check.of {
+        Looked::RateChange => " frames/s".to_owned(),
+        Looked::RateEvenness => " of the greatest rate".to_owned(),
+        Looked::StageGrowth(stage) => format!(" times the cost of {stage}"),
+        Looked::CauseShare(cause) => format!(" of a frame's cost in {cause}"),
+        Looked::FibOctetsPerRoute => " octets a route".to_owned(),
+    };
+    let name = number.name.as_ref();
+    let name = name.map_or(String::new(), |name| format!("{name}: "));
+    let ends = match low == high {
+        true => String::new(),
+        false => format!(" ({low} to {high})"),
+    };
+    format!("{name}{median}{what}{ends}")
+}
+
+fn value(of: &Looked, value: f64) -> String {
+    match of {
+        Looked::RateChange => format!("{:+.1} %", value * 100.0),
+        Looked::RateEvenness | Looked::CauseShare(_) => format!("{:.1} %", value * 100.0),
+        Looked::StageGrowth(_) => format!("{value:.2}"),
+        Looked::FibOctetsPerRoute => format!("{value:.0}"),
+    }
+}
+
+/// Where a number has to lie.
+fn bounds(check: &Check) -> String {
+    let words = |end: f64| value(&check.of, end);
+    match (check.least, check.most) {
+        (Some(least), Some(most)) => format!("from {} to {}", words(least), words(most)),
+        (Some(least), None) => format!("at {} or more", words(least)),
+        (None, Some(most)) => format!("at {} or less", words(most)),
+        (None, None) => "whatever it is".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+use super::*;
+use mpps_record::{
+    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, PartCost, ProfileLine,
+    ProfiledLoad, ToldBy, Variant,
+};
+
+fn around(median: f64, half: f64) -> Interval<f64> {
+    Interval {
+        low: median - half,
+        median,
+        high: median + half,
+    }
+}
+
+fn check(of: Looked, least: Option<f64>, most: Option<f64>) -> Option<Check> {
+    Some(Check { of, least, most })
+}
+
+/// A cell with this claim, after a run without failure.
+fn cell(check: Option<Check>) -> CellLine {
+    CellLine {
+        cell: "6.3.3".to_owned(),
+        measured_run: Some("run".to_owned()),
+        exit_code: Some(0),
+        claim: Some(Statement {
+            id: "rp-filter".to_owned(),
+            check,
+            ..Statement::default()
+        }),
+        ..CellLine::default()
+    }
+}
+
+fn judge(line: &CellLine, run: Option<&Run>) -> (Verdict, String) {
+    let judged = Judged::new(&MeasuredCell { line, run }).expect("a claim");
+    (judged.verdict, judged.reason())
+}
+
+fn compared(found: &[Difference]) -> Run {
+    let mut run = Run::new("run");
+    for (difference, frame) in found.iter().zip(["64", "1518"]) {
+        let variant = |difference| Variant {
+            difference,
+            ..Variant::default()
+        };
+        run.comparisons.push(ComparisonLine {
+            frame: frame.to_owned(),
+            variants: vec![variant(None), variant(Some(difference.clone()))],
+            ..ComparisonLine::default()
+        });
+    }
+    run
+}
+
+fn slower(median: f64, half: f64) -> Difference {
+    Difference {
+        finding: Finding::Different,
+        rate_change: Some(around(median, half)),
+        ..Difference::default()
+    }
+}
+
+#[test]
+fn a_change_of_the_rate_is_judged_by_its_interval() {
+    let line = cell(check(Looked::RateChange, None, Some(-0.1)));
+    let of = |found: &[Difference]| judge(&line, Some(&compared(found)));
+    let words = "-12.0 % frames/s (-13.0 % to -11.0 %); the claim holds at -10.0 % or less";
+    assert_eq!(
+        of(&[slower(-0.12, 0.01)]),
+        (Verdict::Holds, words.to_owned())
+    );
+    assert_eq!(of(&[slower(-0.05, 0.01)]).0, Verdict::DoesNotHold);
+    let (verdict, why) = of(&[slower(-0.1, 0.01)]);
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(why.ends_with("reaches across a bound"), "{why}");
+    let (verdict, why) = of(&[slower(-0.12, 0.01), slower(-0.05, 0.01)]);
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(why.contains("1518 B: -5.0 %") && why.contains("disagree"));
+}
+
+#[test]
+fn what_was_not_decided_tells_nothing() {
+    let line = cell(check(Looked::RateChange, None, Some(-0.1)));
+    let undecided = Difference {
+        finding: Finding::NotDecided,
+        ..slower(-0.3, 0.01)
+    };
+    let by_cost = Difference {
+        told_by: ToldBy::Cost,
+        rate_change: None,
+        ..slower(0.0, 0.0)
+    };
+    for (found, word) in [(undecided, "not decided"), (by_cost, "tester ended before")] {
+        let (verdict, why) = judge(&line, Some(&compared(&[found])));
+        assert_eq!(verdict, Verdict::CannotTell);
+        assert!(why.contains(word), "{why}");
+    }
+    assert_eq!(judge(&line, None).0, Verdict::CannotTell);
+    let (verdict, why) = judge(&line, Some(&Run::new("run")));
+    assert_eq!(
+        (verdict, why.as_str()),
+        (Verdict::CannotTell, "the run has no comparison")
+    );
+    // The machine was the reason.
+    let disturbed = CellLine {
+        exit_code: Some(4),
+        ..line
+    };
+    let mut run = Run::new("run");
+    run.end = Some(EndLine {
+        ended_utc: String::new(),
+        exit_code: 4,
+        error: Some("all trials were void".to_owned()),
+        trials: 0,
+        queries: None,
+        route_changes: None,
+        other: Default::default(),
+    });
+    assert_eq!(judge(&disturbed, Some(&run)).1, "all trials were void");
+}
+
+#[test]
+fn a_claim_that_was_not_tested_says_why() {
+    let line = CellLine {
+        not_run: Some("needs two sockets".to_owned()),
+        ..cell(None)
+    };
+    let told = (Verdict::CannotBeTested, "needs two sockets".to_owned());
+    assert_eq!(judge(&line, None), told);
+    let line = cell(None);
+    assert_eq!(judge(&line, None).0, Verdict::CannotBeTested);
+    let mut line = cell(check(Looked::RateChange, None, Some(-0.1)));
+    let claim = line.claim.as_mut().expect("a claim");
+    claim.by_construction = Some("the ring drops at no cost".to_owned());
+    let (verdict, why) = judge(&line, Some(&compared(&[slower(-0.5, 0.01)])));
+    assert_eq!(verdict, Verdict::ByConstruction);
+    assert_eq!(why, "the ring drops at no cost");
+}
+
+fn forwarded(frame: &str, median: u64, half: u64, limit: ForwardingLimit) -> ResultLine {
+    ResultLine {
+        frame: frame.to_owned(),
+        overload: Overload {
+            max_forwarding_fps: Some(Interval {
+                low: median - half,
+                median,
+                high: median + half,
+            }),
+            max_forwarding_limited_by: Some(limit),
+            ..Overload::default()
+        },
+        ..ResultLine::default()
+    }
+}
+
+#[test]
+fn evenness_takes_the_intervals_of_all_rates() {
+    let line = cell(check(Looked::RateEvenness, Some(0.9), None));
+    let of = |small: u64, half: u64, limit: ForwardingLimit| {
+        let mut run = Run::new("run");
+        run.results = vec![
+            forwarded("64", 1_000_000, half, ForwardingLimit::RouterCpu),
+            forwarded("1518", small, half, limit),
+        ];
+        judge(&line, Some(&run))
+    };
+    let (verdict, why) = of(980_000, 10_000, ForwardingLimit::RouterCpu);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!(why.starts_with("98.0 % of the greatest rate (96.0 % to 100.0 %)"));
+    assert_eq!(
+        of(800_000, 10_000, ForwardingLimit::RouterCpu).0,
+        Verdict::DoesNotHold
+    );
+    assert_eq!(
+        of(900_000, 10_000, ForwardingLimit::RouterCpu).0,
+        Verdict::CannotTell
+    );
+    let (verdict, why) = of(980_000, 10_000, ForwardingLimit::Tester);
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert_eq!(why, "1518 B: the rate is only a bound");
+}
+
+fn part(name: &str, ns: Interval<f64>) -> PartCost {
+    PartCost {
+        part: name.to_owned(),
+        ns,
+        ..PartCost::default()
+    }
+}
+
+#[test]
+fn growth_is_from_the_least_place_to_the_greatest() {
+    let line = cell(check(
+        Looked::StageGrowth("routing".to_owned()),
+        Some(1.2),
+        None,
+    ));
+    let drifted = |costs: &[(f64, f64)], drift_ratio: Option<f64>| {
+        let point = |&(value, ns): &(f64, f64)| SweepPoint {
+            value,
+            load: ProfiledLoad {
+                stages: vec![part("routing", around(ns, 5.0))],
+                ..ProfiledLoad::default()
+            },
+            ..SweepPoint::default()
+        };
+        let mut run = Run::new("run");
+        run.sweeps.push(SweepLine {
+            points: costs.iter().map(point).collect(),
+            drift_ratio,
+            ..SweepLine::default()
+        });
+        judge(&line, Some(&run))
+    };
+    // In the order in which they were measured.
+    let of = |costs: &[(f64, f64)]| drifted(costs, None);
+    let sweep = [(10.0, 150.0), (1e6, 300.0), (1.0, 100.0), (10.0, 150.0)];
+    let (verdict, why) = of(&sweep);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!(why.starts_with("3.00 times the cost of routing (2.81 to 3.21)"));
+    assert_eq!(of(&[(1.0, 100.0), (1e6, 101.0)]).0, Verdict::DoesNotHold);
+    // The machine became slower meanwhile.
+    let little = [(1.0, 100.0), (1e6, 150.0)];
+    assert_eq!(of(&little).0, Verdict::Holds);
+    assert_eq!(drifted(&little, Some(0.3)).0, Verdict::CannotTell);
+    assert_eq!(of(&[(1.0, 100.0)]).1, "the sweep has one place only");
+    assert_eq!(of(&[(1.0, 4.0), (2.0, 9.0)]).0, Verdict::CannotTell);
+}
+
+#[test]
+fn a_share_of_a_cause_is_of_the_routers_cost() {
+    let line = cell(check(
+        Looked::CauseShare("locks".to_owned()),
+        Some(0.05),
+        Some(0.15),
+    ));
+    let of = |ns: f64| {
+        let mut run = Run::new("run");
+        run.profiles.push(ProfileLine {
+            loads: vec![ProfiledLoad {
+                router_ns: 500.0,
+                causes: vec![part("locks", around(ns, 5.0))],
+                ..ProfiledLoad::default()
+            }],
+            ..ProfileLine::default()
+        });
+        judge(&line, Some(&run))
+    };
+    let (verdict, why) = of(50.0);
+    assert_eq!(verdict, Verdict::Holds);
+    assert!(
+        why.ends_with("the claim holds from 5.0 % to 15.0 %"),
+        "{why}"
+    );
+    assert_eq!(of(200.0).0, Verdict::DoesNotHold);
+    assert_eq!(of(75.0).0, Verdict::CannotTell);
+}
