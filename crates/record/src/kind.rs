@@ -197,6 +197,21 @@ impl Run {
             ..Self::default()
         }
     }
+
+    /// When it began, as its first line says.
+    #[must_use]
+    pub fn begun_utc(&self) -> Option<&str> {
+        let begun = self.begin.as_ref().map(|begin| &begin.begun_utc);
+        let campaign = self.campaign.as_ref().map(|line| &line.begun_utc);
+        begun.or(campaign).map(String::as_str)
+    }
+
+    /// The verb that made it.
+    #[must_use]
+    pub fn job(&self) -> Option<&str> {
+        let job = self.begin.as_ref().map(|begin| begin.job.as_str());
+        job.or(self.campaign.as_ref().map(|_| "campaign"))
+    }
 }
 
 /// What a run keeps lines of a kind in.

@@ -9,7 +9,8 @@ use crate::sentence;
 use crate::table::Table;
 use crate::verdict::{Judged, Verdict};
 use mpps_record::{
-    CampaignLine, CellLine, ComparisonLine, Interval, LoadLine, ProfileLine, Published, Run,
+    CampaignLine, CellLine, ComparisonLine, Interval, LoadLine, ProfileLine, Published, ResultLine,
+    Run,
 };
 
 /// A campaign.
@@ -35,7 +36,9 @@ pub struct MeasuredCell<'a> {
 /// A rate of a cell beside the published one.
 #[derive(Clone, Debug, Default)]
 pub struct Rate<'a> {
-    /// The frame size, as people read it.
+    /// The frame size, as records have it.
+    pub size: &'a str,
+    /// The same as people read it, with what else the rate is of.
     pub frame: String,
     /// What was forwarded at most here.
     pub here: Option<Interval<f64>>,
@@ -207,30 +210,27 @@ impl<'a> MeasuredCell<'a> {
             let mut all = self.line.published.iter();
             all.find(|figure| figure.frame == frame)
         };
-        let mut rates: Vec<(&str, Rate<'a>)> = Vec::new();
+        let mut rates: Vec<Rate<'a>> = Vec::new();
         if let Some(run) = self.run {
             let results = run.results.iter().zip(Row::each(&run.results));
-            rates.extend(results.map(|(line, row)| (line.frame.as_str(), of_result(&row))));
+            rates.extend(results.map(|(line, row)| of_result(line, &row)));
             rates.extend(run.comparisons.iter().map(of_comparison));
             rates.extend(run.profiles.iter().map(of_profile));
             rates.extend(run.loads.iter().map(of_load));
         }
-        for (frame, rate) in &mut rates {
-            rate.published = published(frame);
+        for rate in &mut rates {
+            rate.published = published(rate.size);
         }
-        let is_new = |figure: &&Published| rates.iter().all(|(frame, _)| *frame != figure.frame);
+        let is_new = |figure: &&Published| rates.iter().all(|rate| rate.size != figure.frame);
         let more: Vec<Rate<'a>> = (self.line.published.iter().filter(is_new))
             .map(|figure| Rate {
+                size: &figure.frame,
                 frame: number::frame(&figure.frame),
                 published: Some(figure),
                 ..Rate::default()
             })
             .collect();
-        rates
-            .into_iter()
-            .map(|(_, rate)| rate)
-            .chain(more)
-            .collect()
+        rates.into_iter().chain(more).collect()
     }
 
     /// What is said beside its rates: why it has none, its answer in sentences, its doubts by name.
@@ -242,7 +242,12 @@ impl<'a> MeasuredCell<'a> {
         }
         if let Some(run) = self.run {
             if sentence::is_answered(run) {
-                told.extend(sentence::other_answers(run));
+                let answers = sentence::other_answers(run);
+                told.extend(
+                    answers
+                        .iter()
+                        .map(|told| told.trim_end_matches('.').to_owned()),
+                );
             }
             let doubts = Raised::of_run(run);
             let names: Vec<&str> = doubts.iter().map(|one| one.doubt.name.as_str()).collect();
@@ -319,12 +324,13 @@ impl Rate<'_> {
     }
 }
 
-fn of_result<'a>(row: &Row<'_>) -> Rate<'a> {
+fn of_result<'a>(line: &'a ResultLine, row: &Row<'_>) -> Rate<'a> {
     let mut here = row.overload.max_forwarding_fps.map(Interval::from);
     if let (Some(here), Some(least)) = (&mut here, at_least_forwarded(row)) {
         here.low = least as f64;
     }
     Rate {
+        size: &line.frame,
         frame: row.name.clone(),
         here,
         is_bound: is_bound(row),
@@ -335,31 +341,31 @@ fn of_result<'a>(row: &Row<'_>) -> Rate<'a> {
 }
 
 /// The last variant is what the cell is about.
-fn of_comparison(line: &ComparisonLine) -> (&str, Rate<'_>) {
+fn of_comparison(line: &ComparisonLine) -> Rate<'_> {
     let last = line.variants.last();
     let name = last.map_or("", |variant| &variant.name);
-    let rate = Rate {
+    Rate {
+        size: &line.frame,
         frame: format!("{}, {name}", number::frame(&line.frame)),
         here: last
             .and_then(|last| last.forwarding_fps)
             .map(Interval::from),
         ..Rate::default()
-    };
-    (&line.frame, rate)
+    }
 }
 
-fn of_profile(line: &ProfileLine) -> (&str, Rate<'_>) {
-    let rate = Rate {
+fn of_profile(line: &ProfileLine) -> Rate<'_> {
+    Rate {
+        size: &line.frame,
         frame: number::frame(&line.frame),
         here: line.loads.first().map(|load| load.forwarding_fps),
         limit: line.limited_by.as_ref().map(ToString::to_string),
         ..Rate::default()
-    };
-    (&line.frame, rate)
+    }
 }
 
 /// The range of its trials.
-fn of_load(line: &LoadLine) -> (&str, Rate<'_>) {
+fn of_load(line: &LoadLine) -> Rate<'_> {
     let trials = line.trials.iter().filter_map(|trial| trial.forwarding_fps);
     let mut all: Vec<f64> = trials.collect();
     all.sort_by(f64::total_cmp);
@@ -368,10 +374,10 @@ fn of_load(line: &LoadLine) -> (&str, Rate<'_>) {
         median: all[all.len() / 2],
         high,
     });
-    let rate = Rate {
+    Rate {
+        size: &line.frame,
         frame: format!("{}, {}", number::frame(&line.frame), line.load),
         here,
         ..Rate::default()
-    };
-    (&line.frame, rate)
+    }
 }

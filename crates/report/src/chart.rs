@@ -2,6 +2,7 @@
 //!
 //! Colours are classes, so that the style sheet gives dark pages others. Each series has a mark of its own too.
 
+mod lying;
 mod parts;
 mod picture;
 
@@ -43,6 +44,8 @@ pub struct Chart {
     y: Axis,
     /// The first is at the back.
     series: Vec<Series>,
+    /// Of a chart that lies on its side: the height of a row. Its x axis has names, which stand below each other.
+    row: Option<f64>,
 }
 
 impl Chart {
@@ -63,7 +66,15 @@ impl Chart {
             x,
             y,
             series,
+            row: None,
         })
+    }
+
+    /// On its side, with rows as high as this: many names have room below each other.
+    #[must_use]
+    pub fn lying(self, row: f64) -> Self {
+        let row = Some(row);
+        Self { row, ..self }
     }
 
     /// The figure: heading, legend, drawing, a line for the value pointed at, table.
@@ -76,7 +87,10 @@ impl Chart {
                     span.note { (self.note) }
                     (self.legend())
                 }
-                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) { (self.drawing()) }
+                @match self.row {
+                    Some(row) => (self.figure_lying(row)),
+                    None => svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.title) { (self.drawing()) },
+                }
                 output aria-live="polite" {}
                 (self.table())
             }

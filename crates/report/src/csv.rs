@@ -1,10 +1,12 @@
 //! One row a trial, then one row for each member of every line of results (RFC 4180). A cell is empty where its value
 //! was not read, or where the row has no such value.
 
+use crate::campaign::CampaignRun;
 use crate::members;
 use crate::source::Gathered;
 use crate::trial::Figures;
-use mpps_record::{Answers, Body, Run, TrialLine};
+use mpps_record::{Body, CellLine, Run, TrialLine};
+use serde_json::{Value, json};
 
 /// Cells of every row.
 type RunColumn = (&'static str, fn(&str, &Run) -> String);
@@ -15,14 +17,8 @@ const OF_RUN: [RunColumn; 5] = [
     ("file", |file, _| file.to_owned()),
     ("run", |_, run| run.name.clone()),
     ("schema", |_, run| run.schema.to_string()),
-    ("begun_utc", |_, run| {
-        let begin = run.begin.as_ref();
-        begin.map_or(String::new(), |begin| begin.begun_utc.clone())
-    }),
-    ("job", |_, run| {
-        let begin = run.begin.as_ref();
-        begin.map_or(String::new(), |begin| begin.job.clone())
-    }),
+    ("begun_utc", |_, run| known(run.begun_utc())),
+    ("job", |_, run| known(run.job())),
 ];
 const OF_TRIAL: [TrialColumn; 25] = [
     ("trial", |trial, _| trial.trial.to_string()),
@@ -68,6 +64,8 @@ pub fn csv(all: &Gathered) -> String {
     let names = (OF_RUN.map(|(name, _)| name).into_iter())
         .chain(OF_TRIAL.map(|(name, _)| name))
         .chain(OF_MEMBER);
+    let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
+    let campaigns = CampaignRun::each(&runs);
     let mut rows = Rows(String::new());
     rows.add(names.map(str::to_owned));
     for (file, run) in &all.runs {
@@ -79,7 +77,16 @@ pub fn csv(all: &Gathered) -> String {
             rows.add(of_run.iter().cloned().chain(cells).chain(of_member));
         }
         for lines in run.answers() {
-            rows.add_members(&of_run, lines);
+            rows.add_members(&of_run, lines.kind(), lines.values());
+        }
+        for campaign in campaigns.iter().filter(|own| own.run.name == run.name) {
+            let cells = campaign.cells.iter().map(|cell| json!(cell.line));
+            rows.add_members(&of_run, CellLine::KIND, cells.collect());
+            let verdicts = campaign.claims().into_iter().map(|judged| {
+                let (verdict, reason) = (judged.verdict.to_string(), judged.reason());
+                json!({ "claim": judged.claim.id, "cell": judged.cell, "verdict": verdict, "reason": reason })
+            });
+            rows.add_members(&of_run, "verdict", verdicts.collect());
         }
     }
     rows.0
@@ -95,8 +102,8 @@ impl Rows {
     }
 
     /// The members of these lines, by the names that a page's tables have too.
-    fn add_members(&mut self, of_run: &[String], lines: &dyn Answers) {
-        for line in lines.values() {
+    fn add_members(&mut self, of_run: &[String], kind: &str, lines: Vec<Value>) {
+        for line in lines {
             let members = members::rows(&line);
             let frame = members.iter().find(|(name, _)| name == FRAME);
             let frame = frame.map_or("", |(_, frame)| frame);
@@ -105,7 +112,7 @@ impl Rows {
                 _ => String::new(),
             });
             for (member, value) in members.iter().filter(|(name, _)| name != FRAME) {
-                let of_member = [lines.kind().to_owned(), member.clone(), value.clone()];
+                let of_member = [kind.to_owned(), member.clone(), value.clone()];
                 let cells = of_run.iter().cloned().chain(of_trial.clone());
                 self.add(cells.chain(of_member));
             }

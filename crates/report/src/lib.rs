@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod campaign;
+mod campaign_page;
 mod chart;
 mod csv;
 pub mod doubts;

@@ -1,5 +1,6 @@
 //! A summary that a person pastes into an issue: the answer, its table, its doubts, the machine.
 
+use crate::campaign::CampaignRun;
 use crate::doubts::Raised;
 use crate::headline::answer;
 use crate::machine::{command, machine_line};
@@ -8,7 +9,7 @@ use crate::row::Row;
 use crate::section::{title, unfinished};
 use crate::sentence;
 use crate::source::Gathered;
-use crate::table;
+use crate::table::{self, Table};
 use mpps_record::Run;
 use std::fmt::Write;
 
@@ -19,10 +20,49 @@ pub fn markdown(all: &Gathered) -> String {
     for problem in &all.problems {
         let _ = writeln!(text, "> {}\n", plain(problem));
     }
+    let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
+    let campaigns = CampaignRun::each(&runs);
     for (file, run) in &all.runs {
-        text += &summary(file, run);
+        // Cells are rows of their campaign.
+        if campaigns.iter().any(|campaign| campaign.has(run)) {
+            continue;
+        }
+        let own = campaigns.iter().find(|own| std::ptr::eq(own.run, run));
+        text += &own.map_or_else(|| summary(file, run), |own| campaign_summary(file, own));
     }
     text
+}
+
+/// What came of a campaign, its claims, its cells.
+fn campaign_summary(file: &str, campaign: &CampaignRun<'_>) -> String {
+    let counted = campaign.counted_claims().into_iter();
+    let told = sentence::other_answers(campaign.run).into_iter();
+    let told = told.chain(counted.map(|counted| counted + "."));
+    let told = told.chain(unfinished(campaign.run));
+    let told: String = told
+        .map(|told| format!("**{}**\n\n", plain(&told)))
+        .collect();
+    let (heading, about) = (plain(&title(campaign.run)), plain(&campaign.line.title));
+    let tables = [campaign.claims_table(), campaign.table()];
+    let tables = tables.iter().filter(|table| !table.rows.is_empty());
+    let tables: String = tables.map(|table| rows(table) + "\n\n").collect();
+    let (run, file) = (plain(&campaign.run.name), plain(file));
+    format!(
+        "## {heading}\n\n{about}.\n\n{told}{tables}Run {run} of {file}, schema {}.\n\n",
+        campaign.run.schema
+    )
+}
+
+/// A table.
+fn rows(table: &Table) -> String {
+    let row = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| plain(cell)).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    let rule = format!("| {} |", vec!["---"; table.head.len()].join(" | "));
+    let rows = table.rows.iter().map(|cells| row(cells));
+    let all: Vec<String> = [row(&table.head), rule].into_iter().chain(rows).collect();
+    all.join("\n")
 }
 
 fn summary(file: &str, run: &Run) -> String {
@@ -48,21 +88,7 @@ fn summary(file: &str, run: &Run) -> String {
         .for_each(|line| say(plain(&line)));
     let parts = parts(run);
     for table in parts.iter().filter_map(|(_, part)| table::results(part)) {
-        let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        let head = table
-            .head
-            .iter()
-            .map(|name| plain(name))
-            .collect::<Vec<_>>();
-        let rule = head.iter().map(|_| "---".to_owned()).collect::<Vec<_>>();
-        let rows = table.rows.iter().map(|cells| {
-            let cells = cells.iter().map(|cell| plain(cell));
-            row(&cells.collect::<Vec<_>>())
-        });
-        say([row(&head), row(&rule), rows.collect()]
-            .concat()
-            .trim_end()
-            .to_owned());
+        say(rows(&table));
     }
     let doubts = Raised::of_run(run);
     if !doubts.is_empty() {

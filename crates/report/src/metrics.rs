@@ -1,5 +1,6 @@
 //! Results as gauges in OpenMetrics' text format, in base units. Prometheus' older format reads it too.
 
+use crate::campaign::CampaignRun;
 use crate::kind::kinds;
 use crate::source::Gathered;
 use mpps_record::{FrameCost, Interval, Run};
@@ -92,6 +93,10 @@ pub fn openmetrics(all: &Gathered) -> String {
             lines.gauges(&mut gauges, &labels, run);
         }
     }
+    let runs: Vec<&Run> = all.runs.iter().map(|(_, run)| run).collect();
+    for campaign in CampaignRun::each(&runs) {
+        of_campaign(&mut gauges, &campaign);
+    }
     let mut text = String::new();
     for (name, (help, samples)) in &gauges.0 {
         let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} gauge\n");
@@ -100,6 +105,40 @@ pub fn openmetrics(all: &Gathered) -> String {
         }
     }
     text + "# EOF\n"
+}
+
+/// Verdicts of its claims, and its rates beside the published ones.
+fn of_campaign(gauges: &mut Gauges, campaign: &CampaignRun<'_>) {
+    for judged in campaign.claims() {
+        let verdict = judged.verdict.to_string();
+        let labels: Labels<'_> = vec![
+            ("run", &campaign.run.name),
+            ("cell", judged.cell),
+            ("claim", &judged.claim.id),
+            ("verdict", &verdict),
+        ];
+        gauges.add(
+            "mpps_claim",
+            "A published claim; always 1.",
+            &labels,
+            Some(1.0),
+        );
+    }
+    let ratio = (
+        "mpps_rate_by_published_ratio",
+        "Maximum forwarding rate here by the published rate; the label reads says whether it is a bound.",
+    );
+    for cell in &campaign.cells {
+        for rate in cell.rates() {
+            let labels: Labels<'_> = vec![
+                ("run", &campaign.run.name),
+                ("cell", &cell.line.cell),
+                ("frame", rate.size),
+                ("reads", reads(rate.is_bound)),
+            ];
+            gauges.add_interval(ratio, &labels, rate.by_published(), 1.0);
+        }
+    }
 }
 
 /// With more of them.

@@ -1,5 +1,7 @@
 //! The page: what is wrong with the files, a summary where there are several runs, a section for each.
 
+use crate::campaign::CampaignRun;
+use crate::campaign_page::campaign_section;
 use crate::chart;
 use crate::flame;
 use crate::kind;
@@ -27,26 +29,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// One page of all runs. It needs no other file and no network.
 #[must_use]
 pub fn page(gathered: Gathered) -> String {
-    let runs = &gathered.runs;
-    let title = match runs.as_slice() {
-        [(_, run)] => crate::section::title(run),
-        _ => number::plural(runs.len(), "run"),
-    };
-    let body = html! {
-        header {
-            h1 { "mpps report" }
-            @if runs.is_empty() { p { "There is no run to show." } }
-            @if !gathered.problems.is_empty() {
-                (problems(&gathered.problems))
-            }
-            @if runs.len() > 1 { (summary(runs)) }
-        }
-        main.alone[runs.len() == 1] {
-            @for (at, (file, run)) in runs.iter().enumerate() {
-                (section(file, run, &id(at), runs.len()))
-            }
-        }
-    };
+    let (title, body) = body(&gathered);
     // The page is copied once more below: its records need not be in memory any longer.
     drop(gathered.runs);
     let files = files(&gathered.files, LARGEST.saturating_sub(body.0.len()));
@@ -68,6 +51,44 @@ pub fn page(gathered: Gathered) -> String {
     .0
 }
 
+/// Title and body. The runs of a campaign's cells stand in its section.
+fn body(gathered: &Gathered) -> (String, Markup) {
+    let all: Vec<&Run> = gathered.runs.iter().map(|(_, run)| run).collect();
+    let campaigns = CampaignRun::each(&all);
+    let is_alone = |run: &Run| campaigns.iter().all(|campaign| !campaign.has(run));
+    let own_section = |at: usize| {
+        let (file, run) = &gathered.runs[at];
+        section(file, run, &id(at), all.len())
+    };
+    let shown: Vec<usize> = (0..all.len()).filter(|at| is_alone(all[*at])).collect();
+    let title = match shown[..] {
+        [at] => crate::section::title(all[at]),
+        _ => number::plural(all.len(), "run"),
+    };
+    let body = html! {
+        header {
+            h1 { "mpps report" }
+            @if all.is_empty() { p { "There is no run to show." } }
+            @if !gathered.problems.is_empty() {
+                (problems(&gathered.problems))
+            }
+            @if shown.len() > 1 { (summary(&all, &shown)) }
+        }
+        main.alone[shown.len() == 1] {
+            @for at in shown {
+                @match campaigns.iter().find(|campaign| std::ptr::eq(campaign.run, all[at])) {
+                    None => (own_section(at)),
+                    Some(campaign) => (campaign_section(&gathered.runs[at].0, campaign, &id(at), |run| {
+                        let at = all.iter().position(|known| std::ptr::eq(*known, run));
+                        at.map_or_else(|| html! {}, own_section)
+                    })),
+                }
+            }
+        }
+    };
+    (title, body)
+}
+
 /// The first problems, and the others folded.
 fn problems(problems: &[String]) -> Markup {
     let (first, rest) = problems.split_at(problems.len().min(PROBLEMS));
@@ -87,21 +108,21 @@ fn id(at: usize) -> String {
 }
 
 /// A row for each result, and one for each run without any.
-fn summary(runs: &[(String, Run)]) -> Markup {
+fn summary(all: &[&Run], shown: &[usize]) -> Markup {
     const COLUMNS: &str = "run;begun;frame;maximum forwarding, frames/s;without loss, frames/s;limited by;gravest doubt";
     html! {
         h2 { "Summary" }
-        @if let Some(words) = differences(runs) { p { (words) } }
+        @if let Some(words) = differences(shown.iter().map(|at| all[*at])) { p { (words) } }
         div.wide { table.sortable {
             thead { tr { @for name in COLUMNS.split(';') { th { (name) } } } }
-            tbody { @for (at, (_, run)) in runs.iter().enumerate() { (rows(run, &id(at))) } }
+            tbody { @for at in shown { (rows(all[*at], &id(*at))) } }
         } }
     }
 }
 
 fn rows(run: &Run, id: &str) -> Markup {
-    let begin = run.begin.as_ref();
-    let begun = begin.map_or("unknown".to_owned(), |begin| moment(&begin.begun_utc));
+    let begun = run.begun_utc();
+    let begun = begun.map_or("unknown".to_owned(), moment);
     let link = html! { a href=(format!("#{id}")) { (run.name) } };
     html! {
         @for result in &Row::each(&run.results) {
@@ -127,10 +148,9 @@ fn rows(run: &Run, id: &str) -> Markup {
 }
 
 /// In which properties the runs differ, because rates are compared only where none differs.
-fn differences(runs: &[(String, Run)]) -> Option<String> {
+fn differences<'a>(runs: impl Iterator<Item = &'a Run>) -> Option<String> {
     let keys: Vec<&Comparability> = runs
-        .iter()
-        .filter_map(|(_, run)| run.begin.as_ref().map(|begin| &begin.comparability))
+        .filter_map(|run| run.begin.as_ref().map(|begin| &begin.comparability))
         .collect();
     let (first, others) = keys.split_first()?;
     let names: BTreeSet<String> = others

@@ -1,6 +1,7 @@
 //! The plots of a run. Each is `None` where the record has nothing to draw.
 
 mod bursts;
+mod campaigns;
 mod comparisons;
 mod curves;
 mod frames;
@@ -12,6 +13,7 @@ mod sweeps;
 mod trials;
 
 pub use bursts::{bursts, recoveries, resets};
+pub use campaigns::{scenarios, settings};
 pub use comparisons::comparisons;
 pub use curves::curves;
 pub use frames::{cost, rates};

@@ -45,9 +45,11 @@ pub fn section(file: &str, run: &Run, id: &str, runs: usize) -> Markup {
 /// `mpps throughput, 2026-11-22 12:23 UTC`.
 #[must_use]
 pub fn title(run: &Run) -> String {
-    match &run.begin {
-        Some(begin) => format!("mpps {}, {}", begin.job, moment(&begin.begun_utc)),
-        None => format!("Run {}", run.name),
+    let campaign = run.campaign.as_ref();
+    match (&run.begin, campaign) {
+        (Some(begin), _) => format!("mpps {}, {}", begin.job, moment(&begin.begun_utc)),
+        (None, Some(line)) => format!("Campaign {}, {}", line.name, moment(&line.begun_utc)),
+        (None, None) => format!("Run {}", run.name),
     }
 }
 
@@ -104,7 +106,7 @@ fn first_screen(run: &Run) -> Markup {
 /// What a run with an answer lacks all the same.
 #[must_use]
 pub fn unfinished(run: &Run) -> Option<String> {
-    if !sentence::is_answered(run) {
+    if !sentence::is_answered(run) && run.campaign.is_none() {
         return None;
     }
     match &run.end {

@@ -9,6 +9,7 @@ pub use lines::{comparison, load};
 pub use overload::{overload, spread};
 pub use timed::{burst, latency, recovery, reset};
 
+use crate::campaign::CampaignRun;
 use crate::headline::median;
 use crate::kind::kinds;
 use crate::number::{self, Known, percent_or_under as percent};
@@ -183,9 +184,12 @@ fn cost_of_a_frame(cost: &FrameCost) -> String {
 }
 
 /// The answers of a run beside its results, a sentence each: its points, its faults, what its job has for each frame size,
-/// or why there is nothing.
+/// or why there is nothing. Of a campaign how many cells were measured.
 #[must_use]
 pub fn other_answers(run: &Run) -> Vec<String> {
+    if let Some(campaign) = CampaignRun::new(run, &[]) {
+        return vec![campaign.counted() + "."];
+    }
     let begin = run.begin.as_ref();
     let simulated = begin.is_some_and(|begin| matches!(begin.bed, Place::Simulated { .. }));
     let simulated = simulated || run.curves.iter().any(|curve| curve.simulated);

@@ -3,7 +3,8 @@
 use super::document::document;
 use super::headed;
 use crate::records::{Kept, Shelf};
-use mpps_record::{Run, RunLine};
+use mpps_record::Run;
+use mpps_report::campaign::CampaignRun;
 use mpps_report::number::{Known, plural};
 use mpps_report::{Row, sentence};
 use serde_json::{Value, json};
@@ -26,9 +27,7 @@ const WIDTH: usize = 44;
 /// A table, newest first, then what is beside the records.
 #[must_use]
 pub fn records(folder: &Path, shelf: &Shelf) -> String {
-    let runs =
-        (shelf.kept.iter()).flat_map(|kept| kept.records.runs.iter().map(move |run| (kept, run)));
-    let rows: Vec<_> = runs.map(|(kept, run)| row(kept, run)).collect();
+    let rows: Vec<_> = shelf.kept.iter().flat_map(rows).collect();
     let folder = visible(&folder.display().to_string());
     let records = plural(shelf.kept.len(), "record");
     let table = match rows[..] {
@@ -45,27 +44,33 @@ pub fn records(folder: &Path, shelf: &Shelf) -> String {
     format!("{table}{records} in {folder}{others}\n")
 }
 
+/// A row for each run; the cells of a campaign are in its row.
+fn rows(kept: &Kept) -> Vec<[String; HEAD.len()]> {
+    let all: Vec<&Run> = kept.records.runs.iter().collect();
+    let campaigns = CampaignRun::each(&all);
+    let is_alone = |run: &&&Run| campaigns.iter().all(|campaign| !campaign.has(run));
+    let alone = all.iter().filter(is_alone);
+    alone.map(|run| row(kept, run)).collect()
+}
+
 fn row(kept: &Kept, run: &Run) -> [String; HEAD.len()] {
     let dash = || "-".to_owned();
     let begin = run.begin.as_ref();
-    let begun = |begin: &RunLine| {
-        begin
-            .begun_utc
-            .chars()
-            .take(16)
-            .collect::<String>()
-            .replace('T', " ")
-    };
+    let begun = |utc: &str| utc.chars().take(16).collect::<String>().replace('T', " ");
     let exit = run.end.as_ref().map(|end| end.exit_code.to_string());
     let arguments = begin.map(|begin| begin.arguments.get(1..).unwrap_or_default().join(" "));
+    let plan = run.campaign.as_ref().map(|campaign| campaign.name.clone());
     [
-        begin.map_or_else(dash, |begin| visible(&begun(begin))),
+        run.begun_utc()
+            .map_or_else(dash, |utc| visible(&begun(utc))),
         visible(&run.name),
-        begin.map_or_else(dash, |begin| visible(&begin.job)),
+        run.job().map_or_else(dash, visible),
         exit.unwrap_or_else(dash),
         file_size(kept.octets),
         shortened(&in_few_words(run)),
-        arguments.map_or_else(dash, |words| shortened(&words)),
+        arguments
+            .or(plan)
+            .map_or_else(dash, |words| shortened(&words)),
     ]
 }
 
@@ -78,8 +83,8 @@ pub fn records_json(folder: &Path, shelf: &Shelf) -> String {
             "record": kept.path.to_string_lossy(),
             "octets": kept.octets,
             "run": run.name,
-            "begun_utc": begin.map(|begin| &begin.begun_utc),
-            "job": begin.map(|begin| &begin.job),
+            "begun_utc": run.begun_utc(),
+            "job": run.job(),
             "arguments": begin.map(|begin| &begin.arguments),
             "result": in_few_words(run),
             "exit_code": run.end.as_ref().map(|end| end.exit_code),

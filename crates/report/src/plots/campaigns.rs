@@ -1,0 +1,127 @@
+//! A campaign: frames/s of each scenario beside the published figures, and what each variant changes.
+
+use super::frames::rate_axis;
+use crate::campaign::{CampaignRun, MeasuredCell, Rate};
+use crate::chart::{Axis, Chart, Kind, Point, STYLES, Series};
+use crate::number;
+use crate::scale::Scale;
+use mpps_record::{Difference, Interval};
+
+/// Height of a mark with the room around it.
+const MARK: f64 = 14.0;
+/// Between the marks of two rows.
+const GAP: f64 = 10.0;
+/// Part of a row that its marks take.
+const MARKED: f64 = 0.7;
+/// Mark and colour of published figures: those of the last style but one.
+const PUBLISHED: usize = STYLES - 2;
+
+/// Frames/s by scenario, a group for each frame size.
+#[must_use]
+pub fn scenarios(campaign: &CampaignRun<'_>) -> Option<Chart> {
+    let mut cells: Vec<_> = campaign.cells.iter().map(named_rates).collect();
+    cells.retain(|(_, rates)| !rates.is_empty());
+    let mut sizes: Vec<&str> = Vec::new();
+    for rate in cells.iter().flat_map(|(_, rates)| rates) {
+        if !sizes.contains(&rate.size) {
+            sizes.push(rate.size);
+        }
+    }
+    let step = MARKED / sizes.len().max(1) as f64;
+    let mut here: Vec<Vec<Point>> = vec![Vec::new(); sizes.len()];
+    let mut published = Vec::new();
+    for (row, (_, rates)) in cells.iter().enumerate() {
+        for rate in rates {
+            let size = sizes.iter().position(|size| *size == rate.size);
+            let size = size.unwrap_or_default();
+            let at = row as f64 + step * (size as f64 - (sizes.len() - 1) as f64 / 2.0);
+            let own = rate.here.map(|here| point(at, here, rate.is_bound));
+            here[size].extend(own);
+            published.extend(rate.published.map(|figure| {
+                let (told, fps) = (&figure.told, number::rate(figure.frames_per_s));
+                let size = number::frame(rate.size);
+                let words = format!("published ({told}), {size}: {fps} frames/s");
+                Point::new(at, figure.frames_per_s).told(words)
+            }));
+        }
+    }
+    let named = sizes.iter().zip(here).enumerate();
+    let mut series: Vec<Series> = named
+        .map(|(style, (size, points))| {
+            Series::new(
+                format!("{} here", number::frame(size)),
+                style,
+                Kind::Marks,
+                points,
+            )
+        })
+        .collect();
+    series.push(Series::new("published", PUBLISHED, Kind::Marks, published));
+    let names = cells.into_iter().map(|(name, _)| name).collect();
+    let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
+    let chart = Chart::new(
+        "Frames/s by scenario".to_owned(),
+        "Published figures are of other machines. A hollow mark is a bound from below.",
+        Axis::new("scenario", Scale::Names(names), number::short),
+        rate_axis("forwarded at most, frames/s", scale),
+        series,
+    );
+    chart.map(|chart| chart.lying(GAP + MARK * sizes.len() as f64))
+}
+
+/// The rates of a cell that are known here or elsewhere, behind its name.
+fn named_rates<'a>(cell: &MeasuredCell<'a>) -> (String, Vec<Rate<'a>>) {
+    let mut rates = cell.rates();
+    rates.retain(|rate| rate.here.is_some() || rate.published.is_some());
+    (format!("{} {}", cell.line.cell, cell.line.title), rates)
+}
+
+fn point(at: f64, here: Interval<f64>, is_bound: bool) -> Point {
+    if is_bound {
+        return Point::new(at, here.low).bounding(true);
+    }
+    Point::new(at, here.median).between(here.low, here.high)
+}
+
+/// The change of frames/s by each variant, the greatest loss first.
+#[must_use]
+pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
+    let mut changes: Vec<(String, Interval<f64>)> = Vec::new();
+    for cell in &campaign.cells {
+        let lines = cell.run.map_or(&[][..], |run| &run.comparisons);
+        for line in lines {
+            for variant in &line.variants {
+                let found = variant.difference.as_ref();
+                let change = found.and_then(|found: &Difference| found.rate_change);
+                let name = format!(
+                    "{} ({}, {})",
+                    variant.name,
+                    cell.line.cell,
+                    number::frame(&line.frame)
+                );
+                changes.extend(change.map(|change| (name, change)));
+            }
+        }
+    }
+    changes.sort_by(|(_, one), (_, other)| one.median.total_cmp(&other.median));
+    let ends = [-0.5, changes.len() as f64 - 0.5].map(|at| Point::new(at, 0.0));
+    let points = changes.iter().enumerate();
+    let points = points.map(|(at, (_, change))| point(at as f64, *change, false));
+    let series = vec![
+        Series::new("no change", STYLES - 1, Kind::Rule, ends.into()),
+        Series::new("change", 0, Kind::Marks, points.collect()),
+    ];
+    let names = changes.iter().map(|(name, _)| name.clone()).collect();
+    let chart = Chart::new(
+        "Change of frames/s by setting".to_owned(),
+        "Against the first variant of the cell. Lines are intervals that hold in 19 of 20 comparisons.",
+        Axis::new("setting", Scale::Names(names), number::short),
+        Axis::new(
+            "more frames/s",
+            Scale::Linear { from_zero: false },
+            number::percent,
+        ),
+        series,
+    );
+    chart.map(|chart| chart.lying(GAP + MARK))
+}
