@@ -5,7 +5,7 @@ mod door;
 use door::{Ended, Scratch, mpps, run};
 use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -212,4 +212,20 @@ fn no_folder_is_no_error_and_bad_words_are() {
     ] {
         assert_eq!(shelf.records(words).code, Some(2), "{words}");
     }
+}
+
+/// The runs of its cells are in its row.
+#[test]
+fn a_campaign_is_one_row() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/golden");
+    let text = fs::read_to_string(golden.join("campaign.jsonl")).expect("the campaign");
+    let shelf = Shelf::new("records-campaign");
+    shelf.put("campaign.jsonl", &text, 1);
+    let listed = shelf.records("list").stdout;
+    assert_eq!(listed.lines().count(), 4, "{listed}");
+    let row = listed.lines().nth(1).expect("a row");
+    let begin = "2026-11-23 04:00  20261123T040000Z-c0de  campaign     4";
+    assert!(row.starts_with(begin), "{row}");
+    assert!(row.contains("5 of 9 cells measured"), "{row}");
+    assert!(row.ends_with("thesis-excerpt"), "{row}");
 }

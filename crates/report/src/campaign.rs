@@ -70,7 +70,9 @@ impl<'a> CampaignRun<'a> {
     #[must_use]
     pub fn new(run: &'a Run, all: &[&'a Run]) -> Option<Self> {
         let line = run.campaign.as_ref()?;
-        let named = |name: &String| all.iter().copied().find(|run| run.name == *name);
+        let is_named =
+            |other: &&Run, name: &String| other.name == *name && other.campaign.is_none();
+        let named = |name: &String| all.iter().copied().find(|other| is_named(other, name));
         let mut cells: Vec<MeasuredCell<'a>> = Vec::new();
         for line in &run.cells {
             let run = line.measured_run.as_ref().and_then(named);
@@ -95,7 +97,7 @@ impl<'a> CampaignRun<'a> {
     #[must_use]
     pub fn has(&self, run: &Run) -> bool {
         let mut cells = self.run.cells.iter();
-        cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
+        run.campaign.is_none() && cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
     }
 
     /// Its claims.
@@ -167,11 +169,11 @@ impl<'a> CampaignRun<'a> {
                 judged.claim.statement.clone(),
                 judged.claim.published.clone(),
                 judged.verdict.to_string(),
-                judged.reason(),
                 judged.cell.to_owned(),
+                judged.reason(),
             ]
         };
-        let columns = "claim;statement;published;verdict;why;cell";
+        let columns = "claim;statement;published;verdict;cell;why";
         Table::new(columns, self.claims().into_iter().map(row))
     }
 }

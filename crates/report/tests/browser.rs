@@ -4,7 +4,7 @@ mod support;
 
 use std::path::PathBuf;
 use std::process::Command;
-use support::{curve, file, golden, lines, long, page, source};
+use support::{campaign, curve, file, golden, lines, long, page, source};
 
 /// Before all else: whatever goes wrong is counted.
 const WATCH: &str = "<script>var wrong = []; \
@@ -226,4 +226,17 @@ fn a_browser_shows_ten_thousand_trials() {
         return;
     };
     check(&told, &[("rows", "10000")]);
+}
+
+#[test]
+fn a_browser_shows_a_campaign() {
+    let page = page(vec![source("run.jsonl", campaign().as_bytes())]);
+    let Some(told) = opened("campaign", &page) else {
+        return;
+    };
+    let wanted = [
+        ("plot Frames/s by scenario", "13"),
+        ("plot Change of frames/s by setting", "2"),
+    ];
+    check(&told, &wanted);
 }

@@ -7,7 +7,7 @@ use mpps_report::{Gathered, csv, loss_picture, markdown, openmetrics, scale_pict
 use std::collections::HashSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use support::{curve, faults, file, golden, lines, source, spoilt};
+use support::{campaign, curve, faults, file, golden, lines, source, spoilt};
 
 const HOSTILE: &str = "a,\"b\"\r\n<script>x\\</script>|*_`@c";
 
@@ -30,6 +30,7 @@ fn all(hostile: bool) -> Gathered {
         lines::resets(),
         lines::comparisons(),
         lines::profiles(),
+        campaign(),
     ];
     let source = |text: &String| {
         if hostile {
@@ -401,4 +402,26 @@ fn a_fib_scale_plot_says_what_each_point_is() {
         !empty.contains("NaN") && !empty.contains("hollow"),
         "{empty}"
     );
+}
+
+#[test]
+fn a_campaign_is_in_every_format() {
+    let of_campaign = || Gathered::new(vec![source("run.jsonl", campaign().as_bytes())]);
+    let text = markdown(&of_campaign());
+    assert_eq!(text.matches("## ").count(), 1, "its cells are rows");
+    for wanted in [
+        "**8 claims: 1 holds here, 1 does not hold here, 4 cannot tell",
+        "| nat | MASQUERADE costs 25 % | 5.8 M to 4.3 M | does not hold here | 6.3.6 | -45.9 % frames/s",
+        "| 6.3.6 | NAT MASQUERADE, off and on | 64 B, nat | 905\u{202f}275 |",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let text = csv(&of_campaign());
+    let of_line = |kind: &str| text.matches(&format!(",{kind},cell,")).count();
+    assert_eq!((of_line("cell"), of_line("verdict")), (8, 8));
+    assert!(text.contains("verdict,verdict,does not hold here\r\n"));
+    let text = openmetrics(&of_campaign());
+    assert!(text.contains("claim=\"numa\",verdict=\"cannot be tested here\"} 1\n"));
+    let ratio = "cell=\"6.1.3\",frame=\"64\",reads=\"=\",bound=\"median\"} 1.813769";
+    assert!(text.contains(ratio), "{text}");
 }

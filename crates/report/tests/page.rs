@@ -6,7 +6,7 @@ mod support;
 use mpps_record::read_file;
 use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
-use support::{curve, faults, file, golden, lines, long, measured, page, source, spoilt};
+use support::{campaign, curve, faults, file, golden, lines, long, measured, page, source, spoilt};
 
 const HOSTILE: &str = "<script>alert(1)</script>\"'&<img src=x>";
 
@@ -20,7 +20,7 @@ fn every_text_of_a_record_is_escaped() {
     let mut texts = vec![golden(), std::fs::read_to_string(scale).expect("a record")];
     texts.extend([faults(), lines::latencies(), lines::bursts()]);
     texts.extend([lines::recoveries(), lines::comparisons(), lines::suite()]);
-    texts.push(lines::profiles());
+    texts.extend([lines::profiles(), campaign()]);
     for text in texts {
         let mut source = source(HOSTILE, &spoilt(&text, HOSTILE));
         let records = source.records.as_mut().expect("records");
@@ -110,8 +110,42 @@ fn texts(page: &str) -> String {
 fn the_measured_run_is_told_as_committed() {
     let page = page_of(measured().as_bytes());
     assert!(page.matches("<svg").count() >= 3, "its charts");
-    let found = texts(&page);
-    let golden = file("crates/report/tests/golden/bed.txt");
+    told_as_committed(&page, "bed.txt");
+}
+
+/// Without the runs of its cells, which are told as any other run is.
+#[test]
+fn a_campaign_is_told_as_committed() {
+    let page = page_of(campaign().as_bytes());
+    let (own, runs) = page.split_once("<h3>Runs of the cells</h3>").expect("runs");
+    told_as_committed(own, "campaign.txt");
+    assert!(!own.contains("<h2>Summary</h2>"));
+    assert_eq!(own.matches("<section").count(), 1);
+    assert_eq!(runs.matches("<section id=\"run-").count(), 6);
+    assert_eq!(runs.matches("<section id=\"run-1\"").count(), 0, "itself");
+    assert!(runs.contains("<summary>6.3.6: NAT MASQUERADE, off and on</summary>"));
+    for plot in ["Frames/s by scenario", "Change of frames/s by setting"] {
+        assert!(own.contains(&format!("<b>{plot}</b>")), "{plot}");
+    }
+    for odd in ["NaN", ">inf", "\"inf", "-inf"] {
+        assert!(!own.contains(odd), "{odd}");
+    }
+}
+
+/// Beside another run it is a row of the summary, and its cells are none.
+#[test]
+fn a_campaign_is_one_run_of_several() {
+    let sources = [campaign(), golden()].map(|text| source("run.jsonl", text.as_bytes()));
+    let page = page(sources.into());
+    let (_, summary) = page.split_once("<h2>Summary</h2>").expect("a summary");
+    let summary = summary.split_once("</table>").expect("its end").0;
+    assert_eq!(summary.matches("<tr").count(), 3, "{summary}");
+    assert!(summary.contains("5 of 9 cells measured, 1 disturbed"));
+}
+
+fn told_as_committed(page: &str, name: &str) {
+    let found = texts(page);
+    let golden = file(&format!("crates/report/tests/golden/{name}"));
     if std::env::var_os("MPPS_WRITE_GOLDEN").is_some() {
         std::fs::write(&golden, &found).expect("write");
     }

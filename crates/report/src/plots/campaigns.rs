@@ -28,35 +28,28 @@ pub fn scenarios(campaign: &CampaignRun<'_>) -> Option<Chart> {
         }
     }
     let step = MARKED / sizes.len().max(1) as f64;
-    let mut here: Vec<Vec<Point>> = vec![Vec::new(); sizes.len()];
-    let mut published = Vec::new();
-    for (row, (_, rates)) in cells.iter().enumerate() {
-        for rate in rates {
-            let size = sizes.iter().position(|size| *size == rate.size);
-            let size = size.unwrap_or_default();
-            let at = row as f64 + step * (size as f64 - (sizes.len() - 1) as f64 / 2.0);
-            let own = rate.here.map(|here| point(at, here, rate.is_bound));
-            here[size].extend(own);
-            published.extend(rate.published.map(|figure| {
-                let (told, fps) = (&figure.told, number::rate(figure.frames_per_s));
-                let size = number::frame(rate.size);
-                let words = format!("published ({told}), {size}: {fps} frames/s");
-                Point::new(at, figure.frames_per_s).told(words)
-            }));
+    let (mut here, mut published) = (Vec::new(), Vec::new());
+    for (style, size) in sizes.iter().enumerate() {
+        let aside = step * (style as f64 - (sizes.len() - 1) as f64 / 2.0);
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for (row, (_, rates)) in cells.iter().enumerate() {
+            let at = row as f64 + aside;
+            for rate in rates.iter().filter(|rate| rate.size == *size) {
+                own.extend(rate.here.map(|here| point(at, here, rate.is_bound)));
+                let figure = rate.published.map(|figure| figure.frames_per_s);
+                others.extend(figure.map(|fps| Point::new(at, fps)));
+            }
         }
+        let name = |of: &str| format!("{} {of}", number::frame(size));
+        here.push(Series::new(name("here"), style, Kind::Marks, own));
+        published.push(Series::new(
+            name("published"),
+            PUBLISHED,
+            Kind::Marks,
+            others,
+        ));
     }
-    let named = sizes.iter().zip(here).enumerate();
-    let mut series: Vec<Series> = named
-        .map(|(style, (size, points))| {
-            Series::new(
-                format!("{} here", number::frame(size)),
-                style,
-                Kind::Marks,
-                points,
-            )
-        })
-        .collect();
-    series.push(Series::new("published", PUBLISHED, Kind::Marks, published));
+    let series: Vec<Series> = here.into_iter().chain(published).collect();
     let names = cells.into_iter().map(|(name, _)| name).collect();
     let scale = Scale::fitting(series.iter().flat_map(Series::points).map(Point::y));
     let chart = Chart::new(
