@@ -89,6 +89,8 @@ fn each_point_has_its_routes_and_destinations() {
     // Three routes have as many next hops at most, and the same ones each time.
     assert!(matches!(there[1][3], Some(1..=3)), "{there:?}");
     assert_eq!(there[2], there[1]);
+    let fib = &points[1]["routes"]["fib_octets"];
+    assert!(fib.as_u64().is_some_and(|octets| octets > 0), "{fib}");
     for point in &points {
         overloaded(&run, point);
         // A flag of the search adds the search. It varies below what any machine forwards, so nothing here is the DUT's

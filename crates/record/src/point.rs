@@ -6,7 +6,7 @@ use crate::result::{Doubt, FrameCost, Interval, ResultLine};
 use serde::{Deserialize, Serialize};
 
 /// One point with one frame size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PointLine {
     /// What changes in the series: `routes`, `destinations` or `coupled`.

@@ -155,8 +155,7 @@ impl<'a> CampaignRun<'a> {
     /// A row for each rate of each cell, and one for each cell without any.
     #[must_use]
     pub fn table(&self) -> Table {
-        let columns = "cell;what;frame;maximum forwarding here, frames/s;interval;published, frames/s;here by published;\
-                       without loss, frames/s;limited by;told";
+        let columns = "cell;what;frame;frames/s at most;interval;published;here by published;without loss;limited by;told";
         Table::new(columns, self.cells.iter().flat_map(MeasuredCell::rows))
     }
 

@@ -27,7 +27,7 @@ pub fn campaign_section(
                 (claims.markup(Some("said")))
             }
             h3 { "Cells" }
-            p.note { "Published figures are of other machines. \"here by published\" is our rate divided by theirs." }
+            p.note { "All rates are frames/s. Published figures are of other machines. \"here by published\" is our rate divided by theirs." }
             (campaign.table().markup(Some("said")))
             h3 { "Runs of the cells" }
             @for cell in &campaign.cells {

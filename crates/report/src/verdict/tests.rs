@@ -1,7 +1,7 @@
 use super::*;
 use mpps_record::{
-    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, PartCost, ProfileLine,
-    ProfiledLoad, ToldBy, Variant,
+    CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, PartCost, PointLine, ProfileLine,
+    ProfiledLoad, Routes, ToldBy, Variant,
 };
 
 fn around(median: f64, half: f64) -> Interval<f64> {
@@ -254,4 +254,30 @@ fn a_share_of_a_cause_is_of_the_routers_cost() {
     );
     assert_eq!(of(200.0).0, Verdict::DoesNotHold);
     assert_eq!(of(75.0).0, Verdict::CannotTell);
+}
+
+/// Of the point with the most routes; an older record does not say.
+#[test]
+fn the_fib_is_told_by_the_most_routes() {
+    let line = cell(check(Looked::FibOctetsPerRoute, None, Some(120.0)));
+    let of = |sizes: &[(u64, Option<u64>)]| {
+        let mut run = Run::new("run");
+        run.points = (sizes.iter())
+            .map(|&(routes, fib_octets)| PointLine {
+                routes: Some(Routes {
+                    routes,
+                    fib_octets,
+                    ..Routes::default()
+                }),
+                ..PointLine::default()
+            })
+            .collect();
+        judge(&line, Some(&run))
+    };
+    let (verdict, why) = of(&[(10, Some(9_000)), (1_000, Some(113_000))]);
+    assert_eq!(verdict, Verdict::Holds);
+    assert_eq!(why, "113 octets a route; the claim holds at 120 or less");
+    assert_eq!(of(&[(1_000, Some(200_000))]).0, Verdict::DoesNotHold);
+    assert_eq!(of(&[(1_000, None)]).0, Verdict::CannotTell);
+    assert_eq!(of(&[]).1, "the run loaded no routes");
 }
