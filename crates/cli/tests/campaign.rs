@@ -371,7 +371,8 @@ fn a_killed_campaign_goes_on_and_leaves_nothing() {
     }
     let scratch = Scratch::new("campaign-killed");
     let (plan, record) = (scratch.path("plan.toml"), scratch.path("r.jsonl"));
-    let text = SIMULATED.replace("--simulate capacity=1M", "--share");
+    let text = SIMULATED.replace("--simulate capacity=1M", "--share --frame 64");
+    let text = text.replace("\"8\"", "\"4\"");
     let slow = "flags = \"--flows {flows} --trials {flows}\"";
     fs::write(&plan, text.replace("flags = \"--flows {flows}\"", slow)).expect("a plan");
     let command = ["campaign", "run"];
