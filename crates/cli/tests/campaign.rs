@@ -250,6 +250,23 @@ fn more_cpus_than_there_are_are_said() {
     assert!(ended.stdout.contains(said), "{ended:?}");
 }
 
+#[test]
+fn the_documents_plan_is_one() {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/campaign.md");
+    let text = fs::read_to_string(document).expect("the document");
+    let plan = text
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let scratch = Scratch::new("campaign-document");
+    let path = scratch.path("plan.toml");
+    fs::write(&path, plan.expect("a plan")).expect("written");
+    let ended = campaign(&path, "--dry-run --quick");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let command = "mpps throughput --frame=64 --flows=64 --budget=10s --queues=2";
+    assert!(ended.stdout.contains(command), "{ended:?}");
+}
+
 fn runs(record: &Path) -> Vec<Run> {
     read_file(record).map(|read| read.runs).unwrap_or_default()
 }

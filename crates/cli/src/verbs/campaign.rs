@@ -10,6 +10,7 @@ use crate::scratch::Scratch;
 use crate::terminal;
 use anyhow::{Context, Result};
 use mpps_lab::clock::monotonic_ns;
+use mpps_lab::one_run::OnlyRun;
 use mpps_lab::{facts, interrupt, program};
 use mpps_method::Span;
 use mpps_record::{CampaignLine, CellLine, EndLine, Run};
@@ -151,6 +152,9 @@ impl Running<'_> {
             let (left, each) = (about(open[place..].iter().copied()), words(ready.about));
             let what = what(cell, ready);
             self.note(&format!("{of}: {what} (about {each}; {left} left)"));
+            if let (true, Ok(Some(holder))) = (ready.on_bed, OnlyRun::other()) {
+                self.note(&format!("  waiting for another run to end: {holder}"));
+            }
             let exit = self.run_cell(cell, ready)?;
             if interrupt::requested() || exit == Exit::NotRestored {
                 break;

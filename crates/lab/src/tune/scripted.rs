@@ -57,7 +57,7 @@ mod tests {
             nic: Front::Cpumap,
             queues: 1,
             rx_ring: 1024,
-            rss: RssKey::default(),
+            rss: RssKey::Default,
             cpus: CpuSplit::choose(&cpus, None, None).expect("CPUs"),
             interfaces: Interfaces::default(),
             filters: None,
