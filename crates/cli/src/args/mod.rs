@@ -7,6 +7,8 @@ mod bed;
 #[cfg(feature = "measure")]
 mod calibrate;
 #[cfg(feature = "measure")]
+mod campaign;
+#[cfg(feature = "measure")]
 mod choice;
 mod compare;
 #[cfg(feature = "measure")]
@@ -70,6 +72,8 @@ pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
+#[cfg(feature = "measure")]
+pub use refusal::one_line;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
 pub use show::ShowRecordArgs;
@@ -86,7 +90,8 @@ pub use {
     back_to_back::BurstArgs,
     bed::{BedArgs, BedVerb, CpuArgs, SetUpArgs, ShellArgs, SideArg, UpArgs},
     calibrate::CalibrateArgs,
-    compare::WithSetUps,
+    campaign::{CampaignArgs, CampaignVerb, RunCampaignArgs},
+    compare::{WithSetUps, typed_flags},
     doctor::DoctorArgs,
     explain::ExplainArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, RouteArgs, ShowArgs, StatsArgs},
@@ -123,8 +128,9 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// As usual, without empty lines around the usage: all verbs fit a screen.
-const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n{all-args}{after-help}";
+/// As usual, without empty lines around the usage and the options: all verbs fit a screen.
+const TEMPLATE: &str =
+    "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
@@ -182,6 +188,9 @@ pub enum Verb {
     /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
     /// costs more or less than in the first one, and how many frames per second that means.
     Compare(Box<CompareArgs>),
+    /// Run a published study, or your own plan of many runs, into one record
+    #[cfg(feature = "measure")]
+    Campaign(CampaignArgs),
     /// Test the meter on this machine by planted faults of known size
     #[cfg(feature = "measure")]
     Calibrate(CalibrateArgs),

@@ -1,0 +1,359 @@
+//! `mpps campaign`: each cell of a plan is a run of this program, so that the crash of a cell costs only that cell. The
+//! campaign's own lines stand beside those of its cells in one record.
+
+use super::begin::check_folder;
+use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs};
+use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
+use crate::exit::Exit;
+use crate::record::{Clock, Record, sha256};
+use crate::scratch::Scratch;
+use crate::terminal;
+use anyhow::{Context, Result};
+use mpps_lab::clock::monotonic_ns;
+use mpps_lab::one_run::OnlyRun;
+use mpps_lab::{facts, interrupt, program};
+use mpps_method::Span;
+use mpps_record::{CampaignLine, CellLine, EndLine, Run};
+use mpps_report::{Row, headline::headline, sentence::other_answers};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A cell with what it runs, or why it does not.
+type Checked<'a> = (&'a Cell, Result<Ready, String>);
+
+/// Runs the verb.
+///
+/// # Errors
+/// One line that names the remedy. Nothing has run then, or the record tells what.
+pub fn run(args: &CampaignArgs) -> Result<Exit> {
+    match &args.verb {
+        CampaignVerb::Run(args) => run_plan(args),
+        CampaignVerb::List => list(),
+    }
+}
+
+fn list() -> Result<Exit> {
+    for (name, _) in SHIPPED {
+        let plan = Campaign::find(name, false)?;
+        let cells = plan.cells.len();
+        terminal::out(&format!("{name:<14} {cells:>4} cells  {}\n", plan.title));
+    }
+    Ok(Exit::Measured)
+}
+
+fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
+    let plan = Campaign::find(&args.plan, args.quick)?;
+    plan.check_ids(&args.only)?;
+    let named = args.record.as_deref();
+    check_folder("--record", named)?;
+    let clock = Clock::now();
+    let before = named
+        .map(|path| begun(path, &plan, args.quick))
+        .transpose()?;
+    let before = before.flatten();
+    let is_new = before.is_none();
+    let begun = before.unwrap_or_else(|| Begun {
+        run: format!("{}-{}", clock.run_name(), plan.name),
+        cells: BTreeMap::new(),
+    });
+    let scratch = Scratch::new(&format!("campaign-{}", begun.run))?;
+    let checked = plan.cells.iter();
+    let checked = checked.map(|cell| Ok((cell, check(cell, &scratch)?)));
+    let checked: Result<Vec<Checked<'_>>, _> = checked.collect();
+    let mut checked = checked.map_err(|error| plan.wrong(error))?;
+    checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
+    if args.dry_run {
+        let folder = scratch.path("").display().to_string();
+        terminal::out(&planned(&plan, &checked, &begun).replace(&folder, ""));
+        return Ok(Exit::Measured);
+    }
+    let mut ready = checked.iter().flat_map(|(_, ready)| ready);
+    if ready.any(|ready| ready.on_bed) {
+        facts::check()?;
+    }
+    interrupt::install()?;
+    let record = Record::open_for(&begun.run, named)?;
+    let mut running = Running {
+        begun,
+        record,
+        scratch: &scratch,
+        quiet: args.quiet,
+    };
+    running.note(&format!("record: {}", running.record.path().display()));
+    let line = first_line(&plan, args.quick, clock)?;
+    let written = if is_new {
+        running.record.append(&line)
+    } else {
+        Ok(())
+    };
+    let written = written.with_context(|| running.record.not_written());
+    let ended = written.and_then(|()| running.run_all(&checked));
+    running.end(&plan, &checked, args, ended)
+}
+
+fn first_line(plan: &Campaign, quick: bool, clock: Clock) -> Result<CampaignLine> {
+    Ok(CampaignLine {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        source: plan.source.clone(),
+        plan_sha256: sha256(plan.text.as_bytes()),
+        plan: plan.text.clone(),
+        quick,
+        cells: u32::try_from(plan.cells.len())?,
+        begun_utc: clock.utc(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..CampaignLine::default()
+    })
+}
+
+/// A campaign under way.
+struct Running<'a> {
+    begun: Begun,
+    record: Record,
+    scratch: &'a Scratch,
+    quiet: bool,
+}
+
+impl Running<'_> {
+    fn note(&self, line: &str) {
+        if !self.quiet {
+            terminal::note(line);
+        }
+    }
+
+    /// Runs the cells that are not done yet.
+    fn run_all(&mut self, cells: &[Checked<'_>]) -> Result<()> {
+        let is_done = |(cell, ready): &&Checked<'_>| self.begun.is_done(cell, ready.is_ok());
+        let (done, open): (Vec<_>, Vec<_>) = cells.iter().partition(is_done);
+        let mut again = open.clone();
+        again.retain(|(cell, _)| self.begun.cells.contains_key(cell.id.get_ref()));
+        let (done, again, all) = (done.len(), again.len(), cells.len());
+        if !self.begun.cells.is_empty() {
+            let again = format!("{again} that failed or were disturbed run again");
+            self.note(&format!("goes on: {done} of {all} cells are done, {again}"));
+        }
+        for (place, (cell, ready)) in open.iter().enumerate() {
+            let of = format!("[{}/{all}] {}", done + place + 1, cell.id);
+            let ready = match ready {
+                Ok(ready) => ready,
+                Err(why) => {
+                    self.note(&format!("{of}: cannot be tested here: {why}"));
+                    let not_run = Some(why.clone());
+                    self.write(CellLine {
+                        not_run,
+                        ..line(cell)?
+                    })?;
+                    continue;
+                }
+            };
+            let (left, each) = (about(open[place..].iter().copied()), words(ready.about));
+            let what = what(cell, ready);
+            self.note(&format!("{of}: {what} (about {each}; {left} left)"));
+            if let (true, Ok(Some(holder))) = (ready.on_bed, OnlyRun::other()) {
+                self.note(&format!("  waiting for another run to end: {holder}"));
+            }
+            let exit = self.run_cell(cell, ready)?;
+            if interrupt::requested() || exit == Exit::NotRestored {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a cell, and writes its line.
+    fn run_cell(&mut self, cell: &Cell, ready: &Ready) -> Result<Exit> {
+        let path = self.record.path().to_owned();
+        let errors = self.scratch.path("errors");
+        let stderr = File::create(&errors).with_context(|| format!("make {}", errors.display()))?;
+        let mut command = Command::new(std::env::current_exe().context("find the own program")?);
+        command.args(&ready.arguments).args(["--quiet", "--record"]);
+        command.arg(&path).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(stderr);
+        if ["loss", "fib-scale"].contains(&cell.verb()) {
+            // Beside the record each plot would take the place of the one before.
+            command.arg("--plot").arg(self.scratch.path("plot.svg"));
+        }
+        let (from, begun_ns) = (std::fs::metadata(&path)?.len(), monotonic_ns());
+        let status = program::to_its_end(&mut command).context("run a cell")?;
+        let took_ns = monotonic_ns() - begun_ns;
+        let exit_code = status.code().and_then(|code| u8::try_from(code).ok());
+        let exit = Exit::from_code(exit_code);
+        let run = run_since(&path, from);
+        let said = std::fs::read_to_string(&errors).unwrap_or_default();
+        let said = said
+            .lines()
+            .last()
+            .map(|line| line.trim_start_matches("mpps: "));
+        let said = said.map_or_else(|| status.to_string(), str::to_owned);
+        let sentence = run.as_ref().map(first_sentence).unwrap_or_default();
+        let (told, error) = match exit {
+            Exit::Measured | Exit::NotMet => (sentence, None),
+            Exit::Disturbed => (format!("too disturbed: {sentence}"), None),
+            _ => (format!("not measured: {said}"), Some(said)),
+        };
+        self.note(&format!("  {told}"));
+        self.write(CellLine {
+            arguments: ready.arguments.clone(),
+            measured_run: run.map(|run| run.name),
+            exit_code,
+            error,
+            took_ns,
+            ..line(cell)?
+        })?;
+        Ok(exit)
+    }
+
+    fn write(&mut self, line: CellLine) -> Result<()> {
+        let written = self.record.append(&line);
+        self.begun.cells.insert(line.cell.clone(), line);
+        written.with_context(|| self.record.not_written())
+    }
+
+    /// Writes the last line, and says what to do next.
+    fn end(
+        mut self,
+        plan: &Campaign,
+        cells: &[Checked<'_>],
+        args: &RunCampaignArgs,
+        ended: Result<()>,
+    ) -> Result<Exit> {
+        let line = |(cell, _): &Checked<'_>| self.begun.cells.get(cell.id.get_ref());
+        let lines = cells.iter().filter_map(line);
+        let ran = lines.filter(|line| line.not_run.is_none());
+        let own = match (&ended, interrupt::requested()) {
+            (Err(_), _) => Exit::Failed,
+            (Ok(()), true) => Exit::Interrupted,
+            (Ok(()), false) => Exit::Measured,
+        };
+        let exit = ran.fold(own, |worst, line| {
+            worst.worse(Exit::from_code(line.exit_code))
+        });
+        let stopped = (own == Exit::Interrupted).then(|| "interrupted".to_owned());
+        let path = self.record.path().to_owned();
+        let written = self.record.append(&EndLine {
+            ended_utc: Clock::now().utc(),
+            exit_code: exit.code(),
+            error: ended
+                .as_ref()
+                .err()
+                .map(|error| format!("{error:#}"))
+                .or(stopped),
+            trials: self.begun.trials(&path),
+            queries: None,
+            route_changes: None,
+            other: mpps_record::Other::new(),
+        });
+        let shown = path.display();
+        terminal::out(&format!("record: {shown}\nreport: mpps report {shown}\n"));
+        if own == Exit::Interrupted {
+            terminal::error("interrupted: the bed is gone");
+        }
+        if !plan
+            .cells
+            .iter()
+            .all(|cell| self.begun.is_done(cell, false))
+        {
+            let quick = if args.quick { " --quick" } else { "" };
+            let [named, path] = [args.plan.as_str(), &path.to_string_lossy()].map(quoted);
+            let command = format!("mpps campaign run {named}{quick} --record {path}");
+            terminal::out(&format!("go on with: {command}\n"));
+        }
+        ended?;
+        written.with_context(|| self.record.not_written())?;
+        Ok(exit)
+    }
+}
+
+/// A cell's line before it ran.
+fn line(cell: &Cell) -> Result<CellLine> {
+    Ok(CellLine {
+        cell: cell.id.get_ref().clone(),
+        title: cell.title.get_ref().clone(),
+        published: cell.published(),
+        claim: cell
+            .claim()
+            .map_err(|_| anyhow::anyhow!("a claim that was not checked"))?,
+        ..CellLine::default()
+    })
+}
+
+/// The run that a file has from this octet on.
+fn run_since(path: &Path, from: u64) -> Option<Run> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(from)).ok()?;
+    let runs = mpps_record::read(BufReader::new(file)).ok()?.runs;
+    runs.into_iter().find(|run| run.begin.is_some())
+}
+
+fn first_sentence(run: &Run) -> String {
+    let rows = Row::each(&run.results);
+    let first = rows.first().map(headline);
+    first.unwrap_or_else(|| other_answers(run).into_iter().next().unwrap_or_default())
+}
+
+/// What a cell does, in words.
+fn what(cell: &Cell, ready: &Ready) -> String {
+    match ready.variants[..] {
+        [] => format!("{}, {}", cell.verb(), cell.title),
+        _ => format!("comparing {}", ready.variants.join(", ")),
+    }
+}
+
+/// About how long cells take together.
+fn about<'a>(cells: impl Iterator<Item = &'a Checked<'a>>) -> String {
+    let ready = cells.flat_map(|(_, ready)| ready);
+    words(ready.fold(Span::ZERO, |sum, ready| sum.plus(ready.about)))
+}
+
+/// A time in a few characters.
+fn words(time: Span) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        ..100.0 => format!("{seconds:.0} s"),
+        ..6000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.,/:%+@".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    shlex::try_quote(word).unwrap_or_default().into_owned()
+}
+
+/// All cells in words, for `--dry-run`.
+fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun) -> String {
+    let mut text = format!("{}: {}\n", plan.name, plan.title);
+    let mut open = Vec::new();
+    for checked in cells {
+        let (cell, ready) = checked;
+        text += &format!("\n{}: {}", cell.id, cell.title);
+        let ready = match ready {
+            Err(why) => {
+                text += &format!("\n    cannot be tested here: {why}\n");
+                continue;
+            }
+            Ok(_) if begun.is_done(cell, true) => {
+                text += "\n    is measured already\n";
+                continue;
+            }
+            Ok(ready) => ready,
+        };
+        open.push(checked);
+        let command: Vec<String> = ready.arguments.iter().map(|word| quoted(word)).collect();
+        let (command, about) = (command.join(" "), words(ready.about));
+        text += &format!(" (about {about})\n    mpps {command}\n");
+        for (path, script) in &ready.scripts {
+            let lines = script.lines().skip(2);
+            text.extend(lines.map(|line| format!("    {}: {line}\n", path.display())));
+        }
+    }
+    let (count, all, about) = (open.len(), cells.len(), about(open.into_iter()));
+    text + &format!("\n{count} of {all} cells run, about {about}\n")
+}
