@@ -34,6 +34,21 @@ impl Exit {
         }
     }
 
+    /// What the exit code of a run of this program says; `None` is that of a run that was killed.
+    #[cfg(feature = "measure")]
+    #[must_use]
+    pub fn from_code(code: Option<u8>) -> Self {
+        let all = [
+            Self::Measured,
+            Self::Disturbed,
+            Self::NotMet,
+            Self::Interrupted,
+            Self::NotRestored,
+        ];
+        let known = all.into_iter().find(|exit| Some(exit.code()) == code);
+        known.unwrap_or(Self::Failed)
+    }
+
     /// The graver of two.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {

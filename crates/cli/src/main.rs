@@ -7,6 +7,8 @@
 mod args;
 #[cfg(feature = "measure")]
 mod beside;
+#[cfg(feature = "measure")]
+mod campaign;
 mod exit;
 mod expectation;
 mod folder;
@@ -28,6 +30,8 @@ mod record;
 mod recorder;
 mod records;
 mod route_options;
+#[cfg(feature = "measure")]
+mod scratch;
 #[cfg(feature = "measure")]
 mod suite;
 mod terminal;
@@ -79,6 +83,8 @@ fn run(cli: &Cli) -> Exit {
         Verb::Rfc2544(args) => verbs::rfc2544::run(args),
         #[cfg(feature = "measure")]
         Verb::FibScale(args) => verbs::fib_scale::run(args),
+        #[cfg(feature = "measure")]
+        Verb::Campaign(args) => verbs::campaign::run(args),
         #[cfg(feature = "measure")]
         Verb::Calibrate(args) => verbs::calibrate::run(args),
         Verb::Report(args) => verbs::report::run(args),

@@ -2,6 +2,7 @@
 
 use crate::clock::{monotonic_ns, wait_until};
 use mpps_linux::interrupt;
+use mpps_linux::spawn::stop_with_parent;
 use mpps_linux::task::{self, Signal};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -10,11 +11,13 @@ use std::process::{Command, ExitStatus};
 /// Between two looks whether it has ended, ns.
 const LOOK_NS: u64 = 20_000_000;
 
-/// Runs a program to its end. When the user wishes to stop, it is asked to stop, once, and has the time that it needs.
+/// Runs a program to its end. When the user wishes to stop, it is asked to stop, once, and has the time that it needs. It
+/// is also asked when this program is killed.
 ///
 /// # Errors
 /// It could not be started.
 pub fn to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
+    stop_with_parent(command);
     // Ctrl-C at the terminal would reach it twice.
     let mut child = command.process_group(0).spawn()?;
     let mut is_asked = false;

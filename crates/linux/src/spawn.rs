@@ -167,7 +167,7 @@ impl Entry {
     fn steps(&mut self) -> std::result::Result<(), (Step, Errno)> {
         let at = |step: Step| move |errno: Errno| (step, errno);
         if let Some(parent) = self.die_with {
-            die_with(parent).map_err(at(Step::DieWithParent))?;
+            die_with(parent, Signal::SIGKILL).map_err(at(Step::DieWithParent))?;
         }
         setns(&self.netns, CloneFlags::CLONE_NEWNET).map_err(at(Step::EnterNetNs))?;
         let nothing = None::<&std::ffi::CStr>;
@@ -198,8 +198,17 @@ impl Entry {
     }
 }
 
-fn die_with(parent: libc::pid_t) -> nix::Result<()> {
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+/// Has the kernel ask the program to stop (SIGTERM) when the thread that starts it ends, whatever ends it.
+pub fn stop_with_parent(command: &mut Command) {
+    let parent = crate::task::current_pid();
+    // SAFETY: between fork and exec there are two system calls, which neither allocate nor lock nor panic.
+    unsafe {
+        command.pre_exec(move || Ok(die_with(parent, Signal::SIGTERM)?));
+    }
+}
+
+fn die_with(parent: libc::pid_t, signal: Signal) -> nix::Result<()> {
+    nix::sys::prctl::set_pdeathsig(signal)?;
     // The parent may have ended before the call above: then no signal will ever come.
     if nix::unistd::getppid().as_raw() == parent {
         Ok(())

@@ -15,9 +15,12 @@ pub struct CampaignLine {
     pub source: Option<String>,
     /// SHA-256 of the plan's file: another plan cannot go on with this record.
     pub plan_sha256: String,
+    /// Text of the plan's file.
+    #[serde(default)]
+    pub plan: String,
     /// Whether its short form was asked for.
     pub quick: bool,
-    /// Its cells.
+    /// How many cells its plan has.
     pub cells: u32,
     /// When it began.
     pub begun_utc: String,
@@ -42,6 +45,9 @@ pub struct CellLine {
     pub measured_run: Option<String>,
     /// Exit code of that run.
     pub exit_code: Option<u8>,
+    /// What it said last, where it measured nothing.
+    #[serde(default)]
+    pub error: Option<String>,
     /// How long it took.
     pub took_ns: u64,
     /// Why it was not run.
@@ -77,8 +83,11 @@ pub struct Statement {
     pub statement: String,
     /// The published effect.
     pub published: String,
-    /// What is looked at, and where it has to lie for the claim to hold; missing where it cannot be tested here.
+    /// What is looked at, and where it has to lie for the claim to hold; null where it is not tested.
     pub check: Option<Check>,
+    /// Why it is true on this bed, however the router is built. Then it is not tested.
+    #[serde(default)]
+    pub by_construction: Option<String>,
 }
 
 /// What a claim's run is held against.

@@ -11,7 +11,7 @@ use {
     super::{Cli, OutputArgs, PlaceArgs, SentArgs},
     clap::error::{ContextKind, ErrorKind},
     clap::parser::ValueSource,
-    clap::{ArgMatches, Command, CommandFactory, FromArgMatches},
+    clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches},
     mpps_method::Span,
     std::ffi::{OsStr, OsString},
 };
@@ -166,23 +166,32 @@ impl CompareArgs {
     pub fn flags_of_one(typed: &[OsString], flags: &[String]) -> Result<Vec<OsString>, String> {
         let own = Self::own();
         let matches = matches::<Self>(typed, flags)?;
-        let mut list = Vec::new();
-        for arg in own.get_arguments() {
-            let id = arg.get_id().as_str();
-            let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
-            let Some(flag) = arg.get_long().filter(|_| is_given) else {
-                continue;
-            };
-            let mut word = OsString::from(format!("--{flag}"));
-            if arg.get_action().takes_values() {
-                let values: Vec<_> = matches.get_raw(id).into_iter().flatten().collect();
-                word.push("=");
-                word.push(values.join(OsStr::new(",")));
-            }
-            list.push(word);
-        }
-        Ok(list)
+        Ok(typed_flags(own.get_arguments(), &matches))
     }
+}
+
+/// The flags of these that were typed, each in one word, as clap reads them again.
+#[cfg(feature = "measure")]
+pub fn typed_flags<'a>(all: impl Iterator<Item = &'a Arg>, matches: &ArgMatches) -> Vec<OsString> {
+    let mut words = Vec::new();
+    for arg in all {
+        let id = arg.get_id().as_str();
+        let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let flag = arg.get_long().map(|flag| format!("--{flag}"));
+        let Some(flag) = flag.filter(|_| is_typed) else {
+            continue;
+        };
+        if !arg.get_action().takes_values() {
+            words.push(flag.into());
+            continue;
+        }
+        for values in matches.get_raw_occurrences(id).into_iter().flatten() {
+            let mut word = OsString::from(format!("{flag}="));
+            word.push(values.collect::<Vec<_>>().join(OsStr::new(",")));
+            words.push(word);
+        }
+    }
+    words
 }
 
 /// A verb with set-ups, each of which can have flags of its own.

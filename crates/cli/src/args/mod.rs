@@ -7,6 +7,8 @@ mod bed;
 #[cfg(feature = "measure")]
 mod calibrate;
 #[cfg(feature = "measure")]
+mod campaign;
+#[cfg(feature = "measure")]
 mod choice;
 mod compare;
 #[cfg(feature = "measure")]
@@ -70,6 +72,8 @@ pub use compare::{CompareArgs, FinishedArgs};
 pub use generate::{CompletionsArgs, ManArgs};
 pub use limits::LimitsArgs;
 pub use records::{PruneArgs, RecordsArgs, RecordsVerb};
+#[cfg(feature = "measure")]
+pub use refusal::one_line;
 pub use refusal::shortened;
 pub use report::{ReportArgs, ReportFormat};
 pub use show::ShowRecordArgs;
@@ -86,7 +90,8 @@ pub use {
     back_to_back::BurstArgs,
     bed::{BedArgs, BedVerb, CpuArgs, SetUpArgs, ShellArgs, SideArg, UpArgs},
     calibrate::CalibrateArgs,
-    compare::WithSetUps,
+    campaign::{CampaignArgs, CampaignVerb, RunCampaignArgs},
+    compare::{WithSetUps, typed_flags},
     doctor::DoctorArgs,
     explain::ExplainArgs,
     fib::{ClearArgs, FibArgs, LoadArgs, RouteArgs, ShowArgs, StatsArgs},
@@ -182,6 +187,9 @@ pub enum Verb {
     /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
     /// costs more or less than in the first one, and how many frames per second that means.
     Compare(Box<CompareArgs>),
+    /// Run the cells of a plan into one record: a published study, or your own grid of set-ups
+    #[cfg(feature = "measure")]
+    Campaign(CampaignArgs),
     /// Test the meter on this machine by planted faults of known size
     #[cfg(feature = "measure")]
     Calibrate(CalibrateArgs),

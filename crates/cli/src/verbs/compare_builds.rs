@@ -10,8 +10,9 @@ use crate::exit::Exit;
 use crate::plan::ComparePlan;
 use crate::record::{Clock, Job, comparison_line, run_line_by_others};
 use crate::recorder::Recorder;
+use crate::scratch::Scratch;
 use anyhow::{Context, Result, ensure};
-use build::{Build, Folder, Found};
+use build::{Build, Found};
 use mpps_lab::clock::{Deadline, monotonic_ns};
 use mpps_lab::jobs::ResultObserver;
 use mpps_lab::jobs::compare::{
@@ -39,7 +40,7 @@ pub fn check(plan: &ComparePlan) -> Result<()> {
 pub fn run(plan: &ComparePlan, output: &OutputArgs) -> Result<Exit> {
     let (begun, mut recorder) = begin::begin(output)?;
     recorder.step(&format!("record: {}", recorder.record().path().display()));
-    let folder = Folder::new()?;
+    let folder = Scratch::new(&format!("compare-{}", std::process::id()))?;
     let job = Job::compare(&plan.variants[0].traffic, &plan.how);
     let mut turns = Turns {
         builds: builds(plan),
@@ -110,7 +111,7 @@ fn overload(most: f64) -> Rate {
 /// The builds in turns.
 struct Turns<'a> {
     builds: Vec<Build<'a>>,
-    folder: &'a Folder,
+    folder: &'a Scratch,
     /// What the run's first line is made of, until it is written.
     begins: Option<(Clock, Job<'a>)>,
     recorder: &'a mut Recorder,

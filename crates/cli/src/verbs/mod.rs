@@ -9,6 +9,8 @@ mod begin;
 #[cfg(feature = "measure")]
 pub mod calibrate;
 #[cfg(feature = "measure")]
+pub mod campaign;
+#[cfg(feature = "measure")]
 pub mod compare;
 #[cfg(feature = "measure")]
 pub mod compare_builds;

@@ -7,6 +7,7 @@ mod guard;
 mod machine;
 mod place;
 mod plan;
+pub mod scripted;
 pub mod toggle;
 mod undo;
 

@@ -286,7 +286,7 @@ impl<'bed> Toggle<'bed> {
     }
 }
 
-fn commands(row: &Row) -> Option<[&'static str; 2]> {
+pub(super) fn commands(row: &Row) -> Option<[&'static str; 2]> {
     Some([row.line("bed_on")?, row.line("bed_off")?])
 }
 

@@ -13,7 +13,7 @@ mod standing;
 pub use {
     applied::{settings_applied, settings_planned, settings_reverted},
     page::cookbook,
-    shell::script,
+    shell::{command as setting_command, script},
     standing::{survey, survey_json},
 };
 

@@ -5,7 +5,8 @@ use mpps_method::tune::Profile;
 use std::fmt::Write;
 
 /// The command that writes a value.
-pub(super) fn command(setting: &Setting, value: &str) -> String {
+#[must_use]
+pub fn command(setting: &Setting, value: &str) -> String {
     let file = |path: String| format!("echo {} > {}", quoted(value), quoted(&path));
     match setting.kind {
         Reached::Sysctl => format!("sysctl -w {}={}", quoted(&shown(setting)), quoted(value)),

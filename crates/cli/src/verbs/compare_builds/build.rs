@@ -4,6 +4,7 @@ use crate::host::Interrupted;
 use crate::plan::{BinaryPlan, VariantPlan};
 use crate::record::sha256;
 use crate::recorder::Recorder;
+use crate::scratch::Scratch;
 use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::{interrupt, program};
 use mpps_method::compare::Turn;
@@ -14,7 +15,6 @@ use mpps_record::{
     TrialLine, Variant, Verdict, read_file,
 };
 use serde_json::Value;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// How each load is offered: as long as a trial of a comparison on beds that stand.
@@ -45,24 +45,6 @@ pub(super) struct Found {
     pub(super) forwarding_fps: f64,
     /// Frames lost at the router.
     pub(super) lost: u64,
-}
-
-/// A folder of our own, for the record of one turn; it goes at the end.
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("mpps-compare-{}", std::process::id()));
-        let made = std::fs::create_dir(&path);
-        made.with_context(|| format!("make folder {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _left = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 impl<'a> Build<'a> {
@@ -129,8 +111,8 @@ impl<'a> Build<'a> {
     ///
     /// # Errors
     /// It measured nothing, or the user wishes to stop.
-    pub(super) fn run(&self, loads: &[String], folder: &Folder) -> Result<Run> {
-        let (record, errors) = (folder.0.join("record.jsonl"), folder.0.join("errors"));
+    pub(super) fn run(&self, loads: &[String], folder: &Scratch) -> Result<Run> {
+        let (record, errors) = (folder.path("record.jsonl"), folder.path("errors"));
         let _none = std::fs::remove_file(&record);
         let errors_file =
             std::fs::File::create(&errors).with_context(|| format!("make {}", errors.display()))?;

@@ -1,0 +1,296 @@
+//! A cell as its verb reads it: its flags, its plan, and about how long it takes.
+
+use super::Wrong;
+use super::file::{Cell, Text};
+use super::script::SetUp;
+use crate::args::{Cli, Verb, one_line, typed_flags};
+use crate::plan::{
+    BedChoice, BurstPlan, ComparePlan, ExplainPlan, FibScalePlan, LatencyPlan, Plan, Planned,
+    SweepPlan, TrialPlan, loss,
+};
+use crate::scratch::Scratch;
+use anyhow::{Context, Error, Result, bail, ensure};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
+use mpps_method::Span;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Flags that only the campaign gives.
+const OWN: [&str; 6] = ["record", "json", "quiet", "verbose", "dry_run", "records"];
+/// A bed stands and goes in so long, about.
+const AROUND: Span = Span::from_millis(3_000);
+/// Trials of a search whose time is not limited, about.
+const SEARCH_TRIALS: usize = 12;
+/// Trials of a profile at lower loads.
+const LOWER_LOADS: usize = 4;
+/// Overload of a frame size without a search, about.
+const OVERLOAD: Span = Span::from_millis(10_000);
+
+/// A cell that can run.
+#[derive(Debug)]
+pub struct Ready {
+    /// Verb and flags.
+    pub arguments: Vec<String>,
+    /// About how long it takes.
+    pub about: Span,
+    /// Whether it needs a bed, and so root.
+    pub on_bed: bool,
+    /// What the set-up scripts do: name and text.
+    pub scripts: Vec<(PathBuf, String)>,
+    /// Names of its variants.
+    pub variants: Vec<String>,
+}
+
+/// Checks a cell as its verb does, and writes its set-up scripts. `Ok(Err(why))`: it cannot run here.
+///
+/// # Errors
+/// Something is wrong with it.
+pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wrong> {
+    cell.claim()?;
+    let set_ups = cell.set_ups();
+    set_ups.iter().try_for_each(|set_up| set_up.check())?;
+    if let Some(why) = &cell.cannot {
+        return Ok(Err(why.clone()));
+    }
+    check_variants(cell)?;
+    let wrong = |why: Error| Wrong::of(cell.flags.as_ref().unwrap_or(&cell.id), why);
+    let without = vec![None; set_ups.len()];
+    let (verb, words) = typed(cell, &without)
+        .and_then(|typed| read(cell, &typed))
+        .map_err(wrong)?;
+    let (beds, _) = planned(&verb, &words).map_err(wrong)?;
+    let has = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
+        return Ok(Err(format!("needs {needs} CPUs, this machine has {has}")));
+    }
+    let (mut scripts, mut paths) = (Vec::new(), Vec::new());
+    for ((set_up, bed), number) in set_ups.iter().zip(&beds).zip('a'..) {
+        let mut path = None;
+        if !set_up.is_empty() {
+            let text = set_up.script(bed)?;
+            let file = scratch.path(&format!("{}.{number}.sh", cell.id));
+            write(&file, &text).map_err(wrong)?;
+            scripts.push((file.clone(), text));
+            path = Some(file);
+        }
+        paths.push(path);
+    }
+    let (verb, words) = typed(cell, &paths)
+        .and_then(|typed| read(cell, &typed))
+        .map_err(wrong)?;
+    let (beds, about) = planned(&verb, &words).map_err(wrong)?;
+    for bed in &beds {
+        if let BedChoice::Own(wish) = bed {
+            wish.on_this_machine().map_err(wrong)?;
+        }
+    }
+    let arguments = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let variants = cell
+        .variants
+        .iter()
+        .map(|variant| variant.name.get_ref().clone());
+    Ok(Ok(Ready {
+        arguments: arguments.collect(),
+        about: about.plus(AROUND),
+        on_bed: !matches!(beds[..], [BedChoice::Simulated(_)]),
+        scripts,
+        variants: variants.collect(),
+    }))
+}
+
+impl Cell {
+    /// Its own, or those of its variants.
+    fn set_ups(&self) -> Vec<SetUp<'_>> {
+        let own = SetUp {
+            settings: &self.settings,
+            lines: self.setup.as_ref(),
+        };
+        let variants = self.variants.iter().map(|variant| SetUp {
+            settings: &variant.settings,
+            lines: variant.setup.as_ref(),
+        });
+        match self.variants[..] {
+            [] => vec![own],
+            _ => variants.collect(),
+        }
+    }
+}
+
+/// Refuses variants of other verbs, and a comparison without them.
+fn check_variants(cell: &Cell) -> Result<(), Wrong> {
+    let place = |text: &Option<Text>| text.as_ref().map_or(cell.id.span(), Text::span);
+    match (cell.verb(), &cell.variants[..]) {
+        ("compare", [_, _, ..]) => {
+            if let Some(setting) = cell.settings.keys().next().or(cell.setup.as_ref()) {
+                return Err(Wrong::of(
+                    setting,
+                    "give settings and setup to the variants",
+                ));
+            }
+            Ok(())
+        }
+        ("compare", _) => Err(Wrong::of(
+            &cell.id,
+            "compare needs variants, at least two of them",
+        )),
+        (_, []) => Ok(()),
+        (_, [..]) => Err(Wrong::at(
+            place(&cell.verb),
+            "variants are of verb = \"compare\"",
+        )),
+    }
+}
+
+/// Its flags as typed, with these set-up scripts: one, or one for each variant.
+fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
+    let own = cell.flags.as_ref().map_or("", |flags| flags.get_ref());
+    let mut words = Vec::new();
+    for flags in [&cell.around[0], own, &cell.around[1]] {
+        words.extend(shlex::split(flags).with_context(|| format!("a quote has no end: {flags}"))?);
+    }
+    let set_up = |script: &Option<PathBuf>, flags: &str| -> Result<Option<String>> {
+        let Some(script) = script else {
+            return Ok(None);
+        };
+        ensure!(
+            !flags.contains("--dut-setup"),
+            "--dut-setup beside settings or setup: call the program in setup"
+        );
+        let script = script.to_string_lossy();
+        Ok(Some(format!("--dut-setup={}", shlex::try_quote(&script)?)))
+    };
+    if cell.variants.is_empty() {
+        let script = scripts
+            .first()
+            .map(|script| set_up(script, &words.join(" ")));
+        words.extend(script.transpose()?.flatten());
+        return Ok(words);
+    }
+    let flags = ["--a", "--b"].into_iter().chain(std::iter::repeat("--c"));
+    for ((variant, script), flag) in cell.variants.iter().zip(scripts).zip(flags) {
+        let own = variant.flags.as_ref().map_or("", |flags| flags.get_ref());
+        let script = set_up(script, own)?.unwrap_or_default();
+        let set_up = format!("{own} {script}");
+        let set_up = match set_up.trim() {
+            "" => "none",
+            set_up => set_up,
+        };
+        words.push(format!("{flag}={}={set_up}", variant.name));
+    }
+    Ok(words)
+}
+
+/// The words as the verb reads them, each flag once.
+fn read(cell: &Cell, typed: &[String]) -> Result<(Verb, Vec<OsString>)> {
+    let name = cell.verb();
+    let root = Cli::command().mut_subcommand(name, |verb| verb.args_override_self(true));
+    let words = ["mpps", name]
+        .into_iter()
+        .chain(typed.iter().map(String::as_str));
+    let matches = root.clone().try_get_matches_from(words).map_err(|error| {
+        if error.kind() == ErrorKind::DisplayHelp {
+            return Error::msg("--help is no flag of a cell");
+        }
+        Error::msg(one_line(&error, &[name.to_owned()]))
+    })?;
+    let verb = root
+        .find_subcommand(name)
+        .zip(matches.subcommand_matches(name));
+    let (command, of_verb) = verb.context("no such verb")?;
+    let is_typed = |id: &&str| of_verb.value_source(id) == Some(ValueSource::CommandLine);
+    let known = |id: &&str| command.get_arguments().any(|arg| arg.get_id() == *id);
+    if let Some(own) = OWN.into_iter().filter(known).find(is_typed) {
+        bail!(
+            "{}: it is for the campaign to give; leave it out",
+            own.replace('_', "-")
+        );
+    }
+    let mut words = vec![OsString::from(name)];
+    words.extend(typed_flags(command.get_arguments(), of_verb));
+    Ok((Cli::from_arg_matches(&matches)?.verb, words))
+}
+
+/// What a verb plans: its beds, and about how long it measures on them.
+fn planned(verb: &Verb, typed: &[OsString]) -> Result<(Vec<BedChoice>, Span)> {
+    let (bed, sizes, each) = match verb {
+        Verb::Throughput(args) => {
+            let Plan {
+                bed, measurement, ..
+            } = Plan::new(args)?;
+            let unlimited = times(SEARCH_TRIALS, measurement.search.final_trial());
+            let each = measurement.budget.unwrap_or(unlimited);
+            (bed, measurement.sizes.len(), each)
+        }
+        Verb::Trial(args) => {
+            let plan = TrialPlan::new(args)?;
+            let (offer, trials) = (plan.offer, args.trials as usize);
+            let each = times(offer.loads.len() * trials, offer.time);
+            (plan.bed, offer.sizes.len(), each)
+        }
+        Verb::Loss(args) => {
+            let (Planned { bed, offer, .. }, lasting) = loss(args)?;
+            let loads = times(offer.shares().count(), offer.time());
+            let each = match lasting {
+                Some(lasting) => lasting.lasts.plus(lasting.after()).plus(OVERLOAD),
+                None => offer.measurement.budget.unwrap_or(loads),
+            };
+            (bed, offer.measurement.sizes.len(), each)
+        }
+        Verb::Latency(args) => {
+            let Planned { bed, offer, .. } = LatencyPlan::new(args)?;
+            let search = Some(args.budget).filter(|_| offer.searches());
+            let loads = times(2 * offer.loads.len(), offer.time);
+            let each = loads.plus(search.unwrap_or_default());
+            (bed, offer.measurement.sizes.len(), each)
+        }
+        Verb::BackToBack(args) => {
+            let Planned { bed, offer, .. } = BurstPlan::new(args)?;
+            let unlimited = times(args.repeat as usize, args.time).plus(OVERLOAD);
+            let each = args.budget.unwrap_or(unlimited);
+            (bed, offer.measurement.sizes.len(), each)
+        }
+        Verb::Explain(args) => {
+            ensure!(
+                args.cpus.is_none(),
+                "--cpus looks at this host: it is no cell"
+            );
+            let time = times(2 * args.trials() as usize + LOWER_LOADS, args.time);
+            if args.sweep.is_some() || args.paper_tables {
+                let plan = SweepPlan::new(args)?;
+                (plan.bed, plan.swept.steps.len() + 1, time)
+            } else {
+                let (Planned { bed, offer, .. }, _) = ExplainPlan::new(args, typed)?;
+                (bed, offer.offer.sizes.len(), time)
+            }
+        }
+        Verb::Compare(args) => {
+            let variants = ComparePlan::new(args, typed)?.variants.into_iter();
+            let beds = variants.map(|variant| BedChoice::Own(variant.bed));
+            return Ok((beds.collect(), args.budget));
+        }
+        Verb::FibScale(args) => {
+            let plan = FibScalePlan::new(args)?;
+            let (v4, v6) = plan.synthetic();
+            let points = plan.points(usize::try_from(v4.max(v6))?).len();
+            let search = plan.measurement.budget.filter(|_| plan.search);
+            let sizes = plan.measurement.sizes.len();
+            (plan.bed, points * sizes, search.unwrap_or(OVERLOAD))
+        }
+        _ => bail!("no verb of a cell"),
+    };
+    Ok((vec![bed], times(sizes, each)))
+}
+
+fn times(count: usize, each: Span) -> Span {
+    Span::from_nanos(each.as_nanos().saturating_mul(count as u64))
+}
+
+/// Writes a set-up script.
+fn write(file: &std::path::Path, text: &str) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(file, text).with_context(|| format!("write {}", file.display()))?;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o700))?;
+    Ok(())
+}

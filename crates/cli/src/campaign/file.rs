@@ -1,0 +1,302 @@
+//! The file of a plan: TOML to cells. A grid becomes a cell for each combination of its axes.
+
+use super::Wrong;
+use mpps_record::{Check, Looked, Statement};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// A text with its place in the file.
+pub type Text = Spanned<String>;
+
+/// Cells of a plan at most.
+const CELLS_MAX: usize = 1000;
+
+/// What a claim can look at, and which verb tells it; none: any.
+const LOOKED: [(&str, &str); 5] = [
+    ("rate_change", "compare"),
+    ("rate_evenness", "throughput"),
+    ("stage_growth", "explain"),
+    ("cause_share", "explain"),
+    ("fib_octets_per_route", ""),
+];
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) name: Text,
+    pub(super) title: String,
+    pub(super) source: Option<String>,
+    verb: Option<Text>,
+    #[serde(default)]
+    verbs: BTreeMap<Text, VerbFlags>,
+    #[serde(default)]
+    cell: Vec<Spanned<Cell>>,
+    #[serde(default)]
+    grid: Vec<Spanned<Cell>>,
+}
+
+/// Flags of all cells of a verb.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VerbFlags {
+    #[serde(default)]
+    flags: String,
+    #[serde(default)]
+    quick: String,
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// Its id, of which there is one in the plan.
+    pub id: Text,
+    /// What it is, in words.
+    pub title: Text,
+    pub(super) verb: Option<Text>,
+    pub(super) flags: Option<Text>,
+    /// Flags before and behind its own.
+    #[serde(skip)]
+    pub(super) around: [String; 2],
+    pub(super) setup: Option<Text>,
+    #[serde(default)]
+    pub(super) settings: BTreeMap<Text, Text>,
+    #[serde(default)]
+    pub(super) variants: Vec<Variant>,
+    #[serde(default)]
+    published: Vec<Figure>,
+    pub(super) needs_cpus: Option<usize>,
+    pub(super) cannot: Option<String>,
+    claim: Option<Spanned<Claim>>,
+    #[serde(default)]
+    axes: BTreeMap<Text, Vec<Text>>,
+}
+
+/// A variant of a comparison.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    pub(super) name: Text,
+    pub(super) flags: Option<Text>,
+    pub(super) setup: Option<Text>,
+    #[serde(default)]
+    pub(super) settings: BTreeMap<Text, Text>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Figure {
+    frame: String,
+    frames_per_s: f64,
+    told: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Claim {
+    id: String,
+    statement: String,
+    published: String,
+    of: Option<String>,
+    name: Option<String>,
+    least: Option<f64>,
+    most: Option<f64>,
+    by_construction: Option<String>,
+}
+
+impl File {
+    /// The cells in the order of the file.
+    pub(super) fn cells(self, quick: bool) -> Result<Vec<Cell>, Wrong> {
+        let mut all = Vec::new();
+        let grids = self.grid.into_iter().map(|grid| (true, grid));
+        let mut entries: Vec<(bool, Spanned<Cell>)> = grids.collect();
+        entries.extend(self.cell.into_iter().map(|cell| (false, cell)));
+        entries.sort_by_key(|(_, entry)| entry.span().start);
+        for (is_grid, entry) in entries {
+            let at = entry.span();
+            let mut cell = entry.into_inner();
+            cell.verb = cell.verb.or_else(|| self.verb.clone());
+            let Some(verb) = &cell.verb else {
+                return Err(Wrong::at(at, "no verb: give verb = \"throughput\""));
+            };
+            let flags = self.verbs.get(verb.get_ref().as_str());
+            let VerbFlags {
+                flags,
+                quick: short,
+            } = flags.cloned().unwrap_or_default();
+            cell.around = [flags, if quick { short } else { String::new() }];
+            match (is_grid, cell.axes.keys().next()) {
+                (false, Some(axis)) => {
+                    let why = "axes are of a [[grid]]: write [[grid]] in place of [[cell]]";
+                    return Err(Wrong::of(axis, why));
+                }
+                (false, None) => all.push(cell),
+                (true, None) => return Err(Wrong::at(at, "a grid needs axes = { x = [\"1\"] }")),
+                (true, Some(_)) => all.extend(combined(&cell)?),
+            }
+            if all.len() > CELLS_MAX {
+                let why = format!("more than {CELLS_MAX} cells: shorten the axes");
+                return Err(Wrong::at(at, why));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Verbs that have flags.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &Text> {
+        self.verbs.keys().chain(&self.verb)
+    }
+}
+
+/// A cell for each combination of a grid's axes; the last axis in the file changes first.
+fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
+    let mut axes: Vec<(&Text, &Vec<Text>)> = grid.axes.iter().collect();
+    axes.sort_by_key(|(axis, _)| axis.span().start);
+    let mut cells = vec![Cell {
+        axes: BTreeMap::new(),
+        ..grid.clone()
+    }];
+    for (axis, values) in axes {
+        let open = format!("{{{}}}", axis.get_ref());
+        if values.is_empty() {
+            return Err(Wrong::of(axis, "an axis without values: give some"));
+        }
+        if !grid.id.get_ref().contains(&open) {
+            let why = format!("two cells would have one id: write {open} in the id too");
+            return Err(Wrong::of(axis, why));
+        }
+        if cells.len() * values.len() > CELLS_MAX {
+            let why = format!("more than {CELLS_MAX} cells: shorten the axes");
+            return Err(Wrong::of(axis, why));
+        }
+        let with = |cell: &Cell, value: &Text| {
+            let mut cell = cell.clone();
+            for text in cell.texts_mut() {
+                *text.get_mut() = text.get_ref().replace(&open, value.get_ref());
+            }
+            cell
+        };
+        let each = cells
+            .iter()
+            .flat_map(|cell| values.iter().map(move |value| with(cell, value)));
+        cells = each.collect();
+    }
+    for cell in &mut cells {
+        if let Some((text, open)) = cell.texts_mut().into_iter().find_map(still_open) {
+            let why = format!("no axis {open}: give it values, or write a space within the braces");
+            return Err(Wrong::of(text, why));
+        }
+    }
+    Ok(cells)
+}
+
+/// A placeholder that no axis filled: a word in braces, which is no variable of a shell.
+fn still_open(text: &mut Text) -> Option<(&Text, String)> {
+    let mut before = "";
+    for (place, part) in text.get_ref().split('{').enumerate() {
+        let word = part.split_once('}').map_or("", |(word, _)| word);
+        let is_word = word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        if place > 0 && is_word && !word.is_empty() && !before.ends_with('$') {
+            let open = format!("{{{word}}}");
+            return Some((text, open));
+        }
+        before = part;
+    }
+    None
+}
+
+impl Cell {
+    /// The texts in which a grid fills in its values.
+    fn texts_mut(&mut self) -> Vec<&mut Text> {
+        let own = [&mut self.id, &mut self.title].into_iter();
+        let own = own.chain([&mut self.flags, &mut self.setup].into_iter().flatten());
+        let variants = self.variants.iter_mut().flat_map(|variant| {
+            let texts = [&mut variant.flags, &mut variant.setup]
+                .into_iter()
+                .flatten();
+            let texts = texts.chain(std::iter::once(&mut variant.name));
+            texts.chain(variant.settings.values_mut())
+        });
+        let all = own.chain(self.settings.values_mut()).chain(variants);
+        all.collect()
+    }
+
+    /// Its verb.
+    #[must_use]
+    pub fn verb(&self) -> &str {
+        self.verb.as_ref().map_or("", |verb| verb.get_ref())
+    }
+
+    /// Published figures of it.
+    #[must_use]
+    pub fn published(&self) -> Vec<mpps_record::Published> {
+        let figures = self.published.iter();
+        let figures = figures.map(|figure| mpps_record::Published {
+            frame: figure.frame.clone(),
+            frames_per_s: figure.frames_per_s,
+            told: figure.told.clone(),
+        });
+        figures.collect()
+    }
+
+    /// The claim that it tests, as a record has it.
+    ///
+    /// # Errors
+    /// It says nothing that can be looked at.
+    pub fn claim(&self) -> Result<Option<Statement>, Wrong> {
+        let Some(spanned) = &self.claim else {
+            return Ok(None);
+        };
+        let claim = spanned.get_ref();
+        let check = self.check(claim).map_err(|why| Wrong::of(spanned, why))?;
+        Ok(Some(Statement {
+            id: claim.id.clone(),
+            statement: claim.statement.clone(),
+            published: claim.published.clone(),
+            check,
+            by_construction: claim.by_construction.clone(),
+        }))
+    }
+
+    fn check(&self, claim: &Claim) -> Result<Option<Check>, String> {
+        let bounds = (claim.least, claim.most);
+        let Some(of) = &claim.of else {
+            let is_told = self.cannot.is_some() || claim.by_construction.is_some();
+            return match (is_told, bounds, &claim.name) {
+                (true, (None, None), None) => Ok(None),
+                _ => Err("the claim needs of = \"rate_change\" or another number to look at, or by_construction = \"why\"".to_owned()),
+            };
+        };
+        let words = LOOKED.map(|(word, _)| word).join(", ");
+        let known = LOOKED.iter().find(|(word, _)| word == of);
+        let (_, verb) = known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
+        if !verb.is_empty() && self.verb() != *verb {
+            return Err(format!(
+                "of = \"{of}\" is told by mpps {verb}: give the cell that verb"
+            ));
+        }
+        if claim.by_construction.is_some() {
+            return Err("of and by_construction: give one of them".to_owned());
+        }
+        if claim.least.is_none() && claim.most.is_none() {
+            return Err("the claim needs least or most: where the number has to lie".to_owned());
+        }
+        let named = |what: &str| {
+            let name = claim.name.clone();
+            name.ok_or_else(|| format!("of = \"{of}\" needs name = the {what}"))
+        };
+        let of = match of.as_str() {
+            "rate_change" => Looked::RateChange,
+            "rate_evenness" => Looked::RateEvenness,
+            "stage_growth" => Looked::StageGrowth(named("stage")?),
+            "cause_share" => Looked::CauseShare(named("cause")?),
+            _ => Looked::FibOctetsPerRoute,
+        };
+        let (least, most) = bounds;
+        Ok(Some(Check { of, least, most }))
+    }
+}

@@ -1,0 +1,96 @@
+//! What a record has of a campaign that is to go on.
+
+use super::{Campaign, Cell};
+use crate::exit::Exit;
+use anyhow::{Result, bail};
+use mpps_record::{CampaignLine, CellLine, read_file};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A campaign that was begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// Name of its run.
+    pub run: String,
+    /// The last line of each cell, by its id.
+    pub cells: BTreeMap<String, CellLine>,
+}
+
+/// The campaign in this record; `None` where there is none yet.
+///
+/// # Errors
+/// It is another one, or the plan is another one now.
+pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>> {
+    if std::fs::metadata(path).map_or(0, |about| about.len()) == 0 {
+        return Ok(None);
+    }
+    let mut runs = read_file(path)?.runs.into_iter().rev();
+    let found = runs.find_map(|run| Some((run.name, run.campaign?, run.cells)));
+    let Some((run, line, cells)) = found else {
+        return Ok(None);
+    };
+    let path = path.display();
+    if line.name != plan.name {
+        bail!(
+            "{path} is of the campaign {}: name another file with --record",
+            line.name
+        );
+    }
+    if line.quick != quick {
+        let (was, do_what) = match line.quick {
+            true => ("with", "give it"),
+            false => ("without", "leave it out"),
+        };
+        bail!("{path} was begun {was} --quick: {do_what}, or name another file with --record");
+    }
+    if line.plan != plan.text {
+        bail!(
+            "{}: it is not the plan any more that {path} was begun with: {}. Name another file with --record, or put the plan back",
+            plan.from,
+            differences(&line, plan)
+        );
+    }
+    let cells = cells.into_iter().map(|line| (line.cell.clone(), line));
+    let cells = cells.collect();
+    Ok(Some(Begun { run, cells }))
+}
+
+/// Whether a cell need not run again: it measured, whether or not an expectation was met.
+#[must_use]
+pub fn is_measured(line: &CellLine) -> bool {
+    let measured = [Exit::Measured, Exit::NotMet].map(|exit| Some(exit.code()));
+    measured.contains(&line.exit_code)
+}
+
+/// Cells that are other ones now, by their ids.
+fn differences(line: &CampaignLine, plan: &Campaign) -> String {
+    let Ok(old) = Campaign::read(&plan.from, &line.plan, line.quick) else {
+        return "this mpps cannot read the recorded one".to_owned();
+    };
+    let by_id = |cells: &[Cell]| -> BTreeMap<String, Cell> {
+        let cells = cells
+            .iter()
+            .map(|cell| (cell.id.get_ref().clone(), cell.clone()));
+        cells.collect()
+    };
+    let (old, new) = (by_id(&old.cells), by_id(&plan.cells));
+    let changed = new
+        .iter()
+        .filter(|(id, cell)| old.get(*id).is_some_and(|was| was != *cell));
+    let added = new.keys().filter(|id| !old.contains_key(*id));
+    let removed = old.keys().filter(|id| !new.contains_key(*id));
+    let words = |what: &str, ids: Vec<&String>| {
+        let ids: Vec<&str> = ids.into_iter().map(String::as_str).collect();
+        (!ids.is_empty()).then(|| format!("{what} {}", ids.join(", ")))
+    };
+    let all = [
+        words("changed", changed.map(|(id, _)| id).collect()),
+        words("added", added.collect()),
+        words("removed", removed.collect()),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    match all[..] {
+        [] => "no cell, but its title, source, order or comments".to_owned(),
+        _ => all.join("; "),
+    }
+}

@@ -1,0 +1,106 @@
+//! A setting of the catalogue as a part of a set-up script, for a bed that does not stand yet.
+
+use super::place::places_at;
+use super::toggle::{Unmeasured, check, commands};
+use crate::bed::BedPlan;
+use mpps_linux::setting::Setting;
+use mpps_method::tune::Row;
+
+/// What stands for the router's ports: the names that they have in the environment of a set-up script.
+pub const PORTS: [&str; 2] = ["MPPS_DUT_IN", "MPPS_DUT_OUT"];
+
+/// What a script does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It runs this command.
+    Run(&'static str),
+    /// It writes this value. The interface is one of [`PORTS`].
+    Write(Setting, String),
+}
+
+/// How the router of such a bed gets a value of a setting. Values of several places are set apart by "; ".
+///
+/// # Errors
+/// Why it cannot have it.
+pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
+    check(row, plan, true)?;
+    let levels = row.levels();
+    match (commands(row), &levels[..]) {
+        (Some(_), [bare, _]) if *bare == value => return Ok(Vec::new()),
+        (Some([on, _]), [_, made]) if *made == value => return Ok(vec![Step::Run(on)]),
+        (Some(_), _) => {
+            let why = format!("it is {} here, not {value}", levels.join(" or "));
+            return Err(Unmeasured::NotSwitched(why));
+        }
+        (None, _) => {}
+    }
+    let values: Vec<&str> = value.split("; ").collect();
+    let places = places_at(row, &PORTS.map(str::to_owned), plan.port_queues());
+    let steps = places.iter().map(|place| {
+        let value = values.get(place.template).or(values.last());
+        Some(Step::Write(place.setting()?, (*value?).to_owned()))
+    });
+    let steps: Option<Vec<Step>> = steps.collect();
+    steps.ok_or_else(|| Unmeasured::NotSwitched("mpps does not write it".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bed::{CpuSplit, DutPlan, Front, Interfaces, RssKey};
+    use mpps_method::tune::named;
+
+    fn plan() -> BedPlan {
+        let cpus = mpps_linux::cpu::available().expect("CPUs");
+        BedPlan {
+            name: None,
+            nic: Front::Cpumap,
+            queues: 1,
+            rx_ring: 1024,
+            rss: RssKey::default(),
+            cpus: CpuSplit::choose(&cpus, None, None).expect("CPUs"),
+            interfaces: Interfaces::default(),
+            filters: None,
+            dut_setup: None,
+            dut: DutPlan::Kernel,
+        }
+    }
+
+    fn made(id: &str, value: &str) -> Result<Vec<Step>, Unmeasured> {
+        steps(named(id)[0], value, &plan())
+    }
+
+    #[test]
+    fn a_value_goes_to_each_place() {
+        let made = made("rp_filter", "1").expect("steps");
+        let names = made.iter().map(|step| match step {
+            Step::Write(setting, value) => {
+                format!("{} {:?} {value}", setting.name, setting.interface)
+            }
+            Step::Run(command) => (*command).to_owned(),
+        });
+        let names: Vec<String> = names.collect();
+        assert_eq!(names.len(), 4, "{names:?}");
+        assert_eq!(
+            names[2],
+            "net/ipv4/conf/*/rp_filter Some(\"MPPS_DUT_IN\") 1"
+        );
+    }
+
+    #[test]
+    fn what_commands_make_has_two_levels() {
+        assert!(made("conntrack", "none").expect("bare").is_empty());
+        let [Step::Run(command)] = &made("conntrack", "tracked").expect("made")[..] else {
+            panic!("one command");
+        };
+        assert!(command.starts_with("nft "), "{command}");
+        let why = made("conntrack", "1").expect_err("no level");
+        assert!(format!("{why:?}").contains("none or tracked"), "{why:?}");
+    }
+
+    #[test]
+    fn a_setting_of_the_whole_machine_is_refused() {
+        let why = made("irq_affinity", "0").expect_err("no NIC");
+        assert!(matches!(why, Unmeasured::Inert(_)), "{why:?}");
+    }
+}
