@@ -128,8 +128,9 @@ pub struct Cli {
     pub verb: Verb,
 }
 
-/// As usual, without empty lines around the usage: all verbs fit a screen.
-const TEMPLATE: &str = "{about}\n{usage-heading} {usage}\n{all-args}{after-help}";
+/// As usual, without empty lines around the usage and the options: all verbs fit a screen.
+const TEMPLATE: &str =
+    "{about}\n{usage-heading} {usage}\nCommands:\n{subcommands}\nOptions:\n{options}{after-help}";
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, 1 an expectation was not met, 2 bad input or missing rights, 3 the host could not \
                           be restored (run `mpps recover`), 4 too disturbed (try again), 130 interrupted.";
@@ -187,7 +188,7 @@ pub enum Verb {
     /// Each set-up has a bed of its own. All beds stand at once, on the same CPUs. Prints for each set-up what a frame
     /// costs more or less than in the first one, and how many frames per second that means.
     Compare(Box<CompareArgs>),
-    /// Run the cells of a plan into one record: a published study, or your own grid of set-ups
+    /// Run a published study, or your own plan of many runs, into one record
     #[cfg(feature = "measure")]
     Campaign(CampaignArgs),
     /// Test the meter on this machine by planted faults of known size

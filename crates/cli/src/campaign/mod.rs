@@ -7,7 +7,7 @@ mod script;
 
 pub use check::{Ready, check};
 pub use file::Cell;
-pub use resume::{Begun, begun, is_measured};
+pub use resume::{Begun, begun};
 
 use anyhow::{Context, Error, Result, bail, ensure};
 use file::{File, Text};

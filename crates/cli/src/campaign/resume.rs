@@ -3,7 +3,7 @@
 use super::{Campaign, Cell};
 use crate::exit::Exit;
 use anyhow::{Result, bail};
-use mpps_record::{CampaignLine, CellLine, read_file};
+use mpps_record::{CampaignLine, CellLine, Run, read_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,6 +14,32 @@ pub struct Begun {
     pub run: String,
     /// The last line of each cell, by its id.
     pub cells: BTreeMap<String, CellLine>,
+}
+
+impl Begun {
+    /// Whether a cell need not run again: it measured, whether or not an expectation was met, or it cannot run here.
+    #[must_use]
+    pub fn is_done(&self, cell: &Cell, can_run: bool) -> bool {
+        let measured = [Exit::Measured, Exit::NotMet].map(|exit| Some(exit.code()));
+        self.cells.get(cell.id.get_ref()).is_some_and(|line| {
+            measured.contains(&line.exit_code) || (line.not_run.is_some() && !can_run)
+        })
+    }
+
+    /// Trials of the cells, as the record has them.
+    #[must_use]
+    pub fn trials(&self, path: &Path) -> u32 {
+        let runs = read_file(path).map(|read| read.runs).unwrap_or_default();
+        let is_ours = |run: &&Run| {
+            let mut cells = self.cells.values();
+            cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
+        };
+        let ours = runs
+            .iter()
+            .filter(is_ours)
+            .filter_map(|run| run.end.as_ref());
+        ours.map(|end| end.trials).sum()
+    }
 }
 
 /// The campaign in this record; `None` where there is none yet.
@@ -55,13 +81,6 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
     Ok(Some(Begun { run, cells }))
 }
 
-/// Whether a cell need not run again: it measured, whether or not an expectation was met.
-#[must_use]
-pub fn is_measured(line: &CellLine) -> bool {
-    let measured = [Exit::Measured, Exit::NotMet].map(|exit| Some(exit.code()));
-    measured.contains(&line.exit_code)
-}
-
 /// Cells that are other ones now, by their ids.
 fn differences(line: &CampaignLine, plan: &Campaign) -> String {
     let Ok(old) = Campaign::read(&plan.from, &line.plan, line.quick) else {
@@ -74,23 +93,27 @@ fn differences(line: &CampaignLine, plan: &Campaign) -> String {
         cells.collect()
     };
     let (old, new) = (by_id(&old.cells), by_id(&plan.cells));
-    let changed = new
-        .iter()
-        .filter(|(id, cell)| old.get(*id).is_some_and(|was| was != *cell));
-    let added = new.keys().filter(|id| !old.contains_key(*id));
-    let removed = old.keys().filter(|id| !new.contains_key(*id));
-    let words = |what: &str, ids: Vec<&String>| {
-        let ids: Vec<&str> = ids.into_iter().map(String::as_str).collect();
-        (!ids.is_empty()).then(|| format!("{what} {}", ids.join(", ")))
-    };
+    let is_changed = |id: &&String| old.get(*id).is_some_and(|was| *was != new[*id]);
     let all = [
-        words("changed", changed.map(|(id, _)| id).collect()),
-        words("added", added.collect()),
-        words("removed", removed.collect()),
+        ("changed", new.keys().filter(is_changed).collect()),
+        (
+            "added",
+            new.keys().filter(|id| !old.contains_key(*id)).collect(),
+        ),
+        (
+            "removed",
+            old.keys().filter(|id| !new.contains_key(*id)).collect(),
+        ),
     ];
-    let all: Vec<String> = all.into_iter().flatten().collect();
-    match all[..] {
-        [] => "no cell, but its title, source, order or comments".to_owned(),
-        _ => all.join("; "),
+    let all = all
+        .into_iter()
+        .filter(|(_, ids): &(_, Vec<&String>)| !ids.is_empty());
+    let all = all.map(|(what, ids)| {
+        let ids: Vec<&str> = ids.into_iter().map(String::as_str).collect();
+        format!("{what} {}", ids.join(", "))
+    });
+    match all.collect::<Vec<String>>() {
+        all if all.is_empty() => "no cell, but its title, source, order or comments".to_owned(),
+        all => all.join("; "),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::begin::check_folder;
 use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs};
-use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check, is_measured};
+use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
 use crate::exit::Exit;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
@@ -15,7 +15,6 @@ use mpps_method::Span;
 use mpps_record::{CampaignLine, CellLine, EndLine, Run};
 use mpps_report::{Row, headline::headline, sentence::other_answers};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
@@ -47,52 +46,66 @@ fn list() -> Result<Exit> {
 fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
     let plan = Campaign::find(&args.plan, args.quick)?;
     plan.check_ids(&args.only)?;
-    check_folder("--record", args.record.as_deref())?;
+    let named = args.record.as_deref();
+    check_folder("--record", named)?;
     let clock = Clock::now();
-    let before = args
-        .record
-        .as_deref()
-        .map(|path| begun(path, &plan, args.quick));
-    let before = before.transpose()?.flatten();
+    let before = named
+        .map(|path| begun(path, &plan, args.quick))
+        .transpose()?;
+    let before = before.flatten();
     let is_new = before.is_none();
-    let new = || Begun {
+    let begun = before.unwrap_or_else(|| Begun {
         run: format!("{}-{}", clock.run_name(), plan.name),
         cells: BTreeMap::new(),
-    };
-    let before = before.unwrap_or_else(new);
-    let scratch = Scratch::new(&format!("campaign-{}", before.run))?;
-    let checked = plan
-        .cells
-        .iter()
-        .map(|cell| Ok((cell, check(cell, &scratch)?)));
+    });
+    let scratch = Scratch::new(&format!("campaign-{}", begun.run))?;
+    let checked = plan.cells.iter();
+    let checked = checked.map(|cell| Ok((cell, check(cell, &scratch)?)));
     let checked: Result<Vec<Checked<'_>>, _> = checked.collect();
     let mut checked = checked.map_err(|error| plan.wrong(error))?;
     checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
     if args.dry_run {
         let folder = scratch.path("").display().to_string();
-        terminal::out(&planned(&plan, &checked, &before).replace(&folder, ""));
+        terminal::out(&planned(&plan, &checked, &begun).replace(&folder, ""));
         return Ok(Exit::Measured);
     }
-    if checked
-        .iter()
-        .any(|(_, ready)| ready.as_ref().is_ok_and(|ready| ready.on_bed))
-    {
+    let mut ready = checked.iter().flat_map(|(_, ready)| ready);
+    if ready.any(|ready| ready.on_bed) {
         facts::check()?;
     }
     interrupt::install()?;
-    let record = Record::open_for(&before.run, args.record.as_deref())?;
-    let mut campaign = Running {
-        begun: before,
+    let record = Record::open_for(&begun.run, named)?;
+    let mut running = Running {
+        begun,
         record,
         scratch: &scratch,
         quiet: args.quiet,
     };
-    campaign.note(&format!("record: {}", campaign.record.path().display()));
-    if is_new {
-        campaign.begin(&plan, args.quick, clock)?;
-    }
-    let ended = campaign.run_all(&checked);
-    campaign.end(&plan, args, ended)
+    running.note(&format!("record: {}", running.record.path().display()));
+    let line = first_line(&plan, args.quick, clock)?;
+    let written = if is_new {
+        running.record.append(&line)
+    } else {
+        Ok(())
+    };
+    let written = written.with_context(|| running.record.not_written());
+    let ended = written.and_then(|()| running.run_all(&checked));
+    running.end(&plan, &checked, args, ended)
+}
+
+fn first_line(plan: &Campaign, quick: bool, clock: Clock) -> Result<CampaignLine> {
+    Ok(CampaignLine {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        source: plan.source.clone(),
+        plan_sha256: sha256(plan.text.as_bytes()),
+        plan: plan.text.clone(),
+        quick,
+        cells: u32::try_from(plan.cells.len())?,
+        begun_utc: clock.utc(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..CampaignLine::default()
+    })
 }
 
 /// A campaign under way.
@@ -110,72 +123,40 @@ impl Running<'_> {
         }
     }
 
-    fn begin(&mut self, plan: &Campaign, quick: bool, clock: Clock) -> Result<()> {
-        let written = self.record.append(&CampaignLine {
-            name: plan.name.clone(),
-            title: plan.title.clone(),
-            source: plan.source.clone(),
-            plan_sha256: sha256(plan.text.as_bytes()),
-            plan: plan.text.clone(),
-            quick,
-            cells: u32::try_from(plan.cells.len())?,
-            begun_utc: clock.utc(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            ..CampaignLine::default()
-        });
-        written.with_context(|| self.record.not_written())
-    }
-
-    /// Runs the cells that are not measured yet.
-    fn run_all(&mut self, cells: &[Checked<'_>]) -> Result<Exit> {
-        let last = |cell: &Cell| self.begun.cells.get(cell.id.get_ref());
-        let is_done = |(cell, ready): &Checked<'_>| {
-            last(cell).is_some_and(|line| match ready {
-                Ok(_) => is_measured(line),
-                Err(why) => line.not_run.as_ref() == Some(why),
-            })
-        };
-        let (done, open): (Vec<_>, Vec<_>) = cells.iter().partition(|cell| is_done(cell));
-        let is_again =
-            |(cell, _): &&&Checked<'_>| last(cell).is_some_and(|line| line.not_run.is_none());
-        let again = open.iter().filter(is_again).count();
+    /// Runs the cells that are not done yet.
+    fn run_all(&mut self, cells: &[Checked<'_>]) -> Result<()> {
+        let is_done = |(cell, ready): &&Checked<'_>| self.begun.is_done(cell, ready.is_ok());
+        let (done, open): (Vec<_>, Vec<_>) = cells.iter().partition(is_done);
+        let mut again = open.clone();
+        again.retain(|(cell, _)| self.begun.cells.contains_key(cell.id.get_ref()));
+        let (done, again, all) = (done.len(), again.len(), cells.len());
         if !self.begun.cells.is_empty() {
-            let (done, all) = (done.len(), cells.len());
-            self.note(&format!(
-                "goes on: {done} of {all} cells are done, {again} that failed or were disturbed run again"
-            ));
+            let again = format!("{again} that failed or were disturbed run again");
+            self.note(&format!("goes on: {done} of {all} cells are done, {again}"));
         }
-        let mut worst = Exit::Measured;
         for (place, (cell, ready)) in open.iter().enumerate() {
-            let number = done.len() + place + 1;
-            let of = format!("[{number}/{}] {}", cells.len(), cell.id);
-            let left = about(open[place..].iter().copied());
-            let exit = match ready {
+            let of = format!("[{}/{all}] {}", done + place + 1, cell.id);
+            let ready = match ready {
+                Ok(ready) => ready,
                 Err(why) => {
                     self.note(&format!("{of}: cannot be tested here: {why}"));
+                    let not_run = Some(why.clone());
                     self.write(CellLine {
-                        not_run: Some(why.clone()),
+                        not_run,
                         ..line(cell)?
                     })?;
-                    Exit::Measured
-                }
-                Ok(ready) => {
-                    let (about, left) = (words(ready.about), words(left));
-                    let what = what(cell, ready);
-                    self.note(&format!("{of}: {what} (about {about}; {left} left)"));
-                    self.run_cell(cell, ready)?
+                    continue;
                 }
             };
-            worst = worst.worse(exit);
+            let (left, each) = (about(open[place..].iter().copied()), words(ready.about));
+            let what = what(cell, ready);
+            self.note(&format!("{of}: {what} (about {each}; {left} left)"));
+            let exit = self.run_cell(cell, ready)?;
             if interrupt::requested() || exit == Exit::NotRestored {
-                return Ok(worst.worse(if exit == Exit::NotRestored {
-                    exit
-                } else {
-                    Exit::Interrupted
-                }));
+                break;
             }
         }
-        Ok(worst)
+        Ok(())
     }
 
     /// Runs a cell, and writes its line.
@@ -184,16 +165,11 @@ impl Running<'_> {
         let errors = self.scratch.path("errors");
         let stderr = File::create(&errors).with_context(|| format!("make {}", errors.display()))?;
         let mut command = Command::new(std::env::current_exe().context("find the own program")?);
-        command
-            .args(&ready.arguments)
-            .arg("--quiet")
-            .arg("--record")
-            .arg(&path);
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(stderr);
+        command.args(&ready.arguments).args(["--quiet", "--record"]);
+        command.arg(&path).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(stderr);
         if ["loss", "fib-scale"].contains(&cell.verb()) {
+            // Beside the record each plot would take the place of the one before.
             command.arg("--plot").arg(self.scratch.path("plot.svg"));
         }
         let (from, begun_ns) = (std::fs::metadata(&path)?.len(), monotonic_ns());
@@ -206,15 +182,13 @@ impl Running<'_> {
         let said = said
             .lines()
             .last()
-            .map(|line| line.trim_start_matches("mpps: ").to_owned());
+            .map(|line| line.trim_start_matches("mpps: "));
+        let said = said.map_or_else(|| status.to_string(), str::to_owned);
         let sentence = run.as_ref().map(first_sentence).unwrap_or_default();
         let (told, error) = match exit {
             Exit::Measured | Exit::NotMet => (sentence, None),
-            Exit::Disturbed => (format!("too disturbed: {sentence}"), said),
-            _ => {
-                let error = said.unwrap_or_else(|| status.to_string());
-                (format!("not measured: {error}"), Some(error))
-            }
+            Exit::Disturbed => (format!("too disturbed: {sentence}"), None),
+            _ => (format!("not measured: {said}"), Some(said)),
         };
         self.note(&format!("  {told}"));
         self.write(CellLine {
@@ -235,45 +209,53 @@ impl Running<'_> {
     }
 
     /// Writes the last line, and says what to do next.
-    fn end(mut self, plan: &Campaign, args: &RunCampaignArgs, ended: Result<Exit>) -> Result<Exit> {
-        let exit = ended.as_ref().map_or(Exit::Failed, |exit| *exit);
-        let error = ended.as_ref().err().map(|error| format!("{error:#}"));
-        let path = self.record.path().to_owned();
-        let runs = mpps_record::read_file(&path)
-            .map(|read| read.runs)
-            .unwrap_or_default();
-        let is_ours = |run: &&Run| {
-            let mut cells = self.begun.cells.values();
-            cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
+    fn end(
+        mut self,
+        plan: &Campaign,
+        cells: &[Checked<'_>],
+        args: &RunCampaignArgs,
+        ended: Result<()>,
+    ) -> Result<Exit> {
+        let line = |(cell, _): &Checked<'_>| self.begun.cells.get(cell.id.get_ref());
+        let lines = cells.iter().filter_map(line);
+        let ran = lines.filter(|line| line.not_run.is_none());
+        let own = match (&ended, interrupt::requested()) {
+            (Err(_), _) => Exit::Failed,
+            (Ok(()), true) => Exit::Interrupted,
+            (Ok(()), false) => Exit::Measured,
         };
-        let trials = runs
-            .iter()
-            .filter(is_ours)
-            .filter_map(|run| run.end.as_ref());
+        let exit = ran.fold(own, |worst, line| {
+            worst.worse(Exit::from_code(line.exit_code))
+        });
+        let stopped = (own == Exit::Interrupted).then(|| "interrupted".to_owned());
+        let path = self.record.path().to_owned();
         let written = self.record.append(&EndLine {
             ended_utc: Clock::now().utc(),
             exit_code: exit.code(),
-            error: error.or_else(|| (exit == Exit::Interrupted).then(|| "interrupted".to_owned())),
-            trials: trials.map(|end| end.trials).sum(),
+            error: ended
+                .as_ref()
+                .err()
+                .map(|error| format!("{error:#}"))
+                .or(stopped),
+            trials: self.begun.trials(&path),
             queries: None,
             route_changes: None,
             other: mpps_record::Other::new(),
         });
         let shown = path.display();
         terminal::out(&format!("record: {shown}\nreport: mpps report {shown}\n"));
-        if exit == Exit::Interrupted {
+        if own == Exit::Interrupted {
             terminal::error("interrupted: the bed is gone");
         }
-        let is_done = |cell: &Cell| {
-            let line = self.begun.cells.get(cell.id.get_ref());
-            line.is_some_and(|line| line.not_run.is_some() || is_measured(line))
-        };
-        if !plan.cells.iter().all(is_done) {
+        if !plan
+            .cells
+            .iter()
+            .all(|cell| self.begun.is_done(cell, false))
+        {
             let quick = if args.quick { " --quick" } else { "" };
             let [named, path] = [args.plan.as_str(), &path.to_string_lossy()].map(quoted);
-            terminal::out(&format!(
-                "go on with: mpps campaign run {named}{quick} --record {path}\n"
-            ));
+            let command = format!("mpps campaign run {named}{quick} --record {path}");
+            terminal::out(&format!("go on with: {command}\n"));
         }
         ended?;
         written.with_context(|| self.record.not_written())?;
@@ -317,9 +299,9 @@ fn what(cell: &Cell, ready: &Ready) -> String {
 }
 
 /// About how long cells take together.
-fn about<'a>(cells: impl Iterator<Item = &'a Checked<'a>>) -> Span {
-    let ready = cells.filter_map(|(_, ready)| ready.as_ref().ok());
-    ready.fold(Span::ZERO, |sum, ready| sum.plus(ready.about))
+fn about<'a>(cells: impl Iterator<Item = &'a Checked<'a>>) -> String {
+    let ready = cells.flat_map(|(_, ready)| ready);
+    words(ready.fold(Span::ZERO, |sum, ready| sum.plus(ready.about)))
 }
 
 /// A time in a few characters.
@@ -344,35 +326,30 @@ fn quoted(word: &str) -> String {
 /// All cells in words, for `--dry-run`.
 fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun) -> String {
     let mut text = format!("{}: {}\n", plan.name, plan.title);
-    for (cell, ready) in cells {
-        let _ = write!(text, "\n{}: {}", cell.id, cell.title);
-        let is_measured = begun.cells.get(cell.id.get_ref()).is_some_and(is_measured);
-        let _ = match ready {
-            Err(why) => writeln!(text, "\n    cannot be tested here: {why}"),
-            Ok(_) if is_measured => writeln!(text, "\n    is measured already"),
-            Ok(ready) => {
-                let command: Vec<String> =
-                    ready.arguments.iter().map(|word| quoted(word)).collect();
-                let (command, about) = (command.join(" "), words(ready.about));
-                writeln!(text, " (about {about})\n    mpps {command}")
+    let mut open = Vec::new();
+    for checked in cells {
+        let (cell, ready) = checked;
+        text += &format!("\n{}: {}", cell.id, cell.title);
+        let ready = match ready {
+            Err(why) => {
+                text += &format!("\n    cannot be tested here: {why}\n");
+                continue;
             }
+            Ok(_) if begun.is_done(cell, true) => {
+                text += "\n    is measured already\n";
+                continue;
+            }
+            Ok(ready) => ready,
         };
-        let scripts = ready.iter().flat_map(|ready| &ready.scripts);
-        for (path, script) in scripts.filter(|_| !is_measured) {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            for line in script.lines().skip(2) {
-                let _ = writeln!(text, "    {name}: {line}");
-            }
+        open.push(checked);
+        let command: Vec<String> = ready.arguments.iter().map(|word| quoted(word)).collect();
+        let (command, about) = (command.join(" "), words(ready.about));
+        text += &format!(" (about {about})\n    mpps {command}\n");
+        for (path, script) in &ready.scripts {
+            let lines = script.lines().skip(2);
+            text.extend(lines.map(|line| format!("    {}: {line}\n", path.display())));
         }
     }
-    let open =
-        |(cell, _): &&Checked<'_>| !begun.cells.get(cell.id.get_ref()).is_some_and(is_measured);
-    let sum = words(about(cells.iter().filter(open)));
-    let run = cells
-        .iter()
-        .filter(open)
-        .filter(|(_, ready)| ready.is_ok())
-        .count();
-    let _ = writeln!(text, "\n{run} of {} cells run, about {sum}", cells.len());
-    text
+    let (count, all, about) = (open.len(), cells.len(), about(open.into_iter()));
+    text + &format!("\n{count} of {all} cells run, about {about}\n")
 }

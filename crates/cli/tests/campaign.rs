@@ -1,0 +1,419 @@
+//! `mpps campaign`: plans that are refused with line and remedy, and campaigns that go on after a crash.
+
+mod door;
+
+use door::{Ended, Scratch, mpps, privileged, run, wait_for};
+use mpps_record::{Run, read_file};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Two cells without a bed, and one that cannot run.
+const SIMULATED: &str = r#"
+name = "pairs"
+title = "Simulated pairs"
+verb = "trial"
+[verbs.trial]
+flags = "--simulate capacity=1M --time 50ms --rate 100k"
+quick = "--time 20ms"
+[[grid]]
+id = "flows-{flows}"
+title = "{flows} flows"
+flags = "--flows {flows}"
+axes = { flows = ["1", "8"] }
+[[cell]]
+id = "sockets"
+title = "two sockets"
+cannot = "needs two sockets"
+"#;
+
+fn campaign(plan: &Path, words: &str) -> Ended {
+    let words = words.split_whitespace();
+    run(mpps(&["campaign", "run"]).arg(plan).args(words))
+}
+
+/// What is said of a plan, which is a head and this.
+fn refusal(scratch: &Scratch, rest: &str) -> String {
+    let plan = scratch.path("plan.toml");
+    let head = "name = \"p\"\ntitle = \"t\"\nverb = \"throughput\"\n";
+    fs::write(&plan, format!("{head}{rest}\n")).expect("a plan");
+    let ended = campaign(&plan, "--dry-run");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{rest}");
+    let line = ended.error().trim_start_matches("mpps: ").to_owned();
+    let place = line.strip_prefix(&*plan.to_string_lossy());
+    place
+        .unwrap_or_else(|| panic!("no file: {line}"))
+        .to_owned()
+}
+
+#[test]
+fn a_wrong_plan_is_refused_with_its_place() {
+    let scratch = Scratch::new("campaign-wrong");
+    let cell = "[[cell]]\nid = \"a\"\ntitle = \"t\"\n";
+    let grid = "[[grid]]\nid = \"a\"\ntitle = \"t\"\n";
+    for (rest, place, said) in [
+        ("[[cell]", ":4:", ""),
+        ("frames = 1", ":4:1: ", "unknown field `frames`"),
+        (
+            &format!("{cell}colour = 1"),
+            ":7:1: ",
+            "unknown field `colour`",
+        ),
+        ("", ":1:8: ", "the plan has no cell"),
+        (
+            &format!("{cell}verb = \"iperf\""),
+            ":7:8: ",
+            "give one of throughput, ",
+        ),
+        ("[verbs.iperf]", ":4:8: ", "give one of throughput, "),
+        (&format!("{cell}{cell}"), ":8:6: ", "stands in line 5 too"),
+        (
+            "[[cell]]\nid = \"a b\"\ntitle = \"t\"",
+            ":5:6: ",
+            "letters, digits",
+        ),
+        (
+            &format!("{cell}axes = {{ x = [\"1\"] }}"),
+            ":7:10: ",
+            "[[grid]]",
+        ),
+        (grid, ":4:1: ", "a grid needs axes"),
+        (
+            &format!("{grid}axes = {{ x = [] }}"),
+            ":7:10: ",
+            "without values",
+        ),
+        (
+            &format!("{grid}axes = {{ x = [\"1\", \"2\"] }}"),
+            ":7:10: ",
+            "write {x} in the id",
+        ),
+        (
+            "[[grid]]\nid = \"{x}\"\ntitle = \"{y}\"\naxes = { x = [\"1\"] }",
+            ":6:9: ",
+            "no axis {y}",
+        ),
+        (
+            "[[grid]]\nid = \"{x}\"\ntitle = \"t\"\naxes = { x = [\"1\", \"1\"] }",
+            ":5:6: ",
+            "id \"1\"",
+        ),
+        (
+            &format!("{cell}settings = {{ rp_filtr = \"1\" }}"),
+            ":7:14: ",
+            "near: rp_filter",
+        ),
+        (
+            &format!("{cell}settings = {{ irq_affinity = \"1\" }}"),
+            ":7:14: ",
+            "cannot be tested here",
+        ),
+        (
+            &format!("{cell}settings = {{ cpu_governor = \"x\" }}"),
+            ":7:14: ",
+            "",
+        ),
+        (
+            &format!("{cell}flags = \"--frames 64\""),
+            ":7:9: ",
+            "did you mean --frame?",
+        ),
+        (
+            &format!("{cell}flags = \"--flows 'x\""),
+            ":7:9: ",
+            "a quote has no end",
+        ),
+        (
+            &format!("{cell}flags = \"--record x\""),
+            ":7:9: ",
+            "for the campaign to give",
+        ),
+        (
+            &format!("{cell}flags = \"--dut-setup x\"\nsetup = \"true\""),
+            ":7:9: ",
+            "call the program in setup",
+        ),
+        (
+            &format!("{cell}flags = \"--dut-setup /none\""),
+            ":7:9: ",
+            "/none is not a file",
+        ),
+        (
+            &format!("{cell}flags = \"--queues 99\""),
+            ":7:9: ",
+            "give 1 to 64",
+        ),
+        (
+            &format!("{cell}verb = \"compare\""),
+            ":5:6: ",
+            "at least two",
+        ),
+        (
+            &format!("{cell}variants = [{{ name = \"a\" }}]"),
+            ":",
+            "variants are of verb",
+        ),
+    ] {
+        let line = refusal(&scratch, rest);
+        assert!(
+            line.starts_with(place) && line.contains(said),
+            "{rest}: {line}"
+        );
+    }
+}
+
+#[test]
+fn a_claim_says_what_is_looked_at() {
+    let scratch = Scratch::new("campaign-claim");
+    for (claim, said) in [
+        ("", "needs of ="),
+        (", of = \"rate\"", "give one of rate_change, rate_evenness"),
+        (", of = \"rate_change\", most = 1", "told by mpps compare"),
+        (", of = \"rate_evenness\"", "needs least or most"),
+        (
+            ", of = \"fib_octets_per_route\", most = 1, by_construction = \"x\"",
+            "one of them",
+        ),
+        (", by_construction = \"x\", most = 1", "needs of ="),
+    ] {
+        let claim =
+            format!("claim = {{ id = \"c\", statement = \"s\", published = \"p\"{claim} }}");
+        let line = refusal(
+            &scratch,
+            &format!("[[cell]]\nid = \"a\"\ntitle = \"t\"\n{claim}"),
+        );
+        assert!(line.starts_with(":7:9: ") && line.contains(said), "{line}");
+    }
+}
+
+#[test]
+fn a_dry_run_shows_each_command_and_no_more() {
+    let ended = run(&mut mpps(&[
+        "campaign",
+        "run",
+        "smoke",
+        "--dry-run",
+        "--quick",
+    ]));
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(0), ""),
+        "{ended:?}"
+    );
+    for line in [
+        "early-demux: one flow, no early demultiplexing, one route more (about 9 s)",
+        "    mpps throughput --frame=64 --budget=6s --dut-setup=early-demux.a.sh",
+        "    early-demux.a.sh: sysctl -w net.ipv4.ip_early_demux=0",
+        "    early-demux.a.sh: ip route add 203.0.113.0/24 dev $MPPS_DUT_OUT",
+        "    mpps compare --a=off=none --b=on=--dut-setup=rp-filter.b.sh --budget=10s",
+        "    rp-filter.b.sh: sysctl -w net.ipv4.conf.$MPPS_DUT_IN.rp_filter=1",
+        "    cannot be tested here: needs two sockets",
+        "    mpps throughput --frame=64 --flows=64 --budget=6s",
+        "5 of 6 cells run, about 49 s",
+    ] {
+        assert!(
+            ended.stdout.lines().any(|shown| shown == line),
+            "{line}: {ended:?}"
+        );
+    }
+    let ended = run(&mut mpps(&[
+        "campaign", "run", "smoke", "--only", "rp-filtr",
+    ]));
+    assert!(
+        ended
+            .error()
+            .contains("no cell \"rp-filtr\" in smoke; near: rp-filter"),
+        "{ended:?}"
+    );
+    let ended = run(&mut mpps(&["campaign", "run", "smok"]));
+    assert!(
+        ended.error().contains("give a file, or one of smoke"),
+        "{ended:?}"
+    );
+    let ended = run(&mut mpps(&["campaign", "list"]));
+    assert!(
+        ended
+            .stdout
+            .starts_with("smoke             6 cells  Every part"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn more_cpus_than_there_are_are_said() {
+    let scratch = Scratch::new("campaign-cpus");
+    let plan = scratch.path("plan.toml");
+    let text = SIMULATED.replace("cannot = \"needs two sockets\"", "needs_cpus = 100000");
+    fs::write(&plan, text).expect("a plan");
+    let ended = campaign(&plan, "--dry-run");
+    let said = "cannot be tested here: needs 100000 CPUs, this machine has ";
+    assert!(ended.stdout.contains(said), "{ended:?}");
+}
+
+fn runs(record: &Path) -> Vec<Run> {
+    read_file(record).map(|read| read.runs).unwrap_or_default()
+}
+
+fn cells(record: &Path) -> Vec<String> {
+    let runs = runs(record);
+    let cells = runs.iter().flat_map(|run| &run.cells);
+    cells.map(|line| line.cell.clone()).collect()
+}
+
+#[test]
+fn a_campaign_goes_on_where_it_ended() {
+    let scratch = Scratch::new("campaign-resume");
+    let (plan, record) = (scratch.path("plan.toml"), scratch.path("r.jsonl"));
+    fs::write(&plan, SIMULATED).expect("a plan");
+    let words = format!("--quick --record {}", record.display());
+    let ended = campaign(&plan, &format!("{words} --only flows-8"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("[1/1] flows-8: trial, 8 flows (about 3 s; 3 s left)"),
+        "{ended:?}"
+    );
+    let go_on = format!("go on with: mpps campaign run {} {words}\n", plan.display());
+    assert!(ended.stdout.ends_with(&go_on), "{ended:?}");
+    let ended = campaign(&plan, &words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("goes on: 1 of 3 cells are done, 0 that"),
+        "{ended:?}"
+    );
+    assert!(!ended.stdout.contains("go on with"), "{ended:?}");
+    assert_eq!(cells(&record), ["flows-8", "flows-1", "sockets"]);
+    let all = runs(&record);
+    let line = all[0].cells.last().expect("a cell");
+    assert_eq!(line.not_run.as_deref(), Some("needs two sockets"));
+    let begin = all[0].campaign.as_ref().expect("a campaign");
+    assert_eq!((begin.plan.as_str(), begin.cells), (SIMULATED, 3));
+    for cell in &all[0].cells[..2] {
+        let run = all
+            .iter()
+            .find(|run| Some(&run.name) == cell.measured_run.as_ref());
+        let fixed = run.and_then(|run| run.begin.as_ref()?.plan.fixed.clone());
+        assert_eq!(
+            fixed.map(|fixed| fixed.time_ns),
+            Some(20_000_000),
+            "the later flag"
+        );
+    }
+    campaign(&plan, &words);
+    assert_eq!(cells(&record).len(), 3, "nothing runs again");
+    let without = campaign(&plan, words.trim_start_matches("--quick"));
+    assert!(
+        without.error().contains("begun with --quick: give it"),
+        "{without:?}"
+    );
+    let changed = SIMULATED
+        .replace("\"8\"]", "\"9\"]")
+        .replace("{flows} flows", "{flows} streams");
+    fs::write(&plan, changed).expect("a plan");
+    let refused = campaign(&plan, &words);
+    let said = "changed flows-1; added flows-9; removed flows-8";
+    assert!(refused.error().contains(said), "{refused:?}");
+    fs::write(&plan, format!("# more\n{SIMULATED}")).expect("a plan");
+    assert!(
+        campaign(&plan, &words)
+            .error()
+            .contains("no cell, but its title")
+    );
+    fs::write(&plan, SIMULATED.replace("\"pairs\"", "\"others\"")).expect("a plan");
+    assert!(
+        campaign(&plan, &words)
+            .error()
+            .contains("of the campaign pairs")
+    );
+    assert_eq!(cells(&record).len(), 3, "nothing is written");
+}
+
+#[test]
+fn a_cell_that_fails_costs_only_itself() {
+    let scratch = Scratch::new("campaign-fails");
+    let (plan, record) = (scratch.path("plan.toml"), scratch.path("r.jsonl"));
+    let table = scratch.path("routes.txt");
+    let fails = format!("flags = \"--table {} --destinations 4\"", table.display());
+    let text = SIMULATED.replace("--simulate capacity=1M ", "");
+    fs::write(&plan, text.replace("flags = \"--flows {flows}\"", &fails)).expect("a plan");
+    if !privileged() {
+        return;
+    }
+    // The table is read by the cell, and is not there.
+    let words = format!("--record {}", record.display());
+    let ended = campaign(&plan, &words);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(cells(&record), ["flows-1", "flows-8", "sockets"]);
+    let line = &runs(&record)[0].cells[0];
+    assert_eq!((line.exit_code, &line.measured_run), (Some(2), &None));
+    assert!(
+        line.error
+            .as_ref()
+            .is_some_and(|error| error.contains("routes.txt")),
+        "{line:?}"
+    );
+    let again = campaign(&plan, &words);
+    assert!(
+        again
+            .stderr
+            .contains("1 of 3 cells are done, 2 that failed"),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn a_killed_campaign_goes_on_and_leaves_nothing() {
+    if !privileged() {
+        return;
+    }
+    let scratch = Scratch::new("campaign-killed");
+    let (plan, record) = (scratch.path("plan.toml"), scratch.path("r.jsonl"));
+    let text = SIMULATED.replace("--simulate capacity=1M", "--share --frame 64");
+    let text = text.replace("\"8\"", "\"4\"");
+    let slow = "flags = \"--flows {flows} --trials {flows}\"";
+    fs::write(&plan, text.replace("flags = \"--flows {flows}\"", slow)).expect("a plan");
+    let command = ["campaign", "run"];
+    let mut first = mpps(&command);
+    first.arg(&plan).arg("--record").arg(&record);
+    let mut parent = first
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    // The second cell has its bed when its first line is there.
+    let begun = || {
+        runs(&record)
+            .iter()
+            .filter(|run| run.begin.is_some())
+            .count()
+    };
+    wait_for("the second cell", || (begun() == 2).then_some(()));
+    let pid = parent.id();
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    let child = children.expect("children").trim().to_owned();
+    parent.kill().expect("killed");
+    parent.wait().expect("gone");
+    wait_for("the end of the cell", || {
+        let stat = fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        (stat.is_empty() || stat.contains(") Z ")).then_some(())
+    });
+    assert_eq!(cells(&record).len(), 1);
+    let left = runs(&record)
+        .into_iter()
+        .rfind(|run| run.begin.is_some())
+        .expect("a run");
+    let end = left.end.expect("it ended by itself");
+    assert!([0, 130].contains(&end.exit_code), "{end:?}");
+    let ended = campaign(&plan, &format!("--record {}", record.display()));
+    assert!(ended.stderr.contains("goes on: "), "{ended:?}");
+    let mut cells = cells(&record);
+    cells.dedup();
+    assert_eq!(
+        cells.last().map(String::as_str),
+        Some("sockets"),
+        "{ended:?}"
+    );
+}
