@@ -50,7 +50,7 @@ impl fmt::Display for Origin {
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Prefix(prefix) => prefix.fmt(f),
             Self::Networks(count) => write!(f, "{count} {NETWORKS}"),
-            Self::Synthetic { .. } => f.write_str("a synthetic table"),
+            Self::Synthetic { v4, v6, .. } => write!(f, "a synthetic table of {}", v4 + v6),
         }
     }
 }

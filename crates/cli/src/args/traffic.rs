@@ -58,7 +58,8 @@ pub struct TrafficArgs {
 #[command(next_help_heading = "Routes and destinations")]
 pub struct DestinationArgs {
     /// Routes to load into the DUT and to draw destinations from: MRT, `bgpdump -m`, or one prefix a line; `-` is
-    /// standard input (`mpps table read --list` prepares one)
+    /// standard input (`mpps table read --list` prepares one). `synthetic:1M` makes up so many, as `mpps table
+    /// synthesize` does
     #[arg(long, value_name = "FILE", conflicts_with = "dst_prefix")]
     pub table: Option<PathBuf>,
     /// One route to load into the DUT; its addresses are the destinations

@@ -17,8 +17,25 @@ use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 
+/// A plan of the folder `campaigns` by its name.
+macro_rules! shipped {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../../campaigns/", $name, ".toml")),
+        )
+    };
+}
+
 /// The plans that are part of the program.
-pub const SHIPPED: &[(&str, &str)] = &[("smoke", include_str!("../../../../campaigns/smoke.toml"))];
+pub const SHIPPED: &[(&str, &str)] = &[
+    shipped!("brouer-2009"),
+    shipped!("intel-2016"),
+    shipped!("smoke"),
+    shipped!("thesis-2015"),
+    shipped!("tum-2015"),
+    shipped!("xdp-paper-2018"),
+];
 
 /// Verbs that a cell can have.
 pub const VERBS: [&str; 8] = [

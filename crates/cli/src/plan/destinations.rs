@@ -1,15 +1,19 @@
 //! Where frames go, as meant: from which routes, how many, how drawn.
 
+use crate::args::quantity::count;
 use crate::args::{DestinationArgs, RouteChangesArg};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use ipnet::IpNet;
 use mpps_lab::routes::Origin;
 use mpps_lab::traffic::Traffic;
 use mpps_method::destinations::{DESTINATIONS_MAX, Draw, LIST_MAX};
 use mpps_method::flows::PORT_COUNT;
+use std::path::Path;
 
 /// Destinations when nobody says how many: more than caches hold.
 pub const DESTINATIONS: u64 = 1_000_000;
+/// Begins a table that is made up and not read.
+const SYNTHETIC: &str = "synthetic:";
 
 /// Routes to load, and destinations to draw from them.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +39,7 @@ impl DestinationPlan {
             "--route-changes needs the routes that change: give --table FILE"
         );
         let origin = match (&args.table, args.dst_prefix, args.networks) {
-            (Some(file), ..) => Origin::File(file.clone()),
+            (Some(table), ..) => origin(table, traffic)?,
             (None, Some(prefix), _) => Origin::Prefix(prefix),
             (None, None, Some(count)) => Origin::Networks(count),
             (None, None, None) => {
@@ -97,6 +101,17 @@ impl DestinationPlan {
         );
         Ok(())
     }
+}
+
+/// Where the routes of `--table` come from: `synthetic:N`, else a file.
+fn origin(table: &Path, traffic: &Traffic) -> Result<Origin> {
+    let Some(prefixes) = table.to_str().and_then(|text| text.strip_prefix(SYNTHETIC)) else {
+        return Ok(Origin::File(table.to_owned()));
+    };
+    let prefixes = count(prefixes).map_err(|why| anyhow!("--table {}: {why}", table.display()))?;
+    let (v4, v6) = if traffic.ipv6 { (0, prefixes) } else { (prefixes, 0) };
+    let seed = traffic.seed;
+    Ok(Origin::Synthetic { v4, v6, seed })
 }
 
 #[cfg(test)]

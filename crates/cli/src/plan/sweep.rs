@@ -179,7 +179,7 @@ fn table(
     );
     if let Some(plan) = given {
         ensure!(
-            matches!(plan.origin, Origin::File(_))
+            matches!(plan.origin, Origin::File(_) | Origin::Synthetic { .. })
                 && plan.count.is_none()
                 && plan.route_changes.is_none(),
             "{name} changes routes or destinations itself: leave out --destinations, --dst-prefix, --networks and --route-changes"

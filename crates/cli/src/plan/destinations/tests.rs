@@ -1,6 +1,7 @@
 use super::*;
 use crate::plan::Plan;
 use crate::plan::tests::args;
+use anyhow::Context as _;
 
 fn plan(words: &str) -> Result<Plan> {
     Plan::new(&args(words))
@@ -22,6 +23,21 @@ fn a_million_destinations_unless_asked_otherwise() {
     let usual = usual.expect("destinations");
     assert_eq!((usual.count, usual.draw), (None, Draw::PerPrefix));
     assert_eq!(DESTINATIONS, 1_000_000);
+}
+
+#[test]
+fn a_table_may_be_made_up() {
+    let origin = |words: &str| {
+        let plan = plan(words)?.destinations;
+        plan.map(|plan| plan.origin).context("destinations")
+    };
+    let made = |v4, v6, seed| Origin::Synthetic { v4, v6, seed };
+    let v4 = origin("--table synthetic:538738 --seed 3");
+    assert_eq!(v4.expect("IPv4"), made(538_738, 0, 3));
+    let v6 = origin("-6 --table synthetic:10k");
+    assert_eq!(v6.expect("IPv6"), made(0, 10_000, 1));
+    let refused = origin("--table synthetic:many").expect_err("no number");
+    assert!(refused.to_string().contains("such as 1000"), "{refused}");
 }
 
 #[test]
