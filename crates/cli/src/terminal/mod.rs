@@ -65,7 +65,8 @@ pub use routes::{prefixes, routes, routes_json};
 pub use suite::suite;
 #[cfg(feature = "measure")]
 pub use tune::{
-    cookbook, script, settings_applied, settings_planned, settings_reverted, survey, survey_json,
+    cookbook, files_planned, layout, persisted, reverted_json, script, settings_applied,
+    settings_planned, settings_reverted, survey, survey_json,
 };
 pub use tune::{setting, settings, settings_json};
 pub use wrap::fitted;

@@ -131,7 +131,7 @@ fn changes(standing: &Standing) -> Vec<String> {
         same.count()
     };
     for seen in standing.seen.iter().filter(|one| one.is_met == Some(false)) {
-        let (Some(now), Some(advised)) = (seen.now.known(), seen.advised) else {
+        let (Some(now), Some(advised)) = (seen.now.known(), seen.advised.as_deref()) else {
             continue;
         };
         let is_known = |(known, had, ..): &(&Seen, &str, &str, usize)| {

@@ -36,6 +36,7 @@ pub fn survey(survey: &Survey) -> String {
         &fixed,
         profile,
     );
+    text += &at_boot(all);
     let words = running(|state| matches!(state, State::InWords));
     text += &advised("Advice in words", &words, profile);
     let wants_boot =
@@ -116,7 +117,10 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
         |one: &Standing| one.state == State::Differs && one.row.line("risk") != Some(LOW);
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
-        let values = one.row.advice(profile).values.join("; ");
+        let values = match one.row.advice(profile).values.as_slice() {
+            [] => "mpps tune layout".to_owned(),
+            some => some.join("; "),
+        };
         [format!("{mark} {}", one.row.id), values, now(one, true)]
     };
     let head = ["  setting", "advised", "now"].map(str::to_owned);
@@ -144,6 +148,30 @@ fn advised(title: &str, some: &[&Standing], profile: Profile) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Files that set something else than advised at boot.
+fn at_boot(all: &[Standing]) -> String {
+    let places = all
+        .iter()
+        .flat_map(|one| one.seen.iter().map(move |seen| (one, seen)));
+    let row = |(one, seen): (&Standing, &Seen)| {
+        let (file, value) = seen.at_boot.as_ref()?;
+        let place = seen.place.name();
+        Some([
+            format!("  {}", one.row.id),
+            format!("{file} sets {place} = {value}"),
+        ])
+    };
+    let rows: Vec<_> = places.filter_map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let count = rows.len();
+    format!(
+        "Set to something else at boot ({count})\n{}\n",
+        columns(&rows, &[0, 1])
+    )
 }
 
 /// What is not here, by the reason.
@@ -271,6 +299,7 @@ pub fn survey_json(survey: &Survey) -> String {
             "advised": one.advised,
             "is_met": one.is_met,
             "cannot_be_changed": one.fixed,
+            "at_boot": one.at_boot.as_ref().map(|(file, value)| json!({ "file": file, "value": value })),
         })
     };
     let setting = |one: &Standing| {
