@@ -240,6 +240,44 @@ mod tests {
     }
 
     #[test]
+    fn files_for_each_boot_keep_what_they_had() {
+        let planned = |id, kind, name: &str, value: &str| Planned {
+            id,
+            setting: setting(kind, name, "eth0"),
+            now: value.to_owned(),
+            value: value.to_owned(),
+        };
+        let filter = planned(
+            "rp_filter",
+            Reached::Sysctl,
+            "net/ipv4/conf/*/rp_filter",
+            "0",
+        );
+        let steer = planned(
+            "rps_cpus",
+            Reached::Sysfs,
+            "class/net/*/queues/rx-0/rps_cpus",
+            "0",
+        );
+        let ring = planned("ring_rx", Reached::Ethtool, "rings/rx", "4096");
+        let met = [filter.clone(), ring.clone()];
+        let layout = Layout::default();
+        let first = persisted(&[steer.clone(), ring], &[], "", &layout);
+        let names: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [SCRIPT, UNIT, STARTER]);
+        // In the order of the catalogue.
+        let script = "ethtool -G eth0 rx 4096\necho 0 > /sys/class/net/eth0/queues/rx-0/rps_cpus\n";
+        assert_eq!(first[0].1, script);
+        let second = persisted(&[steer], &met, &format!("# mark\n{script}"), &layout);
+        assert_eq!(second[0].1, script);
+        let sysctls = persisted(&met[..1], &[], "", &layout);
+        assert_eq!(
+            sysctls,
+            [(SYSCTLS, "net.ipv4.conf.eth0.rp_filter = 0\n".to_owned())]
+        );
+    }
+
+    #[test]
     fn a_script_undoes_in_reverse_order() {
         let planned = |id, name: &str| Planned {
             id,
