@@ -2,12 +2,13 @@
 
 use super::machine::Machine;
 use super::place::{Place, places};
+use crate::facts::nic;
 use mpps_linux::cpu::CpuSet;
 use mpps_linux::ethtool;
 use mpps_linux::setting::{Kind, Setting};
 use mpps_method::tune::CATALOGUE;
 use mpps_method::tune::layout::{Cpu, Port, Served, lay_out, queue_of};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
@@ -32,15 +33,17 @@ pub struct Layout {
 impl Layout {
     pub(super) fn read(machine: &Machine) -> Self {
         let cpus = cpus(machine);
-        let all: Vec<Port> = machine
-            .interfaces
-            .iter()
-            .map(|name| port(machine, name))
-            .collect();
+        // All NICs of the machine share its CPUs, whichever of them are looked at.
+        let nics = nic::names(&machine.root);
+        let names = nics.known().into_iter().flatten();
+        let names: BTreeSet<&String> = names.chain(&machine.interfaces).collect();
+        let all: Vec<Port> = names.into_iter().map(|name| port(machine, name)).collect();
         let served = lay_out(&cpus, &all);
+        let mut ports: Vec<(Port, Served)> = all.into_iter().zip(served).collect();
+        ports.retain(|(port, _)| machine.interfaces.contains(&port.name));
         let mut layout = Self {
             cpus,
-            ports: all.into_iter().zip(served).collect(),
+            ports,
             irqbalance: machine.processes.contains("irqbalance"),
             ..Self::default()
         };
@@ -48,13 +51,19 @@ impl Layout {
         let rows = CATALOGUE.iter().filter(|row| ROWS.contains(&row.id));
         for place in rows.flat_map(|row| places(row, machine).unwrap_or_default()) {
             if let Some(setting) = place.setting() {
-                layout.add(&place, setting, &names);
+                layout.add(machine, &place, setting, &names);
             }
         }
         layout
     }
 
-    fn add(&mut self, place: &Place, setting: Setting, names: &BTreeMap<String, String>) {
+    fn add(
+        &mut self,
+        machine: &Machine,
+        place: &Place,
+        setting: Setting,
+        names: &BTreeMap<String, String>,
+    ) {
         let interface = place.interface.clone().unwrap_or_default();
         let port = self.ports.iter().find(|(port, _)| port.name == interface);
         let Some((port, served)) = port else { return };
@@ -83,7 +92,11 @@ impl Layout {
             let cpus = served.tx.get(queue);
             cpus.map(|cpus| cpus.iter().copied().collect::<CpuSet>().mask())
         } else {
-            served.has_enough.then(|| "0".to_owned())
+            // An interface without hardware has nothing else that spreads frames.
+            let device = machine
+                .root
+                .path(&format!("/sys/class/net/{interface}/device"));
+            (served.has_enough && device.exists()).then(|| "0".to_owned())
         };
         self.values.extend(value.map(|value| (setting, value)));
     }

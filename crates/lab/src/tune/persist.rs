@@ -9,7 +9,7 @@ use mpps_linux::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 /// Read by `sysctl --system` and systemd at each boot.
 pub const SYSCTLS: &str = "etc/sysctl.d/90-mpps.conf";
@@ -39,7 +39,7 @@ impl File {
     /// # Errors
     /// There is one that somebody else wrote or changed.
     pub fn new(root: &Path, name: &str, body: &str) -> Result<Self, TuneError> {
-        let path = root.join(name);
+        let path = path::absolute(root.join(name)).map_err(refused("name", root))?;
         let before = read(&path)?;
         if before.as_deref().is_some_and(|text| !is_ours(text)) {
             return Err(TuneError::NotOurs(path));
@@ -48,8 +48,11 @@ impl File {
         Ok(Self { path, text, before })
     }
 
-    pub(super) fn write(&self) -> Result<(), Error> {
-        put(&self.path, &self.text)
+    pub(super) fn write(&self) -> Result<(), TuneError> {
+        if read(&self.path)? != self.before {
+            return Err(TuneError::NotOurs(self.path.clone()));
+        }
+        Ok(put(&self.path, &self.text)?)
     }
 
     /// Makes it as it was before, unless somebody else changed it.
@@ -217,6 +220,7 @@ mod tests {
         let old = tree(root);
         let second = File::new(root, SYSCTLS, "a = 3\n").unwrap();
         second.write().unwrap();
+        assert!(second.write().is_err(), "it is another file now");
         fs::write(unnamed(&second.path), "half").unwrap();
         assert_ne!(tree(root), old);
         second.put_back(&mut Reverted::default()).unwrap();

@@ -85,6 +85,27 @@ fn interrupts_and_queues_get_their_cpus() {
     assert!(layout.irqbalance);
 }
 
+/// The place of a port's queues does not depend on the interfaces that are looked at.
+#[test]
+fn a_port_alone_leaves_room_for_the_others() {
+    let (planted, machine) = router("layout-other");
+    for (file, text) in [
+        ("/sys/devices/system/cpu/online", "0-6,8\n"),
+        ("/sys/devices/system/node/node1/cpulist", "2-3,6-8\n"),
+        ("/sys/class/net/planted1/device/numa_node", "1\n"),
+        ("/sys/class/net/planted1/queues/rx-0/rps_cpus", "0\n"),
+    ] {
+        planted.put(file, text.as_bytes());
+    }
+    let only = ["planted1".to_owned()];
+    let machine = Machine::new(planted.root(), machine.facts, &only).expect("a machine");
+    let ports = machine.layout.ports.iter();
+    let rx: Vec<(&str, &[usize])> = ports
+        .map(|(port, served)| (port.name.as_str(), served.rx.as_slice()))
+        .collect();
+    assert_eq!(rx, [("planted1", &[8][..])]);
+}
+
 #[test]
 fn the_layout_is_applied_for_a_router() {
     let (_planted, machine) = router("layout-plan");
