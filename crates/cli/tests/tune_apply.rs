@@ -334,7 +334,7 @@ fn files_are_written_when_settings_are_kept() {
     assert!(
         removed
             .stdout
-            .starts_with("3 files of apply --persist taken back\n"),
+            .starts_with("1 file of apply --persist taken back\n"),
         "{removed:?}"
     );
     assert!(

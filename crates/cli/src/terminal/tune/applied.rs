@@ -6,6 +6,7 @@ use crate::terminal::document::document;
 use mpps_lab::journal::Reverted;
 use mpps_lab::tune::persist::File;
 use mpps_lab::tune::{Applied, LeftOut, Plan, Planned, shown};
+use mpps_report::number::plural;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -89,11 +90,8 @@ pub fn settings_reverted(reverted: &Reverted) -> String {
         let _ = writeln!(text, "{} settings put back", reverted.settings);
     }
     if reverted.files > 0 {
-        let _ = writeln!(
-            text,
-            "{} files of apply --persist taken back",
-            reverted.files
-        );
+        let files = plural(reverted.files, "file");
+        let _ = writeln!(text, "{files} of apply --persist taken back");
     }
     for line in &reverted.foreign {
         let _ = writeln!(text, "{line}");
