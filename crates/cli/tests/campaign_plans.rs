@@ -39,18 +39,26 @@ fn rows(file: &Path) -> Vec<Row> {
     let names: Vec<&str> = lines.next().expect("names").split(',').collect();
     let row = |line: &str| {
         let fields = line.splitn(names.len(), ',').map(str::to_owned);
-        names.iter().map(|name| name.to_string()).zip(fields).collect()
+        names
+            .iter()
+            .map(|name| name.to_string())
+            .zip(fields)
+            .collect()
     };
     lines.map(row).collect()
 }
 
 /// Published figures of a plan: frame, frames/s, what is told of it.
 fn figures(cells: &[Table]) -> Vec<(String, f64, String)> {
-    let all = cells.iter().filter_map(|cell| cell.get("published")?.as_array());
+    let all = cells
+        .iter()
+        .filter_map(|cell| cell.get("published")?.as_array());
     let figure = |figure: &Value| {
         let text = |key: &str| figure[key].as_str().expect(key).to_owned();
         let rate = &figure["frames_per_s"];
-        let rate = rate.as_float().or(rate.as_integer().map(|rate| rate as f64));
+        let rate = rate
+            .as_float()
+            .or(rate.as_integer().map(|rate| rate as f64));
         (text("frame"), rate.expect("a rate"), text("told"))
     };
     all.flatten().map(figure).collect()
@@ -60,7 +68,9 @@ fn figures(cells: &[Table]) -> Vec<(String, f64, String)> {
 fn each_claim_stands_in_one_cell_of_one_plan() {
     let plans = plans();
     let cells = plans.values().flatten();
-    let claims: Vec<&Table> = cells.filter_map(|cell| cell.get("claim")?.as_table()).collect();
+    let claims: Vec<&Table> = cells
+        .filter_map(|cell| cell.get("claim")?.as_table())
+        .collect();
     let text = |claim: &Table, key: &str| claim.get(key).and_then(Value::as_str).map(str::to_owned);
     let published = rows(&campaigns().join("published/claims.csv"));
     assert_eq!(claims.len(), published.len());
@@ -87,9 +97,9 @@ fn each_row_of_the_thesis_is_beside_a_cell() {
             "AMS-IX" => frame == "ams-ix-2015" || frame.starts_with("mix:1518=21.4,"),
             octets => frame == octets,
         };
-        let place = figures.iter().position(|(frame, fps, about)| {
-            is_frame(frame) && *fps == rate && *about == told
-        });
+        let place = figures
+            .iter()
+            .position(|(frame, fps, about)| is_frame(frame) && *fps == rate && *about == told);
         let place = place.unwrap_or_else(|| panic!("no cell has {row:?}"));
         figures.swap_remove(place);
     }
@@ -102,7 +112,10 @@ fn each_published_rate_of_the_other_studies_is_there() {
     let has = |plan: &str, frame: &str, rate: f64| {
         let found = figures(&plans[plan]);
         let is_it = |figure: &(String, f64, String)| figure.0 == frame && figure.1 == rate;
-        assert!(found.iter().any(is_it), "{plan}: {frame} at {rate} frames/s");
+        assert!(
+            found.iter().any(is_it),
+            "{plan}: {frame} at {rate} frames/s"
+        );
     };
     for (octets, _, mpps, _) in mpps_report::published::SCENARIOS {
         if let Some(mpps) = mpps {

@@ -37,6 +37,7 @@ const VERBS: &[&str] = &[
     "tune",
     "tune list",
     "tune show",
+    "tune layout",
     "tune cookbook",
     "tune apply",
     "tune confirm",

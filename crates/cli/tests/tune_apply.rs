@@ -181,7 +181,7 @@ fn what_nobody_confirms_is_put_back() {
     killed.args(["netns", "exec", &netns.0, env!("CARGO_BIN_EXE_mpps")]);
     killed.args(["tune", "apply", "--profile", "router", "--only", ONLY]);
     killed.args(["--allow-system-changes", "--confirm-within", "600"]);
-    let killed = run(killed.env("MPPS_FAULT_KILL_AT_JOURNAL", "4"));
+    let killed = run(killed.env("MPPS_FAULT_KILL_AT_JOURNAL", "3"));
     assert_eq!(killed.code, None, "{killed:?}");
     wait_for("the helper", gone);
     assert_eq!(netns.values(), BEFORE);
@@ -214,4 +214,137 @@ fn what_nobody_confirms_is_put_back() {
     assert!(recovered.stdout.contains(&name), "{recovered:?}");
     assert_eq!(netns.values(), BEFORE);
     assert_eq!(netns.inside(&["tune", "confirm"]).code, Some(2));
+}
+
+/// Files below a folder, by their path there.
+fn files(root: &Path) -> Vec<String> {
+    let mut find = Command::new("find");
+    find.arg(root).args(["-type", "f", "-printf", "%P "]);
+    let output = find.output().expect("findutils").stdout;
+    let text = String::from_utf8(output).expect("text");
+    let mut all: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn files_are_written_when_settings_are_kept() {
+    if !privileged() {
+        return;
+    }
+    let netns = Netns::new("persist");
+    let scratch = Scratch::new("tune-persist");
+    let root = scratch.path("root");
+    std::fs::create_dir(&root).expect("a folder");
+    let folder = root.to_str().expect("text");
+    let ip = |words: &str| {
+        let words = words.split(' ').filter(|word| !word.is_empty());
+        ok(&run(Command::new("ip").args(["-n", &netns.0]).args(words)));
+    };
+    ip("link add p0 numtxqueues 2 type veth peer name p1");
+    let only = format!("{ONLY},xps_cpus");
+    let words = [
+        "tune",
+        "apply",
+        "--profile",
+        "router",
+        "--only",
+        &only,
+        "--interface",
+        "p0",
+    ];
+    let allowed = ["--allow-system-changes", "--persist"];
+    let apply = |more: &[&str]| netns.inside(&[&words[..], &allowed, more].concat());
+    let below = ["--root", folder];
+
+    // Nothing is written to the machine's own folders for a namespace.
+    let refused = apply(&[]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.error().contains("--root DIR"), "{refused:?}");
+    let dry = apply(&[&below[..], &["--dry-run"]].concat());
+    ok(&dry);
+    assert!(
+        dry.stdout.contains("\nnet.ipv4.ip_forward = 1\n"),
+        "{dry:?}"
+    );
+    assert!(files(&root).is_empty());
+
+    // Nobody confirms: no file was ever written.
+    ok(&apply(&[&below[..], &["--confirm-within", "600"]].concat()));
+    assert!(files(&root).is_empty());
+    // Killed among the files, all are taken back.
+    let mut confirm = Command::new("ip");
+    confirm.args([
+        "netns",
+        "exec",
+        &netns.0,
+        env!("CARGO_BIN_EXE_mpps"),
+        "tune",
+        "confirm",
+    ]);
+    assert_eq!(run(confirm.env("MPPS_FAULT_KILL_AT_FILE", "2")).code, None);
+    assert_eq!(files(&root).len(), 2);
+    ok(&run(&mut mpps(&["recover"])));
+    assert_eq!((files(&root), netns.values().as_str()), (vec![], BEFORE));
+
+    ok(&apply(&[&below[..], &["--no-confirm"]].concat()));
+    let all = [
+        "etc/mpps/tune.sh",
+        "etc/sysctl.d/90-mpps.conf",
+        "etc/systemd/system/mpps-tune.service",
+        "etc/systemd/system/multi-user.target.d/90-mpps.conf",
+    ];
+    assert_eq!(files(&root), all);
+    let reverted = netns.inside(&["tune", "revert", "--json"]);
+    ok(&reverted);
+    let json: serde_json::Value = serde_json::from_str(&reverted.stdout).expect("JSON");
+    assert_eq!(
+        (&json["files"], &json["kept"]),
+        (&4.into(), &serde_json::json!([]))
+    );
+    assert_eq!((files(&root), netns.values().as_str()), (vec![], BEFORE));
+
+    // What a boot does with the files, and their end after it.
+    ok(&apply(&[&below[..], &["--no-confirm"]].concat()));
+    let journal = netns.journal().expect("a journal");
+    let texts = [0, 1].map(|at| std::fs::read_to_string(root.join(all[at])).expect("a file"));
+    ok(&netns.inside(&["tune", "revert"]));
+    for (name, text) in all.iter().zip(texts) {
+        let file = root.join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, text).expect("a file");
+    }
+    let mut boot = Command::new("ip");
+    boot.args(["netns", "exec", &netns.0, "sh", "-c"]);
+    let script = format!("sysctl -qp {folder}/{} && sh {folder}/{}", all[1], all[0]);
+    ok(&run(boot.arg(format!(
+        "{script} && cat /sys/class/net/p0/queues/tx-0/xps_cpus"
+    ))));
+    assert_eq!(netns.values(), APPLIED);
+    assert!(!Path::new("/run/mpps").join(journal).exists());
+    std::fs::write(root.join(all[0]), "mine\n").expect("a file");
+    let removed = run(&mut mpps(&[
+        "tune",
+        "revert",
+        "--persisted",
+        "--root",
+        folder,
+    ]));
+    ok(&removed);
+    assert!(
+        removed
+            .stdout
+            .starts_with("1 file of apply --persist taken back\n"),
+        "{removed:?}"
+    );
+    assert!(
+        removed
+            .stdout
+            .contains("tune.sh stays, because somebody else"),
+        "{removed:?}"
+    );
+    assert_eq!(
+        (files(&root), netns.values().as_str()),
+        (vec![all[0].to_owned()], APPLIED)
+    );
 }

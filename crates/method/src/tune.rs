@@ -3,6 +3,7 @@
 //! `tune/settings.toml` holds a block for each setting; docs/tune.md says what its lines mean. Nothing here reads or
 //! changes a machine: that is for the lab.
 
+pub mod layout;
 mod named;
 mod parse;
 

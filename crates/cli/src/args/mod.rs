@@ -82,7 +82,7 @@ pub use table::{ChooseArgs, ReadArgs, RouteFileArgs, SynthesizeArgs, TableArgs, 
 pub use tune::{CookbookArgs, ShowSettingsArgs};
 pub use tune::{ListSettingsArgs, TuneArgs, TuneVerb};
 #[cfg(feature = "measure")]
-pub use tune_apply::{ApplyArgs, GuardArgs, SiteArgs};
+pub use tune_apply::{ApplyArgs, GuardArgs, RevertSettingsArgs, SiteArgs};
 #[cfg(feature = "measure")]
 pub use tune_measure::MeasureSettingsArgs;
 #[cfg(feature = "measure")]

@@ -6,7 +6,7 @@ use mpps_method::tune::{GROUPS, Scope};
 #[cfg(feature = "measure")]
 use {
     super::choice::one_of,
-    super::{ApplyArgs, GuardArgs, MeasureSettingsArgs, SiteArgs},
+    super::{ApplyArgs, GuardArgs, MeasureSettingsArgs, RevertSettingsArgs, SiteArgs},
     mpps_method::tune::Profile,
     std::path::PathBuf,
 };
@@ -40,6 +40,11 @@ pub enum TuneVerb {
     /// Reads only: nothing is changed. Without root most settings are read as well.
     #[cfg(feature = "measure")]
     Show(ShowSettingsArgs),
+    /// Show which CPU should serve which queue of each NIC, as a picture in text
+    ///
+    /// Each queue gets a physical core of the NIC's memory node. `apply` sets interrupts and transmit queues (XPS) so.
+    #[cfg(feature = "measure")]
+    Layout(LayoutArgs),
     /// Write the advice for this machine as a page in Markdown
     ///
     /// Firmware, kernel configuration, boot line, and the settings of the running kernel in the order in which to apply
@@ -50,7 +55,8 @@ pub enum TuneVerb {
     ///
     /// Settings are changed in the order of the catalogue, each written down before and read back after. What cannot be
     /// changed is told and does not stop the rest. In a namespace given by --netns, settings of the whole machine are
-    /// left out. Exit code 1: the kernel refused a change.
+    /// left out. Settings that stop something while they change need --include-risky or --only. Exit code 1: the kernel
+    /// refused a change.
     #[cfg(feature = "measure")]
     Apply(ApplyArgs),
     /// Keep applied settings until `mpps tune revert`
@@ -60,7 +66,7 @@ pub enum TuneVerb {
     ///
     /// A setting that somebody else changed meanwhile keeps its value, and is told.
     #[cfg(feature = "measure")]
-    Revert(SiteArgs),
+    Revert(RevertSettingsArgs),
     /// The helper of `apply`
     #[cfg(feature = "measure")]
     #[command(hide = true)]
@@ -104,6 +110,15 @@ pub struct ShowSettingsArgs {
     /// Print the result as JSON, with every place of each setting
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `mpps tune layout`.
+#[cfg(feature = "measure")]
+#[derive(Args, Debug)]
+pub struct LayoutArgs {
+    /// An interface to look at; may be given several times [default: all that have a device]
+    #[arg(long, value_name = "IF")]
+    pub interface: Vec<String>,
 }
 
 /// Arguments of `mpps tune cookbook`.

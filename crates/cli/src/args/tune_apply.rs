@@ -6,6 +6,7 @@ use super::tune::PROFILES;
 use clap::Args;
 use mpps_method::Span;
 use mpps_method::tune::Profile;
+use std::path::PathBuf;
 
 /// The times that a confirmation may take.
 const CONFIRM_MIN: Span = Span::from_millis(1_000);
@@ -22,6 +23,23 @@ pub struct SiteArgs {
     /// The network namespace of this name [default: the one mpps runs in]
     #[arg(long, value_name = "NAME")]
     pub netns: Option<String>,
+}
+
+/// Arguments of `mpps tune revert`.
+#[derive(Args, Debug)]
+pub struct RevertSettingsArgs {
+    /// Where.
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Remove the files that `apply --persist` wrote, and leave settings as they are until the next boot
+    #[arg(long, conflicts_with = "netns")]
+    pub persisted: bool,
+    /// Remove the files below DIR
+    #[arg(long, value_name = "DIR", default_value = "/", requires = "persisted")]
+    pub root: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `mpps tune apply`.
@@ -44,6 +62,9 @@ pub struct ApplyArgs {
         conflicts_with = "only"
     )]
     pub except: Vec<String>,
+    /// Also those that stop something while they change, such as CPUs or a link
+    #[arg(long, conflicts_with = "only")]
+    pub include_risky: bool,
     /// Print the commands that would do it, and change nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -62,6 +83,12 @@ pub struct ApplyArgs {
     /// Keep settings without `mpps tune confirm`
     #[arg(long, conflicts_with_all = ["netns", "confirm_within"])]
     pub no_confirm: bool,
+    /// Write files that make the same changes at each boot, once settings are confirmed
+    #[arg(long, conflicts_with_all = ["netns", "script"])]
+    pub persist: bool,
+    /// Write these files below DIR [default: /]
+    #[arg(long, value_name = "DIR", requires = "persist")]
+    pub root: Option<PathBuf>,
 }
 
 /// Arguments of the helper.

@@ -29,7 +29,7 @@ pub fn show(campaign: &CampaignRun<'_>, view: &View<'_>) -> Result<()> {
 ///
 /// # Errors
 /// Its record cannot be read.
-#[allow(dead_code, reason = "for the end of mpps campaign run")]
+#[cfg(feature = "measure")]
 pub fn tell_ended(path: &Path, run: &str) -> Result<()> {
     let records = read_file(path)?;
     let all: Vec<&Run> = records.runs.iter().collect();

@@ -109,7 +109,11 @@ fn origin(table: &Path, traffic: &Traffic) -> Result<Origin> {
         return Ok(Origin::File(table.to_owned()));
     };
     let prefixes = count(prefixes).map_err(|why| anyhow!("--table {}: {why}", table.display()))?;
-    let (v4, v6) = if traffic.ipv6 { (0, prefixes) } else { (prefixes, 0) };
+    let (v4, v6) = if traffic.ipv6 {
+        (0, prefixes)
+    } else {
+        (prefixes, 0)
+    };
     let seed = traffic.seed;
     Ok(Origin::Synthetic { v4, v6, seed })
 }

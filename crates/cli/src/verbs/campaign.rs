@@ -5,6 +5,7 @@ use super::begin::check_folder;
 use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs};
 use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
 use crate::exit::Exit;
+use crate::outcome::campaign::tell_ended;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
 use crate::terminal;
@@ -246,8 +247,7 @@ impl Running<'_> {
             route_changes: None,
             other: mpps_record::Other::new(),
         });
-        let shown = path.display();
-        terminal::out(&format!("record: {shown}\nreport: mpps report {shown}\n"));
+        tell_ended(&path, self.record.run())?;
         if own == Exit::Interrupted {
             terminal::error("interrupted: the bed is gone");
         }

@@ -13,6 +13,7 @@ use {
     crate::args::{CookbookArgs, ShowSettingsArgs},
     anyhow::Context,
     mpps_lab::tune::survey,
+    mpps_method::tune::Profile,
 };
 
 /// So many names near to an unknown one are offered at most.
@@ -30,6 +31,11 @@ pub fn run(args: &TuneArgs) -> Result<Exit> {
         TuneVerb::List(args) => list(args)?,
         #[cfg(feature = "measure")]
         TuneVerb::Show(args) => show(args)?,
+        #[cfg(feature = "measure")]
+        TuneVerb::Layout(args) => {
+            let survey = survey(Profile::Router, &args.interface)?;
+            terminal::out(&terminal::fitted(&terminal::layout(&survey)));
+        }
         #[cfg(feature = "measure")]
         TuneVerb::Cookbook(args) => cookbook(args)?,
         #[cfg(feature = "measure")]

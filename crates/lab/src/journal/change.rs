@@ -47,6 +47,8 @@ pub struct Reverted {
     pub ports: Vec<String>,
     /// Settings of the kernel that have their value before again.
     pub settings: usize,
-    /// Settings that somebody else changed meanwhile and that keep that value, a line each.
+    /// Files that keep settings across boots, as they were before again.
+    pub files: usize,
+    /// Settings and files that somebody else changed meanwhile and that stay so, a line each.
     pub foreign: Vec<String>,
 }

@@ -9,6 +9,8 @@ pub const KILL_AT_JOURNAL: &str = "MPPS_FAULT_KILL_AT_JOURNAL";
 pub const KILL_AFTER_CHANGE: &str = "MPPS_FAULT_KILL_AFTER_CHANGE";
 /// Kill this process right after step number N of putting back.
 pub const KILL_AT_REVERT: &str = "MPPS_FAULT_KILL_AT_REVERT";
+/// Kill this process right after file number N that keeps settings across boots was written.
+pub const KILL_AT_FILE: &str = "MPPS_FAULT_KILL_AT_FILE";
 
 /// Dies here if the environment says so.
 pub(crate) fn kill_if(variable: &str, number: u64) {

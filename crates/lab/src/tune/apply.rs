@@ -1,18 +1,18 @@
 //! Changes of settings, each written down before it is made.
 
+use super::persist::File;
 use super::plan::{LeftOut, Plan, Planned, may_change};
-use super::undo::{Change, Held, changes, journal_of, shown};
+use super::undo::{Before, Change, Held, changes, journal_of, shown};
 use super::{Machine, NoInterface, places};
 use crate::clock::wait_for;
 use crate::facts::Root;
-use crate::journal::{self, Change as _, Journal, JournalError, Mark};
+use crate::journal::{self, Change as _, Journal, JournalError, Mark, fault};
 use mpps_linux::error::Error;
 use mpps_linux::netns::{self, NetNs};
 use mpps_linux::setting::{Kind as Reached, Setting, SettingChange};
 use mpps_linux::{ethtool, interrupt, links};
 use mpps_method::tune::CATALOGUE;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The guard has begun to watch within this time, ns.
@@ -59,6 +59,9 @@ pub enum TuneError {
         "the helper that puts settings back without a confirmation did not start (--no-confirm does without it)"
     )]
     NoGuard,
+    /// A file of the name of one that keeps settings across boots.
+    #[error("{} is not as mpps wrote it (look at it, then move it away)", .0.display())]
+    NotOurs(PathBuf),
     /// Some setting could not be put back.
     #[error("{0} (the journal stays: mpps tune revert tries again)")]
     NotRestored(JournalError),
@@ -174,6 +177,8 @@ pub struct Applied {
     pub refused: Vec<LeftOut>,
     /// Other settings that these changes moved: name, value before, value now.
     pub moved: Vec<(String, String, String)>,
+    /// Files that keep these changes across boots.
+    pub files: Vec<File>,
 }
 
 impl Applying {
@@ -182,24 +187,18 @@ impl Applying {
     /// # Errors
     /// Settings are applied there already, or the journal cannot be kept.
     pub fn begin(site: &Site, machine: &Machine) -> Result<Self, TuneError> {
-        let Some(mut journal) = Journal::begin(&site.journal())? else {
+        let links = links::list()?;
+        let names: Vec<String> = links.into_iter().map(|link| link.name).collect();
+        let wide = Machine::new(machine.root.clone(), machine.facts.clone(), &names)?;
+        let before = Before::new(site.netns, read_all(&wide, site.is_host))?;
+        let Some(journal) = Journal::begin(&site.journal())? else {
             return Err(TuneError::Applied(site.argument()));
         };
-        let links = links::list()?;
-        let interfaces: BTreeMap<String, u32> = links
-            .into_iter()
-            .map(|link| (link.name, link.index))
-            .collect();
-        let names: Vec<String> = interfaces.keys().cloned().collect();
-        let wide = Machine::new(machine.root.clone(), machine.facts.clone(), &names)?;
-        let before = read_all(&wide, site.is_host);
-        let announced = journal.announce(&Change::Before {
-            netns: site.netns,
-            interfaces,
-            values: before.clone(),
-        });
-        match announced {
-            Ok(()) => Ok(Self { journal, before }),
+        match before.write(&journal) {
+            Ok(()) => Ok(Self {
+                journal,
+                before: before.values,
+            }),
             Err(error) => {
                 journal.end()?;
                 Err(error.into())
@@ -231,14 +230,20 @@ impl Applying {
         }
     }
 
-    /// Makes all changes. What the kernel refuses stays as it was.
+    /// Makes all changes. What the kernel refuses stays as it was. `files` tells which files keep those made across boots:
+    /// they are written when the settings are kept.
     ///
     /// # Errors
-    /// The journal could not be kept, or the user wishes to stop. Everything is put back then.
-    pub fn make(mut self, plan: &Plan, is_kept: bool) -> Result<Applied, TuneError> {
-        let made = self.try_to_make(plan).and_then(|applied| {
+    /// The journal could not be kept, a file not be written, or the user wishes to stop. Everything is put back then.
+    pub fn make(
+        mut self,
+        plan: &Plan,
+        is_kept: bool,
+        files: impl FnOnce(&[Planned]) -> Result<Vec<File>, TuneError>,
+    ) -> Result<Applied, TuneError> {
+        let made = self.try_to_make(plan, files).and_then(|applied| {
             if is_kept {
-                self.journal.mark(&Mark::Kept)?;
+                keep(&mut self.journal, &applied.files)?;
             }
             Ok(applied)
         });
@@ -248,13 +253,21 @@ impl Applying {
         made
     }
 
-    fn try_to_make(&mut self, plan: &Plan) -> Result<Applied, TuneError> {
+    fn try_to_make(
+        &mut self,
+        plan: &Plan,
+        files: impl FnOnce(&[Planned]) -> Result<Vec<File>, TuneError>,
+    ) -> Result<Applied, TuneError> {
         let mut applied = Applied::default();
+        // Those too that another change made already: at boot it may not.
+        let mut held = Vec::new();
         for planned in &plan.changes {
             if interrupt::requested() {
                 return Err(TuneError::Interrupted);
             }
-            match self.change(planned)? {
+            let changed = self.change(planned)?;
+            held.extend(changed.is_ok().then(|| planned.clone()));
+            match changed {
                 Ok(None) => {}
                 Ok(Some(now)) => applied.made.push(Planned {
                     now,
@@ -267,32 +280,28 @@ impl Applying {
                 }),
             }
         }
-        let written: Vec<(&Setting, &str)> = applied
-            .made
-            .iter()
-            .map(|one| (&one.setting, one.value.as_str()))
-            .collect();
         let mut moved = Vec::new();
         for held in &self.before {
-            let ours = written
-                .iter()
-                .rev()
-                .find(|(setting, _)| **setting == held.setting);
-            let expected = ours.map_or(held.value.as_str(), |(_, value)| value);
+            let mut ours = applied.made.iter().rev();
+            let ours = ours.find(|one| one.setting == held.setting);
+            let expected = ours.map_or(&held.value, |one| &one.value);
             let Ok(now) = held.setting.read() else {
                 continue;
             };
             if !held.setting.is_same(expected, &now) {
-                applied
-                    .moved
-                    .push((shown(&held.setting), expected.to_owned(), now.clone()));
+                let name = shown(&held.setting);
+                applied.moved.push((name, expected.clone(), now.clone()));
                 moved.push(Held {
                     setting: held.setting.clone(),
                     value: now,
                 });
             }
         }
-        self.journal.announce(&Change::Applied { moved })?;
+        applied.files = files(&held)?;
+        self.journal.announce(&Change::Applied {
+            moved,
+            files: applied.files.clone(),
+        })?;
         Ok(applied)
     }
 
@@ -316,6 +325,15 @@ impl Applying {
         }
         Ok(made.map(|()| Some(change.before)))
     }
+}
+
+/// Settings stay from now on, across boots too if there are files for that.
+pub(super) fn keep(journal: &mut Journal, files: &[File]) -> Result<(), TuneError> {
+    for (file, step) in files.iter().zip(1..) {
+        file.write()?;
+        fault::kill_if(fault::KILL_AT_FILE, step);
+    }
+    Ok(journal.mark(&Mark::Kept)?)
 }
 
 /// All settings that a change may move, as far as they can be read.

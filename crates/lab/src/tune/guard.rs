@@ -2,8 +2,8 @@
 //!
 //! The helper has the journal as its standard input, so that it owns it too. Whoever confirms or puts back ends it first.
 
-use super::apply::{Site, TuneError, is_applied};
-use super::undo::Change;
+use super::apply::{Site, TuneError, is_applied, keep};
+use super::undo::{Change, files};
 use crate::clock::wait_for;
 use crate::journal::{self, Change as _, Claim, Entry, Journal, JournalError, Mark, Reverted};
 use mpps_linux::clock::monotonic_ns;
@@ -97,10 +97,10 @@ fn take(site: &Site) -> Result<Option<Taken>, TuneError> {
     Ok(Some((journal, entries)))
 }
 
-/// Settings stay applied until [`revert`].
+/// Settings stay applied until [`revert`], and across boots where that was asked for.
 ///
 /// # Errors
-/// None are applied, or not all of them any more.
+/// None are applied, or not all of them any more. A file could not be written: everything is put back then.
 pub fn confirm(site: &Site) -> Result<(), TuneError> {
     let Some((mut journal, entries)) = take(site)? else {
         return Err(TuneError::NothingApplied);
@@ -109,7 +109,11 @@ pub fn confirm(site: &Site) -> Result<(), TuneError> {
         return Err(TuneError::Incomplete(site.argument()));
     }
     if !journal::is_kept(&entries) {
-        journal.mark(&Mark::Kept)?;
+        let all: Vec<_> = files(&entries).cloned().collect();
+        if let Err(error) = keep(&mut journal, &all) {
+            Change::put_back(journal).map_err(TuneError::NotRestored)?;
+            return Err(error);
+        }
     }
     Ok(())
 }

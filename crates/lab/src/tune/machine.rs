@@ -1,11 +1,13 @@
 //! This machine, read once, and what each place of a setting holds.
 
+use super::boot_files::BootFiles;
+use super::layout::Layout;
 use super::place::Place;
 use super::{NoInterface, Seen, Standing, standing};
 use crate::facts::{Root, config, nic};
 use mpps_linux::ethtool::{self, Feature};
 use mpps_linux::setting;
-use mpps_method::tune::{Advice, CATALOGUE, Kind, Profile, in_order};
+use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, in_order};
 use mpps_record::facts::{Configuration, Facts, Reading};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +29,10 @@ pub struct Machine {
     features: BTreeMap<String, Vec<Feature>>,
     boot_words: Reading<Vec<String>>,
     configuration: Reading<Configuration>,
-    processes: BTreeSet<String>,
+    pub(super) processes: BTreeSet<String>,
+    /// Where queues of the interfaces should go.
+    pub layout: Layout,
+    boot_files: BootFiles,
 }
 
 impl Machine {
@@ -55,17 +60,21 @@ impl Machine {
             .collect();
         let release = facts.kernel_release.text().to_owned();
         let command_line = root.text("/proc/cmdline");
-        Ok(Self {
+        let mut machine = Self {
             drivers: interfaces.iter().filter_map(of_each).collect(),
             features: interfaces.iter().filter_map(features).collect(),
             boot_words: command_line
                 .map(|line| line.split_whitespace().map(str::to_owned).collect()),
             configuration: config::read_options(&root, &release, &options),
             processes: processes(&root),
+            boot_files: BootFiles::read(&root),
+            layout: Layout::default(),
             interfaces,
             facts,
             root,
-        })
+        };
+        machine.layout = Layout::read(&machine);
+        Ok(machine)
     }
 
     /// Every setting of the catalogue, in the order in which settings are applied.
@@ -82,23 +91,36 @@ impl Machine {
     }
 
     /// A place as it stands, beside what is advised for it.
-    pub(super) fn see(&self, place: Place, advice: &Advice) -> Seen {
+    pub(super) fn see(&self, place: Place, row: &Row, profile: Profile) -> Seen {
+        let advice = row.advice(profile);
         let of_place = |values: &[&'static str]| match values {
             [one] => Some(*one),
             some => some.get(place.template).copied(),
         };
-        let (advised, accepted) = (of_place(&advice.values), of_place(&advice.accepted));
+        let setting = place.setting();
+        let laid_out = setting
+            .as_ref()
+            .filter(|_| profile == Profile::Router && advice.values.is_empty())
+            .and_then(|setting| self.layout.value(setting));
+        let advised = of_place(&advice.values).or(laid_out).map(str::to_owned);
+        let accepted = of_place(&advice.accepted).or(laid_out);
         let (now, fixed) = self.look(&place);
         let is_met = now
             .known()
             .zip(accepted)
             .map(|(now, accepted)| is_met(&place, accepted, now));
+        let at_boot = setting.and_then(|setting| {
+            let (value, file) = self.boot_files.value(&setting)?;
+            let is_other = accepted.is_some_and(|accepted| !self::is_met(&place, accepted, value));
+            is_other.then(|| (file.to_owned(), value.to_owned()))
+        });
         Seen {
             place,
             now,
             fixed,
             advised,
             is_met,
+            at_boot,
         }
     }
 

@@ -3,8 +3,11 @@
 //! Where a setting lives is [`Place`], and [`Place::setting`] is what a change of it is written by.
 
 mod apply;
+mod boot_files;
 mod guard;
+mod layout;
 mod machine;
+pub mod persist;
 mod place;
 mod plan;
 pub mod scripted;
@@ -13,6 +16,7 @@ mod undo;
 
 pub use apply::{Applied, Applying, Site, TuneError};
 pub use guard::{confirm, guard, revert};
+pub use layout::{Layout, ROWS as LAYOUT_ROWS};
 pub use machine::Machine;
 pub use mpps_linux::setting::{Kind as Reached, Setting};
 pub use place::{Place, places};
@@ -40,6 +44,8 @@ pub struct Survey {
     pub facts: Facts,
     /// Every setting of the catalogue, in the order in which settings are applied.
     pub standings: Vec<Standing>,
+    /// Where queues of the interfaces should go.
+    pub layout: Layout,
 }
 
 /// Reads them, of these interfaces; with none given, of those that have a device behind them.
@@ -52,6 +58,7 @@ pub fn survey(profile: Profile, interfaces: &[String]) -> Result<Survey, NoInter
         Ok(Survey {
             standings: machine.standings(profile),
             profile,
+            layout: machine.layout,
             interfaces: machine.interfaces,
             facts: machine.facts,
         })
@@ -105,9 +112,11 @@ pub struct Seen {
     /// Why it cannot be changed here, where it cannot.
     pub fixed: Option<&'static str>,
     /// What it should hold; `None` where only words say it, or where several values would do.
-    pub advised: Option<&'static str>,
+    pub advised: Option<String>,
     /// Whether it holds that, or one of the values that would do.
     pub is_met: Option<bool>,
+    /// The file that sets another value than advised at boot, and that value.
+    pub at_boot: Option<(String, String)>,
 }
 
 /// How a setting stands.
@@ -158,18 +167,17 @@ pub struct Standing {
 
 /// A setting as it stands for a profile.
 fn standing(row: &'static Row, machine: &Machine, profile: Profile) -> Standing {
-    let advice = row.advice(profile);
     let (seen, state) = match places(row, machine) {
         Err(why) => (Vec::new(), State::NotHere(why)),
         Ok(places) => {
-            let see = |place: Place| machine.see(place, advice);
+            let see = |place: Place| machine.see(place, row, profile);
             let seen: Vec<Seen> = places.into_iter().map(see).collect();
             let state = state(&seen);
             (seen, state)
         }
     };
     // What nobody advises is not missed either.
-    let state = match advice.words {
+    let state = match row.advice(profile).words {
         Some(_) => state,
         None => State::NoAdvice,
     };

@@ -1,7 +1,7 @@
 //! Which settings a profile changes here, and which stay although other values are advised.
 
 use super::undo::shown;
-use super::{Place, Standing, State};
+use super::{Place, Seen, Standing, State};
 use mpps_linux::setting::Setting;
 use mpps_method::tune::{Kind, Profile, Row, Scope};
 
@@ -12,6 +12,8 @@ pub struct Choice {
     pub only: Vec<String>,
     /// None of these.
     pub except: Vec<String>,
+    /// Those too that stop something while they change, although nothing names them.
+    pub include_risky: bool,
 }
 
 /// A change that is wanted.
@@ -43,8 +45,12 @@ pub struct LeftOut {
 pub struct Plan {
     /// Changes.
     pub changes: Vec<Planned>,
+    /// Settings that hold what is advised already: both values are that one.
+    pub met: Vec<Planned>,
     /// What stays.
     pub left_out: Vec<LeftOut>,
+    /// Settings among both that another file sets to something else at boot.
+    pub at_boot: Vec<LeftOut>,
 }
 
 impl Plan {
@@ -58,34 +64,47 @@ impl Plan {
             if names(&choice.except, one.row) || !(choice.only.is_empty() || is_named) {
                 continue;
             }
+            let is_risky = one
+                .row
+                .line("disrupts")
+                .filter(|_| !is_named && !choice.include_risky);
             for seen in &one.seen {
-                let (Some(false), Some(now), Some(advised)) =
-                    (seen.is_met, seen.now.known(), seen.advised)
+                let (Some(is_met), Some(now), Some(advised)) =
+                    (seen.is_met, seen.now.known(), seen.advised.as_deref())
                 else {
                     continue;
                 };
-                let value = advised.strip_prefix(">=").unwrap_or(advised);
-                match seen.place.setting() {
-                    Some(setting) if seen.fixed.is_none() && may_change(one.row, is_host) => {
-                        plan.changes.push(Planned {
-                            id: one.row.id,
-                            setting,
-                            now: now.clone(),
-                            value: value.to_owned(),
-                        });
+                let setting = seen.place.setting();
+                let setting =
+                    setting.filter(|_| seen.fixed.is_none() && may_change(one.row, is_host));
+                let planned = |setting, value: &str| Planned {
+                    id: one.row.id,
+                    setting,
+                    now: now.clone(),
+                    value: value.to_owned(),
+                };
+                if let (Some(setting), Some((file, value))) = (&setting, &seen.at_boot) {
+                    plan.at_boot.push(LeftOut {
+                        id: one.row.id,
+                        place: shown(setting),
+                        why: format!("{file} sets {value}"),
+                    });
+                }
+                match (setting, is_met) {
+                    (Some(setting), true) => plan.met.push(planned(setting, now)),
+                    (None, true) => {}
+                    (Some(setting), false) if is_risky.is_none() => {
+                        let value = advised.strip_prefix(">=").unwrap_or(advised);
+                        plan.changes.push(planned(setting, value));
                     }
-                    _ => plan.left_out.push(LeftOut {
+                    (setting, false) => plan.left_out.push(LeftOut {
                         id: one.row.id,
                         place: name(&seen.place),
-                        why: match (seen.fixed, seen.place.kind) {
-                            (Some(fixed), _) => fixed.to_owned(),
-                            (None, Kind::Boot) => "set at boot".to_owned(),
-                            (None, Kind::Config) => "needs another kernel".to_owned(),
-                            (None, Kind::Service) => {
-                                format!("by hand: systemctl stop {}", seen.place.name())
+                        why: match is_risky.filter(|_| setting.is_some()) {
+                            Some(what) => {
+                                format!("{what} (--include-risky, or --only {})", one.row.id)
                             }
-                            (None, _) if !is_host => "holds for the whole machine".to_owned(),
-                            (None, _) => "mpps does not write it".to_owned(),
+                            None => why_not(seen, is_host),
                         },
                     }),
                 }
@@ -100,6 +119,22 @@ impl Plan {
             }
         }
         plan
+    }
+}
+
+/// Why a place keeps its value.
+fn why_not(seen: &Seen, is_host: bool) -> String {
+    let name = seen.place.name();
+    match (seen.fixed, seen.place.kind) {
+        (Some(fixed), _) => fixed.to_owned(),
+        (None, Kind::Boot) => "set at boot".to_owned(),
+        (None, Kind::Config) => "needs another kernel".to_owned(),
+        (None, Kind::Service) if name == "irqbalance" => {
+            "by hand, because it moves interrupts again: systemctl stop irqbalance".to_owned()
+        }
+        (None, Kind::Service) => format!("by hand: systemctl stop {name}"),
+        (None, _) if !is_host => "holds for the whole machine".to_owned(),
+        (None, _) => "mpps does not write it".to_owned(),
     }
 }
 

@@ -112,7 +112,7 @@ fn ranges_are_met_but_never_set() {
         planted.put("/proc/sys/net/core/netdev_budget", now.as_bytes());
         let budget = standing(&machine, "netdev_budget", Profile::Router);
         assert_eq!(
-            (budget.state, budget.seen[0].advised),
+            (budget.state, budget.seen[0].advised.clone()),
             (state, None),
             "{now}"
         );
@@ -229,7 +229,7 @@ fn a_plan_has_what_differs_in_order() {
     };
     assert_eq!(
         why(&all, "irqbalance"),
-        "by hand: systemctl stop irqbalance"
+        "by hand, because it moves interrupts again: systemctl stop irqbalance"
     );
 
     // In a namespace nothing of the whole machine is changed.
@@ -269,4 +269,45 @@ fn a_plan_keeps_to_the_settings_chosen() {
     };
     let except = plan(&machine, &except, true);
     assert!(!ids(&except).contains(&"rp_filter") && ids(&except).contains(&"governor"));
+}
+
+/// Settings that stop something while they change have to be asked for.
+#[test]
+fn a_plan_leaves_out_what_disrupts() {
+    let (planted, machine) = router("risky");
+    let files = "/etc/sysctl.d/99-x.conf";
+    planted.put(
+        files,
+        b"net.ipv4.ip_forward = 0\nnet.ipv4.conf.all.rp_filter = 0\n",
+    );
+    let machine = Machine::new(planted.root(), machine.facts, &[]).expect("a machine");
+    let of = |choice: &Choice| plan(&machine, choice, true);
+    let default = of(&Choice::default());
+    assert!(!ids(&default).contains(&"smt") && ids(&default).contains(&"governor"));
+    let left = default
+        .left_out
+        .iter()
+        .find(|one| one.id == "smt")
+        .expect("told");
+    assert_eq!(left.why, "CPUs go offline (--include-risky, or --only smt)");
+    let risky = Choice {
+        include_risky: true,
+        ..Choice::default()
+    };
+    assert!(ids(&of(&risky)).contains(&"smt"));
+    let only = Choice {
+        only: vec!["smt".to_owned()],
+        ..Choice::default()
+    };
+    assert_eq!(ids(&of(&only)), ["smt"]);
+    // A file that sets another value than advised at boot is told, one that sets the advised one is not.
+    let at_boot: Vec<_> = default
+        .at_boot
+        .iter()
+        .map(|one| (one.place.as_str(), one.why.as_str()))
+        .collect();
+    assert_eq!(
+        at_boot,
+        [("net.ipv4.ip_forward", "/etc/sysctl.d/99-x.conf sets 0")]
+    );
 }

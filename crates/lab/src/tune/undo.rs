@@ -1,18 +1,22 @@
 //! The way back of settings: what a journal of them announces, and how all of it is put back.
 //!
-//! A journal begins with the values of all settings that may change, because a change may move others: IPv4 forwarding
-//! sets `forwarding` of each interface, queues reset steering. After the last change it says which others moved. So a
+//! Beside a journal lie the values of all settings that may change, because a change may move others: IPv4 forwarding
+//! sets `forwarding` of each interface, queues reset steering. They are a file of their own, on disk before the first
+//! change, so a journal cut short loses none of them. After the last change the journal says which others moved. So a
 //! value that is neither the one before nor one of ours is somebody else's, and stays.
 
+use super::persist::File;
 use crate::journal::{self, Entry, Journal, JournalError, Mark, RevertError, Reverted, fault};
 use mpps_linux::error::Error;
-use mpps_linux::links;
 use mpps_linux::netns::NetNs;
 use mpps_linux::setting::{Kind, Setting, SettingChange};
+use mpps_linux::{kernel, links};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
 const PREFIX: &str = "tune_";
+/// File beside the journal.
+const BEFORE: &str = "before.json";
 /// A setting put back may move another again; so often all of them are looked at.
 const PASSES: usize = 4;
 
@@ -37,19 +41,62 @@ pub struct Held {
     pub value: String,
 }
 
+/// What all settings that may change held before the first change.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Before {
+    /// Inode number of the network namespace; `None` where nothing was changed.
+    netns: Option<u64>,
+    boot_id: String,
+    /// Interfaces with their numbers: another interface of the same name is left alone.
+    interfaces: BTreeMap<String, u32>,
+    pub(super) values: Vec<Held>,
+}
+
+impl Before {
+    pub(super) fn new(netns: u64, values: Vec<Held>) -> Result<Self, Error> {
+        Ok(Self {
+            netns: Some(netns),
+            boot_id: kernel::boot_id().unwrap_or_default(),
+            interfaces: interfaces()?,
+            values,
+        })
+    }
+
+    /// Has it on disk beside the journal.
+    pub(super) fn write(&self, journal: &Journal) -> Result<(), JournalError> {
+        let text =
+            serde_json::to_string(self).map_err(|error| JournalError::Change(error.into()))?;
+        journal.put(BEFORE, &text)
+    }
+
+    /// Reads it. A file that is missing or incomplete announces nothing, as long as the journal announces nothing.
+    fn read(name: &str, entries: &[Entry<Change>]) -> Result<Self, JournalError> {
+        let read = journal::read(name, BEFORE).and_then(|text| {
+            serde_json::from_slice::<Self>(&text).map_err(|_| JournalError::NotOurs {
+                name: name.to_owned(),
+                why: format!("{BEFORE} is not understood"),
+            })
+        });
+        match read {
+            Err(_) if changes(entries).next().is_none() => Ok(Self::default()),
+            Ok(Self {
+                netns: Some(netns), ..
+            }) if journal_of(netns) != name => Err(names_foreign(name, netns)),
+            read => read,
+        }
+    }
+}
+
+/// Interfaces of the calling thread's namespace with their numbers.
+fn interfaces() -> Result<BTreeMap<String, u32>, Error> {
+    let links = links::list()?.into_iter();
+    Ok(links.map(|link| (link.name, link.index)).collect())
+}
+
 /// What a journal of settings announces.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Change {
-    /// Settings are going to be changed. All that may change hold this now.
-    Before {
-        /// Inode number of the network namespace.
-        netns: u64,
-        /// Its interfaces with their numbers: another interface of the same name is left alone.
-        interfaces: BTreeMap<String, u32>,
-        /// What settings hold.
-        values: Vec<Held>,
-    },
     /// A setting gets another value.
     Setting {
         /// The setting, and its value before.
@@ -59,6 +106,9 @@ pub enum Change {
     Applied {
         /// Settings that these changes moved as well.
         moved: Vec<Held>,
+        /// Files that are written when the settings are kept.
+        #[serde(default)]
+        files: Vec<File>,
     },
     /// Everything is going to be put back.
     Reverting {
@@ -70,9 +120,6 @@ pub enum Change {
 impl journal::Change for Change {
     fn check(&self, journal: &str) -> Result<(), JournalError> {
         match self {
-            Self::Before { netns, .. } if journal_of(*netns) != journal => {
-                Err(names_foreign(journal, *netns))
-            }
             Self::Setting { change } if journal_of(change.netns) != journal => {
                 Err(names_foreign(journal, change.netns))
             }
@@ -90,26 +137,36 @@ impl journal::Change for Change {
 
     /// A namespace that is gone took its settings along.
     fn stays(entries: &[Entry<Self>]) -> bool {
-        let netns = Undo::from_entries(entries).netns;
+        let netns = changes(entries).find_map(|change| match change {
+            Self::Setting { change } => Some(change.netns),
+            _ => None,
+        });
         let is_gone = netns.is_some_and(|netns| matches!(NetNs::find(netns), Ok(None)));
         journal::is_kept(entries) && !is_gone
     }
 
     fn put_back(mut journal: Journal) -> Result<Reverted, JournalError> {
         let entries = journal.entries::<Self>()?;
-        let undo = Undo::from_entries(&entries);
+        let before = Before::read(journal.name(), &entries)?;
         for change in changes(&entries) {
             change.check(journal.name())?;
         }
         if journal::is_kept(&entries) {
             journal.mark(&Mark::Lowering)?;
         }
-        // No setting outlives a boot, and none of a namespace outlives that.
-        let netns = undo.netns.filter(|_| journal::is_of_this_boot(&entries));
-        let netns = netns.map(NetNs::find).transpose().map_err(failed)?;
         let mut reverted = Reverted::default();
+        // No setting outlives a boot, and none of a namespace outlives that. Files that were kept outlive both.
+        let is_of_this_boot = before.boot_id == kernel::boot_id().unwrap_or_default();
+        let was_kept = entries.contains(&Entry::Mark(Mark::Kept));
+        for file in files(&entries).filter(|_| is_of_this_boot || !was_kept) {
+            file.put_back(&mut reverted).map_err(failed)?;
+        }
+        let netns = before.netns.filter(|_| is_of_this_boot);
+        let netns = netns.map(NetNs::find).transpose().map_err(failed)?;
         if let Some(netns) = netns.flatten() {
-            reverted = netns.run(|| undo.run(&mut journal)).map_err(failed)??;
+            let undo = Undo::new(before, &entries);
+            let run = || undo.run(&mut journal, &mut reverted);
+            netns.run(run).map_err(failed)??;
         }
         journal.end()?;
         Ok(reverted)
@@ -132,12 +189,17 @@ pub(super) fn changes(entries: &[Entry<Change>]) -> impl Iterator<Item = &Change
     })
 }
 
+/// Files that are written when settings are kept.
+pub(super) fn files(entries: &[Entry<Change>]) -> impl Iterator<Item = &File> {
+    changes(entries).flat_map(|change| match change {
+        Change::Applied { files, .. } => files.as_slice(),
+        _ => &[],
+    })
+}
+
 /// All that a journal tells.
-#[derive(Default)]
 struct Undo {
-    netns: Option<u64>,
-    interfaces: BTreeMap<String, u32>,
-    before: Vec<Held>,
+    before: Before,
     changes: Vec<SettingChange>,
     /// What settings may hold because of us.
     ours: HashMap<Setting, Vec<String>>,
@@ -147,28 +209,25 @@ struct Undo {
 }
 
 impl Undo {
-    fn from_entries(entries: &[Entry<Change>]) -> Self {
-        let mut undo = Self::default();
+    fn new(before: Before, entries: &[Entry<Change>]) -> Self {
+        let mut undo = Self {
+            before,
+            changes: Vec::new(),
+            ours: HashMap::new(),
+            is_applied: false,
+            foreign: None,
+        };
         let mut ours = |setting: &Setting, value: &String| {
             let values: &mut Vec<String> = undo.ours.entry(setting.clone()).or_default();
             values.push(value.clone());
         };
         for change in changes(entries) {
             match change {
-                Change::Before {
-                    netns,
-                    interfaces,
-                    values,
-                } => {
-                    undo.netns = Some(*netns);
-                    undo.interfaces.clone_from(interfaces);
-                    undo.before.clone_from(values);
-                }
                 Change::Setting { change } => {
                     ours(&change.setting, &change.value);
                     undo.changes.push(change.clone());
                 }
-                Change::Applied { moved } => {
+                Change::Applied { moved, .. } => {
                     moved
                         .iter()
                         .for_each(|held| ours(&held.setting, &held.value));
@@ -181,25 +240,19 @@ impl Undo {
     }
 
     /// Puts everything back, in the namespace of the calling thread.
-    fn run(mut self, journal: &mut Journal) -> Result<Reverted, JournalError> {
+    fn run(mut self, journal: &mut Journal, reverted: &mut Reverted) -> Result<(), JournalError> {
         self.forget_replaced()?;
         let foreign = match self.foreign.take() {
             Some(decided) => decided,
             None => {
                 let foreign = self.foreign_now();
-                let decided = Change::Reverting { foreign };
-                journal.announce(&decided)?;
-                let Change::Reverting { foreign } = decided else {
-                    return Ok(Reverted::default());
-                };
+                journal.announce(&Change::Reverting {
+                    foreign: foreign.clone(),
+                })?;
                 foreign
             }
         };
-        let stays: HashMap<&Setting, &String> = foreign
-            .iter()
-            .map(|held| (&held.setting, &held.value))
-            .collect();
-        let mut reverted = Reverted::default();
+        let stays: HashMap<&Setting, &String> = by_setting(&foreign);
         let mut first_error = None;
         let mut put = |setting: &Setting, value: &String| {
             let value = stays.get(setting).copied().unwrap_or(value);
@@ -212,24 +265,16 @@ impl Undo {
                 }
             }
         };
-        let first: HashMap<&Setting, &String> = self
-            .before
-            .iter()
-            .map(|held| (&held.setting, &held.value))
-            .collect();
+        let before = &self.before.values;
+        let first = by_setting(before);
         for (change, step) in self.changes.iter().rev().zip(1..) {
-            let value = first
-                .get(&change.setting)
-                .copied()
-                .unwrap_or(&change.before);
+            let value = first.get(&change.setting).copied();
+            let value = value.unwrap_or(&change.before);
             reverted.settings += usize::from(put(&change.setting, value));
             fault::kill_if(fault::KILL_AT_REVERT, step);
         }
         for _ in 0..PASSES {
-            let wrote = self
-                .before
-                .iter()
-                .map(|held| put(&held.setting, &held.value));
+            let wrote = before.iter().map(|held| put(&held.setting, &held.value));
             if wrote.filter(|wrote| *wrote).count() == 0 {
                 break;
             }
@@ -237,24 +282,22 @@ impl Undo {
         let told = foreign
             .iter()
             .filter(|held| self.ours.contains_key(&held.setting));
-        reverted.foreign = told.map(|held| self.told(held)).collect();
-        match first_error {
-            Some(error) => Err(failed(error)),
-            None => Ok(reverted),
-        }
+        let before = |held: &Held| first.get(&held.setting).map_or("", |value| value.as_str());
+        reverted
+            .foreign
+            .extend(told.map(|held| told_of(held, before(held))));
+        first_error.map_or(Ok(()), |error| Err(failed(error)))
     }
 
     /// An interface that went and came again under its name is another one, with settings of its own.
     fn forget_replaced(&mut self) -> Result<(), JournalError> {
-        let links = links::list().map_err(failed)?;
-        let links = links.into_iter().map(|link| (link.name, link.index));
-        let now: BTreeMap<String, u32> = links.collect();
-        let interfaces = std::mem::take(&mut self.interfaces);
+        let now = interfaces().map_err(failed)?;
+        let then = std::mem::take(&mut self.before.interfaces);
         let is_same = |setting: &Setting| {
             let name = setting.interface.as_ref();
-            name.is_none_or(|name| interfaces.get(name) == now.get(name))
+            name.is_none_or(|name| then.get(name) == now.get(name))
         };
-        self.before.retain(|held| is_same(&held.setting));
+        self.before.values.retain(|held| is_same(&held.setting));
         self.changes.retain(|change| is_same(&change.setting));
         Ok(())
     }
@@ -277,17 +320,20 @@ impl Undo {
                 value: now,
             })
         };
-        self.before.iter().filter_map(foreign).collect()
+        self.before.values.iter().filter_map(foreign).collect()
     }
+}
 
-    fn told(&self, held: &Held) -> String {
-        let before = self.before.iter().find(|one| one.setting == held.setting);
-        let before = before.map_or("", |one| one.value.as_str());
-        let name = shown(&held.setting);
-        // The kernel puts tabs between numbers.
-        let [now, before] = [&held.value, before].map(|value| value.replace('\t', " "));
-        format!("{name} stays {now}, because somebody else changed it (it was {before})")
-    }
+fn by_setting(held: &[Held]) -> HashMap<&Setting, &String> {
+    let pairs = held.iter().map(|held| (&held.setting, &held.value));
+    pairs.collect()
+}
+
+fn told_of(held: &Held, before: &str) -> String {
+    let name = shown(&held.setting);
+    // The kernel puts tabs between numbers.
+    let [now, before] = [&held.value, before].map(|value| value.replace('\t', " "));
+    format!("{name} stays {now}, because somebody else changed it (it was {before})")
 }
 
 /// Writes a value unless the setting holds it. Whether it wrote.

@@ -2,8 +2,12 @@
 
 use super::shell::command_in;
 use crate::terminal::columns;
+use crate::terminal::document::document;
 use mpps_lab::journal::Reverted;
+use mpps_lab::tune::persist::File;
 use mpps_lab::tune::{Applied, LeftOut, Plan, Planned, shown};
+use mpps_report::number::plural;
+use serde_json::json;
 use std::fmt::Write;
 
 /// The commands that would make these changes.
@@ -13,13 +17,28 @@ pub fn settings_planned(plan: &Plan, netns: Option<&str>) -> String {
     for one in &plan.changes {
         let _ = writeln!(text, "{}", command_in(netns, &one.setting, &one.value));
     }
-    text += &stay("\nNot changed", &plan.left_out);
-    let _ = writeln!(
-        text,
-        "\nNothing was changed: {} settings would be.",
-        plan.changes.len()
-    );
-    text
+    text + &stay("\nNot changed", &plan.left_out)
+}
+
+/// Files that would keep settings across boots.
+#[must_use]
+pub fn files_planned(plan: &Plan, files: &[File]) -> String {
+    let mut text = String::new();
+    for file in files {
+        let _ = write!(text, "\n{}:\n{}", file.path.display(), file.text);
+    }
+    text + &at_boot(plan, files)
+}
+
+fn at_boot(plan: &Plan, files: &[File]) -> String {
+    // Files before ours in the order of their names have no last word, and tuned leaves that to sysctl.d.
+    let comes_later = |one: &&LeftOut| {
+        let file = one.why.split(' ').next().unwrap_or_default();
+        let name = file.rsplit('/').next().unwrap_or_default();
+        !files.is_empty() && name > "90-mpps.conf" && name != "tuned.conf"
+    };
+    let some: Vec<LeftOut> = plan.at_boot.iter().filter(comes_later).cloned().collect();
+    stay("\nSet to something else by another file at boot", &some)
 }
 
 /// The changes made, those refused, and what stays.
@@ -44,7 +63,14 @@ pub fn settings_applied(plan: &Plan, applied: &Applied) -> String {
         text += &columns(&applied.moved.iter().map(row).collect::<Vec<_>>(), &[0, 1]);
     }
     text += &stay("\nRefused by the kernel, and as before", &applied.refused);
-    text + &stay("\nNot changed", &plan.left_out)
+    text += &stay("\nNot changed", &plan.left_out);
+    if !applied.files.is_empty() {
+        let _ = writeln!(text, "\nFiles for each boot ({})", applied.files.len());
+        for file in &applied.files {
+            let _ = writeln!(text, "  {}", file.path.display());
+        }
+    }
+    text + &at_boot(plan, &applied.files)
 }
 
 fn stay(title: &str, some: &[LeftOut]) -> String {
@@ -59,9 +85,26 @@ fn stay(title: &str, some: &[LeftOut]) -> String {
 /// What was put back, and what was not because somebody else changed it.
 #[must_use]
 pub fn settings_reverted(reverted: &Reverted) -> String {
-    let mut text = format!("{} settings put back\n", reverted.settings);
+    let mut text = String::new();
+    if reverted.settings > 0 || reverted.files == 0 {
+        let _ = writeln!(text, "{} settings put back", reverted.settings);
+    }
+    if reverted.files > 0 {
+        let files = plural(reverted.files, "file");
+        let _ = writeln!(text, "{files} of apply --persist taken back");
+    }
     for line in &reverted.foreign {
         let _ = writeln!(text, "{line}");
     }
     text
+}
+
+/// The same as JSON.
+#[must_use]
+pub fn reverted_json(reverted: &Reverted) -> String {
+    document(json!({
+        "settings": reverted.settings,
+        "files": reverted.files,
+        "kept": reverted.foreign,
+    }))
 }

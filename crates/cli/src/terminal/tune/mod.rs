@@ -3,6 +3,8 @@
 #[cfg(feature = "measure")]
 mod applied;
 #[cfg(feature = "measure")]
+mod layout;
+#[cfg(feature = "measure")]
 mod page;
 #[cfg(feature = "measure")]
 mod shell;
@@ -11,9 +13,12 @@ mod standing;
 
 #[cfg(feature = "measure")]
 pub use {
-    applied::{settings_applied, settings_planned, settings_reverted},
+    applied::{
+        files_planned, reverted_json, settings_applied, settings_planned, settings_reverted,
+    },
+    layout::layout,
     page::cookbook,
-    shell::{command as setting_command, script},
+    shell::{command as setting_command, persisted, script},
     standing::{survey, survey_json},
 };
 

@@ -121,40 +121,47 @@ fn places(standing: &Standing) -> String {
 
 /// What to change: each place that differs, or a template where many places of it differ in the same way.
 fn changes(standing: &Standing) -> Vec<String> {
-    let mut alike: Vec<(&Seen, &str, &str, usize)> = Vec::new();
-    let count = |seen: &Seen| {
-        let all = standing.seen.iter();
-        let same = all.filter(|one| {
-            (one.place.template, &one.now, one.is_met)
-                == (seen.place.template, &seen.now, seen.is_met)
-        });
-        same.count()
-    };
+    let mut alike: Vec<(&str, &str, Vec<&Seen>)> = Vec::new();
     for seen in standing.seen.iter().filter(|one| one.is_met == Some(false)) {
-        let (Some(now), Some(advised)) = (seen.now.known(), seen.advised) else {
+        let (Some(now), Some(advised)) = (seen.now.known(), seen.advised.as_deref()) else {
             continue;
         };
-        let is_known = |(known, had, ..): &(&Seen, &str, &str, usize)| {
-            known.place.template == seen.place.template && *had == now
-        };
-        let many = count(seen);
-        if many <= PLACES_MAX || !alike.iter().any(is_known) {
-            alike.push((seen, now, advised, many));
+        let template = |some: &[&Seen]| some.first().map(|one| one.place.template);
+        let known = alike.iter_mut().find(|(known, to, some)| {
+            (*known, *to, template(some)) == (now, advised, Some(seen.place.template))
+        });
+        match known {
+            Some((_, _, some)) => some.push(seen),
+            None => alike.push((now, advised, vec![seen])),
         }
     }
-    let change = |(seen, now, advised, many): (&Seen, &str, &str, usize)| {
-        let place = match (many, standing.row.places.get(seen.place.template)) {
-            (many, Some(template)) if many > PLACES_MAX => {
-                format!("{} ({many} of them)", template.text)
-            }
-            _ => name(seen),
-        };
+    let line = |place: &str, seen: &Seen, now: &str, advised: &str| {
         let (now, advised) = (shown(standing, now), shown(standing, advised));
-        let fixed = seen.fixed.map(|why| format!(" ({why})"));
-        let advised = advised.replace(">=", "at least ");
-        format!("{place}: {now} -> {advised}{}", fixed.unwrap_or_default())
+        let fixed = seen
+            .fixed
+            .map(|why| format!(" ({why})"))
+            .unwrap_or_default();
+        format!(
+            "{place}: {now} -> {}{fixed}",
+            advised.replace(">=", "at least ")
+        )
     };
-    alike.into_iter().map(change).collect()
+    let lines = |(now, advised, some): &(&str, &str, Vec<&Seen>)| match some.as_slice() {
+        [first, ..] if some.len() > PLACES_MAX => {
+            let text = standing
+                .row
+                .places
+                .get(first.place.template)
+                .map_or("", |one| one.text);
+            let place = format!("{text} ({} of them)", some.len());
+            vec![line(&place, first, now, advised)]
+        }
+        some => some
+            .iter()
+            .map(|seen| line(&name(seen), seen, now, advised))
+            .collect(),
+    };
+    alike.iter().flat_map(lines).collect()
 }
 
 /// A place in full; ethtool's names do not tell the interface.

@@ -1,7 +1,8 @@
 //! Changes of settings as commands of a shell.
 
-use mpps_lab::tune::{Planned, Reached, Setting, shown};
-use mpps_method::tune::Profile;
+use mpps_lab::tune::persist::{SCRIPT, STARTER, SYSCTLS, UNIT};
+use mpps_lab::tune::{Layout, Planned, Reached, Setting, shown};
+use mpps_method::tune::{Profile, in_order};
 use std::fmt::Write;
 
 /// The command that writes a value.
@@ -89,6 +90,70 @@ pub fn script(profile: Profile, netns: Option<&str>, changes: &[Planned]) -> Str
     text + "case \"${1-}\" in\napply | revert) \"$1\" ;;\n*)\n    echo \"usage: $0 apply|revert\" >&2\n    exit 2\n    ;;\nesac\n"
 }
 
+/// A command of the script that a service runs at boot: the number of an interrupt may be another after each boot.
+const IRQ: &str = r#"irq() { # interface, place of the interrupt among those of the interface, CPUs
+    for folder in "/sys/class/net/$1/device/msi_irqs" "/sys/class/net/$1/device/../msi_irqs"; do
+        number=$(ls "$folder" 2>/dev/null | sort -n | sed -n "$2p")
+        [ -z "$number" ] || break
+    done
+    echo "$3" > "/proc/irq/$number/smp_affinity_list"
+}
+"#;
+
+/// Interfaces have their last names when the network is up.
+const SERVICE: &str = "[Unit]
+Description=Settings of mpps tune apply --persist
+Wants=network-online.target
+After=network-online.target systemd-sysctl.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh /etc/mpps/tune.sh
+";
+
+/// Paths and texts of files that make these changes at each boot. A setting that holds its value already is among them if
+/// `written`, the text of such files from before, has it.
+#[must_use]
+pub fn persisted(
+    made: &[Planned],
+    met: &[Planned],
+    written: &str,
+    layout: &Layout,
+) -> Vec<(&'static str, String)> {
+    let line = |one: &Planned| match (one.setting.kind, layout.place_of(&one.setting.name)) {
+        (Reached::Sysctl, _) => format!("{} = {}\n", shown(&one.setting), one.value),
+        (Reached::Irq, Some((interface, place))) => {
+            format!(
+                "irq {} {} {}\n",
+                quoted(interface),
+                place + 1,
+                quoted(&one.value)
+            )
+        }
+        _ => format!("{}\n", command(&one.setting, &one.value)),
+    };
+    let is_written = |one: &&Planned| written.contains(&format!("\n{}", line(one)));
+    let mut all: Vec<&Planned> = made.iter().chain(met.iter().filter(is_written)).collect();
+    let rows = in_order();
+    all.sort_by_key(|one| rows.iter().position(|row| row.id == one.id));
+    let is_sysctl = |one: &&Planned| one.setting.kind == Reached::Sysctl;
+    let (sysctls, others): (Vec<&Planned>, Vec<&Planned>) = all.into_iter().partition(is_sysctl);
+    let lines = |some: &[&Planned]| some.iter().map(|one| line(one)).collect::<String>();
+    let mut files = Vec::new();
+    if !sysctls.is_empty() {
+        files.push((SYSCTLS, lines(&sysctls)));
+    }
+    if !others.is_empty() {
+        let has_irq = others.iter().any(|one| one.setting.kind == Reached::Irq);
+        let begin = if has_irq { IRQ } else { "" };
+        files.push((SCRIPT, format!("{begin}{}", lines(&others))));
+        files.push((UNIT, SERVICE.to_owned()));
+        files.push((STARTER, "[Unit]\nWants=mpps-tune.service\n".to_owned()));
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +237,44 @@ mod tests {
         assert_eq!(
             command_in(Some("dut"), &mtu, "1500"),
             "ip netns exec dut sh -c \"echo 1500 > '/sys/class/net/v;0/mtu'\""
+        );
+    }
+
+    #[test]
+    fn files_for_each_boot_keep_what_they_had() {
+        let planned = |id, kind, name: &str, value: &str| Planned {
+            id,
+            setting: setting(kind, name, "eth0"),
+            now: value.to_owned(),
+            value: value.to_owned(),
+        };
+        let filter = planned(
+            "rp_filter",
+            Reached::Sysctl,
+            "net/ipv4/conf/*/rp_filter",
+            "0",
+        );
+        let steer = planned(
+            "rps_cpus",
+            Reached::Sysfs,
+            "class/net/*/queues/rx-0/rps_cpus",
+            "0",
+        );
+        let ring = planned("ring_rx", Reached::Ethtool, "rings/rx", "4096");
+        let met = [filter.clone(), ring.clone()];
+        let layout = Layout::default();
+        let first = persisted(&[steer.clone(), ring], &[], "", &layout);
+        let names: Vec<&str> = first.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, [SCRIPT, UNIT, STARTER]);
+        // In the order of the catalogue.
+        let script = "ethtool -G eth0 rx 4096\necho 0 > /sys/class/net/eth0/queues/rx-0/rps_cpus\n";
+        assert_eq!(first[0].1, script);
+        let second = persisted(&[steer], &met, &format!("# mark\n{script}"), &layout);
+        assert_eq!(second[0].1, script);
+        let sysctls = persisted(&met[..1], &[], "", &layout);
+        assert_eq!(
+            sysctls,
+            [(SYSCTLS, "net.ipv4.conf.eth0.rp_filter = 0\n".to_owned())]
         );
     }
 

@@ -16,11 +16,9 @@ pub(super) const LOW: &str = "Low.";
 #[must_use]
 pub fn survey(survey: &Survey) -> String {
     let (profile, all) = (survey.profile, survey.standings.as_slice());
-    let is_boot = |one: &&Standing| one.row.scope == Scope::Boot;
-    let running = |state: fn(&State) -> bool| {
-        let some = all
-            .iter()
-            .filter(move |one| !is_boot(one) && state(&one.state));
+    let is_boot = |one: &Standing| one.row.scope == Scope::Boot;
+    let of = |wanted: &dyn Fn(&Standing) -> bool| {
+        let some = all.iter().filter(|one| wanted(one));
         some.collect::<Vec<_>>()
     };
     let (whom, machine) = (whom(profile), machine(survey));
@@ -28,54 +26,47 @@ pub fn survey(survey: &Survey) -> String {
         "Settings for {whom}: {machine}\nInterfaces: {}\n\n",
         interfaces(survey)
     );
-    let differs = running(|state| matches!(state, State::Differs));
+    let differs = of(&|one| !is_boot(one) && one.state == State::Differs);
     text += &table("Other than advised", &differs, profile);
-    let fixed = running(|state| matches!(state, State::Fixed(_)));
-    text += &table(
-        "Other than advised, and cannot be changed here",
-        &fixed,
-        profile,
-    );
-    let words = running(|state| matches!(state, State::InWords));
+    let is_fixed = |one: &Standing| matches!(one.state, State::Fixed(_));
+    let fixed = of(&|one| !is_boot(one) && is_fixed(one));
+    let title = "Other than advised, and cannot be changed here";
+    text += &table(title, &fixed, profile);
+    text += &at_boot(all);
+    let words = of(&|one| !is_boot(one) && one.state == State::InWords);
     text += &advised("Advice in words", &words, profile);
-    let wants_boot =
-        |state: &State| matches!(state, State::Differs | State::InWords | State::Fixed(_));
-    let boot = all
-        .iter()
-        .filter(is_boot)
-        .filter(|one| wants_boot(&one.state));
-    let boot: Vec<&Standing> = boot.collect();
+    let is_open = |one: &Standing| matches!(one.state, State::Differs | State::InWords);
+    let boot = of(&|one| is_boot(one) && (is_open(one) || is_fixed(one)));
     text += &advised("Needs another boot or kernel", &boot, profile);
-    let of_state = |wanted: &State| {
-        all.iter()
-            .filter(|one| one.state == *wanted)
-            .collect::<Vec<_>>()
-    };
-    let met = of_state(&State::AsAdvised);
+    let met = of(&|one| one.state == State::AsAdvised);
     if !met.is_empty() {
         let _ = write!(text, "As advised ({})\n  {}\n\n", met.len(), ids(&met));
     }
-    let unread = of_state(&State::Unread);
-    if !unread.is_empty() {
-        let _ = writeln!(
-            text,
-            "Not read by mpps; the command shows it ({})",
-            unread.len()
-        );
-        let row = |one: &&Standing| {
-            let command = one.seen.first().map(|seen| seen.place.name());
-            [format!("  {}", one.row.id), command.unwrap_or_default()]
-        };
-        text += &columns(&unread.iter().map(row).collect::<Vec<_>>(), &[0, 1]);
-        text.push('\n');
-    }
+    let row = |one: &&Standing| {
+        let command = one.seen.first().map(|seen| seen.place.name());
+        [format!("  {}", one.row.id), command.unwrap_or_default()]
+    };
+    let unread = of(&|one| one.state == State::Unread);
+    text += &part(
+        "Not read by mpps; the command shows it",
+        unread.iter().map(row),
+    );
     text += &missing(all);
-    let without = of_state(&State::NoAdvice).len();
+    let without = of(&|one| one.state == State::NoAdvice).len();
     let _ = writeln!(
         text,
         "No advice for this profile: {without} settings. `mpps tune list ID` shows all of one. Nothing was changed."
     );
     text
+}
+
+/// Rows under a title with their number; nothing without rows.
+fn part(title: &str, rows: impl Iterator<Item = [String; 2]>) -> String {
+    let rows: Vec<_> = rows.collect();
+    match rows.len() {
+        0 => String::new(),
+        count => format!("{title} ({count})\n{}\n", columns(&rows, &[0, 1])),
+    }
 }
 
 /// The machine in a line.
@@ -116,7 +107,10 @@ fn table(title: &str, some: &[&Standing], profile: Profile) -> String {
         |one: &Standing| one.state == State::Differs && one.row.line("risk") != Some(LOW);
     let row = |one: &&Standing| {
         let mark = if is_risky(one) { '!' } else { ' ' };
-        let values = one.row.advice(profile).values.join("; ");
+        let values = match one.row.advice(profile).values.as_slice() {
+            [] => "mpps tune layout".to_owned(),
+            some => some.join("; "),
+        };
         [format!("{mark} {}", one.row.id), values, now(one, true)]
     };
     let head = ["  setting", "advised", "now"].map(str::to_owned);
@@ -144,6 +138,22 @@ fn advised(title: &str, some: &[&Standing], profile: Profile) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Files that set something else than advised at boot.
+fn at_boot(all: &[Standing]) -> String {
+    let places = all
+        .iter()
+        .flat_map(|one| one.seen.iter().map(move |seen| (one, seen)));
+    let row = |(one, seen): (&Standing, &Seen)| {
+        let (file, value) = seen.at_boot.as_ref()?;
+        let place = seen.place.name();
+        Some([
+            format!("  {}", one.row.id),
+            format!("{file} sets {place} = {value}"),
+        ])
+    };
+    part("Set to something else at boot", places.filter_map(row))
 }
 
 /// What is not here, by the reason.
@@ -271,6 +281,7 @@ pub fn survey_json(survey: &Survey) -> String {
             "advised": one.advised,
             "is_met": one.is_met,
             "cannot_be_changed": one.fixed,
+            "at_boot": one.at_boot.as_ref().map(|(file, value)| json!({ "file": file, "value": value })),
         })
     };
     let setting = |one: &Standing| {

@@ -92,7 +92,7 @@ fn a_page_says_what_to_change() {
     let one = here.standings.first_mut().expect("a standing");
     one.state = State::Differs;
     let place = one.seen.first_mut().expect("a place");
-    (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1"));
+    (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1".to_owned()));
     (place.is_met, place.fixed) = (Some(false), None);
     let page = cookbook(&here);
     for wanted in [

@@ -1,13 +1,15 @@
 //! `mpps tune apply`, `confirm` and `revert`.
 
-use crate::args::{ApplyArgs, GuardArgs, SiteArgs};
+use crate::args::{ApplyArgs, GuardArgs, RevertSettingsArgs, SiteArgs};
 use crate::exit::Exit;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
-use mpps_lab::facts::Lack;
-use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Site, TuneError};
+use mpps_lab::facts::{Lack, Root};
+use mpps_lab::tune::persist::{self, File};
+use mpps_lab::tune::{self, Applied, Applying, Choice, Plan, Planned, Site, TuneError};
 use mpps_lab::{effective_uid, interrupt};
 use mpps_method::Span;
+use std::path::Path;
 use std::process::Command;
 
 /// Applies a profile, or shows what that would be.
@@ -19,64 +21,92 @@ pub fn apply(args: &ApplyArgs) -> Result<Exit> {
         super::known(id)?;
     }
     let site = site(&args.site)?;
-    let changes = !(args.dry_run || args.script);
-    let may = args.allow_system_changes || (site.name().is_some() && !site.is_host);
-    if changes && !may {
+    check(args, &site)?;
+    let (plan, applied) = match site.run(|root| plan_and_make(args, &site, root))? {
+        Err(error) => return ended(error),
+        Ok(done) => done,
+    };
+    let netns = site.name();
+    if args.script {
+        terminal::out(&terminal::script(args.profile, netns, &plan.changes));
+    } else if args.dry_run {
+        let count = plan.changes.len();
+        terminal::out(&terminal::settings_planned(&plan, netns));
+        terminal::out(&terminal::files_planned(&plan, &applied.files));
+        terminal::out(&format!(
+            "\nNothing was changed: {count} settings would be.\n"
+        ));
+    } else {
+        terminal::out(&terminal::settings_applied(&plan, &applied));
+        terminal::note(&next(args, &site, !plan.changes.is_empty()));
+    }
+    Ok(if applied.refused.is_empty() {
+        Exit::Measured
+    } else {
+        Exit::NotMet
+    })
+}
+
+/// Refuses what may not be changed, or not now.
+fn check(args: &ApplyArgs, site: &Site) -> Result<()> {
+    if args.persist && !site.is_host && args.root.is_none() {
+        bail!(
+            "--persist writes files of the whole machine, and this network namespace is not the machine's own (--root DIR \
+             writes them below DIR)"
+        );
+    }
+    if args.dry_run || args.script {
+        return Ok(());
+    }
+    if !(args.allow_system_changes || (site.name().is_some() && !site.is_host)) {
         bail!(
             "this would change the machine's own settings: give --allow-system-changes, or --netns NAME for a network \
              namespace"
         );
     }
-    if changes {
-        need_root()?;
-        interrupt::install()?;
-        site.check_free()?;
-    }
-    let done = site.run(|root| -> Result<(Plan, Option<Applied>)> {
-        let machine = site.machine(root, &args.interface)?;
-        let choice = Choice {
-            only: args.only.clone(),
-            except: args.except.clone(),
-        };
-        let standings = machine.standings(args.profile);
-        let plan = Plan::new(&standings, args.profile, &choice, site.is_host);
-        if !changes || plan.changes.is_empty() {
-            return Ok((plan, None));
-        }
-        let mut applying = Applying::begin(&site, &machine)?;
-        let keeps = site.name().is_some() || args.no_confirm;
-        if !keeps {
-            applying = applying.guard(helper(&site, args.confirm_within)?)?;
-        }
-        let applied = applying.make(&plan, keeps)?;
-        Ok((plan, Some(applied)))
-    });
-    let (plan, applied) = match done? {
-        Err(error) => return ended(error),
-        Ok(done) => done,
+    need_root()?;
+    interrupt::install()?;
+    Ok(site.check_free()?)
+}
+
+fn plan_and_make(args: &ApplyArgs, site: &Site, root: &Root) -> Result<(Plan, Applied)> {
+    let machine = site.machine(root, &args.interface)?;
+    let choice = Choice {
+        only: args.only.clone(),
+        except: args.except.clone(),
+        include_risky: args.include_risky,
     };
-    let netns = site.name();
-    Ok(match applied {
-        _ if args.script => {
-            terminal::out(&terminal::script(args.profile, netns, &plan.changes));
-            Exit::Measured
+    let standings = machine.standings(args.profile);
+    let plan = Plan::new(&standings, args.profile, &choice, site.is_host);
+    let files = |made: &[Planned]| -> Result<Vec<File>, TuneError> {
+        if !args.persist {
+            return Ok(Vec::new());
         }
-        _ if args.dry_run => {
-            terminal::out(&terminal::settings_planned(&plan, netns));
-            Exit::Measured
-        }
-        applied => {
-            let is_changed = applied.is_some();
-            let applied = applied.unwrap_or_default();
-            terminal::out(&terminal::settings_applied(&plan, &applied));
-            terminal::note(&next(args, &site, is_changed));
-            if applied.refused.is_empty() {
-                Exit::Measured
-            } else {
-                Exit::NotMet
-            }
-        }
-    })
+        let folder = args.root.as_deref().unwrap_or(Path::new("/"));
+        let written = persist::written(folder)?;
+        let files = terminal::persisted(made, &plan.met, &written, &machine.layout).into_iter();
+        files
+            .map(|(name, body)| File::new(folder, name, &body))
+            .collect()
+    };
+    // A file of somebody else's is told before anything is changed.
+    let planned = Applied {
+        files: files(&plan.changes)?,
+        ..Applied::default()
+    };
+    if args.dry_run || args.script {
+        return Ok((plan, planned));
+    }
+    if plan.changes.is_empty() {
+        return Ok((plan, Applied::default()));
+    }
+    let mut applying = Applying::begin(site, &machine)?;
+    let keeps = site.name().is_some() || args.no_confirm;
+    if !keeps {
+        applying = applying.guard(helper(site, args.confirm_within)?)?;
+    }
+    let applied = applying.make(&plan, keeps, files)?;
+    Ok((plan, applied))
 }
 
 fn next(args: &ApplyArgs, site: &Site, is_changed: bool) -> String {
@@ -110,17 +140,32 @@ pub fn confirm(args: &SiteArgs) -> Result<Exit> {
     Ok(Exit::Measured)
 }
 
-/// Puts applied settings back.
+/// Puts applied settings back, or removes the files that would apply them at boot.
 ///
 /// # Errors
-/// The journal could not be read.
-pub fn revert(args: &SiteArgs) -> Result<Exit> {
+/// The journal could not be read, or a file not be removed.
+pub fn revert(args: &RevertSettingsArgs) -> Result<Exit> {
     need_root()?;
-    let site = site(args)?;
-    match tune::revert(&site) {
-        Ok(None) => terminal::out("nothing to put back\n"),
-        Ok(Some(reverted)) => terminal::out(&terminal::settings_reverted(&reverted)),
-        Err(error) => return ended(error.into()),
+    let site = site(&args.site)?;
+    let reverted = if args.persisted {
+        Some(persist::uninstall(&args.root)?)
+    } else {
+        match tune::revert(&site) {
+            Err(error) => return ended(error.into()),
+            Ok(reverted) => reverted,
+        }
+    };
+    terminal::out(&match reverted {
+        reverted if args.json => terminal::reverted_json(&reverted.unwrap_or_default()),
+        Some(reverted) => terminal::settings_reverted(&reverted),
+        None => "nothing to put back\n".to_owned(),
+    });
+    if args.persisted {
+        terminal::note("settings stay as they are until the next boot");
+    } else if site.is_host && !persist::written(&args.root)?.is_empty() {
+        terminal::note(
+            "files change settings at each boot: mpps tune revert --persisted removes them",
+        );
     }
     Ok(Exit::Measured)
 }

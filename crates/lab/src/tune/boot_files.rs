@@ -1,0 +1,196 @@
+//! Sysctls that files of this machine set at boot: sysctl.d(5), and the active profile of tuned.
+
+use crate::facts::Root;
+use mpps_linux::setting::{Kind, Setting};
+use std::collections::BTreeMap;
+
+/// Folders of sysctl.d, the strongest first: a file hides others of its name.
+const FOLDERS: [&str; 4] = ["/etc", "/run", "/usr/local/lib", "/usr/lib"];
+/// Folders of profiles of tuned.
+const TUNED: [&str; 4] = [
+    "/etc/tuned",
+    "/etc/tuned/profiles",
+    "/usr/lib/tuned",
+    "/usr/lib/tuned/profiles",
+];
+/// A profile may include another; so deep is looked.
+const INCLUDES_MAX: usize = 8;
+
+/// Each sysctl by its path below /proc/sys, with its value and the file that sets it last.
+#[derive(Debug, Default)]
+pub(super) struct BootFiles(BTreeMap<String, (String, String)>);
+
+impl BootFiles {
+    /// Those of the machine; nothing where these are not the machine's own settings.
+    pub(super) fn read(root: &Root) -> Self {
+        let mut all = Self::default();
+        if !root.path("/proc/sys/net/core/dev_weight").exists() {
+            return all;
+        }
+        // tuned lets sysctl.d have the last word, unless it is told otherwise.
+        for profile in root.text("/etc/tuned/active_profile").text().split(' ') {
+            all.add_profile(root, profile, INCLUDES_MAX);
+        }
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        for folder in FOLDERS {
+            let names = root.names(&format!("{folder}/sysctl.d"));
+            for name in names.known().into_iter().flatten() {
+                let file = format!("{folder}/sysctl.d/{name}");
+                files.entry(name.clone()).or_insert(file);
+            }
+        }
+        files.retain(|name, _| name.ends_with(".conf"));
+        for file in files.into_values().chain(["/etc/sysctl.conf".to_owned()]) {
+            let text = root.text(&file);
+            let lines = text.known().into_iter().flat_map(|text| text.lines());
+            lines.for_each(|line| all.add(&file, line));
+        }
+        all
+    }
+
+    fn add_profile(&mut self, root: &Root, profile: &str, depth: usize) {
+        let files = TUNED.map(|folder| format!("{folder}/{profile}/tuned.conf"));
+        let read = |file: String| Some((root.text(&file).known()?.clone(), file));
+        let Some((text, file)) = files.into_iter().find_map(read) else {
+            return;
+        };
+        let mut section = "";
+        for line in text.lines().map(str::trim) {
+            match (section, line.split_once('=')) {
+                _ if line.starts_with('[') => section = line,
+                ("[main]", Some((key, names))) if key.trim() == "include" && depth > 0 => {
+                    let names = names.split([',', ' ']);
+                    names.for_each(|name| self.add_profile(root, name, depth - 1));
+                }
+                ("[sysctl]", _) => self.add(&file, line),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds a line such as `-net.ipv4.ip_forward = 1`.
+    fn add(&mut self, file: &str, line: &str) {
+        let Some((key, value)) = line
+            .split_once('=')
+            .filter(|_| !line.trim().starts_with(['#', ';']))
+        else {
+            return;
+        };
+        let key = key.trim().trim_start_matches('-');
+        let swapped = |letter| match letter {
+            '.' => '/',
+            '/' => '.',
+            other => other,
+        };
+        // Where the first step ends with a slash, dots belong to names.
+        let path = match key.find(['/', '.']).map(|at| key[at..].starts_with('/')) {
+            Some(true) => key.to_owned(),
+            _ => key.chars().map(swapped).collect(),
+        };
+        self.0
+            .insert(path, (value.trim().to_owned(), file.to_owned()));
+    }
+
+    /// What a setting gets at boot, and from which file. A name counts more than a pattern.
+    pub(super) fn value(&self, setting: &Setting) -> Option<(&str, &str)> {
+        let name = setting.full_name();
+        let fits = |pattern: &str| {
+            let steps = pattern.split('/').zip(name.split('/'));
+            let is_as_deep = pattern.split('/').count() == name.split('/').count();
+            is_as_deep
+                && steps
+                    .into_iter()
+                    .all(|(one, other)| one == "*" || one == other)
+        };
+        let of_pattern = || Some(self.0.iter().rfind(|(key, _)| fits(key))?.1);
+        let (value, file) = self.0.get(&name).or_else(of_pattern)?;
+        (setting.kind == Kind::Sysctl).then_some((value, file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::planted::Planted;
+
+    fn read(name: &str, files: &[(&str, &str)]) -> BootFiles {
+        let planted = Planted::new(name, files);
+        BootFiles::read(&planted.root())
+    }
+
+    const HOST: (&str, &str) = ("/proc/sys/net/core/dev_weight", "64\n");
+
+    #[test]
+    fn the_last_file_wins_and_the_strongest_folder() {
+        let files = read(
+            "boot-files",
+            &[
+                HOST,
+                (
+                    "/usr/lib/sysctl.d/50-a.conf",
+                    "net.ipv4.ip_forward = 0\nvm.swappiness=1\n",
+                ),
+                ("/etc/sysctl.d/50-a.conf", "# none\n; none\n"),
+                (
+                    "/etc/sysctl.d/20-b.conf",
+                    "net.ipv4.ip_forward=0\nnet.ipv4.conf.*.rp_filter = 2\n",
+                ),
+                (
+                    "/run/sysctl.d/99-c.conf",
+                    "-net/ipv4/conf/eth0.7/rp_filter = 1\n",
+                ),
+                ("/etc/sysctl.d/99-d.conf~", "net.ipv4.ip_forward=7\n"),
+                ("/etc/sysctl.conf", "net.ipv4.ip_forward\t=  1 \n"),
+                ("/etc/tuned/active_profile", "mine\n"),
+                (
+                    "/etc/tuned/mine/tuned.conf",
+                    "[main]\ninclude=throughput\n[sysctl]\nnet.ipv4.ip_forward=3\n",
+                ),
+                (
+                    "/usr/lib/tuned/throughput/tuned.conf",
+                    "[sysctl]\nvm.swappiness=10\n[vm]\nkernel.x=5\n",
+                ),
+            ],
+        );
+        let value = |name: &str| files.value(&Setting::sysctl(name));
+        assert_eq!(
+            value("net/ipv4/ip_forward"),
+            Some(("1", "/etc/sysctl.conf"))
+        );
+        let throughput = "/usr/lib/tuned/throughput/tuned.conf";
+        assert_eq!(value("vm/swappiness"), Some(("10", throughput)));
+        assert_eq!(value("kernel/x"), None);
+        let rp_filter = |interface: &str| {
+            let interface = Some(interface.to_owned());
+            let one = Setting {
+                interface,
+                ..Setting::sysctl("net/ipv4/conf/*/rp_filter")
+            };
+            files.value(&one).map(|(value, _)| value.to_owned())
+        };
+        assert_eq!(rp_filter("eth0.7").as_deref(), Some("1"));
+        assert_eq!(rp_filter("eth1").as_deref(), Some("2"));
+        let mtu = Setting {
+            kind: Kind::Sysfs,
+            ..Setting::sysctl("net/ipv4/ip_forward")
+        };
+        assert_eq!(files.value(&mtu), None);
+    }
+
+    #[test]
+    fn a_profile_that_includes_itself_ends() {
+        let own = "[main]\ninclude=a, b\n[sysctl]\nvm.swappiness = 4\n";
+        let files = [
+            HOST,
+            ("/etc/tuned/active_profile", "a"),
+            ("/etc/tuned/a/tuned.conf", own),
+        ];
+        let value = |files: &[(&str, &str)]| {
+            let files = read("boot-loop", files);
+            files.value(&Setting::sysctl("vm/swappiness")).is_some()
+        };
+        assert!(value(&files));
+        // In a namespace none of these files sets anything.
+        assert!(!value(&files[1..]));
+    }
+}
