@@ -270,3 +270,19 @@ fn a_plan_keeps_to_the_settings_chosen() {
     let except = plan(&machine, &except, true);
     assert!(!ids(&except).contains(&"rp_filter") && ids(&except).contains(&"governor"));
 }
+
+#[test]
+fn a_tool_that_is_missing_is_named() {
+    assert_eq!(
+        super::toggle::missing("/bin/sh: 1: tc: not found"),
+        Some("tc")
+    );
+    assert_eq!(
+        super::toggle::missing("sh: line 1: nft: command not found"),
+        Some("nft")
+    );
+    assert_eq!(
+        super::toggle::missing("Error: Specified class not found"),
+        None
+    );
+}

@@ -387,9 +387,13 @@ fn run(bed: &Bed, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(said
-        .lines()
-        .next()
-        .unwrap_or("its command failed")
-        .to_owned())
+    let said = said.lines().next().unwrap_or("its command failed");
+    Err(missing(said).map_or_else(|| said.to_owned(), |tool| format!("no {tool}")))
+}
+
+/// The program that a shell did not find, by its complaint: `/bin/sh: 1: tc: not found`.
+pub(super) fn missing(said: &str) -> Option<&str> {
+    let said = said.strip_suffix(" not found")?;
+    let said = said.strip_suffix(" command").unwrap_or(said);
+    said.strip_suffix(':')?.rsplit(": ").next()
 }
