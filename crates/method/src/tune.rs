@@ -10,6 +10,8 @@ mod parse;
 pub use named::named;
 pub use parse::WrongRow;
 
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The blocks as committed.
@@ -46,7 +48,8 @@ pub const GROUPS: [(&str, &str); 14] = [
 ];
 
 /// How a setting is read and, where it can be, written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A parameter below /proc/sys, by its dotted name.
     Sysctl,
@@ -69,7 +72,8 @@ pub enum Kind {
 }
 
 /// Where a setting holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// In one network namespace.
     Namespace,
@@ -94,34 +98,9 @@ pub enum Profile {
     Endpoint,
 }
 
-/// A word of a small set.
-type Word<T> = (&'static str, T);
-
-impl Kind {
-    /// Each kind by its name in the file.
-    pub const ALL: [Word<Self>; 9] = [
-        ("sysctl", Self::Sysctl),
-        ("sysfs", Self::Sysfs),
-        ("procfs", Self::Procfs),
-        ("ethtool", Self::Ethtool),
-        ("irq", Self::Irq),
-        ("boot", Self::Boot),
-        ("config", Self::Config),
-        ("service", Self::Service),
-        ("command", Self::Command),
-    ];
-}
-
 impl Scope {
-    /// Each scope by its name in the file.
-    pub const ALL: [Word<Self>; 6] = [
-        ("namespace", Self::Namespace),
-        ("interface", Self::Interface),
-        ("irq", Self::Irq),
-        ("cpu", Self::Cpu),
-        ("host", Self::Host),
-        ("boot", Self::Boot),
-    ];
+    /// The words for them in the file.
+    pub const NAMES: [&str; 6] = ["namespace", "interface", "irq", "cpu", "host", "boot"];
 }
 
 impl Profile {
@@ -158,9 +137,11 @@ pub struct Template {
 }
 
 /// One setting.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// Its name on the command line.
+    #[serde(skip)]
     pub id: &'static str,
     /// Group of [`GROUPS`].
     pub group: &'static str,
@@ -168,38 +149,81 @@ pub struct Row {
     pub name: &'static str,
     /// What it does, in sentences.
     pub what: &'static str,
+    kind: Kind,
+    #[serde(rename = "where")]
+    place: &'static str,
     /// Where it lives.
+    #[serde(skip)]
     pub places: Vec<Template>,
     /// Where it holds.
     pub scope: Scope,
     /// Its value on an untouched machine.
     pub default: &'static str,
+    #[serde(rename = "router")]
+    router_words: &'static str,
+    #[serde(default)]
+    router_set: &'static str,
     /// Advice for a router.
+    #[serde(skip)]
     pub router: Advice,
+    #[serde(rename = "endpoint")]
+    endpoint_words: &'static str,
+    #[serde(default)]
+    endpoint_set: &'static str,
     /// Advice for an end host.
+    #[serde(skip)]
     pub endpoint: Advice,
     /// Who says so.
     pub source: &'static str,
     /// What else changes with it.
     pub effects: &'static str,
+    /// What can go wrong.
+    pub risk: &'static str,
+    /// What stops while it changes; empty where nothing does.
+    #[serde(default)]
+    pub disrupts: &'static str,
     /// Place among all settings when they are applied, 0 to 99; reverted from the highest down.
+    #[serde(deserialize_with = "parse::order")]
     pub order: u8,
+    #[serde(default)]
+    levels: &'static str,
+    #[serde(deserialize_with = "parse::listed")]
+    acts: Vec<&'static str>,
     /// Fronts of a bed that it acts on; empty where it cannot act on any.
+    #[serde(rename = "bed", deserialize_with = "parse::listed")]
     pub fronts: Vec<&'static str>,
+    /// The setting that is on at both levels on a bed; empty where none is.
+    #[serde(default)]
+    pub bed_with: &'static str,
+    /// The command that makes the second level on a bed; empty where there is none.
+    #[serde(default)]
+    pub bed_on: &'static str,
+    /// The command that takes it back.
+    #[serde(default)]
+    pub bed_off: &'static str,
     /// What else it needs to act; empty where nothing.
+    #[serde(default)]
     pub needs: &'static str,
     /// Drivers that have it; empty where any may.
+    #[serde(default, rename = "driver", deserialize_with = "parse::listed")]
     pub drivers: Vec<&'static str>,
     /// What the firmware calls it; empty where it has nothing to do with it.
+    #[serde(default)]
     pub firmware: &'static str,
     /// What it should be in the firmware.
+    #[serde(default)]
     pub firmware_set: &'static str,
+    #[serde(default, deserialize_with = "parse::listed")]
+    interacts: Vec<&'static str>,
     /// Lines of the published cookbook that it covers.
+    #[serde(default, deserialize_with = "parse::cookbook")]
     pub cookbook: Vec<&'static str>,
     /// Why published advice looks wrong; empty where it does not.
+    #[serde(default)]
     pub wrong: &'static str,
     /// All lines of the block as written: key and text.
-    pub lines: Vec<(&'static str, &'static str)>,
+    #[serde(skip)]
+    pub lines: BTreeMap<&'static str, &'static str>,
 }
 
 impl Row {
@@ -215,21 +239,19 @@ impl Row {
     /// A line of its block.
     #[must_use]
     pub fn line(&self, key: &str) -> Option<&'static str> {
-        let line = self.lines.iter().find(|(known, _)| *known == key);
-        line.map(|(_, text)| *text)
+        self.lines.get(key).copied()
     }
 
     /// Values worth measuring.
     #[must_use]
     pub fn levels(&self) -> Vec<&'static str> {
-        self.line("levels").map_or_else(Vec::new, parse::parts)
+        parse::parts(self.levels)
     }
 
     /// Name of its scope.
     #[must_use]
     pub fn scope_name(&self) -> &'static str {
-        let named = Scope::ALL.iter().find(|(_, scope)| *scope == self.scope);
-        named.map_or("", |(name, _)| name)
+        self.line("scope").unwrap_or_default()
     }
 }
 

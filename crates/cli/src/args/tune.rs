@@ -90,7 +90,7 @@ pub struct ListSettingsArgs {
     #[arg(long, value_name = "GROUP", hide_possible_values = true, value_parser = names(&GROUPS))]
     pub group: Option<String>,
     /// Only settings that hold for one of these
-    #[arg(long, value_name = "SCOPE", value_parser = names(&Scope::ALL))]
+    #[arg(long, value_name = "SCOPE", value_parser = Scope::NAMES)]
     pub scope: Option<String>,
     /// Print the result as JSON
     #[arg(long)]

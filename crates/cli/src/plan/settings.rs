@@ -8,7 +8,7 @@ use anyhow::{Result, bail, ensure};
 use mpps_lab::bed::DutPlan;
 use mpps_lab::jobs::compare::ComparePlan;
 use mpps_lab::jobs::settings::{self, times};
-use mpps_lab::tune::toggle::{Unmeasured, check};
+use mpps_lab::tune::toggle::{Ground, Unmeasured, check};
 use mpps_method::Span;
 use mpps_method::tune::{Row, in_order};
 
@@ -45,7 +45,13 @@ impl Planned<SettingsPlan> {
         );
         let rows = rows(&args.only, args.group.as_deref())?;
         let is_named = !args.only.is_empty();
-        let refused = |row: &&'static Row| Some((*row, check(row, &bed, is_named).err()?));
+        let at = Ground {
+            bed: &bed,
+            traffic: &sending.traffic,
+            receiver: sending.receiver,
+            is_named,
+        };
+        let refused = |row: &&'static Row| Some((*row, check(row, &at).err()?));
         let left_out: Vec<(&Row, Unmeasured)> = rows.iter().filter_map(refused).collect();
         let count = rows.len() - left_out.len();
         if let (0, [(row, why), ..]) = (count, &left_out[..]) {

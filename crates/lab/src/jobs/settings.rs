@@ -9,7 +9,7 @@ use crate::clock::Deadline;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, block, paced};
 use crate::tester::ReceiverPlace;
 use crate::traffic::Traffic;
-use crate::tune::toggle::{self, Level, PLACEBO, Toggle, Unmeasured};
+use crate::tune::toggle::{self, Ground, Level, PLACEBO, Toggle, Unmeasured};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
@@ -111,8 +111,14 @@ pub fn measure(
 ) -> Result<Outcome, JobError> {
     let mut effects = Vec::new();
     let mut toggles = Vec::new();
+    let at = Ground {
+        bed: bed.plan(),
+        traffic: &plan.traffic,
+        receiver: plan.how.receiver,
+        is_named: plan.is_named,
+    };
     for row in &plan.rows {
-        let can = toggle::check(row, bed.plan(), plan.is_named);
+        let can = toggle::check(row, &at);
         match can.and_then(|()| Toggle::new(row, bed)) {
             Ok(toggle) => toggles.push(toggle),
             Err(why) => effects.push(unmeasured(row, why)),

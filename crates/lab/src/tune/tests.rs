@@ -311,3 +311,19 @@ fn a_plan_leaves_out_what_disrupts() {
         [("net.ipv4.ip_forward", "/etc/sysctl.d/99-x.conf sets 0")]
     );
 }
+
+#[test]
+fn a_tool_that_is_missing_is_named() {
+    assert_eq!(
+        super::toggle::missing("/bin/sh: 1: tc: not found"),
+        Some("tc")
+    );
+    assert_eq!(
+        super::toggle::missing("sh: line 1: nft: command not found"),
+        Some("nft")
+    );
+    assert_eq!(
+        super::toggle::missing("Error: Specified class not found"),
+        None
+    );
+}

@@ -3,16 +3,22 @@
 
 use super::place::places_at;
 use crate::bed::{Bed, BedPlan};
+use crate::traffic::{ReceiverPlace, Traffic};
 use mpps_linux::netns::NetNs;
+use mpps_linux::packet::{Filter, PacketSocket};
 use mpps_linux::setting::{Setting, SettingChange};
 use mpps_linux::spawn::{self, Terms};
+use mpps_method::Transport;
 use mpps_method::tune::{CATALOGUE, Kind, Profile, Row, Scope};
+use std::iter::successors;
 use std::process::Command;
 
 /// Name of the switch that cannot act: a neighbour's time-out of the loopback interface, which no frame passes.
 pub const PLACEBO: &str = "placebo";
 const PLACEBO_SETTING: &str = "net/ipv4/neigh/lo/gc_stale_time";
 const PLACEBO_LEVEL: &str = "61";
+/// In place of a command: a packet socket at the incoming port, whose filter takes nothing.
+const TAP: &str = "tap";
 
 /// Why a setting is not measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +43,40 @@ pub enum Level {
 enum Way {
     Values(Vec<SettingChange>),
     Commands { on: &'static str, off: &'static str },
+    Tap(Option<PacketSocket>),
 }
+
+/// Where settings are to be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// The bed.
+    pub bed: &'a BedPlan,
+    /// What is sent.
+    pub traffic: &'a Traffic,
+    /// Where the tester receives; `None`: chosen on the bed.
+    pub receiver: Option<ReceiverPlace>,
+    /// Whether the user named the settings, and knows whether the bed has what they need.
+    pub is_named: bool,
+}
+
+type IsMet = fn(&Ground<'_>) -> bool;
+
+/// Needs of settings that mpps can check, by their words in the catalogue.
+const NEEDS: [(&str, IsMet); 6] = [
+    ("a DUT of several CPUs", |at| at.bed.cpus.dut.len() > 1),
+    ("frames of IPv4", |at| !at.traffic.ipv6),
+    ("frames of IPv6", |at| at.traffic.ipv6),
+    ("frames of TCP", |at| at.traffic.transport != Transport::Udp),
+    ("frames to the tester's own address", |at| {
+        at.traffic.destinations.is_none()
+    }),
+    ("--receiver port", |at| {
+        let place = at.receiver;
+        place.map_or(at.is_named, |place| place == ReceiverPlace::Port)
+    }),
+];
+/// What nobody can take back on a bed, so that it would stay for all settings of a run.
+const OWN_RUN: &str = "a run of its own";
 
 /// A switch.
 #[derive(Debug)]
@@ -58,20 +97,19 @@ pub struct Toggle<'bed> {
     bed_has_from: bool,
     is_changed: bool,
     way: Way,
-    /// Commands of `with`.
-    around: Option<[&'static str; 2]>,
+    /// Commands of `with`, after those of what that needs itself.
+    around: Vec<[&'static str; 2]>,
     bed: &'bed Bed,
 }
 
-/// Whether a setting can act on such a bed and be switched there. `is_named`: the user asked for it, and knows whether the
-/// bed has what it needs.
+/// Whether a setting can act there and be switched.
 ///
 /// # Errors
 /// Why not.
-pub fn check(row: &Row, plan: &BedPlan, is_named: bool) -> Result<(), Unmeasured> {
+pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
     let inert = |why: String| Err(Unmeasured::Inert(why));
     let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
-    let front = plan.nic.name();
+    let front = at.bed.nic.name();
     if row.fronts.is_empty() {
         return inert(match row.needs {
             "" => "no bed's frames meet it".to_owned(),
@@ -83,9 +121,14 @@ pub fn check(row: &Row, plan: &BedPlan, is_named: bool) -> Result<(), Unmeasured
         return inert(format!("acts at the front {fronts}, not at {front}"));
     }
     let is_made = row.line("bed_on").is_some() || row.line("bed_with").is_some();
-    let has_cpus = row.needs == "a DUT of several CPUs" && plan.cpus.dut.len() > 1;
-    if !row.needs.is_empty() && !is_made && !has_cpus && !is_named {
-        return inert(format!("needs {}", row.needs));
+    for need in needs(row) {
+        let known = NEEDS.iter().find(|(words, _)| *words == need);
+        if need == OWN_RUN && !at.is_named {
+            return not("needs a run of its own, by --only");
+        }
+        if !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
+            return inert(format!("needs {need}"));
+        }
     }
     if row.line("bed_on").is_some() {
         return Ok(());
@@ -112,17 +155,20 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// Why it cannot be switched here.
     pub fn new(row: &'static Row, bed: &'bed Bed) -> Result<Self, Unmeasured> {
-        let with = row.line("bed_with");
-        let around = with.and_then(|with| CATALOGUE.iter().find(|row| row.id == with));
-        let around = around.and_then(commands);
-        let is_made = around.is_some() || row.line("bed_on").is_some();
+        let mut around: Vec<_> = successors(with(row), |other| with(other))
+            .filter_map(commands)
+            .collect();
+        around.reverse();
+        let is_made = !around.is_empty() || row.line("bed_on").is_some();
+        let mut unchecked = needs(row);
+        unchecked.retain(|need| NEEDS.iter().all(|(words, _)| words != need));
         let mut toggle = Self {
             id: row.id,
             name: row.name,
             from: String::new(),
             to: String::new(),
-            with,
-            needs: if is_made { "" } else { row.needs },
+            with: row.line("bed_with"),
+            needs: (unchecked.first().filter(|_| !is_made)).map_or("", |need| need),
             bed_has_from: true,
             is_changed: false,
             way: Way::Values(Vec::new()),
@@ -160,7 +206,7 @@ impl<'bed> Toggle<'bed> {
             bed_has_from: true,
             is_changed: false,
             way: Way::Values(vec![change]),
-            around: None,
+            around: Vec::new(),
             bed,
         })
     }
@@ -170,7 +216,10 @@ impl<'bed> Toggle<'bed> {
         let advised = &row.advice(Profile::Router).values;
         let levels = row.levels();
         if let ([bare, made], Some([on, off])) = (&levels[..], commands(row)) {
-            self.way = Way::Commands { on, off };
+            self.way = match on {
+                TAP => Way::Tap(None),
+                _ => Way::Commands { on, off },
+            };
             self.bed_has_from = advised.first() != Some(bare);
             let [from, to] = match self.bed_has_from {
                 true => [bare, made],
@@ -232,7 +281,8 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn begin(&mut self) -> Result<(), String> {
-        self.around.map_or(Ok(()), |[on, _]| run(self.bed, on))
+        let mut around = self.around.iter();
+        around.try_for_each(|[on, _]| run(self.bed, on))
     }
 
     /// Makes one of the two levels.
@@ -257,15 +307,22 @@ impl<'bed> Toggle<'bed> {
         } else {
             Level::To
         });
-        let around = self.around.map_or(Ok(()), |[_, off]| run(self.bed, off));
-        restored.and(around)
+        let around = self.around.iter().rev();
+        around.fold(restored, |left, [_, off]| left.and(run(self.bed, off)))
     }
 
     fn change(&mut self) -> Result<(), String> {
         // A part of it may be made where the rest is refused.
         self.is_changed = true;
-        match &self.way {
+        match &mut self.way {
             Way::Commands { on, .. } => run(self.bed, on),
+            Way::Tap(tap) => {
+                let [inward, _] = self.bed.dut().ports().ok_or("no ports of a router's")?;
+                let open = || PacketSocket::open(&inward.name, &Filter::first_octets(0), &[]);
+                let opened = at_router(self.bed)?.run(open);
+                *tap = Some(opened.and_then(|opened| opened).map_err(words)?);
+                Ok(())
+            }
             Way::Values(changes) => {
                 let apply = || changes.iter().try_for_each(SettingChange::apply);
                 let applied = at_router(self.bed)?.run(apply);
@@ -276,14 +333,30 @@ impl<'bed> Toggle<'bed> {
 
     fn restore(&mut self) -> Result<(), String> {
         self.is_changed = false;
-        match &self.way {
+        match &mut self.way {
             Way::Commands { off, .. } => run(self.bed, off),
+            Way::Tap(tap) => {
+                *tap = None;
+                Ok(())
+            }
             Way::Values(changes) => {
                 let mut changes = changes.iter().rev();
                 changes.try_for_each(|change| change.revert().map(drop).map_err(words))
             }
         }
     }
+}
+
+/// The setting that has to be on at both levels.
+fn with(row: &Row) -> Option<&'static Row> {
+    let id = row.line("bed_with")?;
+    CATALOGUE.iter().find(|other| other.id == id)
+}
+
+/// What a setting needs, one thing each.
+fn needs(row: &Row) -> Vec<&'static str> {
+    let needs = row.needs.split("; ").filter(|need| !need.is_empty());
+    needs.collect()
 }
 
 pub(super) fn commands(row: &Row) -> Option<[&'static str; 2]> {
@@ -314,9 +387,13 @@ fn run(bed: &Bed, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(said
-        .lines()
-        .next()
-        .unwrap_or("its command failed")
-        .to_owned())
+    let said = said.lines().next().unwrap_or("its command failed");
+    Err(missing(said).map_or_else(|| said.to_owned(), |tool| format!("no {tool}")))
+}
+
+/// The program that a shell did not find, by its complaint: `/bin/sh: 1: tc: not found`.
+pub(super) fn missing(said: &str) -> Option<&str> {
+    let said = said.strip_suffix(" not found")?;
+    let said = said.strip_suffix(" command").unwrap_or(said);
+    said.strip_suffix(':')?.rsplit(": ").next()
 }

@@ -1,7 +1,10 @@
 //! The catalogue's file to rows, each checked.
 
-use super::{Advice, GROUPS, Kind, Row, Scope, Template, Word};
+use super::{Advice, GROUPS, Kind, Row, Template};
+use serde::de::value::{self, BorrowedStrDeserializer, MapDeserializer};
+use serde::de::{Deserialize, Deserializer, Error};
 use std::collections::{BTreeMap, BTreeSet};
+use toml::Spanned;
 
 /// A block that cannot be right.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,28 +21,6 @@ impl std::fmt::Display for WrongRow {
     }
 }
 
-/// Keys that every block has.
-const NEEDED: [&str; 15] = [
-    "group", "name", "what", "kind", "where", "scope", "default", "router", "endpoint", "source",
-    "effects", "risk", "order", "acts", "bed",
-];
-/// Keys that a block may have.
-const OPTIONAL: [&str; 14] = [
-    "router_set",
-    "endpoint_set",
-    "disrupts",
-    "levels",
-    "needs",
-    "driver",
-    "firmware",
-    "firmware_set",
-    "interacts",
-    "cookbook",
-    "wrong",
-    "bed_on",
-    "bed_off",
-    "bed_with",
-];
 /// Parts of a frame's way, and what else a setting may act on.
 const ACTS: [&str; 8] = [
     "receive",
@@ -61,165 +42,114 @@ const AS_A_ROUTER: &str = "As for a router.";
 const ID_MAX: usize = 26;
 const NAME_MAX: usize = 38;
 
-/// A block of the file as it stands.
-struct Block {
-    line: usize,
-    id: &'static str,
-    lines: Vec<(&'static str, &'static str)>,
-}
+type Lines = BTreeMap<&'static str, &'static str>;
 
-/// All rows.
+/// All rows, in the order of the file.
 ///
 /// # Errors
 /// The first block that cannot be right.
 pub(super) fn rows(text: &'static str) -> Result<Vec<Row>, WrongRow> {
-    let blocks = blocks(text)?;
-    let ids: BTreeSet<&str> = blocks.iter().map(|block| block.id).collect();
+    let wrong = |at: usize, why: String| WrongRow {
+        line: text[..at].matches('\n').count() + 1,
+        why,
+    };
+    let blocks: BTreeMap<&'static str, Spanned<Lines>> =
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            wrong(
+                error.span().unwrap_or_default().start,
+                error.message().to_owned(),
+            )
+        })?;
+    let ids: BTreeSet<&str> = blocks.keys().copied().collect();
     if ids.is_empty() {
-        return Err(wrong(1, "no setting"));
+        return Err(wrong(0, "no setting".to_owned()));
     }
-    let mut seen = BTreeSet::new();
-    blocks
-        .into_iter()
-        .map(|block| {
-            let line = block.line;
-            if !seen.insert(block.id) {
-                return Err(wrong(line, format!("[{}] stands twice", block.id)));
-            }
-            let id = block.id;
-            row(block, &ids).map_err(|why| wrong(line, format!("[{id}] {why}")))
-        })
-        .collect()
+    let mut blocks: Vec<_> = blocks.into_iter().collect();
+    blocks.sort_by_key(|(_, lines)| lines.span().start);
+    let rows = blocks.into_iter().map(|(id, lines)| {
+        let at = lines.span().start;
+        row(id, lines.into_inner(), &ids).map_err(|why| wrong(at, format!("[{id}] {why}")))
+    });
+    rows.collect()
 }
 
-fn wrong(line: usize, why: impl Into<String>) -> WrongRow {
-    WrongRow {
-        line,
-        why: why.into(),
+fn row(id: &'static str, lines: Lines, ids: &BTreeSet<&str>) -> Result<Row, String> {
+    let pairs = lines.iter();
+    let pairs = pairs.map(|(key, text)| (*key, BorrowedStrDeserializer::new(text)));
+    let row = Row::deserialize(MapDeserializer::new(pairs));
+    let mut row = row.map_err(|error: value::Error| error.to_string())?;
+    if let Some((key, _)) = lines.iter().find(|(_, text)| text.is_empty()) {
+        return Err(format!("has nothing as {key}"));
     }
-}
-
-fn blocks(text: &'static str) -> Result<Vec<Block>, WrongRow> {
-    let mut blocks: Vec<Block> = Vec::new();
-    for (index, text) in text.lines().enumerate() {
-        let (line, text) = (index + 1, text.trim());
-        if text.is_empty() || text.starts_with('#') {
-            continue;
-        }
-        if let Some(id) = text.strip_prefix('[').and_then(|id| id.strip_suffix(']')) {
-            let lines = Vec::new();
-            blocks.push(Block { line, id, lines });
-            continue;
-        }
-        let pair = text.split_once(" = ").and_then(|(key, quoted)| {
-            let text = quoted.strip_prefix('"')?.strip_suffix('"')?;
-            let is_plain = !text.is_empty() && !text.contains(['"', '\\']);
-            is_plain.then_some((key, text))
-        });
-        let Some((key, text)) = pair else {
-            return Err(wrong(line, "neither [id] nor key = \"text\""));
-        };
-        let Some(block) = blocks.last_mut() else {
-            return Err(wrong(line, "no [id] before it"));
-        };
-        if !NEEDED.contains(&key) && !OPTIONAL.contains(&key) {
-            return Err(wrong(line, format!("unknown key {key}")));
-        }
-        if block.lines.iter().any(|(known, _)| *known == key) {
-            return Err(wrong(line, format!("{key} stands twice")));
-        }
-        block.lines.push((key, text));
-    }
-    Ok(blocks)
-}
-
-fn row(block: Block, ids: &BTreeSet<&str>) -> Result<Row, String> {
-    let Block { id, lines, .. } = block;
-    let map: BTreeMap<&str, &'static str> = lines.iter().copied().collect();
-    if let Some(missing) = NEEDED.iter().find(|key| !map.contains_key(*key)) {
-        return Err(format!("has no {missing}"));
-    }
-    let text = |key: &str| map.get(key).copied().unwrap_or_default();
     let is_id = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if id.is_empty() || id.len() > ID_MAX || !id.chars().all(is_id) {
         return Err(format!("is no id: a-z, 0-9 and _, at most {ID_MAX}"));
     }
-    if text("name").chars().count() > NAME_MAX {
+    if row.name.chars().count() > NAME_MAX {
         return Err(format!("has a name of more than {NAME_MAX} characters"));
     }
-    if !GROUPS.iter().any(|(group, _)| *group == text("group")) {
-        return Err(format!("has the unknown group {}", text("group")));
+    if !GROUPS.iter().any(|(group, _)| *group == row.group) {
+        return Err(format!("has the unknown group {}", row.group));
     }
-    known(&listed(text("acts")), &ACTS, "acts")?;
-    let fronts = match text("bed") {
-        "none" => Vec::new(),
-        some => listed(some),
-    };
-    known(&fronts, &FRONTS, "bed")?;
-    if let Some(other) = listed(text("interacts"))
-        .iter()
-        .find(|other| !ids.contains(*other))
-    {
+    known(&row.acts, &ACTS, "acts")?;
+    if row.fronts == ["none"] {
+        row.fronts.clear();
+    }
+    known(&row.fronts, &FRONTS, "bed")?;
+    if let Some(other) = row.interacts.iter().find(|other| !ids.contains(*other)) {
         return Err(format!("interacts with {other}, which no block describes"));
     }
-    check_bed(&map, ids)?;
-    let places = templates(word(&Kind::ALL, "kind", text("kind"))?, text("where"))?;
-    let advice = |key: &str| advice(text(key), text(&format!("{key}_set")), places.len());
-    let router = advice("router")?;
-    let endpoint = match text("endpoint") {
-        AS_A_ROUTER => router.clone(),
-        _ => advice("endpoint")?,
+    check_bed(&row, ids)?;
+    row.places = templates(row.kind, row.place)?;
+    let advice = |words, values| advice(words, values, row.places.len());
+    row.router = advice(row.router_words, row.router_set)?;
+    row.endpoint = match row.endpoint_words {
+        AS_A_ROUTER => row.router.clone(),
+        words => advice(words, row.endpoint_set)?,
     };
-    if router.words.is_none() && endpoint.words.is_none() {
+    if row.router.words.is_none() && row.endpoint.words.is_none() {
         return Err("has no advice for anybody".to_owned());
     }
-    if map.contains_key("firmware") != map.contains_key("firmware_set") {
+    if row.firmware.is_empty() != row.firmware_set.is_empty() {
         return Err("has one of firmware and firmware_set".to_owned());
     }
-    let order: Option<u8> = text("order").parse().ok().filter(|&order| order < 100);
-    Ok(Row {
-        id,
-        group: text("group"),
-        name: text("name"),
-        what: text("what"),
-        scope: word(&Scope::ALL, "scope", text("scope"))?,
-        default: text("default"),
-        source: text("source"),
-        effects: text("effects"),
-        order: order.ok_or("has an order that is no number from 0 to 99")?,
-        needs: text("needs"),
-        drivers: listed(text("driver")),
-        firmware: text("firmware"),
-        firmware_set: text("firmware_set"),
-        cookbook: parts(text("cookbook")),
-        wrong: text("wrong"),
-        places,
-        router,
-        endpoint,
-        fronts,
-        lines,
-    })
+    (row.id, row.lines) = (id, lines);
+    Ok(row)
+}
+
+pub(super) fn order<'de: 'static, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    let order = <&str>::deserialize(from)?.parse().ok();
+    let order = order.filter(|&order| order < 100);
+    order.ok_or_else(|| D::Error::custom("has an order that is no number from 0 to 99"))
 }
 
 /// The commands that make the second level on a bed, and take it back.
-fn check_bed(map: &BTreeMap<&str, &'static str>, ids: &BTreeSet<&str>) -> Result<(), String> {
-    if map.contains_key("bed_on") != map.contains_key("bed_off") {
+fn check_bed(row: &Row, ids: &BTreeSet<&str>) -> Result<(), String> {
+    if row.bed_on.is_empty() != row.bed_off.is_empty() {
         return Err("has bed_on or bed_off, and not both".to_owned());
     }
-    let levels = map.get("levels").map_or(0, |levels| parts(levels).len());
-    if map.contains_key("bed_on") && levels != 2 {
+    if !row.bed_on.is_empty() && row.levels().len() != 2 {
         return Err("has bed_on and not 2 levels".to_owned());
     }
-    match map.get("bed_with").filter(|with| !ids.contains(*with)) {
-        Some(with) => Err(format!("acts with {with}, which no block describes")),
-        None => Ok(()),
+    let with = row.bed_with;
+    if !with.is_empty() && !ids.contains(with) {
+        return Err(format!("acts with {with}, which no block describes"));
     }
+    Ok(())
 }
 
 /// Words set apart by commas.
-fn listed(text: &'static str) -> Vec<&'static str> {
-    let words = text.split(',').map(str::trim);
-    words.filter(|word| !word.is_empty()).collect()
+pub(super) fn listed<'de: 'static, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<&'static str>, D::Error> {
+    let words = <&str>::deserialize(from)?.split(',').map(str::trim);
+    Ok(words.filter(|word| !word.is_empty()).collect())
+}
+
+pub(super) fn cookbook<'de: 'static, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<&'static str>, D::Error> {
+    Ok(parts(<&str>::deserialize(from)?))
 }
 
 /// Texts set apart by semicolons.
@@ -233,12 +163,6 @@ fn known(words: &[&str], all: &[&str], key: &str) -> Result<(), String> {
         Some(word) => Err(format!("has the unknown {key} {word}")),
         None => Ok(()),
     }
-}
-
-fn word<T: Copy>(all: &[Word<T>], key: &str, text: &str) -> Result<T, String> {
-    let found = all.iter().find(|(name, _)| *name == text);
-    let found = found.map(|(_, value)| *value);
-    found.ok_or_else(|| format!("has the unknown {key} {text}"))
 }
 
 fn advice(words: &'static str, values: &'static str, places: usize) -> Result<Advice, String> {

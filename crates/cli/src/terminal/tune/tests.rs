@@ -32,7 +32,7 @@ fn all_of_a_setting_is_shown() {
         "rp_filter: Reverse path filter\n",
         "net.ipv4.conf.{if}.rp_filter",
         "(value: 0)",
-        "with --nic cpumap, napi or softirq\n",
+        "with --nic cpumap, napi or softirq; needs frames of IPv4\n",
         "source",
     ] {
         assert!(text.contains(wanted), "{wanted}: {text}");
