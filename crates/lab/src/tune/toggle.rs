@@ -227,6 +227,22 @@ impl<'bed> Toggle<'bed> {
         Ok(())
     }
 
+    /// The level that the bed has.
+    #[must_use]
+    pub const fn bed_level(&self) -> Level {
+        if self.bed_has_from {
+            Level::From
+        } else {
+            Level::To
+        }
+    }
+
+    /// Exchanges its two levels; it is at the bed's own.
+    pub const fn exchange(&mut self) {
+        std::mem::swap(&mut self.from, &mut self.to);
+        self.bed_has_from = !self.bed_has_from;
+    }
+
     /// Begins a pair of trials: makes what it needs at both levels.
     ///
     /// # Errors
@@ -252,11 +268,7 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn leave(&mut self) -> Result<(), String> {
-        let restored = self.set(if self.bed_has_from {
-            Level::From
-        } else {
-            Level::To
-        });
+        let restored = self.set(self.bed_level());
         let around = self.around.map_or(Ok(()), |[_, off]| run(self.bed, off));
         restored.and(around)
     }
