@@ -8,8 +8,8 @@ mod screen;
 mod together;
 mod tried;
 
-pub use earlier::{Earlier, Recorded};
-pub use screen::{Screen, blocks_time};
+pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
+pub use screen::Screen;
 pub use together::Together;
 
 use super::compare::{self, ALIKE, ComparePlan, Standing, Variant};
@@ -98,16 +98,25 @@ pub struct Outcome {
     pub error: Option<JobError>,
 }
 
-/// Least time for so many settings and their placebo, and the time that they have where nobody says another.
+/// Least time for the settings and their placebo, and the time that they have where nobody says another. `None`: they are
+/// too many for a screen.
 #[must_use]
-pub fn times(settings: usize) -> [Span; 2] {
-    let tests = settings as u64 + 1;
-    let pairs = Comparison::pairs_min(settings + 1) as u64;
+pub fn times(rows: &[&'static Row], is_screen: bool) -> Option<[Span; 2]> {
+    if is_screen {
+        let alone = rows
+            .iter()
+            .filter(|row| row.line("bed_with").is_some())
+            .count();
+        let [least, _] = screen::least_times(rows.len() + 1 - alone, alone)?;
+        return Some([least, Span::from_nanos(2 * least.as_nanos())]);
+    }
+    let tests = rows.len() as u64 + 1;
+    let pairs = Comparison::pairs_min(rows.len() + 1) as u64;
     let each = |pairs: u64| {
         let trials = tests * 2 * (FIRST_TRIALS + pairs);
         Span::from_nanos(trials * EACH.as_nanos() + together_time().as_nanos())
     };
-    [each(pairs), each(PAIRS.max(2 * pairs))]
+    Some([each(pairs), each(PAIRS.max(2 * pairs))])
 }
 
 /// What all parts of the job share.

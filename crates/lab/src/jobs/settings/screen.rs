@@ -1,13 +1,13 @@
 //! Many settings at once: each turn has about half of them at their other level, as the design says.
 
 use super::tried::{Tried, in_turns, leave};
-use super::{EACH, Effect, Found, Job, Recorded, named};
+use super::{EACH, Effect, FIRST_TRIALS, Found, Job, Recorded, named, together_time};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
-use mpps_method::compare::{LeftOut, Measure, is_overloaded, rate};
+use mpps_method::compare::{Comparison, LeftOut, Measure, is_overloaded, rate};
 use mpps_method::saturation::{Distance, of_one_distance};
 use mpps_method::screen::{Design, Screened, blocks_min};
 
@@ -43,16 +43,19 @@ pub struct Screen {
     pub screened: Screened,
 }
 
-/// What the least blocks of so many settings take, all of them in the screen; `None` where they are too many.
+/// Least time of a screen with its first trials and its turns alone, and the least of that before the blocks; `None`:
+/// settings are too many.
 #[must_use]
-pub fn blocks_time(settings: usize) -> Option<Span> {
-    let design = Design::new(settings + 1)?;
+pub fn least_times(screened: usize, alone: usize) -> Option<[Span; 2]> {
+    let design = Design::new(screened)?;
+    let tests = alone + design.columns();
     let turns = design.runs() + design.runs().div_ceil(CONTROL_EVERY);
-    let blocks = blocks_min(design.columns()) * turns;
-    let first = 2 * (settings as u64 + 1) * super::FIRST_TRIALS * EACH.as_nanos();
-    Some(Span::from_nanos(
-        first + blocks as u64 * SWITCHED.as_nanos(),
-    ))
+    let blocks = (blocks_min(tests) * turns) as u64 * SWITCHED.as_nanos();
+    let first = (screened + alone) as u64 * FIRST_TRIALS;
+    let pairs = (alone * Comparison::pairs_min(tests)) as u64;
+    let before = 2 * (first + pairs) * EACH.as_nanos();
+    let whole = before + blocks + together_time().as_nanos();
+    Some([whole, before].map(Span::from_nanos))
 }
 
 /// Settings that cannot stand in the screen take turns, then the others are screened.
@@ -71,8 +74,10 @@ pub(super) fn all(
     };
     let many = alone.len() + design.columns();
     found.tests = many;
-    let share = job.budget.as_nanos() * alone.len() as u64 / many as u64;
-    in_turns(alone, many, job.deadline(Span::from_nanos(share)), job)?;
+    let [whole, before] = least_times(screened.len(), alone.len()).unwrap_or_default();
+    let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
+    let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
+    in_turns(alone, many, job.deadline(before), job)?;
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
     let (blocks, seen) = (run.whole, run.seen);
