@@ -229,8 +229,9 @@ impl EffectsLine {
         let mut placebos = self.effects.iter().filter(|effect| effect.placebo);
         placebos.find_map(|placebo| {
             let seen = placebo.difference.as_ref()?;
-            let acts = seen.finding == Finding::Different;
-            acts.then(|| format!("a placebo, which cannot act, showed {seen}"))
+            placebo
+                .is_different()
+                .then(|| format!("a placebo, which cannot act, showed {seen}"))
         })
     }
 
@@ -261,12 +262,18 @@ impl EffectsLine {
     /// Whether an effect of this setting was found, and can be trusted.
     #[must_use]
     pub fn is_found(&self, effect: &SettingEffect) -> bool {
-        let found = effect.difference.as_ref().map(|found| &found.finding);
-        found == Some(&Finding::Different) && self.distrust().is_none()
+        effect.is_different() && self.distrust().is_none()
     }
 }
 
 impl SettingEffect {
+    /// Whether its levels seemed to differ.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        let found = self.difference.as_ref().map(|found| &found.finding);
+        found == Some(&Finding::Different)
+    }
+
     /// Its name with its levels: `rp_filter 0, not 1`.
     #[must_use]
     pub fn title(&self) -> String {

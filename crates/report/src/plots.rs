@@ -3,6 +3,7 @@
 mod bursts;
 mod comparisons;
 mod curves;
+mod effects;
 mod frames;
 mod latency;
 mod overloads;
@@ -14,6 +15,7 @@ mod trials;
 pub use bursts::{bursts, recoveries, resets};
 pub use comparisons::comparisons;
 pub use curves::curves;
+pub use effects::{effects, effects_picture};
 pub use frames::{cost, rates};
 pub use latency::{latencies, latency, latency_histogram};
 pub use overloads::overloads;

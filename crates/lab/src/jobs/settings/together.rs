@@ -56,12 +56,10 @@ pub(super) fn confirm(
     };
     let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
     let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
-    let columns = found.placebos.iter().map(|column| column.compared);
-    let mut worth: Vec<&mut Tried<'_>> =
-        match placebos.any(acts) || columns.map(acts).any(|acts| acts) {
-            true => Vec::new(),
-            false => tried.iter_mut().filter(|one| is_worth(one)).collect(),
-        };
+    let mut columns = found.placebos.iter();
+    let distrusted = placebos.any(acts) || columns.any(|column| acts(column.compared));
+    let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
+    let mut worth: Vec<&mut Tried<'_>> = worth.collect();
     let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
     let is_new = worth.len() > 1 || worth.iter().any(|one| one.screened.is_some());
     let has_time = end.leaves(super::together_time()) || job.earlier.has(&names[1]);
