@@ -4,7 +4,7 @@ mod support;
 
 use mpps_lab::bed::{Bed, Front};
 use mpps_lab::jobs::compare::ComparePlan;
-use mpps_lab::jobs::settings::{self, SettingsPlan};
+use mpps_lab::jobs::settings::{self, Earlier, SettingsPlan};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::tune::toggle::{Level, PLACEBO, Toggle, Unmeasured, check};
 use mpps_linux::setting::Setting;
@@ -77,6 +77,7 @@ fn rules_are_switched_and_taken_back() {
     let plan = SettingsPlan {
         rows: vec![row("forward_rules"), row("lro")],
         is_named: true,
+        is_screen: false,
         traffic: support::traffic(),
         how: ComparePlan {
             within: 0.02,
@@ -85,7 +86,7 @@ fn rules_are_switched_and_taken_back() {
         },
     };
     let mut seen = Seen::default();
-    let outcome = settings::measure(&bed, &plan, &mut seen);
+    let outcome = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(settings_of(&bed), before, "all is as it was");
     assert!(outcome.error.is_none() && outcome.tests == 2, "{outcome:?}");
@@ -99,8 +100,8 @@ fn rules_are_switched_and_taken_back() {
     assert!(matches!(why, Some(Unmeasured::Inert(_))), "{why:?}");
     let cost = |turn: &str| median(&seen.costs[turn]).expect("a trial");
     let (none, rules) = (
-        cost("forward_rules none"),
-        cost("forward_rules 100 in a list"),
+        cost("forward_rules none, first trials"),
+        cost("forward_rules 100 in a list, first trials"),
     );
     assert!(rules > none + 200.0, "{none} {rules}");
 }

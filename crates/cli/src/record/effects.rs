@@ -232,3 +232,89 @@ fn recorded(line: &TrialLine) -> Recorded {
             == 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpps_record::{MeasuredSettings, to_line};
+
+    const GOLDEN: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../record/tests/golden/run.jsonl"
+    );
+
+    /// A run of settings that was killed after two trials, in a file of its own, and its first line.
+    fn killed(name: &str) -> (std::path::PathBuf, Run) {
+        let golden = mpps_record::read_file(Path::new(GOLDEN)).expect("a record");
+        let mut run = golden.runs[0].clone();
+        let begin = run.begin.as_mut().expect("a first line");
+        begin.job = "tune".to_owned();
+        begin.plan.settings = Some(MeasuredSettings {
+            settings: vec!["gro".to_owned()],
+            within_share: 0.02,
+            ..MeasuredSettings::default()
+        });
+        let mut lines = to_line("killed", begin).expect("a line");
+        for (number, turn) in [(1, "gro on"), (2, "gro off")] {
+            let line = TrialLine {
+                trial: number,
+                variant: Some(turn.to_owned()),
+                forwarded_undisturbed_fps: Some(1e6 * f64::from(number)),
+                begun_after_ns: Some(1_000_000_000 * u64::from(number)),
+                duration_ns: 350_000_000,
+                ..run.trials[0].clone()
+            };
+            lines.extend(to_line("killed", &line).expect("a line"));
+        }
+        let name = format!("mpps-resume-{}-{name}.jsonl", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, lines).expect("a file");
+        run.name = "resumed".to_owned();
+        (path, run)
+    }
+
+    #[test]
+    fn a_resumed_run_has_the_turns_before() {
+        let (path, now) = killed("same");
+        let earlier = earlier_runs(&path, &now).expect("the same plan");
+        std::fs::remove_file(&path).expect("tidy up");
+        assert_eq!(earlier.names, ["killed"]);
+        assert_eq!(
+            (earlier.turns.told, earlier.turns.spent),
+            (2, Span::from_millis(2_350))
+        );
+        let mut turns = earlier.turns;
+        let off = turns.take("gro off").expect("a trial");
+        assert_eq!(
+            (off.number, mpps_method::compare::rate(&off.overload)),
+            (2, Some(2e6))
+        );
+        assert!(turns.take("gro off").is_none() && turns.take("gro on").is_some());
+    }
+
+    #[test]
+    fn another_plan_is_refused_with_what_differs() {
+        let (path, mut now) = killed("other");
+        let begin = now.begin.as_mut().expect("a first line");
+        begin.plan.traffic.seed = 7;
+        let settings = begin.plan.settings.as_mut().expect("settings");
+        settings.within_share = 0.05;
+        settings.settings.push("mtu".to_owned());
+        let refused = earlier_runs(&path, &now)
+            .expect_err("another plan")
+            .to_string();
+        let same = Run::new("killed");
+        let none = earlier_runs(&path, &same)
+            .expect_err("only itself")
+            .to_string();
+        std::fs::remove_file(&path).expect("tidy up");
+        for wanted in [
+            "seed: 1 there, 7 here",
+            "within_share: 0.02 there, 0.05 here",
+            "settings: [\"gro\"] there, [\"gro\",\"mtu\"] here",
+        ] {
+            assert!(refused.contains(wanted), "{wanted}: {refused}");
+        }
+        assert!(none.contains("no trial to go on with"), "{none}");
+    }
+}

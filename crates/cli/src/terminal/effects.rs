@@ -120,14 +120,15 @@ fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
     let left_out = screen.disturbed + screen.distance + screen.not_overloaded;
     if left_out > 0 {
         text += &format!(
-            " {left_out} turns were left out and taken again ({} disturbed, {} at another CPU distance, {} not overloaded); {incomplete_blocks} blocks stayed incomplete.",
+            " {left_out} turns were left out and taken again ({} disturbed, {} at another CPU distance, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
             screen.disturbed, screen.distance, screen.not_overloaded
         );
     }
-    let acting = columns
-        .iter()
-        .filter(|column| column.is_different())
-        .count();
+    let acting = columns.iter().filter(|column| column.is_different());
+    let acting = match acting.count() {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
     text += &format!(
         " Of {} columns without a setting {acting} seemed to act.",
         columns.len()

@@ -56,7 +56,7 @@ impl Earlier {
     }
 
     /// The next trial of a turn.
-    pub(super) fn take(&mut self, turn: &str) -> Option<Recorded> {
+    pub fn take(&mut self, turn: &str) -> Option<Recorded> {
         self.turns.get_mut(turn)?.pop_front()
     }
 

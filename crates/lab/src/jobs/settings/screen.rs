@@ -8,7 +8,7 @@ use crate::tune::toggle::{Level, PLACEBO, Toggle};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Comparison, LeftOut, Measure, is_overloaded, rate};
-use mpps_method::saturation::{Distance, of_one_distance};
+use mpps_method::saturation::Distance;
 use mpps_method::screen::{Design, Screened, blocks_min};
 
 /// A setting worth more than this factor would drown the others: it takes turns alone.
@@ -139,6 +139,9 @@ fn other(toggle: &Toggle<'_>) -> Level {
     }
 }
 
+/// A turn's cost of a frame, ns, and how far apart the CPUs were.
+type Counted = (f64, Distance);
+
 /// A screen under way.
 struct Run<'a> {
     design: &'a Design,
@@ -235,38 +238,31 @@ impl<'a> Run<'a> {
         job: &mut Job<'_, '_>,
     ) -> Result<Option<Vec<f64>>, JobError> {
         let order = self.design.order(number, job.seed);
-        let mut known: Vec<Option<(f64, Distance)>> = vec![None; order.len()];
+        let mut known: Vec<Vec<Counted>> = vec![Vec::new(); order.len()];
+        let mut wanted = order.clone();
         for pass in 0..=AGAIN {
-            for (place, run) in order.iter().copied().enumerate() {
+            for (place, run) in wanted.iter().copied().enumerate() {
                 if pass == 0 && place % CONTROL_EVERY == 0 {
                     self.control(number, tried, job)?;
                 }
-                if known[run].is_none() {
-                    let level = |column, _: &Toggle<'_>| match self.design.is_second(run, column) {
-                        true => Level::To,
-                        false => Level::From,
-                    };
-                    let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
-                    known[run] = self.counts(&turn, Some(run));
-                }
+                let level = |column, _: &Toggle<'_>| match self.design.is_second(run, column) {
+                    true => Level::To,
+                    false => Level::From,
+                };
+                let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
+                known[run].extend(self.counts(&turn, Some(run)));
             }
-            let taken: Vec<usize> = (0..known.len())
-                .filter(|run| known[*run].is_some())
-                .collect();
-            let distances: Vec<Distance> = taken
+            let costs = of_most_runs(&known);
+            // Those of another distance than most have to be taken again too.
+            wanted = order
                 .iter()
-                .filter_map(|run| Some(known[*run]?.1))
+                .copied()
+                .filter(|run| costs[*run].is_none())
                 .collect();
-            let near = of_one_distance(&distances);
-            for (place, run) in taken.into_iter().enumerate() {
-                if !near.contains(&place) {
-                    known[run] = None;
-                    self.seen.left_out.distance += 1;
-                }
-            }
-            let costs: Option<Vec<f64>> = known.iter().map(|one| Some((*one)?.0)).collect();
-            if costs.is_some() {
-                return Ok(costs);
+            if wanted.is_empty() {
+                let counted: usize = known.iter().map(Vec::len).sum();
+                self.seen.left_out.distance += (counted - order.len()) as u32;
+                return Ok(costs.into_iter().collect());
             }
         }
         Ok(None)
@@ -294,7 +290,7 @@ impl<'a> Run<'a> {
     }
 
     /// The cost of a frame in a turn that counts, and how far apart the CPUs were.
-    fn counts(&mut self, turn: &Recorded, run: Option<usize>) -> Option<(f64, Distance)> {
+    fn counts(&mut self, turn: &Recorded, run: Option<usize>) -> Option<Counted> {
         let (block, left_out) = (&turn.overload, &mut self.seen.left_out);
         let Some((fps, ns)) = rate(block).zip(block.ns_per_frame) else {
             left_out.disturbed += 1;
@@ -305,8 +301,25 @@ impl<'a> Run<'a> {
             *most = most.max(if is_short { MORE * fps } else { fps });
         }
         left_out.not_overloaded += u32::from(is_short);
-        (!is_short).then_some((ns, block.distance))
+        let moved = !is_short && block.distance == Distance::Changed;
+        left_out.distance += u32::from(moved);
+        (!is_short && !moved).then_some((ns, block.distance))
     }
+}
+
+/// Of each run the cost at the distance between the CPUs at which most runs have one.
+fn of_most_runs(known: &[Vec<Counted>]) -> Vec<Option<f64>> {
+    let at = |distance: Distance| -> Vec<Option<f64>> {
+        let is_same = |other: &Distance| distance.with(*other) != Distance::Changed;
+        let cost = |turns: &Vec<Counted>| {
+            let same = turns.iter().find(|(_, other)| is_same(other));
+            same.map(|(ns, _)| *ns)
+        };
+        known.iter().map(cost).collect()
+    };
+    let each = known.iter().flatten().map(|(_, distance)| at(*distance));
+    let most = each.max_by_key(|costs| costs.iter().flatten().count());
+    most.unwrap_or_else(|| vec![None; known.len()])
 }
 
 /// A trial with each setting at its level, unless an earlier run had it.
@@ -330,4 +343,30 @@ fn turn(
         }
     }
     job.overload(name, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_a_block_are_of_one_distance() {
+        let (near, far) = (Distance::Steady(60.0), Distance::Steady(310.0));
+        let known = [
+            vec![(500.0, near), (700.0, far)],
+            vec![(710.0, far)],
+            vec![(520.0, near), (720.0, far), (999.0, far)],
+        ];
+        let costs = [Some(700.0), Some(710.0), Some(720.0)];
+        assert_eq!(of_most_runs(&known), costs);
+        let known = [
+            vec![(500.0, near)],
+            vec![(1.0, far)],
+            vec![(2.0, far)],
+            vec![],
+        ];
+        let found = of_most_runs(&known);
+        assert_eq!(found.iter().flatten().count(), 2, "{found:?}");
+        assert_eq!(of_most_runs(&[vec![]]), [None]);
+    }
 }
