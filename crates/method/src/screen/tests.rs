@@ -35,12 +35,12 @@ fn blocks(
         .collect()
 }
 
-/// Bell-shaped enough, and now and then a turn that is far off.
+/// Close to a normal distribution, and now and then a turn that is far off.
 fn noisy(seed: u64, ns: f64) -> impl FnMut() -> f64 {
     let mut random = Random::from_seed(seed);
     move || {
-        let bell: f64 = (0..12).map(|_| random.next_f64()).sum::<f64>() - 6.0;
-        ns * bell * if random.chance(0.03) { 8.0 } else { 1.0 }
+        let near_normal: f64 = (0..12).map(|_| random.next_f64()).sum::<f64>() - 6.0;
+        ns * near_normal * if random.chance(0.03) { 8.0 } else { 1.0 }
     }
 }
 

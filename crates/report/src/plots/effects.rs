@@ -14,14 +14,14 @@ const RIGHT: f64 = 640.0;
 const ROW: f64 = 22.0;
 /// Above the first row, and below the last.
 const TOP: f64 = 8.0;
-const FOOT: f64 = 40.0;
+const FOOT: f64 = 58.0;
 /// Letters of a name that have room.
 const NAME: usize = 38;
 /// Colours: cheaper, dearer, not told.
 const LESS: &str = "c2";
 const MORE: &str = "c1";
 const UNTOLD: &str = "c7";
-const NOTE: &str = "Green: a frame costs less with the first level named. Red: more. Grey: nothing can be told, or no difference.";
+const NOTE: &str = "Green: a frame costs less with the first level named. Orange: more. Grey: nothing can be told, or no difference.";
 
 /// A line's figure; `None` where it has no interval.
 #[must_use]
@@ -69,7 +69,7 @@ fn drawing(line: &EffectsLine) -> Option<(Markup, f64)> {
                 @for (share, _) in x.ticks() {
                     @if let Some(x) = across(share) {
                         line x1=(px(x)) x2=(px(x)) y1=(px(TOP)) y2=(px(bottom)) {}
-                        text.middle x=(px(x)) y=(px(bottom + 16.0)) { (format!("{:+.0} %", share * 100.0)) }
+                        text.middle x=(px(x)) y=(px(bottom + 16.0)) { (percent(share)) }
                     }
                 }
                 text.middle x=(px(LEFT.midpoint(RIGHT))) y=(px(bottom + 34.0)) { "change of the CPU time of a frame" }
@@ -127,6 +127,14 @@ fn ns(effect: &SettingEffect) -> String {
         .as_ref()
         .and_then(|difference| difference.cost_ns);
     ns.map_or_else(String::new, |ns| format!("{:+.0} ns", ns.median))
+}
+
+/// `-20 %`, `0 %`, `+20 %`.
+fn percent(share: f64) -> String {
+    match format!("{:+.0} %", share * 100.0) {
+        zero if share.abs() < 0.005 => zero.trim_start_matches(['+', '-']).to_owned(),
+        percent => percent,
+    }
 }
 
 fn px(place: f64) -> String {
