@@ -142,7 +142,11 @@ fn a_cookbook_is_a_page() {
         "## Could not be read here",
     ];
     assert_eq!(parts, wanted);
-    assert_eq!(page.matches("not measured yet").count(), 1, "{page}");
+    assert_eq!(
+        page.matches("- Measured effects: none (").count(),
+        1,
+        "{page}"
+    );
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
     assert!(at("**ip_forward**") < at("**tcp_sack**"));
     assert!(at("## Kernel") < at("**cfg_hz**") && at("**cfg_hz**") < at("## Boot line"));
@@ -161,6 +165,9 @@ fn measure_refuses_what_it_cannot_do() {
         (&["--only", "governor"], "holds for the whole machine"),
         (&["--only", "gro", "--group", "ip"], "no setting is in both"),
         (&["--only", "gro", "--budget", "5s"], "need at least"),
+        (&["--screen", "--budget", "1m"], "need at least"),
+        (&["--resume", "a", "--record", "b"], "--record"),
+        (&["--resume", "nosuch.jsonl"], "there is no such record"),
         (
             &["--bed", "kept"],
             "switches settings of a bed that it raises itself",
@@ -196,6 +203,12 @@ fn a_dry_run_tells_the_time_and_what_is_inert() {
     assert!(
         all.contains("\ntime         ") && all.contains("\nlro is inert here: "),
         "{all}"
+    );
+    // Twenty settings within 15 minutes: fewer take less.
+    let screen = ended(&["measure", "--dry-run", "--screen", "--budget", "15m"]).stdout;
+    assert!(
+        screen.contains("\nrule         blocks of turns of "),
+        "{screen}"
     );
     let few = ended(&["measure", "--dry-run", "--only", "gro,rp_filter"]).stdout;
     assert!(

@@ -4,7 +4,7 @@ mod support;
 
 use mpps_lab::bed::{Bed, BedPlan, Front};
 use mpps_lab::jobs::compare::ComparePlan;
-use mpps_lab::jobs::settings::{self, SettingsPlan};
+use mpps_lab::jobs::settings::{self, Earlier, Recorded, SettingsPlan};
 use mpps_lab::jobs::{Observer, Report};
 use mpps_lab::traffic::{ReceiverPlace, Traffic};
 use mpps_lab::tune::toggle::{Ground, Level, PLACEBO, Toggle, Unmeasured, check};
@@ -94,6 +94,7 @@ fn rules_are_switched_and_taken_back() {
     let plan = SettingsPlan {
         rows: vec![row("forward_rules"), row("lro")],
         is_named: true,
+        is_screen: false,
         traffic: support::traffic(),
         how: ComparePlan {
             within: 0.02,
@@ -102,7 +103,7 @@ fn rules_are_switched_and_taken_back() {
         },
     };
     let mut seen = Seen::default();
-    let outcome = settings::measure(&bed, &plan, &mut seen);
+    let outcome = settings::measure(&bed, &plan, Earlier::default(), &mut seen);
     let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(settings_of(&bed), before, "all is as it was");
     assert!(outcome.error.is_none() && outcome.tests == 2, "{outcome:?}");
@@ -116,10 +117,48 @@ fn rules_are_switched_and_taken_back() {
     assert!(matches!(why, Some(Unmeasured::Inert(_))), "{why:?}");
     let cost = |turn: &str| median(&seen.costs[turn]).expect("a trial");
     let (none, rules) = (
-        cost("forward_rules none"),
-        cost("forward_rules 100 in a list"),
+        cost("forward_rules none, first trials"),
+        cost("forward_rules 100 in a list, first trials"),
     );
     assert!(rules > none + 200.0, "{none} {rules}");
+    screen_without_time(&bed, plan, &before);
+}
+
+/// With first trials of an earlier run, and no time for a turn: who stands in the screen is settled by switching.
+fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &[String]) {
+    let mut earlier = Earlier::default();
+    for (turn, whole_fps) in [
+        ("forward_rules none", 2.1e6),
+        ("forward_rules 100 in a list", 1e6),
+        ("rp_filter 1", 1.9e6),
+        ("rp_filter 0", 2e6),
+        ("placebo 60", 2e6),
+        ("placebo 61", 2e6),
+    ] {
+        let trial = Recorded {
+            whole_fps,
+            ..Recorded::default()
+        };
+        for _ in 0..3 {
+            earlier.add(format!("{turn}, first trials"), trial.clone());
+        }
+    }
+    let plan = SettingsPlan {
+        rows: vec![row("forward_rules"), row("rp_filter")],
+        is_screen: true,
+        ..plan
+    };
+    let mut seen = Seen::default();
+    let outcome = settings::measure(bed, &plan, earlier, &mut seen);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.error.is_none(), "{outcome:?}");
+    assert!(seen.costs.is_empty(), "{:?}", seen.costs.keys());
+    let screen = outcome.screen.expect("a screen");
+    assert_eq!((screen.ids, screen.blocks), (vec!["rp_filter", PLACEBO], 0));
+    let mut alone = (outcome.effects.iter()).filter_map(|effect| effect.alone.as_deref());
+    assert_eq!(alone.next(), Some("it is worth more than twice"));
+    assert_eq!(alone.next(), None);
+    assert_eq!(settings_of(bed), before);
 }
 
 /// Every setting that some traffic could measure here is switched and taken back. No frame is sent.

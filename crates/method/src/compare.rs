@@ -11,6 +11,7 @@ mod signed_rank;
 
 use crate::saturation::{Block, Distance, Interval};
 use crate::statistics::median;
+pub(crate) use signed_rank::interval;
 
 /// Undisturbed windows that a trial needs at least, of some 40.
 const WINDOWS_MIN: usize = 6;
@@ -61,6 +62,18 @@ pub struct Rule {
     pub within: f64,
     /// Differences up to this share are also seen between two beds of the same set-up: they are none.
     pub alike: f64,
+}
+
+impl Rule {
+    /// What such a change, as a share, means.
+    pub(crate) fn finding(&self, Interval { low, high, .. }: Interval) -> Finding {
+        let Self { within, alike, .. } = *self;
+        match () {
+            () if low > alike || high < -alike => Finding::Different,
+            () if low >= -within && high <= within => Finding::NoDifference,
+            () => Finding::NotDecided,
+        }
+    }
 }
 
 /// What was found of a difference.
@@ -248,14 +261,8 @@ impl Comparison {
     }
 
     fn finding(&self, compared: &Compared) -> Finding {
-        let Rule { within, alike, .. } = self.rule;
-        match self.decides(compared) {
-            Some(Interval { low, high, .. }) if low > alike || high < -alike => Finding::Different,
-            Some(Interval { low, high, .. }) if low >= -within && high <= within => {
-                Finding::NoDifference
-            }
-            _ => Finding::NotDecided,
-        }
+        let decides = self.decides(compared);
+        decides.map_or(Finding::NotDecided, |change| self.rule.finding(change))
     }
 
     /// Whether nothing more needs to be measured.
@@ -272,7 +279,7 @@ impl Comparison {
 }
 
 /// A logarithm of ratios as a share more.
-fn share(Interval { low, middle, high }: Interval) -> Interval {
+pub(crate) fn share(Interval { low, middle, high }: Interval) -> Interval {
     Interval {
         low: low.exp_m1(),
         middle: middle.exp_m1(),

@@ -57,6 +57,7 @@ pub mod random;
 pub mod reason;
 pub mod route_changes;
 pub mod saturation;
+pub mod screen;
 pub mod search;
 pub mod search_plan;
 pub mod simulate;

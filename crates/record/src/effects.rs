@@ -1,8 +1,8 @@
-//! The effects of settings, one at a time: each at two levels that took turns on one bed.
+//! The effects of settings, each at two levels on one bed: one at a time, or many at once as a screen.
 
 use crate::comparison::Difference;
 use crate::kind::Other;
-use crate::result::Doubt;
+use crate::result::{Doubt, Interval};
 use crate::words::{Finding, ReceiverPlace};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,19 @@ pub struct EffectsLine {
     pub named: bool,
     /// Differences by their size, then settings without one, undecided ones, and those that were not measured.
     pub effects: Vec<SettingEffect>,
+    /// The screen, where many settings were switched at once; missing: they took turns one at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<Screen>,
+    /// The better levels of all settings that were found to be worth something, against the others; missing: there are
+    /// less than two, or no time was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
+    /// Why the kernel refused these levels together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_together: Option<String>,
+    /// Earlier runs of the same file whose trials count too; trials are numbered on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<String>,
     /// What ended it early.
     pub why: Option<String>,
     /// What to doubt.
@@ -61,20 +74,165 @@ pub struct SettingEffect {
     pub inert: Option<String>,
     /// Why it was not measured although it may act.
     pub not_measured: Option<String>,
+    /// Of a screen: why it took turns alone; missing where it did not, or where all did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<String>,
+    /// Whether it was in the screen: its difference comes from blocks, not from pairs.
+    #[serde(default)]
+    pub screened: bool,
     /// Numbers of the trials at `from`.
     pub from_trials: Vec<u32>,
     /// Numbers of the trials at `to`.
     pub to_trials: Vec<u32>,
 }
 
+/// Many settings at once: each block has all runs of a design by Plackett and Burman, and all of them with exchanged
+/// levels. A screen of c columns has c + 1 runs and as many exchanged ones. In run r, from 0, column k is at its second
+/// level where r + k is a square modulo c; in the last run none is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Screen {
+    /// Its settings, by column from 0.
+    pub settings: Vec<String>,
+    /// All columns; those without a setting are placebos.
+    pub columns: u32,
+    /// Turns of a block, those of the bed as it stands aside.
+    pub runs: u32,
+    /// Blocks that count.
+    pub blocks: u32,
+    /// Blocks of which a run does not count, even when it was taken again.
+    pub incomplete_blocks: u32,
+    /// Turns left out because too few windows were undisturbed.
+    pub disturbed: u32,
+    /// Turns left out because the CPUs were not at the distance of most turns.
+    pub distance: u32,
+    /// Turns left out because the DUT forwarded all that was sent.
+    pub not_overloaded: u32,
+    /// CPU time of a frame with the bed as it stands, in turns between the others.
+    pub stands_ns: Option<Interval<f64>>,
+    /// How many of these turns count.
+    pub stands_turns: u32,
+    /// What the second half of them took more than the first, as a share.
+    pub drift_share: Option<f64>,
+    /// Whether there were blocks enough to find interactions.
+    pub tells_interactions: bool,
+    /// Pairs of settings that do not add, the largest first.
+    pub interactions: Vec<Interaction>,
+}
+
+/// Two settings that do not add.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interaction {
+    /// The two.
+    pub settings: [String; 2],
+    /// The effect of one with the other at its second level, less that at its first, halved.
+    pub cost_ns: Interval<f64>,
+    /// Other pairs that show the same, and to what share: it may be one of these.
+    pub aliases: Vec<Alias>,
+}
+
+/// A pair of settings that the same turns would show.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Alias {
+    /// The two.
+    pub settings: [String; 2],
+    /// How much of an interaction of theirs is seen, -1 to 1.
+    pub share: f64,
+}
+
+/// The better levels of several settings at once, in turns with all at the other level.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Together {
+    /// Each with its better level.
+    pub better: Vec<String>,
+    /// Forwarded at overload with the other levels.
+    pub others_fps: Interval<u64>,
+    /// Forwarded at overload with the better ones.
+    pub better_fps: Interval<u64>,
+    /// The better levels against the others.
+    pub difference: Difference,
+    /// What the sum of the effects predicts of the better levels; null where it is more than a frame costs.
+    pub predicted_fps: Option<u64>,
+    /// Numbers of the trials with the other levels.
+    pub others_trials: Vec<u32>,
+    /// Numbers of the trials with the better levels.
+    pub better_trials: Vec<u32>,
+}
+
+impl Together {
+    /// `all 3 together (...): 1.21 to 1.74 million frames/s, 44 % more (40 to 47)`, and what was predicted.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let million = |fps: u64| format!("{:.2}", fps as f64 / 1e6);
+        let (others, better) = (self.others_fps.median, self.better_fps.median);
+        let mut told = format!(
+            "all {} together ({}): {} to {} million frames/s",
+            self.better.len(),
+            self.better.join(", "),
+            million(others),
+            million(better)
+        );
+        if let Some(change) = self.difference.rate_change {
+            let [low, median, high] =
+                [change.low, change.median, change.high].map(|share| share * 100.0);
+            told += &format!(", {median:+.0} % ({low:+.0} to {high:+.0})");
+        }
+        match self.predicted_fps {
+            Some(predicted) => {
+                let error = (predicted as f64 / better as f64 - 1.0) * 100.0;
+                told += &format!(
+                    "; the sum of their effects predicts {} million, {error:+.0} %",
+                    million(predicted)
+                );
+            }
+            None => told += "; their effects cannot add up: the sum is more than a frame costs",
+        }
+        told
+    }
+}
+
+impl Interaction {
+    /// `gro x forward_rules do not add: 60 ns (52 to 70), or an alias of it: ...`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let pair = |settings: &[String; 2]| settings.join(" x ");
+        let Interval { low, median, high } = self.cost_ns;
+        let told = format!(
+            "two settings do not add: {}, {median:+.0} ns a frame ({low:+.0} to {high:+.0})",
+            pair(&self.settings)
+        );
+        let most = self
+            .aliases
+            .iter()
+            .map(|alias| alias.share.abs())
+            .fold(0.0, f64::max);
+        let strong = self
+            .aliases
+            .iter()
+            .filter(|alias| alias.share.abs() > most - 1e-9);
+        let strong: Vec<String> = strong.map(|alias| pair(&alias.settings)).collect();
+        match strong.len() {
+            0 => told,
+            1..=3 => format!("{told}, or an alias: {}", strong.join(", ")),
+            many => format!("{told}, or one of {many} aliases"),
+        }
+    }
+}
+
 impl EffectsLine {
-    /// Why nothing can be told: the placebo seemed to act.
+    /// Why nothing can be told: a placebo seemed to act.
     #[must_use]
     pub fn distrust(&self) -> Option<String> {
-        let placebo = self.effects.iter().find(|effect| effect.placebo)?;
-        let seen = placebo.difference.as_ref()?;
-        let acts = seen.finding == Finding::Different;
-        acts.then(|| format!("the placebo, which cannot act, showed {seen}"))
+        let mut placebos = self.effects.iter().filter(|effect| effect.placebo);
+        placebos.find_map(|placebo| {
+            let seen = placebo.difference.as_ref()?;
+            placebo
+                .is_different()
+                .then(|| format!("a placebo, which cannot act, showed {seen}"))
+        })
     }
 
     /// What is said of one: an effect, no difference, that nobody can tell, or why it was not measured.
@@ -87,6 +245,9 @@ impl EffectsLine {
             let why = effect.not_measured.as_deref();
             return format!("not measured: {}", why.unwrap_or("the run ended before"));
         };
+        if effect.screened && !difference.has_interval() {
+            return "cannot tell: too few whole blocks".to_owned();
+        }
         let said = difference.to_string();
         let is_effect = difference.finding == Finding::Different && !effect.placebo;
         match (&difference.finding, self.distrust()) {
@@ -101,12 +262,18 @@ impl EffectsLine {
     /// Whether an effect of this setting was found, and can be trusted.
     #[must_use]
     pub fn is_found(&self, effect: &SettingEffect) -> bool {
-        let found = effect.difference.as_ref().map(|found| &found.finding);
-        found == Some(&Finding::Different) && self.distrust().is_none()
+        effect.is_different() && self.distrust().is_none()
     }
 }
 
 impl SettingEffect {
+    /// Whether its levels seemed to differ.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        let found = self.difference.as_ref().map(|found| &found.finding);
+        found == Some(&Finding::Different)
+    }
+
     /// Its name with its levels: `rp_filter 0, not 1`.
     #[must_use]
     pub fn title(&self) -> String {
@@ -172,7 +339,7 @@ mod tests {
         let restless = line(effect("placebo", Finding::Different, 40.0));
         let said = restless.finding(&slow);
         assert!(
-            said.starts_with("cannot tell: the placebo, which cannot act, showed 40 ns more"),
+            said.starts_with("cannot tell: a placebo, which cannot act, showed 40 ns more"),
             "{said}"
         );
         assert!(!restless.is_found(&slow));

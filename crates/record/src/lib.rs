@@ -80,7 +80,7 @@ pub use campaign::{CampaignLine, CellLine, Check, Looked, Published, Statement};
 pub use comparability::Comparability;
 pub use compared::{RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results};
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
-pub use effects::{EffectsLine, SettingEffect};
+pub use effects::{Alias, EffectsLine, Interaction, Screen, SettingEffect, Together};
 pub use histogram::{Histogram, Quantiles};
 pub use kind::{Body, Line, Other, Run, to_line};
 pub use lasting::{ManagementPath, OverloadLine, OverloadSecond};
@@ -91,7 +91,9 @@ pub use load::{LoadLine, LoadTrial};
 pub use loss::{CurveLine, CurvePoint, Measured};
 pub use losses::{LengthCount, Losses, LostRun};
 pub use nic::{Channels, Coalescing, Driver, Nic, PcieLink, Rings};
-pub use plan::{Destinations, FixedLoads, Goal, Part, Plan, Routes, Scale, Search, Traffic};
+pub use plan::{
+    Destinations, FixedLoads, Goal, MeasuredSettings, Part, Plan, Routes, Scale, Search, Traffic,
+};
 pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use profile::{

@@ -20,11 +20,28 @@ pub struct Plan {
     pub fixed: Option<FixedLoads>,
     /// `mpps fib-scale`: what its points are made of.
     pub scale: Option<Scale>,
+    /// `mpps tune measure`: which settings, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<MeasuredSettings>,
     /// `mpps rfc2544`: its parts, each done for each frame size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
     /// Rate that each result was to show (`--expect-min`).
     pub expected_min_fps: Option<u64>,
+}
+
+/// What `mpps tune measure` was asked for. A resumed run has the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MeasuredSettings {
+    /// Ids of the settings.
+    pub settings: Vec<String>,
+    /// Whether many are switched at once.
+    pub screen: bool,
+    /// A difference smaller than this share needs not be found.
+    pub within_share: f64,
+    /// Time for all turns.
+    pub budget_ns: u64,
 }
 
 /// A part of `mpps rfc2544`.

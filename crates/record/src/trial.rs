@@ -26,6 +26,10 @@ pub struct TrialLine {
     pub duration_ns: u64,
     /// The length it was to have, where it ended early because it could not pass any more; else null.
     pub cut_short_from_ns: Option<u64>,
+    /// At overload: median forwarding rate of its undisturbed windows; missing where there are too few, and in older
+    /// records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forwarded_undisturbed_fps: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
     /// The verdict in words, with the numbers it stands on.

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 pub use parts::{Axis, Kind, Point, Series};
-pub use picture::picture;
+pub use picture::{framed, picture};
 
 /// How a drawing looks, wherever it stands.
 pub const STYLE: &str = include_str!("chart.css");

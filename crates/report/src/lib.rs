@@ -45,7 +45,7 @@ pub use machine::machine_line;
 pub use markdown::markdown;
 pub use metrics::openmetrics;
 pub use page::page;
-pub use plots::{loss_picture, overload_picture, scale_picture};
+pub use plots::{effects_picture, loss_picture, overload_picture, scale_picture};
 pub use raw::Raw;
 pub use row::{LOST_DISTURBED, Reading, Row};
 pub use source::{Gathered, Source};

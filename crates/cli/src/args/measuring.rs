@@ -65,7 +65,7 @@ pub struct SimulateArgs {
 }
 
 /// Where results go.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
     /// Append every trial to this file, one JSON object a line

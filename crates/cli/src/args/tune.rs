@@ -131,6 +131,9 @@ pub struct CookbookArgs {
     /// An interface to look at; may be given several times [default: all that have a device]
     #[arg(long, value_name = "IF")]
     pub interface: Vec<String>,
+    /// Record of `mpps tune measure`: its effects stand beside the settings
+    #[arg(long, value_name = "RECORD")]
+    pub measured: Option<PathBuf>,
     /// File to write to; one that is there is overwritten [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

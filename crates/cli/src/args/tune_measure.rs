@@ -8,10 +8,13 @@ use super::{OutputArgs, PlaceArgs, SentArgs};
 use clap::Args;
 use mpps_method::Span;
 use mpps_method::tune::GROUPS;
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "Examples:\n  \
     mpps tune measure --only rp_filter,conntrack,forward_rules,gro\n  \
     mpps tune measure --group netfilter --budget 5m\n  \
+    mpps tune measure --screen --budget 15m --record screen.jsonl\n  \
+    mpps tune measure --screen --budget 15m --resume screen.jsonl    goes on where that was killed\n  \
     mpps tune measure --dry-run                            what would be measured, and what is inert here";
 
 /// Arguments of `mpps tune measure`.
@@ -38,6 +41,21 @@ pub struct MeasureSettingsArgs {
     /// Time for all turns (30s, 2m); it ends earlier when all is known [default: enough for 40 pairs of each setting]
     #[arg(long, value_name = "TIME", value_parser = budget, help_heading = "Settings")]
     pub budget: Option<Span>,
+    /// Switch about half of the settings in each turn, by a design of Plackett and Burman with fold-over: more settings in
+    /// less time, and pairs that do not add are told
+    #[arg(long, help_heading = "Settings")]
+    pub screen: bool,
+    /// Go on with a run of the same plan that ended early: its turns are in this record, which new ones are appended to
+    #[arg(
+        long,
+        value_name = "RECORD",
+        conflicts_with = "record",
+        help_heading = "Settings"
+    )]
+    pub resume: Option<PathBuf>,
+    /// Write the plot to this file, SVG [default: beside the record]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
     /// What is sent.
     #[command(flatten)]
     pub sent: SentArgs,

@@ -4,13 +4,14 @@ use super::sending::Sending;
 use super::{BedChoice, Planned};
 use crate::args::MeasureSettingsArgs;
 use crate::verbs::tune::no_setting;
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use mpps_lab::bed::DutPlan;
 use mpps_lab::jobs::compare::ComparePlan;
 use mpps_lab::jobs::settings::{self, times};
 use mpps_lab::tune::toggle::{Ground, Unmeasured, check};
 use mpps_method::Span;
 use mpps_method::tune::{Row, in_order};
+use std::path::PathBuf;
 
 /// The settings, and how to measure them.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct SettingsPlan {
     pub left_out: Vec<(&'static Row, Unmeasured)>,
     /// The least time for the others.
     pub least: Span,
+    /// The record of the run that is gone on with.
+    pub resume: Option<PathBuf>,
 }
 
 impl Planned<SettingsPlan> {
@@ -43,6 +46,9 @@ impl Planned<SettingsPlan> {
             !is_typed || sending.sizes.len() == 1,
             "--frame: tune measure takes one frame size or one mix; run it once for each"
         );
+        if let Some(path) = args.resume.as_deref().filter(|path| !path.is_file()) {
+            bail!("--resume {}: there is no such record", path.display());
+        }
         let rows = rows(&args.only, args.group.as_deref())?;
         let is_named = !args.only.is_empty();
         let at = Ground {
@@ -61,7 +67,12 @@ impl Planned<SettingsPlan> {
                 words(why)
             );
         }
-        let [least, usual] = times(count);
+        let is_measured =
+            |row: &&&'static Row| left_out.iter().all(|(other, _)| other.id != row.id);
+        let measured: Vec<&Row> = rows.iter().filter(is_measured).copied().collect();
+        let [least, usual] = times(&measured, args.screen).with_context(|| {
+            format!("--screen: {count} settings are too many; name fewer with --only or --group")
+        })?;
         let budget = args.budget.unwrap_or(usual);
         ensure!(
             budget >= least,
@@ -74,6 +85,7 @@ impl Planned<SettingsPlan> {
             measured: settings::SettingsPlan {
                 rows,
                 is_named,
+                is_screen: args.screen,
                 traffic,
                 how: ComparePlan {
                     within: args.within,
@@ -83,6 +95,7 @@ impl Planned<SettingsPlan> {
             },
             left_out,
             least,
+            resume: args.resume.clone(),
         }))
     }
 }

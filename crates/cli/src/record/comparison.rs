@@ -108,7 +108,7 @@ fn share(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
 }
 
 /// To tenths of a nanosecond.
-fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
+pub(super) fn cost(Interval { low, middle, high }: Interval) -> record::Interval<f64> {
     record::Interval {
         low: tenths(low),
         median: tenths(middle),

@@ -21,7 +21,7 @@ use mpps_lab::jobs::throughput::ThroughputPlan;
 use mpps_lab::tester::{ReceiverPlace, receiver_place};
 use mpps_lab::traffic::Traffic;
 use mpps_method::{Rate, Span};
-use mpps_record::{FixedLoads, Plan, Scale};
+use mpps_record::{FixedLoads, MeasuredSettings, Plan, Scale};
 use mpps_report::number::{percent_given, percent_or_under as percent};
 
 /// What was asked for. A verb adds a constructor here.
@@ -317,16 +317,31 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// `mpps tune measure`, of so many settings.
+    /// `mpps tune measure` of these settings.
     #[must_use]
-    pub fn settings(plan: &'a SettingsPlan, settings: usize) -> Self {
-        let within = percent(plan.how.within);
+    pub fn settings(plan: &'a SettingsPlan, ids: &[&str]) -> Self {
+        let (within, count) = (percent(plan.how.within), ids.len());
+        let job = Self::compare(&plan.traffic, &plan.how);
         Self {
             name: "tune",
-            rule: format!(
-                "pairs of turns of {settings} settings and a placebo at overload, until {within} are decided of each"
-            ),
-            ..Self::compare(&plan.traffic, &plan.how)
+            rule: match plan.is_screen {
+                true => format!(
+                    "blocks of turns of {count} settings and a placebo, many switched at once, at overload"
+                ),
+                false => format!(
+                    "pairs of turns of {count} settings and a placebo at overload, until {within} are decided of each"
+                ),
+            },
+            plan: Plan {
+                settings: Some(MeasuredSettings {
+                    settings: ids.iter().map(ToString::to_string).collect(),
+                    screen: plan.is_screen,
+                    within_share: plan.how.within,
+                    budget_ns: plan.how.budget.as_nanos(),
+                }),
+                ..job.plan
+            },
+            ..job
         }
     }
 

@@ -16,6 +16,7 @@ pub fn sent(sizes: &[FrameSpec], sent: &Traffic) -> Plan {
         search: None,
         fixed: None,
         scale: None,
+        settings: None,
         parts: Vec::new(),
         expected_min_fps: None,
     }

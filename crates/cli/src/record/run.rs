@@ -68,6 +68,7 @@ pub fn host_run_line(begun: Clock, cpus: &[usize], netns: u64, time: Span) -> Ru
             trials: 1,
         }),
         scale: None,
+        settings: None,
         parts: Vec::new(),
         expected_min_fps: None,
     };

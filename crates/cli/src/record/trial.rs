@@ -2,7 +2,8 @@
 
 use super::losses::losses;
 use super::words;
-use mpps_lab::jobs::Report;
+use mpps_lab::jobs::settings::forwarded_undisturbed;
+use mpps_lab::jobs::{Phase, Report};
 use mpps_method::{
     Canaries, ChangesMade, Counts, CpuTasks, CpuWork, Direction, Disturbance, Histogram, Ledger,
     Span, Trial, histogram,
@@ -23,6 +24,9 @@ pub fn trial_line(trial: u32, report: &Report<'_>) -> TrialLine {
         begun_after_ns: None,
         duration_ns: raw.duration.as_nanos(),
         cut_short_from_ns: raw.cut_short_from.map(Span::as_nanos),
+        forwarded_undisturbed_fps: (report.phase == Phase::Overload)
+            .then(|| forwarded_undisturbed(raw))
+            .flatten(),
         verdict: words::verdict(verdict),
         verdict_text: verdict.to_string(),
         sender_ended: raw.sender_ended,

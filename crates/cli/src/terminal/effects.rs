@@ -3,18 +3,23 @@
 use super::doubts::Doubted;
 use super::wrap::prose;
 use crate::exit::Exit;
-use crate::outcome::{Outcome, worst};
-use mpps_record::{EffectsLine, Run, SettingEffect};
+use crate::outcome::{Outcome, View, machine, worst};
+use anyhow::Result;
+use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 impl Outcome for Vec<EffectsLine> {
+    fn document(&self, _: &Run, view: &View<'_>) -> Result<Value> {
+        Ok(json!({ "simulated": false, "plot": view.plot, "results": self }))
+    }
+
     fn text(&self, machine: &str, verbose: bool) -> String {
         let mut text = String::new();
         for line in self {
-            let frame = number::frame(&line.frame);
-            text += &format!("Effects of settings, one at a time: {frame}\n\n{machine}\n\n");
+            text += &format!("{}\n\n{machine}\n\n", title(line));
             text += &effects(line, verbose);
         }
         let doubted = Doubted {
@@ -22,6 +27,12 @@ impl Outcome for Vec<EffectsLine> {
             ..Doubted::new(self)
         };
         text + &doubted.lines(verbose)
+    }
+
+    /// Effects with their intervals, the largest first.
+    fn plot(&self, run: &Run) -> Option<String> {
+        let (title, machine) = (title(self.first()?), machine(run.begin.as_ref()?));
+        Some(mpps_report::effects_picture(self, &[&title, &machine]))
     }
 
     /// Where nothing can be told the machine was restless.
@@ -39,12 +50,32 @@ impl Outcome for Vec<EffectsLine> {
     }
 }
 
+fn title(line: &EffectsLine) -> String {
+    let how = match line.screen {
+        Some(_) => "many at once",
+        None => "one at a time",
+    };
+    format!("Effects of settings, {how}: {}", number::frame(&line.frame))
+}
+
 fn effects(line: &EffectsLine, verbose: bool) -> String {
     let (measured, others): (Vec<_>, Vec<_>) =
         (line.effects.iter()).partition(|effect| effect.difference.is_some());
+    let is_column = |effect: &&&SettingEffect| effect.placebo && effect.from.is_empty();
     let mut text = String::new();
-    for effect in &measured {
+    for effect in measured.iter().filter(|effect| !is_column(effect)) {
         text += &prose(&format!("{}\n", sentence(line, effect)));
+    }
+    if let Some(screen) = &line.screen {
+        let columns: Vec<_> = measured.iter().filter(is_column).copied().collect();
+        text += &prose(&format!("\n{}\n", screened(screen, &columns)));
+        for one in &screen.interactions {
+            text += &prose(&format!("{}\n", interaction(one, verbose)));
+        }
+    }
+    let refused = (line.not_together.iter()).map(|why| format!("not measured together: {why}"));
+    for told in line.together.iter().map(Together::sentence).chain(refused) {
+        text += &prose(&format!("\n{told}\n"));
     }
     let is_shown = verbose || line.named;
     if is_shown && !others.is_empty() {
@@ -66,7 +97,7 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
     }
     let within = percent(line.within_share);
     let note = format!(
-        "\nThe intervals of all {} comparisons together hold in 19 of 20 runs. Differences below {within} need not be found. The placebo cannot act: what it shows is the machine.\n",
+        "\nThe intervals of all {} comparisons together hold in 19 of 20 runs. Differences below {within} need not be found. A placebo cannot act: what it shows is the machine.\n",
         line.tests
     );
     text += &prose(&note);
@@ -74,8 +105,70 @@ fn effects(line: &EffectsLine, verbose: bool) -> String {
     text
 }
 
+/// What the screen stands on, what its placebo columns and the bed as it stands showed.
+fn screened(screen: &Screen, columns: &[&SettingEffect]) -> String {
+    let Screen {
+        blocks,
+        runs,
+        incomplete_blocks,
+        ..
+    } = screen;
+    let mut text = format!(
+        "Screen of {} settings: {blocks} blocks of {runs} turns, each setting at each level in half of them.",
+        screen.settings.len()
+    );
+    let left_out = screen.disturbed + screen.distance + screen.not_overloaded;
+    if left_out > 0 {
+        text += &format!(
+            " {left_out} turns were left out and taken again ({} disturbed, {} at another CPU distance, {} not overloaded); incomplete blocks: {incomplete_blocks}.",
+            screen.disturbed, screen.distance, screen.not_overloaded
+        );
+    }
+    let acting = columns.iter().filter(|column| column.is_different());
+    let acting = match acting.count() {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
+    text += &format!(
+        " Of {} columns without a setting {acting} seemed to act.",
+        columns.len()
+    );
+    if let Some(ns) = screen.stands_ns {
+        let drift = screen.drift_share.unwrap_or(0.0) * 100.0;
+        text += &format!(
+            " The bed as it stands, {} turns between: {:.0} ns a frame ({:.0} to {:.0}), {drift:+.1} % from the first half to the second.",
+            screen.stands_turns, ns.median, ns.low, ns.high
+        );
+    }
+    text += match (screen.interactions.is_empty(), screen.tells_interactions) {
+        (true, true) => " No two settings were seen that do not add.",
+        (true, false) => " Whether two settings do not add needs more blocks.",
+        (false, _) => {
+            " No effect is mixed with one of two settings. Those of two are mixed with each other:"
+        }
+    };
+    text
+}
+
+fn interaction(one: &Interaction, verbose: bool) -> String {
+    let mut text = one.sentence();
+    if verbose {
+        for alias in &one.aliases {
+            let _ = write!(
+                text,
+                "\n  alias {}: {:+.2} of it",
+                alias.settings.join(" x "),
+                alias.share
+            );
+        }
+    }
+    text
+}
+
 fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
     let needs = effect.needs.as_ref();
     let needs = needs.map_or_else(String::new, |needs| format!(" (acts only with {needs})"));
-    format!("{}: {}{needs}", effect.title(), line.finding(effect))
+    let alone = effect.alone.as_ref();
+    let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
+    format!("{}: {}{needs}{alone}", effect.title(), line.finding(effect))
 }

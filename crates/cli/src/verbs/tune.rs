@@ -14,6 +14,8 @@ use {
     anyhow::Context,
     mpps_lab::tune::survey,
     mpps_method::tune::Profile,
+    mpps_record::Run,
+    std::path::Path,
 };
 
 /// So many names near to an unknown one are offered at most.
@@ -118,9 +120,23 @@ fn show(args: &ShowSettingsArgs) -> Result<()> {
     Ok(())
 }
 
+/// The last run of a record that measured effects of settings.
+#[cfg(feature = "measure")]
+fn measured(path: &Path) -> Result<Run> {
+    let shown = path.display();
+    let read = mpps_record::read_file(path).with_context(|| format!("--measured {shown}"))?;
+    let mut runs = read.runs.into_iter().rev();
+    let run = runs.find(|run| !run.effects.is_empty());
+    run.with_context(|| {
+        format!("--measured {shown}: it has no effects of settings (mpps tune measure writes them)")
+    })
+}
+
 #[cfg(feature = "measure")]
 fn cookbook(args: &CookbookArgs) -> Result<()> {
-    let page = terminal::cookbook(&survey(args.profile, &args.interface)?);
+    let measured = args.measured.as_deref().map(measured).transpose()?;
+    let survey = survey(args.profile, &args.interface)?;
+    let page = terminal::cookbook(&survey, measured.as_ref());
     let Some(output) = &args.output else {
         terminal::out(&page);
         return Ok(());

@@ -1,11 +1,11 @@
 //! `mpps tune measure`: the effect of each setting, one at a time.
 
 use super::contract::{Asked, Measure, Place};
-use super::measure::measure_planned;
+use super::measure::measure;
 use crate::args::MeasureSettingsArgs;
 use crate::exit::Exit;
 use crate::plan::{Planned, SettingsPlan, unmeasured_in_words};
-use crate::record::{Job, effects_line};
+use crate::record::{EarlierRuns, Job, earlier_runs, effects_line};
 use crate::recorder::Recorder;
 use crate::terminal::plan as words;
 use anyhow::{Context, Result};
@@ -20,12 +20,19 @@ use std::fmt::Write;
 /// # Errors
 /// One line that names the remedy; the bed is lowered by then.
 pub fn run(args: &MeasureSettingsArgs) -> Result<Exit> {
-    measure_planned(&args.output, Planned::<SettingsPlan>::new(args)?)
+    let plan = Planned::<SettingsPlan>::new(args)?;
+    let mut output = args.output.clone();
+    output.record = output.record.or_else(|| args.resume.clone());
+    let asked = Asked {
+        plot: args.plot.as_deref(),
+        ..Asked::new(&output, plan.bed, plan.destinations)
+    };
+    measure(&asked, plan.offer)
 }
 
 impl Measure for SettingsPlan {
     fn job(&self) -> Job<'_> {
-        Job::settings(&self.measured, self.ids().len())
+        Job::settings(&self.measured, &self.ids())
     }
 
     fn words(&self, asked: &Asked<'_>) -> String {
@@ -56,10 +63,21 @@ impl Measure for SettingsPlan {
             "settings: {count}, and a placebo; time: {}",
             self.time()
         ));
-        let mut results =
-            recorder.with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured)]);
+        let earlier = match &self.resume {
+            Some(path) => earlier_runs(path, recorder.run())?,
+            None => EarlierRuns::default(),
+        };
+        if !earlier.names.is_empty() {
+            recorder.step(&format!(
+                "resumed: {} trials were measured before",
+                earlier.turns.told
+            ));
+        }
+        let (turns, names) = (earlier.turns, earlier.names);
+        let mut results = recorder
+            .with(|outcome: &Outcome, _| vec![effects_line(outcome, &self.measured, &names)]);
         results.size_begins(Some(self.measured.how.budget));
-        let outcome = settings::measure(place.bed()?, &self.measured, &mut results)?;
+        let outcome = settings::measure(place.bed()?, &self.measured, turns, &mut results)?;
         let written = results.result(&outcome);
         outcome
             .error

@@ -1,20 +1,30 @@
-//! The effect of each setting, one at a time: a bed on which one switch after the other takes turns between its two levels,
-//! A B, B A, B A, A B, at saturation. All stand on one bed, because its settings are switched within milliseconds; so the
-//! place of its memory is no part of a difference. A switch that cannot act takes turns like all others.
+//! The effect of each setting, on one bed at saturation. One at a time: one switch after the other takes turns between its
+//! two levels, A B, B A, B A, A B. Or many at once, as a screen. All stand on one bed, because its settings are switched
+//! within milliseconds; so the place of its memory is no part of a difference. A switch that cannot act takes part like
+//! all others. At the end the levels that were found to be better take turns, all together, with the others.
 
-use super::compare::{self, ALIKE, ComparePlan, Standing, Variant, is_alike, is_backwards};
+mod earlier;
+mod screen;
+mod together;
+mod tried;
+
+pub use earlier::{Earlier, Recorded, forwarded_undisturbed};
+pub use screen::Screen;
+pub use together::Together;
+
+use super::compare::{self, ALIKE, ComparePlan, Standing, Variant};
 use super::{JobError, Observer, Phase, Trials};
 use crate::bed::Bed;
 use crate::clock::Deadline;
 use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, block, paced};
 use crate::tester::ReceiverPlace;
 use crate::traffic::Traffic;
-use crate::tune::toggle::{self, Ground, Level, PLACEBO, Toggle, Unmeasured};
+use crate::tune::toggle::{self, Ground, PLACEBO, Toggle, Unmeasured};
 use mpps_linux::clock::monotonic_ns;
-use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
-use mpps_method::random::Random;
+use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule};
 use mpps_method::tune::Row;
 use mpps_method::{Rate, Span};
+use tried::Tried;
 
 /// What a trial takes, its preparation included.
 const EACH: Span = Span::from_millis(450);
@@ -22,7 +32,8 @@ const EACH: Span = Span::from_millis(450);
 const FIRST_TRIALS: u64 = 3;
 /// Pairs that there is time for where nobody says a budget.
 const PAIRS: u64 = 40;
-const LEVELS: [Level; 2] = [Level::From, Level::To];
+/// Pairs that there is time for where levels are confirmed together.
+const PAIRS_TOGETHER: u64 = 12;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -31,6 +42,8 @@ pub struct SettingsPlan {
     pub rows: Vec<&'static Row>,
     /// Whether the user named them, and knows whether the bed has what they need.
     pub is_named: bool,
+    /// Whether many are switched at once.
+    pub is_screen: bool,
     /// What is sent, frame sizes and what carries them included.
     pub traffic: Traffic,
     /// How their levels are compared.
@@ -56,8 +69,12 @@ pub struct Effect {
     pub measure: Measure,
     /// The second level against the first; `None`: not measured.
     pub compared: Option<Compared>,
-    /// Numbers of the trials at each level.
+    /// Numbers of the trials at each level; none of a screen, whose trials are those of all.
     pub trials: [Vec<u32>; 2],
+    /// In a screen: why it took turns alone.
+    pub alone: Option<String>,
+    /// Whether it was in the screen.
+    pub is_screened: bool,
     /// Why it was not measured.
     pub unmeasured: Option<Unmeasured>,
 }
@@ -71,35 +88,81 @@ pub struct Outcome {
     pub tests: usize,
     /// Where the tester received.
     pub receiver: Option<ReceiverPlace>,
+    /// The screen, where many were switched at once.
+    pub screen: Option<Screen>,
+    /// The better levels of all together.
+    pub together: Option<Together>,
+    /// Why they were refused together.
+    pub not_together: Option<String>,
     /// What ended it early.
     pub error: Option<JobError>,
 }
 
-/// Least time for so many settings and their placebo, and the time that they have where nobody says another.
+/// Least time for the settings and their placebo, and the time that they have where nobody says another. `None`: they are
+/// too many for a screen.
 #[must_use]
-pub fn times(settings: usize) -> [Span; 2] {
-    let tests = settings as u64 + 1;
-    let pairs = Comparison::pairs_min(settings + 1) as u64;
+pub fn times(rows: &[&'static Row], is_screen: bool) -> Option<[Span; 2]> {
+    if is_screen {
+        let alone = rows
+            .iter()
+            .filter(|row| row.line("bed_with").is_some())
+            .count();
+        let [least, _] = screen::least_times(rows.len() + 1 - alone, alone)?;
+        return Some([least, Span::from_nanos(2 * least.as_nanos())]);
+    }
+    let tests = rows.len() as u64 + 1;
+    let pairs = Comparison::pairs_min(rows.len() + 1) as u64;
     let each = |pairs: u64| {
         let trials = tests * 2 * (FIRST_TRIALS + pairs);
-        Span::from_nanos(trials * EACH.as_nanos())
+        Span::from_nanos(trials * EACH.as_nanos() + together_time().as_nanos())
     };
-    [each(pairs), each(PAIRS.max(2 * pairs))]
+    Some([each(pairs), each(PAIRS.max(2 * pairs))])
 }
 
-/// A switch under way.
-struct Tried<'bed> {
-    toggle: Toggle<'bed>,
-    /// The most that each level was seen to forward, frames/s.
-    most: [f64; 2],
-    measure: Measure,
-    comparison: Comparison,
-    half_rounds: u64,
-    trials: [Vec<u32>; 2],
-    refused: Option<String>,
+/// What all parts of the job share.
+struct Job<'bed, 'a> {
+    standing: Vec<Standing<'bed>>,
+    trials: Trials<'a>,
+    earlier: Earlier,
+    rule: Rule,
+    seed: u64,
+    budget: Span,
+    begun_ns: u64,
 }
 
-/// Measures the settings on this bed, which is as it was afterwards.
+impl Job<'_, '_> {
+    /// A trial of this turn at a little more than the router was seen to forward there, unless an earlier run had it.
+    fn overload(&mut self, turn: &str, most: f64) -> Result<Recorded, JobError> {
+        if let Some(recorded) = self.earlier.take(turn) {
+            return Ok(recorded);
+        }
+        let Self {
+            standing, trials, ..
+        } = self;
+        let Some(one) = standing.first_mut() else {
+            return Ok(Recorded::default());
+        };
+        trials.turn_of(turn);
+        one.tester.forwards_at_most = Some(Rate::from_fps(most));
+        let load = Rate::from_fps(most * LITTLE_MORE).min(SENDER_MAX);
+        // Through the router there is always a trial.
+        let trial = paced(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
+        Ok(Recorded {
+            number: trials.told(),
+            overload: block(trial),
+            ..Recorded::default()
+        })
+    }
+
+    /// The end of so much of the budget, of which earlier runs spent a part.
+    fn deadline(&self, part: Span) -> Deadline {
+        let spent = self.earlier.spent.as_nanos() + monotonic_ns() - self.begun_ns;
+        let left = part.as_nanos().saturating_sub(spent);
+        Deadline::after(Some(Span::from_nanos(left)))
+    }
+}
+
+/// Measures the settings on this bed, which is as it was afterwards. Turns that earlier runs had are not measured again.
 ///
 /// # Errors
 /// The tester could not be raised, or nothing can be measured. An error of a later trial is told with what was found
@@ -107,6 +170,7 @@ struct Tried<'bed> {
 pub fn measure(
     bed: &Bed,
     plan: &SettingsPlan,
+    earlier: Earlier,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, JobError> {
     let mut effects = Vec::new();
@@ -131,198 +195,80 @@ pub fn measure(
             return Err(JobError::Setting { id: PLACEBO, why });
         }
     }
-    let tests = toggles.len();
-    let mut trials = Trials::new(observer);
     let variant = Variant {
         name: String::new(),
         bed,
         traffic: plan.traffic.clone(),
     };
-    let mut standing = compare::raise(&[variant], plan.how.receiver)?;
-    let rule = Rule {
-        measure: Measure::Rate,
-        within: plan.how.within,
-        alike: ALIKE,
-    };
-    let mut tried: Vec<Tried<'_>> = toggles
-        .into_iter()
-        .map(|toggle| Tried {
-            toggle,
-            most: [0.0; 2],
+    let mut job = Job {
+        standing: compare::raise(&[variant], plan.how.receiver)?,
+        trials: Trials::after(earlier.told, observer),
+        earlier,
+        rule: Rule {
             measure: Measure::Rate,
-            comparison: Comparison::one_of(rule, tests),
-            half_rounds: 0,
-            trials: [Vec::new(), Vec::new()],
-            refused: None,
-        })
-        .collect();
-    let deadline = Deadline::after(Some(plan.how.budget));
-    let ended = all(
-        &mut tried,
-        &mut standing,
-        rule,
-        deadline,
-        plan.traffic.seed,
-        &mut trials,
-    );
-    let receiver = standing.first().map(|one| one.tester.traffic.receiver);
+            within: plan.how.within,
+            alike: ALIKE,
+        },
+        seed: plan.traffic.seed,
+        budget: plan.how.budget,
+        begun_ns: monotonic_ns(),
+    };
+    let mut found = Found {
+        tests: toggles.len(),
+        ..Found::default()
+    };
+    let mut tried: Vec<Tried<'_>> = toggles.into_iter().map(Tried::new).collect();
+    let ended = all(&mut tried, plan.is_screen, &mut job, &mut found);
     effects.splice(..0, tried.into_iter().map(Tried::end));
+    effects.extend(found.placebos);
     effects.sort_by(|a, b| b.size().total_cmp(&a.size()));
     Ok(Outcome {
         effects,
-        tests,
-        receiver,
+        tests: found.tests,
+        receiver: job.standing.first().map(|one| one.tester.traffic.receiver),
+        screen: found.screen,
+        together: found.together,
+        not_together: found.not_together,
         error: ended.err(),
     })
 }
 
-/// What each level forwards, then pairs of turns until each comparison has ended or the time is spent.
-fn all(
-    tried: &mut [Tried<'_>],
-    standing: &mut [Standing<'_>],
-    rule: Rule,
-    deadline: Deadline,
-    seed: u64,
-    trials: &mut Trials<'_>,
-) -> Result<(), JobError> {
-    let tests = tried.len();
-    for one in tried.iter_mut() {
-        one.find_rates(standing, trials)?;
-        let measure = one.measure;
-        one.comparison = Comparison::one_of(Rule { measure, ..rule }, tests);
-    }
-    let mut random = Random::from_seed(seed);
-    let mut took = Span::ZERO;
-    loop {
-        let mut wanted: Vec<&mut Tried<'_>> = tried.iter_mut().collect();
-        wanted.retain_mut(|one| one.refused.is_none() && !one.comparison.look());
-        if wanted.is_empty() || !deadline.leaves(took) {
-            return Ok(());
-        }
-        random.shuffle(&mut wanted);
-        let begun_ns = monotonic_ns();
-        for one in wanted {
-            one.pair(standing, trials)?;
-        }
-        took = Span::from_nanos(monotonic_ns() - begun_ns);
-    }
+/// What is known so far beside the settings' own comparisons.
+#[derive(Default)]
+struct Found {
+    tests: usize,
+    screen: Option<Screen>,
+    placebos: Vec<Effect>,
+    together: Option<Together>,
+    not_together: Option<String>,
 }
 
-impl Tried<'_> {
-    /// Does something at each level in this order. A level that is refused ends the setting, not the run.
-    fn at_levels(
-        &mut self,
-        order: [usize; 2],
-        mut work: impl FnMut(&mut Self, usize) -> Result<(), JobError>,
-    ) -> Result<(), JobError> {
-        let mut refused = self.toggle.begin().err();
-        let mut worked = Ok(());
-        for at in order {
-            if refused.is_none() && worked.is_ok() {
-                refused = self.toggle.set(LEVELS[at]).err();
-            }
-            if refused.is_none() && worked.is_ok() {
-                worked = work(self, at);
-            }
-        }
-        let left = self.toggle.leave();
-        self.refused = refused;
-        worked?;
-        // Every other setting would be measured on another bed.
-        left.map_err(|why| JobError::Setting {
-            id: self.toggle.id,
-            why,
-        })
+/// What each level forwards, then effects, then the better levels together.
+fn all(
+    tried: &mut [Tried<'_>],
+    is_screen: bool,
+    job: &mut Job<'_, '_>,
+    found: &mut Found,
+) -> Result<(), JobError> {
+    for one in tried.iter_mut() {
+        one.find_rates(job)?;
     }
+    let turns = job
+        .budget
+        .as_nanos()
+        .saturating_sub(together_time().as_nanos());
+    let turns = job.deadline(Span::from_nanos(turns));
+    if is_screen {
+        screen::all(tried, turns, job, found)?;
+    } else {
+        tried::in_turns(tried.iter_mut().collect(), found.tests, turns, job)?;
+    }
+    together::confirm(tried, job, found)
+}
 
-    fn turn(&self, at: usize) -> String {
-        let Toggle { id, from, to, .. } = &self.toggle;
-        format!("{id} {}", if at == 0 { from } else { to })
-    }
-
-    fn find_rates(
-        &mut self,
-        standing: &mut [Standing<'_>],
-        trials: &mut Trials<'_>,
-    ) -> Result<(), JobError> {
-        self.at_levels([0, 1], |tried, at| {
-            for one in standing.iter_mut() {
-                one.forget();
-                one.name = tried.turn(at);
-            }
-            // Where the tester ends first at one level, the rates say nothing of the other either.
-            if compare::find_rates(standing, trials)? == Measure::Cost {
-                tried.measure = Measure::Cost;
-            }
-            tried.most[at] = standing.first().map_or(0.0, |one| one.most);
-            Ok(())
-        })
-    }
-
-    /// A trial at each level.
-    fn pair(
-        &mut self,
-        standing: &mut [Standing<'_>],
-        trials: &mut Trials<'_>,
-    ) -> Result<(), JobError> {
-        let Some(one) = standing.first_mut() else {
-            return Ok(());
-        };
-        if is_alike(self.most[0], self.most[1]) {
-            self.most = [self.most[0].max(self.most[1]); 2];
-        }
-        let order = match is_backwards(self.half_rounds) {
-            true => [1, 0],
-            false => [0, 1],
-        };
-        self.half_rounds += 1;
-        let mut turns = [Turn::default(), Turn::default()];
-        self.at_levels(order, |tried, at| {
-            trials.turn_of(&tried.turn(at));
-            let most = Rate::from_fps(tried.most[at]);
-            one.tester.forwards_at_most = Some(most);
-            let load = Rate::from_fps(most.fps() * LITTLE_MORE).min(SENDER_MAX);
-            // Through the router there is always a trial.
-            let trial = paced(&mut one.tester, load, Phase::Overload, trials)?.unwrap_or_default();
-            tried.trials[at].push(trials.told());
-            turns[at].overload = block(trial);
-            let seen = rate(&turns[at].overload).unwrap_or(0.0);
-            tried.most[at] = tried.most[at].max(seen);
-            Ok(())
-        })?;
-        if self.refused.is_none() {
-            self.comparison.add(&turns[0], &turns[1]);
-        }
-        Ok(())
-    }
-
-    fn end(self) -> Effect {
-        let Toggle {
-            id,
-            name,
-            from,
-            to,
-            with,
-            needs,
-            ..
-        } = self.toggle;
-        let compared = match self.refused {
-            None => Some(self.comparison.end()),
-            Some(_) => None,
-        };
-        Effect {
-            id,
-            name,
-            levels: [from, to],
-            with,
-            needs,
-            is_placebo: id == PLACEBO,
-            measure: self.measure,
-            compared,
-            trials: self.trials,
-            unmeasured: self.refused.map(Unmeasured::NotSwitched),
-        }
-    }
+/// What is kept of the budget to confirm levels together.
+const fn together_time() -> Span {
+    Span::from_nanos(EACH.as_nanos() * 2 * (FIRST_TRIALS + PAIRS_TOGETHER))
 }
 
 impl Effect {
@@ -343,8 +289,16 @@ impl Effect {
 
 fn unmeasured(row: &Row, why: Unmeasured) -> Effect {
     Effect {
-        id: row.id,
-        name: row.name,
+        unmeasured: Some(why),
+        ..named(row.id, row.name)
+    }
+}
+
+/// One of which nothing is known yet.
+const fn named(id: &'static str, name: &'static str) -> Effect {
+    Effect {
+        id,
+        name,
         levels: [String::new(), String::new()],
         with: None,
         needs: "",
@@ -352,6 +306,8 @@ fn unmeasured(row: &Row, why: Unmeasured) -> Effect {
         measure: Measure::Rate,
         compared: None,
         trials: [Vec::new(), Vec::new()],
-        unmeasured: Some(why),
+        alone: None,
+        is_screened: false,
+        unmeasured: None,
     }
 }

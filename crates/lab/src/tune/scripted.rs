@@ -1,7 +1,7 @@
 //! A setting of the catalogue as a part of a set-up script, for a bed that does not stand yet.
 
 use super::place::places_at;
-use super::toggle::{Unmeasured, check, commands};
+use super::toggle::{Unmeasured, check_front, check_switch, commands};
 use crate::bed::BedPlan;
 use mpps_linux::setting::Setting;
 use mpps_method::tune::Row;
@@ -23,7 +23,8 @@ pub enum Step {
 /// # Errors
 /// Why it cannot have it.
 pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
-    check(row, plan, true)?;
+    check_front(row, plan)?;
+    check_switch(row)?;
     let levels = row.levels();
     match (commands(row), &levels[..]) {
         (Some(_), [bare, _]) if *bare == value => return Ok(Vec::new()),

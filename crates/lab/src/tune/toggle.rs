@@ -107,29 +107,42 @@ pub struct Toggle<'bed> {
 /// # Errors
 /// Why not.
 pub fn check(row: &Row, at: &Ground<'_>) -> Result<(), Unmeasured> {
-    let inert = |why: String| Err(Unmeasured::Inert(why));
-    let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
-    let front = at.bed.nic.name();
-    if row.fronts.is_empty() {
-        return inert(match row.needs {
-            "" => "no bed's frames meet it".to_owned(),
-            needs => format!("needs {needs}"),
-        });
-    }
-    if !row.fronts.contains(&front) {
-        let fronts = row.fronts.join(" or ");
-        return inert(format!("acts at the front {fronts}, not at {front}"));
-    }
+    check_front(row, at.bed)?;
     let is_made = row.line("bed_on").is_some() || row.line("bed_with").is_some();
     for need in needs(row) {
         let known = NEEDS.iter().find(|(words, _)| *words == need);
         if need == OWN_RUN && !at.is_named {
-            return not("needs a run of its own, by --only");
+            let why = "needs a run of its own, by --only";
+            return Err(Unmeasured::NotSwitched(why.to_owned()));
         }
         if !known.map_or(is_made || at.is_named, |(_, is_met)| is_met(at)) {
-            return inert(format!("needs {need}"));
+            return Err(Unmeasured::Inert(format!("needs {need}")));
         }
     }
+    check_switch(row)
+}
+
+/// Whether a setting acts at the front of such a bed.
+///
+/// # Errors
+/// Why not.
+pub(super) fn check_front(row: &Row, bed: &BedPlan) -> Result<(), Unmeasured> {
+    let front = bed.nic.name();
+    let why = match &row.fronts[..] {
+        [] if row.needs.is_empty() => "no bed's frames meet it".to_owned(),
+        [] => format!("needs {}", row.needs),
+        fronts if fronts.contains(&front) => return Ok(()),
+        fronts => format!("acts at the front {}, not at {front}", fronts.join(" or ")),
+    };
+    Err(Unmeasured::Inert(why))
+}
+
+/// Whether mpps knows how to switch a setting of a bed's router.
+///
+/// # Errors
+/// Why not.
+pub(super) fn check_switch(row: &Row) -> Result<(), Unmeasured> {
+    let not = |why: &str| Err(Unmeasured::NotSwitched(why.to_owned()));
     if row.line("bed_on").is_some() {
         return Ok(());
     }
@@ -276,6 +289,22 @@ impl<'bed> Toggle<'bed> {
         Ok(())
     }
 
+    /// The level that the bed has.
+    #[must_use]
+    pub const fn bed_level(&self) -> Level {
+        if self.bed_has_from {
+            Level::From
+        } else {
+            Level::To
+        }
+    }
+
+    /// Exchanges its two levels; it is at the bed's own.
+    pub const fn exchange(&mut self) {
+        std::mem::swap(&mut self.from, &mut self.to);
+        self.bed_has_from = !self.bed_has_from;
+    }
+
     /// Begins a pair of trials: makes what it needs at both levels.
     ///
     /// # Errors
@@ -302,11 +331,7 @@ impl<'bed> Toggle<'bed> {
     /// # Errors
     /// What was refused.
     pub fn leave(&mut self) -> Result<(), String> {
-        let restored = self.set(if self.bed_has_from {
-            Level::From
-        } else {
-            Level::To
-        });
+        let restored = self.set(self.bed_level());
         let around = self.around.iter().rev();
         around.fold(restored, |left, [_, off]| left.and(run(self.bed, off)))
     }

@@ -6,7 +6,7 @@ use crate::statistics::median;
 
 /// The interval is wrong at most this often, 0 to 1. `None` where so few samples cannot be so sure, or where one is no
 /// finite number.
-pub(super) fn interval(samples: &[f64], wrong: f64) -> Option<Interval> {
+pub(crate) fn interval(samples: &[f64], wrong: f64) -> Option<Interval> {
     if !samples.iter().all(|sample| sample.is_finite()) {
         return None;
     }

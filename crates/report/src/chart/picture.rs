@@ -24,13 +24,33 @@ const COLOURS: [&str; 12] = [
 #[must_use]
 pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>) -> String {
     let charts: Vec<Chart> = charts.into_iter().flatten().collect();
-    let heading = || heading.iter().filter(|line| !line.is_empty());
-    let top = GAP + LINE * (heading().count() as f64 + 1.0);
     let head = LINE * 2.0 + charts.iter().map(legend_height).fold(0.0, f64::max);
     let (across, down) = (WIDTH + GAP, head + HEIGHT + GAP);
     let columns = charts.len().clamp(1, COLUMNS);
-    let width = GAP + across * columns as f64;
-    let height = top + down * charts.len().div_ceil(COLUMNS) as f64;
+    let size = (
+        across * columns as f64 - GAP,
+        down * charts.len().div_ceil(COLUMNS) as f64,
+    );
+    let body = html! {
+        @for (at, chart) in charts.iter().enumerate() {
+            @let (x, y) = (across * (at % COLUMNS) as f64, down * (at / COLUMNS) as f64);
+            g transform=(format!("translate({x} {y})")) {
+                text.title { (chart.title) }
+                text.note y=(LINE) { (chart.note) }
+                g transform=(format!("translate(0 {})", LINE * 2.0)) { (legend(chart)) }
+                g transform=(format!("translate(0 {})", head)) { (chart.drawing()) }
+            }
+        }
+    };
+    framed(heading, size, &body)
+}
+
+/// A drawing of this width and height below a heading, whose first line is the title.
+#[must_use]
+pub fn framed(heading: &[&str], (width, height): (f64, f64), body: &Markup) -> String {
+    let heading = || heading.iter().filter(|line| !line.is_empty());
+    let top = GAP + LINE * (heading().count() as f64 + 1.0);
+    let (width, height) = (width + 2.0 * GAP, top + height);
     let svg = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) {
             style { (PreEscaped(style())) }
@@ -38,15 +58,7 @@ pub fn picture(heading: &[&str], charts: impl IntoIterator<Item = Option<Chart>>
             @for (at, line) in heading().enumerate() {
                 text.title[at == 0].note[at > 0] x=(GAP) y=(GAP + LINE * at as f64) { (line) }
             }
-            @for (at, chart) in charts.iter().enumerate() {
-                @let (x, y) = (GAP + across * (at % COLUMNS) as f64, top + down * (at / COLUMNS) as f64);
-                g transform=(format!("translate({x} {y})")) {
-                    text.title { (chart.title) }
-                    text.note y=(LINE) { (chart.note) }
-                    g transform=(format!("translate(0 {})", LINE * 2.0)) { (legend(chart)) }
-                    g transform=(format!("translate(0 {})", head)) { (chart.drawing()) }
-                }
-            }
+            g transform=(format!("translate({GAP} {top})")) { (body) }
         }
     };
     // XML has no place for control characters, however they are written.

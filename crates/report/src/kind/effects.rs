@@ -2,14 +2,21 @@
 
 use super::{Shown, dash};
 use crate::metrics::{Gauges, Labels, NS, framed, with};
+use crate::plots;
 use crate::table::Table;
-use mpps_record::{EffectsLine, Interval, Run};
+use maud::Markup;
+use mpps_record::{EffectsLine, Interaction, Interval, Run, Together};
 
 impl Shown for Vec<EffectsLine> {
     fn sentences(&self) -> Vec<String> {
         let each = self.iter().flat_map(|line| {
             let found = line.effects.iter().filter(|effect| line.is_found(effect));
-            found.map(|effect| format!("{}: {}", effect.title(), line.finding(effect)))
+            let found = found.map(|effect| format!("{}: {}", effect.title(), line.finding(effect)));
+            let pairs = line.screen.iter().flat_map(|screen| &screen.interactions);
+            let pairs = pairs.map(Interaction::sentence);
+            found
+                .chain(line.together.as_ref().map(Together::sentence))
+                .chain(pairs)
         });
         each.collect()
     }
@@ -17,6 +24,10 @@ impl Shown for Vec<EffectsLine> {
     fn table(&self) -> Table {
         let columns = "setting;from;to;with;ns more a frame;low;high;pairs;finding";
         Table::new(columns, self.iter().flat_map(rows))
+    }
+
+    fn sections(&self) -> Vec<Markup> {
+        self.iter().filter_map(plots::effects).collect()
     }
 
     fn gauges(&self, gauges: &mut Gauges, labels: &Labels<'_>, _: &Run) {

@@ -5,6 +5,8 @@ use super::standing::{LOW, interfaces, machine, now, shown, whom};
 use crate::terminal::wrap::wrap;
 use mpps_lab::tune::{Seen, Standing, State, Survey};
 use mpps_method::tune::{Kind, Profile, Scope};
+use mpps_record::{EffectsLine, Run, SettingEffect};
+use mpps_report::number;
 use std::fmt::Write;
 
 /// Columns of the page.
@@ -13,8 +15,9 @@ const WIDTH: usize = 80;
 const PLACES_MAX: usize = 4;
 
 /// Firmware, kernel configuration, boot line, then settings of the running kernel in their order.
+/// Effects are those of a run of `mpps tune measure`.
 #[must_use]
-pub fn cookbook(survey: &Survey) -> String {
+pub fn cookbook(survey: &Survey, measured: Option<&Run>) -> String {
     let (profile, all) = (survey.profile, &survey.standings);
     let mut text = format!("# Settings for {}\n\n", whom(profile));
     let _ = write!(
@@ -24,8 +27,17 @@ pub fn cookbook(survey: &Survey) -> String {
         interfaces(survey)
     );
     text += "- Marks: [x] as advised; [!] differs; [?] decide or look yourself.\n\
-             - Measured effect of each setting: not measured yet.\n\n\
-             Written by `mpps tune cookbook`, which changed nothing.\n";
+             - Measured effects: ";
+    text += &measured.map_or_else(
+        || "none (`mpps tune measure` measures them; then give --measured RECORD)".to_owned(),
+        |run| {
+            let begun = run.begin.as_ref();
+            let when = begun.map(|begin| format!(", begun {}", begin.begun_utc));
+            format!("those of run {}{}", run.name, when.unwrap_or_default())
+        },
+    );
+    text += ".\n\nWritten by `mpps tune cookbook`, which changed nothing.\n";
+    let lines = measured.map_or(&[][..], |run| &run.effects);
     let advised = |one: &&Standing| one.row.advice(profile).words.is_some();
     let rows: Vec<&Standing> = all.iter().filter(advised).collect();
     let of_kind = |kind: Kind| {
@@ -40,9 +52,9 @@ pub fn cookbook(survey: &Survey) -> String {
 
     let config = of_kind(Kind::Config);
     let _ = write!(text, "\n## Kernel configuration\n\n{}\n\n", source(&config));
-    items(&mut text, &config, profile);
+    items(&mut text, &config, profile, lines);
     text += "\n## Boot line\n\n";
-    items(&mut text, &of_kind(Kind::Boot), profile);
+    items(&mut text, &of_kind(Kind::Boot), profile, lines);
 
     text += "\n## Settings of the running kernel\n\nApply them in this order, and undo them from the last to the first.\n\n";
     let is_here = |one: &&&Standing| !matches!(one.state, State::NotHere(_));
@@ -52,7 +64,7 @@ pub fn cookbook(survey: &Survey) -> String {
         .filter(is_here)
         .copied()
         .collect();
-    items(&mut text, &running, profile);
+    items(&mut text, &running, profile, lines);
 
     text += "\n## Could not be read here\n\n";
     for one in &rows {
@@ -74,7 +86,7 @@ fn source(config: &[&Standing]) -> String {
     )
 }
 
-fn items(text: &mut String, some: &[&Standing], profile: Profile) {
+fn items(text: &mut String, some: &[&Standing], profile: Profile, measured: &[EffectsLine]) {
     for one in some {
         let row = one.row;
         let mark = match one.state {
@@ -93,6 +105,14 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile) {
         for change in changes(one) {
             let _ = writeln!(text, "  - Change: {change}");
         }
+        for (line, effect) in effects_of(measured, row.id) {
+            let told = sentence(&format!("{}: {}", effect.title(), line.finding(effect)));
+            let _ = writeln!(
+                text,
+                "  - Measured at {}: {told}",
+                number::frame(&line.frame)
+            );
+        }
         for (label, key) in [("Risk", "risk"), ("Interrupts", "disrupts")] {
             let said = row.line(key).unwrap_or_default();
             if !matches!(said, "" | LOW) {
@@ -107,6 +127,17 @@ fn items(text: &mut String, some: &[&Standing], profile: Profile) {
         }
         let _ = writeln!(text, "  - Source: {}.", row.source);
     }
+}
+
+/// What was measured of a setting.
+fn effects_of<'a>(
+    measured: &'a [EffectsLine],
+    id: &str,
+) -> impl Iterator<Item = (&'a EffectsLine, &'a SettingEffect)> {
+    let all = measured
+        .iter()
+        .flat_map(|line| line.effects.iter().map(move |effect| (line, effect)));
+    all.filter(move |(_, effect)| effect.setting == id && effect.difference.is_some())
 }
 
 /// Names of its places here; as templates where there are many or none.

@@ -94,8 +94,25 @@ fn a_page_says_what_to_change() {
     let place = one.seen.first_mut().expect("a place");
     (place.now, place.advised) = (Reading::Known("0".to_owned()), Some("1".to_owned()));
     (place.is_met, place.fixed) = (Some(false), None);
-    let page = cookbook(&here);
+    let measured = mpps_record::Run {
+        name: "run".to_owned(),
+        effects: vec![mpps_record::EffectsLine {
+            frame: "64".to_owned(),
+            effects: vec![mpps_record::SettingEffect {
+                setting: "ip_forward".to_owned(),
+                from: "0".to_owned(),
+                to: "1".to_owned(),
+                difference: Some(mpps_record::Difference::default()),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }],
+        ..Default::default()
+    };
+    let page = cookbook(&here, Some(&measured));
     for wanted in [
+        "- Measured effects: those of run run.",
+        "  - Measured at 64 B: ip_forward 1, not 0: cannot tell",
         "- [!] **ip_forward**: ",
         "  - Change: net.ipv4.ip_forward: 0 -> 1\n",
     ] {
@@ -110,7 +127,8 @@ fn a_page_says_what_to_change() {
     one.seen
         .iter_mut()
         .for_each(|place| place.fixed = Some("read-only here"));
-    let page = cookbook(&here);
+    let page = cookbook(&here, None);
+    assert!(page.contains("- Measured effects: none ("), "{page}");
     let wanted = "  - Change: net.ipv4.ip_forward (5 of them): 0 -> 1 (read-only here)\n";
     assert_eq!(page.matches(wanted).count(), 1, "{page}");
 }

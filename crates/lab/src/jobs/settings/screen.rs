@@ -1,0 +1,372 @@
+//! Many settings at once: each turn has about half of them at their other level, as the design says.
+
+use super::tried::{Tried, in_turns, leave};
+use super::{EACH, Effect, FIRST_TRIALS, Found, Job, Recorded, named, together_time};
+use crate::clock::Deadline;
+use crate::jobs::JobError;
+use crate::tune::toggle::{Level, PLACEBO, Toggle};
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::Span;
+use mpps_method::compare::{Comparison, LeftOut, Measure, is_overloaded, rate};
+use mpps_method::saturation::Distance;
+use mpps_method::screen::{Design, Screened, blocks_min};
+
+/// A setting worth more than this factor would drown the others: it takes turns alone.
+const DROWNS: f64 = 2.0;
+/// Turns between two of the bed as it stands.
+const CONTROL_EVERY: usize = 6;
+/// How often the turns of a block that do not count are taken again.
+const AGAIN: usize = 3;
+/// The next load of a run that forwarded all of the last one, as a multiple of it.
+const MORE: f64 = 1.3;
+/// A prediction is never below this share of what the bed costs as it stands.
+const COST_MIN: f64 = 0.3;
+/// What a turn takes, its switches included.
+const SWITCHED: Span = Span::from_millis(550);
+
+/// What came of a screen.
+#[derive(Clone, Debug)]
+pub struct Screen {
+    /// Which setting was at which level in which run.
+    pub design: Design,
+    /// Ids of its factors, in the order of its columns.
+    pub ids: Vec<&'static str>,
+    /// Blocks in which each run counts.
+    pub blocks: usize,
+    /// Blocks that do not count, because a run does not.
+    pub incomplete: usize,
+    /// Turns that do not count; most were taken again.
+    pub left_out: LeftOut,
+    /// Cost of a frame with the bed as it stands, ns, in the order of time.
+    pub controls: Vec<f64>,
+    /// What whole blocks say.
+    pub screened: Screened,
+}
+
+/// Least time of a screen with its first trials and its turns alone, and the least of that before the blocks; `None`:
+/// settings are too many.
+#[must_use]
+pub fn least_times(screened: usize, alone: usize) -> Option<[Span; 2]> {
+    let design = Design::new(screened)?;
+    let tests = alone + design.columns();
+    let turns = design.runs() + design.runs().div_ceil(CONTROL_EVERY);
+    let blocks = (blocks_min(tests) * turns) as u64 * SWITCHED.as_nanos();
+    let first = (screened + alone) as u64 * FIRST_TRIALS;
+    let pairs = (alone * Comparison::pairs_min(tests)) as u64;
+    let before = 2 * (first + pairs) * EACH.as_nanos();
+    let whole = before + blocks + together_time().as_nanos();
+    Some([whole, before].map(Span::from_nanos))
+}
+
+/// Settings that cannot stand in the screen take turns, then the others are screened.
+pub(super) fn all(
+    tried: &mut [Tried<'_>],
+    end: Deadline,
+    job: &mut Job<'_, '_>,
+    found: &mut Found,
+) -> Result<(), JobError> {
+    set_apart(tried)?;
+    let (alone, mut screened): (Vec<_>, Vec<_>) =
+        (tried.iter_mut()).partition(|one| one.alone.is_some() || one.refused.is_some());
+    let Some(design) = Design::new(screened.len()) else {
+        let why = format!("{} settings are too many for a screen", screened.len());
+        return Err(JobError::Setting { id: PLACEBO, why });
+    };
+    let many = alone.len() + design.columns();
+    found.tests = many;
+    let [whole, before] = least_times(screened.len(), alone.len()).unwrap_or_default();
+    let share = before.as_secs_f64() / whole.as_secs_f64().max(1.0);
+    let before = Span::from_secs_f64(job.budget.as_secs_f64() * share);
+    in_turns(alone, many, job.deadline(before), job)?;
+    let mut run = Run::new(&design, &screened);
+    let ended = run.all(&mut screened, end, job);
+    let (blocks, seen) = (run.whole, run.seen);
+    let result = design.screened(&blocks, job.rule, many);
+    for (one, compared) in screened.iter_mut().zip(&result.effects) {
+        one.screened = Some(*compared);
+    }
+    let placebos = result.effects.iter().skip(design.factors());
+    found.placebos.extend(placebos.map(|compared| Effect {
+        is_placebo: true,
+        is_screened: true,
+        compared: Some(*compared),
+        ..named("placebo column", "A column of the design without a setting")
+    }));
+    found.screen = Some(Screen {
+        ids: screened
+            .iter()
+            .filter_map(|one| Some(one.toggles.first()?.id))
+            .collect(),
+        blocks: blocks.len(),
+        screened: result,
+        design,
+        ..seen
+    });
+    ended
+}
+
+/// Says of each setting that cannot stand in the screen why it takes turns alone.
+fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
+    for one in tried.iter_mut() {
+        let [low, high] = [one.most[0].min(one.most[1]), one.most[0].max(one.most[1])];
+        let with = one.toggles.iter().find_map(|toggle| toggle.with);
+        one.alone = match with {
+            Some(with) => Some(format!("it needs {with} at both levels")),
+            None if high > DROWNS * low => Some("it is worth more than twice".to_owned()),
+            None => None,
+        };
+    }
+    // Those that the kernel takes one by one it may refuse together.
+    for one in tried.iter_mut().filter(|one| one.alone.is_none()) {
+        let refused = one
+            .toggles
+            .iter_mut()
+            .find_map(|toggle| toggle.set(other(toggle)).err());
+        if let Some(why) = refused {
+            leave(one.toggles.iter_mut())?;
+            one.alone = Some(format!("refused together with others: {why}"));
+        }
+    }
+    let all = tried.iter_mut().filter(|one| one.alone.is_none());
+    leave(all.flat_map(|one| &mut one.toggles))
+}
+
+/// The level that the bed does not have.
+fn other(toggle: &Toggle<'_>) -> Level {
+    match toggle.bed_level() {
+        Level::From => Level::To,
+        Level::To => Level::From,
+    }
+}
+
+/// A turn's cost of a frame, ns, and how far apart the CPUs were.
+type Counted = (f64, Distance);
+
+/// A screen under way.
+struct Run<'a> {
+    design: &'a Design,
+    /// The most that each run was seen to forward, or is expected to, frames/s.
+    most: Vec<f64>,
+    /// The same of the bed as it stands.
+    stands: f64,
+    /// Whether turns count only where the router was offered more than it forwards.
+    overloads: bool,
+    whole: Vec<Vec<f64>>,
+    seen: Screen,
+}
+
+impl<'a> Run<'a> {
+    fn new(design: &'a Design, tried: &[&mut Tried<'_>]) -> Self {
+        // What a frame takes at each level, and how much more at the other level than the bed's.
+        let ns = |most: f64| 1e9 / most.max(1.0);
+        let at_bed = |one: &Tried<'_>| {
+            let toggle = one.toggles.first();
+            usize::from(toggle.is_some_and(|toggle| toggle.bed_level() == Level::To))
+        };
+        let stands = tried
+            .iter()
+            .map(|one| one.most[at_bed(one)])
+            .fold(0.0, f64::max);
+        let predicted = |run: usize| {
+            let more = tried.iter().enumerate().map(|(column, one)| {
+                let is_other = design.is_second(run, column) != (at_bed(one) == 1);
+                let more = ns(one.most[1 - at_bed(one)]) - ns(one.most[at_bed(one)]);
+                if is_other { more } else { 0.0 }
+            });
+            let cost = ns(stands) + more.sum::<f64>();
+            1e9 / cost.max(COST_MIN * ns(stands))
+        };
+        Self {
+            most: (0..design.runs()).map(predicted).collect(),
+            stands,
+            overloads: tried.iter().all(|one| one.measure == Measure::Rate),
+            whole: Vec::new(),
+            seen: Screen {
+                design: design.clone(),
+                ids: Vec::new(),
+                blocks: 0,
+                incomplete: 0,
+                left_out: LeftOut::default(),
+                controls: Vec::new(),
+                screened: Screened::default(),
+            },
+            design,
+        }
+    }
+
+    /// Blocks until the time is spent.
+    fn all(
+        &mut self,
+        tried: &mut [&mut Tried<'_>],
+        end: Deadline,
+        job: &mut Job<'_, '_>,
+    ) -> Result<(), JobError> {
+        let mut took = Span::ZERO;
+        for number in 0.. {
+            let runs = 0..self.design.runs();
+            let is_recorded = runs
+                .into_iter()
+                .any(|run| job.earlier.has(&self.name(number, run)));
+            if !end.leaves(took) && !is_recorded {
+                break;
+            }
+            let begun_ns = monotonic_ns();
+            let block = self.block(number, tried, job);
+            // The bed is left as it was, whatever happened.
+            leave(tried.iter_mut().flat_map(|one| &mut one.toggles))?;
+            match block? {
+                Some(costs) => self.whole.push(costs),
+                None => self.seen.incomplete += 1,
+            }
+            took = Span::from_nanos(monotonic_ns() - begun_ns);
+        }
+        Ok(())
+    }
+
+    /// A run as its turns are called: its block from 1, its row from 1, and whether levels are exchanged.
+    fn name(&self, block: usize, run: usize) -> String {
+        let half = self.design.runs() / 2;
+        let exchanged = if run < half { "" } else { ", exchanged" };
+        format!("screen {}, run {}{exchanged}", block + 1, run % half + 1)
+    }
+
+    /// Costs of all runs of a block; `None` where one does not count, even when it was taken again.
+    fn block(
+        &mut self,
+        number: usize,
+        tried: &mut [&mut Tried<'_>],
+        job: &mut Job<'_, '_>,
+    ) -> Result<Option<Vec<f64>>, JobError> {
+        let order = self.design.order(number, job.seed);
+        let mut known: Vec<Vec<Counted>> = vec![Vec::new(); order.len()];
+        let mut wanted = order.clone();
+        for pass in 0..=AGAIN {
+            for (place, run) in wanted.iter().copied().enumerate() {
+                if pass == 0 && place % CONTROL_EVERY == 0 {
+                    self.control(number, tried, job)?;
+                }
+                let level = |column, _: &Toggle<'_>| match self.design.is_second(run, column) {
+                    true => Level::To,
+                    false => Level::From,
+                };
+                let turn = turn(tried, level, &self.name(number, run), self.most[run], job)?;
+                known[run].extend(self.counts(&turn, Some(run)));
+            }
+            let costs = of_most_runs(&known);
+            // Those of another distance than most have to be taken again too.
+            wanted = order
+                .iter()
+                .copied()
+                .filter(|run| costs[*run].is_none())
+                .collect();
+            if wanted.is_empty() {
+                let counted: usize = known.iter().map(Vec::len).sum();
+                self.seen.left_out.distance += (counted - order.len()) as u32;
+                return Ok(costs.into_iter().collect());
+            }
+        }
+        Ok(None)
+    }
+
+    /// A turn of the bed as it stands.
+    fn control(
+        &mut self,
+        number: usize,
+        tried: &mut [&mut Tried<'_>],
+        job: &mut Job<'_, '_>,
+    ) -> Result<(), JobError> {
+        let name = format!("screen {}, as it stands", number + 1);
+        let turn = turn(
+            tried,
+            |_, toggle| toggle.bed_level(),
+            &name,
+            self.stands,
+            job,
+        )?;
+        self.stands = self.stands.max(turn.forwarded());
+        let counts = self.counts(&turn, None);
+        self.seen.controls.extend(counts.map(|(ns, _)| ns));
+        Ok(())
+    }
+
+    /// The cost of a frame in a turn that counts, and how far apart the CPUs were.
+    fn counts(&mut self, turn: &Recorded, run: Option<usize>) -> Option<Counted> {
+        let (block, left_out) = (&turn.overload, &mut self.seen.left_out);
+        let Some((fps, ns)) = rate(block).zip(block.ns_per_frame) else {
+            left_out.disturbed += 1;
+            return None;
+        };
+        let is_short = self.overloads && !is_overloaded(block, fps);
+        if let Some(most) = run.and_then(|run| self.most.get_mut(run)) {
+            *most = most.max(if is_short { MORE * fps } else { fps });
+        }
+        left_out.not_overloaded += u32::from(is_short);
+        let moved = !is_short && block.distance == Distance::Changed;
+        left_out.distance += u32::from(moved);
+        (!is_short && !moved).then_some((ns, block.distance))
+    }
+}
+
+/// Of each run the cost at the distance between the CPUs at which most runs have one.
+fn of_most_runs(known: &[Vec<Counted>]) -> Vec<Option<f64>> {
+    let at = |distance: Distance| -> Vec<Option<f64>> {
+        let is_same = |other: &Distance| distance.with(*other) != Distance::Changed;
+        let cost = |turns: &Vec<Counted>| {
+            let same = turns.iter().find(|(_, other)| is_same(other));
+            same.map(|(ns, _)| *ns)
+        };
+        known.iter().map(cost).collect()
+    };
+    let each = known.iter().flatten().map(|(_, distance)| at(*distance));
+    let most = each.max_by_key(|costs| costs.iter().flatten().count());
+    most.unwrap_or_else(|| vec![None; known.len()])
+}
+
+/// A trial with each setting at its level, unless an earlier run had it.
+fn turn(
+    tried: &mut [&mut Tried<'_>],
+    level: impl Fn(usize, &Toggle<'_>) -> Level,
+    name: &str,
+    most: f64,
+    job: &mut Job<'_, '_>,
+) -> Result<Recorded, JobError> {
+    for (column, one) in tried
+        .iter_mut()
+        .enumerate()
+        .filter(|_| !job.earlier.has(name))
+    {
+        for toggle in &mut one.toggles {
+            let level = level(column, toggle);
+            toggle
+                .set(level)
+                .map_err(|why| JobError::Setting { id: toggle.id, why })?;
+        }
+    }
+    job.overload(name, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_a_block_are_of_one_distance() {
+        let (near, far) = (Distance::Steady(60.0), Distance::Steady(310.0));
+        let known = [
+            vec![(500.0, near), (700.0, far)],
+            vec![(710.0, far)],
+            vec![(520.0, near), (720.0, far), (999.0, far)],
+        ];
+        let costs = [Some(700.0), Some(710.0), Some(720.0)];
+        assert_eq!(of_most_runs(&known), costs);
+        let known = [
+            vec![(500.0, near)],
+            vec![(1.0, far)],
+            vec![(2.0, far)],
+            vec![],
+        ];
+        let found = of_most_runs(&known);
+        assert_eq!(found.iter().flatten().count(), 2, "{found:?}");
+        assert_eq!(of_most_runs(&[vec![]]), [None]);
+    }
+}

@@ -1,0 +1,125 @@
+//! The settings that were found to be worth something, all at their better level, in turns with all at the other: what
+//! they forward at most, and whether their effects add up.
+
+use super::tried::{Tried, in_turns};
+use super::{Found, Job};
+use crate::jobs::JobError;
+use crate::tune::toggle::PLACEBO;
+use mpps_method::compare::{Compared, Finding, rate};
+use mpps_method::saturation::Interval;
+use mpps_method::statistics::median;
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Together {
+    /// Each with its better level.
+    pub better: Vec<String>,
+    /// Forwarded at overload with the other levels and the better ones, frames/s.
+    pub fps: [Interval; 2],
+    /// The better levels against the others.
+    pub compared: Compared,
+    /// What the sum of all effects predicts of the better levels, frames/s.
+    pub predicted_fps: Option<f64>,
+    /// Numbers of the trials of the others and of the better.
+    pub trials: [Vec<u32>; 2],
+}
+
+/// What their turns are called.
+const NAMES: [&str; 2] = ["together, the other levels", "together, the better levels"];
+
+/// Whether a setting was found to be worth something, and can stand with others.
+fn is_worth(one: &Tried<'_>) -> bool {
+    let different = |compared: Compared| compared.finding == Finding::Different;
+    let is_alone = |id: &str, with: Option<&str>| id != PLACEBO && with.is_none();
+    one.refused.is_none()
+        && one.compared().is_some_and(different)
+        && one
+            .toggles
+            .iter()
+            .all(|toggle| is_alone(toggle.id, toggle.with))
+}
+
+/// CPU time of a frame that the second level takes more, ns.
+fn effect_ns(one: &Tried<'_>) -> f64 {
+    let ns = one.compared().and_then(|compared| compared.cost_ns);
+    ns.map_or(0.0, |ns| ns.middle)
+}
+
+/// Confirms by turns of their own what was found, where there is time.
+pub(super) fn confirm(
+    tried: &mut [Tried<'_>],
+    job: &mut Job<'_, '_>,
+    found: &mut Found,
+) -> Result<(), JobError> {
+    let acts = |compared: Option<Compared>| {
+        compared.is_some_and(|compared| compared.finding == Finding::Different)
+    };
+    let is_placebo = |one: &&Tried<'_>| one.toggles.iter().any(|toggle| toggle.id == PLACEBO);
+    let mut placebos = tried.iter().filter(is_placebo).map(Tried::compared);
+    let mut columns = found.placebos.iter();
+    let distrusted = placebos.any(acts) || columns.any(|column| acts(column.compared));
+    let worth = tried.iter_mut().filter(|one| !distrusted && is_worth(one));
+    let mut worth: Vec<&mut Tried<'_>> = worth.collect();
+    let (end, names) = (job.deadline(job.budget), NAMES.map(str::to_owned));
+    let is_new = worth.len() > 1 || worth.iter().any(|one| one.screened.is_some());
+    let has_time = end.leaves(super::together_time()) || job.earlier.has(&names[1]);
+    if !is_new || !has_time {
+        return Ok(());
+    }
+    let saved: f64 = worth.iter().map(|one| effect_ns(one).abs()).sum();
+    let mut toggles = Vec::new();
+    for one in &mut worth {
+        let is_worse = effect_ns(one) > 0.0;
+        for mut toggle in std::mem::take(&mut one.toggles) {
+            if is_worse {
+                toggle.exchange();
+            }
+            toggles.push(toggle);
+        }
+    }
+    let better = toggles
+        .iter()
+        .map(|toggle| format!("{} {}", toggle.id, toggle.to))
+        .collect();
+    let mut group = Tried::together(toggles, names);
+    let ended = group
+        .find_rates(job)
+        .and_then(|()| in_turns(vec![&mut group], 1, end, job));
+    found.together = told(&group, saved, better);
+    found.not_together = group.refused.take();
+    for (one, mut toggle) in worth.into_iter().zip(group.toggles) {
+        if effect_ns(one) > 0.0 {
+            toggle.exchange();
+        }
+        one.toggles.push(toggle);
+    }
+    ended
+}
+
+fn told(group: &Tried<'_>, saved_ns: f64, better: Vec<String>) -> Option<Together> {
+    let rates = group.turns.each_ref().map(|turns| {
+        let rates = turns.iter().filter_map(|turn| rate(&turn.overload));
+        Interval::from_samples(&rates.collect::<Vec<f64>>())
+    });
+    let [Some(others), Some(best)] = rates else {
+        return None;
+    };
+    let ns = group.turns[0]
+        .iter()
+        .filter_map(|turn| turn.overload.ns_per_frame);
+    let ns = median(&ns.collect::<Vec<f64>>());
+    let predicted = ns.filter(|ns| *ns > saved_ns);
+    let numbers = |turns: &Vec<_>| {
+        turns
+            .iter()
+            .map(|turn: &super::Recorded| turn.number)
+            .collect()
+    };
+    Some(Together {
+        better,
+        fps: [others, best],
+        compared: group.compared()?,
+        predicted_fps: predicted.map(|ns| others.middle * ns / (ns - saved_ns)),
+        trials: group.turns.each_ref().map(numbers),
+    })
+}

@@ -1,0 +1,231 @@
+//! Settings that take turns between two levels, each by itself or several together.
+
+use super::{Effect, FIRST_TRIALS, Job, Recorded, named};
+use crate::clock::Deadline;
+use crate::jobs::JobError;
+use crate::jobs::compare::{self, is_alike, is_backwards};
+use crate::tune::toggle::{Level, PLACEBO, Toggle, Unmeasured};
+use mpps_linux::clock::monotonic_ns;
+use mpps_method::Span;
+use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
+use mpps_method::random::Random;
+
+const LEVELS: [Level; 2] = [Level::From, Level::To];
+
+/// Switches under way: one, or several that are switched together.
+pub(super) struct Tried<'bed> {
+    pub toggles: Vec<Toggle<'bed>>,
+    /// Its levels as its turns are called.
+    names: [String; 2],
+    /// The most that each level was seen to forward, frames/s.
+    pub most: [f64; 2],
+    pub measure: Measure,
+    comparison: Option<Comparison>,
+    half_rounds: u64,
+    /// Its trials at each level.
+    pub turns: [Vec<Recorded>; 2],
+    pub refused: Option<String>,
+    /// What a screen said of it.
+    pub screened: Option<Compared>,
+    /// Why it takes turns alone beside a screen.
+    pub alone: Option<String>,
+}
+
+impl<'bed> Tried<'bed> {
+    /// One setting.
+    pub fn new(toggle: Toggle<'bed>) -> Self {
+        let Toggle { id, from, to, .. } = &toggle;
+        let names = [format!("{id} {from}"), format!("{id} {to}")];
+        Self::together(vec![toggle], names)
+    }
+
+    /// Several, whose turns at each level are called so.
+    pub const fn together(toggles: Vec<Toggle<'bed>>, names: [String; 2]) -> Self {
+        Self {
+            toggles,
+            names,
+            most: [0.0; 2],
+            measure: Measure::Rate,
+            comparison: None,
+            half_rounds: 0,
+            turns: [Vec::new(), Vec::new()],
+            refused: None,
+            screened: None,
+            alone: None,
+        }
+    }
+
+    /// What was found of it so far.
+    pub fn compared(&self) -> Option<Compared> {
+        let paired = || self.comparison.clone().map(Comparison::end);
+        self.screened.or_else(paired)
+    }
+
+    /// Does something at each level in this order. A level that is refused ends the setting, not the run.
+    fn at_levels(
+        &mut self,
+        order: [usize; 2],
+        mut work: impl FnMut(&mut Self, usize) -> Result<(), JobError>,
+    ) -> Result<(), JobError> {
+        let mut refused = self.toggles.iter_mut().try_for_each(Toggle::begin).err();
+        let mut worked = Ok(());
+        for at in order {
+            if refused.is_none() && worked.is_ok() {
+                let mut toggles = self.toggles.iter_mut();
+                refused = toggles.try_for_each(|one| one.set(LEVELS[at])).err();
+            }
+            if refused.is_none() && worked.is_ok() {
+                worked = work(self, at);
+            }
+        }
+        self.refused = refused;
+        let left = leave(self.toggles.iter_mut());
+        worked.and(left)
+    }
+
+    /// What each level forwards at most.
+    pub fn find_rates(&mut self, job: &mut Job<'_, '_>) -> Result<(), JobError> {
+        let first = self
+            .names
+            .each_ref()
+            .map(|name| format!("{name}, first trials"));
+        if let Some(known) = job.earlier.take_all(&first, FIRST_TRIALS as usize) {
+            for (most, trials) in self.most.iter_mut().zip(&known) {
+                *most = trials.iter().map(Recorded::forwarded).fold(0.0, f64::max);
+                if trials.first().is_some_and(|first| first.lost_nothing) {
+                    self.measure = Measure::Cost;
+                }
+            }
+            return Ok(());
+        }
+        self.at_levels([0, 1], |tried, at| {
+            for one in &mut job.standing {
+                one.forget();
+                one.name.clone_from(&first[at]);
+            }
+            // Where the tester ends first at one level, the rates say nothing of the other either.
+            if compare::find_rates(&mut job.standing, &mut job.trials)? == Measure::Cost {
+                tried.measure = Measure::Cost;
+            }
+            tried.most[at] = job.standing.first().map_or(0.0, |one| one.most);
+            Ok(())
+        })
+    }
+
+    /// A trial at each level.
+    pub fn pair(&mut self, job: &mut Job<'_, '_>) -> Result<(), JobError> {
+        if is_alike(self.most[0], self.most[1]) {
+            self.most = [self.most[0].max(self.most[1]); 2];
+        }
+        let order = match is_backwards(self.half_rounds) {
+            true => [1, 0],
+            false => [0, 1],
+        };
+        self.half_rounds += 1;
+        let mut pair = [None, None];
+        if let Some(known) = job.earlier.take_both(&self.names) {
+            pair = known.map(Some);
+        } else {
+            self.at_levels(order, |tried, at| {
+                pair[at] = Some(job.overload(&tried.names[at], tried.most[at])?);
+                Ok(())
+            })?;
+        }
+        let [Some(from), Some(to)] = pair else {
+            return Ok(());
+        };
+        for (most, one) in self.most.iter_mut().zip([&from, &to]) {
+            *most = most.max(rate(&one.overload).unwrap_or(0.0));
+        }
+        if let Some(comparison) = &mut self.comparison {
+            comparison.add(&turn(&from), &turn(&to));
+        }
+        let [from_turns, to_turns] = &mut self.turns;
+        from_turns.push(from);
+        to_turns.push(to);
+        Ok(())
+    }
+
+    /// What came of one setting.
+    pub fn end(mut self) -> Effect {
+        let compared = self.compared().filter(|_| self.refused.is_none());
+        let Some(toggle) = self.toggles.pop() else {
+            return named("", "");
+        };
+        let numbers = |turns: Vec<Recorded>| turns.iter().map(|turn| turn.number).collect();
+        let is_screened = self.screened.is_some();
+        Effect {
+            levels: [toggle.from, toggle.to],
+            with: toggle.with,
+            needs: toggle.needs,
+            is_placebo: toggle.id == PLACEBO,
+            measure: if is_screened {
+                Measure::Rate
+            } else {
+                self.measure
+            },
+            compared,
+            trials: self.turns.map(numbers),
+            alone: self.alone,
+            is_screened,
+            unmeasured: self.refused.map(Unmeasured::NotSwitched),
+            ..named(toggle.id, toggle.name)
+        }
+    }
+}
+
+fn turn(recorded: &Recorded) -> Turn {
+    Turn {
+        overload: recorded.overload.clone(),
+        ..Turn::default()
+    }
+}
+
+/// Puts the bed back as it stood.
+pub(super) fn leave<'a, 'bed: 'a>(
+    toggles: impl DoubleEndedIterator<Item = &'a mut Toggle<'bed>>,
+) -> Result<(), JobError> {
+    let left = toggles.rev().map(|toggle| {
+        // Every other setting would be measured on another bed.
+        toggle
+            .leave()
+            .map_err(|why| JobError::Setting { id: toggle.id, why })
+    });
+    left.fold(Ok(()), Result::and)
+}
+
+/// Pairs of turns of each until its comparison, one of so many, has ended or the time is spent.
+pub(super) fn in_turns(
+    mut tried: Vec<&mut Tried<'_>>,
+    tests: usize,
+    deadline: Deadline,
+    job: &mut Job<'_, '_>,
+) -> Result<(), JobError> {
+    for one in &mut tried {
+        let rule = Rule {
+            measure: one.measure,
+            ..job.rule
+        };
+        one.comparison = Some(Comparison::one_of(rule, tests));
+    }
+    let mut random = Random::from_seed(job.seed);
+    let mut took = Span::ZERO;
+    loop {
+        tried.retain_mut(|one| {
+            let ended = one.comparison.as_mut().is_none_or(Comparison::look);
+            one.refused.is_none() && !ended
+        });
+        let mut recorded = tried.iter().flat_map(|one| &one.names);
+        let is_recorded = recorded.any(|name| job.earlier.has(name));
+        if tried.is_empty() || !(deadline.leaves(took) || is_recorded) {
+            return Ok(());
+        }
+        let mut wanted: Vec<&mut Tried<'_>> = tried.iter_mut().map(|one| &mut **one).collect();
+        random.shuffle(&mut wanted);
+        let begun_ns = monotonic_ns();
+        for one in wanted {
+            one.pair(job)?;
+        }
+        took = Span::from_nanos(monotonic_ns() - begun_ns);
+    }
+}
