@@ -13,6 +13,7 @@ mod look;
 mod model;
 pub(crate) mod split;
 pub mod sweep;
+mod wire;
 
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};
@@ -22,16 +23,17 @@ use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX};
+use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, TRIAL, block, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use load::{Saturated, forwards, load_of};
 use look::{Beside, Look};
 use model::Tried;
 use mpps_method::saturation::{Distance, Interval, of_one_distance};
-use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, statistics};
+use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::{Profiled, interval};
+use wire::{Turn, Wires};
 
 pub use split::{Divided, Stacks};
 
@@ -52,7 +54,7 @@ type First = fn(&mut Tester<'_>) -> Result<Rate, JobError>;
 enum Depth {
     /// The cost at saturation.
     Saturation,
-    /// Lower loads as well, with the maximum that they predict.
+    /// Lower loads as well, with the maximum that they predict, and the bed's part by a wire in the router's place.
     LowerLoads,
     /// All that the tester can offer as well.
     Overload,
@@ -138,6 +140,7 @@ fn measure_size(
         time: offer.time,
         look,
         sends,
+        ran: 0,
         void: 0,
         elsewhere: Vec::new(),
         tried: Vec::new(),
@@ -165,7 +168,8 @@ struct Explainer<'bed> {
     look: Look,
     /// What the sender can send at most.
     sends: Rate,
-    /// Void trials so far.
+    /// Trials so far, and those of them that were void.
+    ran: u32,
     void: u32,
     /// What a frame cost in the saturated trials at another distance of the CPUs, ns.
     elsewhere: Vec<f64>,
@@ -186,7 +190,8 @@ impl Explainer<'_> {
         let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
         size.limited_by = Some(limited_by);
-        size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
+        let wire = size.line.wire.as_deref();
+        size.line.limit_text = Some(limit::in_words(&saturated.load, wire, limited_by));
         size.line.stacks = stacks.folded();
         if let Some(evidence) = &mut size.line.evidence {
             let by_cycles = size.line.clock.as_deref() == Some("cycles");
@@ -218,7 +223,7 @@ impl Explainer<'_> {
             tested,
             limited_by,
             throttled: self.look.throttled,
-            void: (self.void, self.tried.len() as u32 + self.void),
+            void: (self.void, self.ran),
             elsewhere: &self.elsewhere,
             trials: &self.tried,
         });
@@ -234,37 +239,42 @@ impl Explainer<'_> {
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
         let (mut sampled, mut ratios) = (Vec::new(), Vec::new());
-        // The first ones tell the rate; a burst is too short to tell it well. Then the load only rises.
-        let mut most = 0.0_f64;
-        for _ in 0..FIRST_TRIALS {
-            let first = self.trial(self.sends, Phase::Overload, Beside::Nothing, trials)?;
-            most = forwards(&first).unwrap_or(0.0);
-            if most > 0.0 {
-                break;
-            }
-        }
+        let mut wires = Wires::default();
+        let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
-            let mut both = [None, None];
+            let mut tried = Turn::default();
             // The same load for both.
             let rate = match most {
                 0.0 => self.sends,
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
-            for looks in [turn % 2 == 0, turn % 2 == 1] {
-                let beside = if looks { Beside::Look } else { Beside::Nothing };
-                let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
-                let distance = Distance::from_trial(&profiled.judged.trial);
-                both[usize::from(looks)] = forwards(&profiled).zip(Some(distance));
-                most = most.max(forwards(&profiled).unwrap_or(0.0));
-                if looks {
-                    sampled.push(profiled);
+            let mut order = [(1, true), (1, false), (0, false), (0, true)];
+            if turn % 2 == 1 {
+                order.reverse();
+            }
+            for (looks, is_wire) in order {
+                let beside = [Beside::Nothing, Beside::Look][looks];
+                if !is_wire {
+                    let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
+                    most = most.max(forwards(&profiled).unwrap_or(0.0));
+                    tried.router[looks] = Some(profiled);
+                } else if self.depth == Depth::LowerLoads {
+                    tried.wire[looks] = Some(wires.trial(self, beside, trials)?);
                 }
             }
+            wires.add(&mut tried);
+            let known = |one: &Profiled| {
+                let distance = Distance::from_trial(&one.judged.trial);
+                forwards(one).zip(Some(distance))
+            };
+            let both = tried.router.each_ref().map(|one| known(one.as_ref()?));
             if let [Some((without, here)), Some((with, there))] = both
                 && here.with(there) != Distance::Changed
             {
                 ratios.push(with / without);
             }
+            let [_, looked] = tried.router;
+            sampled.extend(looked);
             if self.depth == Depth::Saturation {
                 continue;
             }
@@ -301,8 +311,32 @@ impl Explainer<'_> {
             evidence.drops = last.evidence.drops;
         }
         self.keep_alike(&mut sampled);
+        if self.depth == Depth::LowerLoads {
+            match wires.tell(&sampled, self.sends) {
+                Ok(wire) => size.line.wire = Some(Box::new(wire)),
+                Err(why) => size.line.no_wire = Some(why),
+            }
+        }
         *stacks = Stacks::mean(&mut sampled);
         Saturated::new(&sampled, self.sends)
+    }
+
+    /// What the router forwards, frames/s: a burst is too short to tell it well, and the machine may disturb the sender in
+    /// it. So a load that the router forwards is doubled.
+    fn find_rate(&mut self, trials: &mut Trials<'_>) -> Result<f64, JobError> {
+        let (mut most, mut load) = (0.0_f64, self.sends);
+        for _ in 0..FIRST_TRIALS {
+            let first = self.trial(load, Phase::Overload, Beside::Nothing, trials)?;
+            let Some(rate) = forwards(&first) else {
+                continue;
+            };
+            most = most.max(rate);
+            if compare::is_overloaded(&block(first.judged.trial), rate) {
+                break;
+            }
+            load = Rate::from_fps(load.fps() * 2.0);
+        }
+        Ok(most)
     }
 
     /// Leaves out what the machine disturbed, unless there is nothing else, and what was measured at another distance of
@@ -334,9 +368,14 @@ impl Explainer<'_> {
         beside: Beside,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
+        let time = match (phase, beside) {
+            // Nobody splits what a wire takes in it.
+            (Phase::Wire, Beside::Nothing) => self.time.min(TRIAL),
+            _ => self.time,
+        };
         let offer = Offer {
             rate: rate.min(SENDER_MAX),
-            duration: self.time,
+            duration: time,
         };
         let mut looked = None;
         let (judged, void) = sizes::repeat_void(|| {
@@ -346,7 +385,11 @@ impl Explainer<'_> {
             Ok(judged)
         })?;
         self.void += void;
-        self.tried.push((judged.trial, judged.verdict));
+        self.ran += void + 1;
+        self.sends = self.sends.max(sent(&judged.trial));
+        if phase != Phase::Wire {
+            self.tried.push((judged.trial, judged.verdict));
+        }
         looked.ok_or(JobError::NoThreads)
     }
 }

@@ -187,7 +187,7 @@ impl Turns<'_> {
         let saturated = Saturated::new(tried, self.standing[at].sends)?;
         let limited_by = limit::limited_by(&saturated, tester);
         let line = ProfileLine {
-            limit_text: Some(limit::in_words(&saturated.load, limited_by)),
+            limit_text: Some(limit::in_words(&saturated.load, None, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
             loads: vec![saturated.load],
@@ -310,7 +310,7 @@ fn change([base, own]: &[Vec<Profiled>; 2], before: f64, frame_ns: f64) -> Optio
 }
 
 /// The change of each part: those of `costs` are in the order of `names`.
-fn parts<K>(
+pub(super) fn parts<K>(
     names: impl ExactSizeIterator<Item = String>,
     splits: &[(&Split, &Split)],
     costs: impl Fn(&Split) -> &Vec<Cost<K>>,
