@@ -24,7 +24,7 @@ pub struct ProfileLine {
     pub cpus: Vec<usize>,
     /// What keeps the router from forwarding more; null where nothing was measured.
     pub limited_by: Option<LimitedBy>,
-    /// The same as a sentence, with the hottest stage and function.
+    /// The same as a sentence; where no wire was measured with the hottest stage and function.
     pub limit_text: Option<String>,
     /// Each load; the saturated one first. Empty where nothing was measured.
     pub loads: Vec<ProfiledLoad>,

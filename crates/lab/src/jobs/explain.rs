@@ -190,8 +190,8 @@ impl Explainer<'_> {
         let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
         size.limited_by = Some(limited_by);
-        let wire = size.line.wire.as_deref();
-        size.line.limit_text = Some(limit::in_words(&saturated.load, wire, limited_by));
+        let is_split = size.line.wire.is_some();
+        size.line.limit_text = Some(limit::in_words(&saturated.load, is_split, limited_by));
         size.line.stacks = stacks.folded();
         if let Some(evidence) = &mut size.line.evidence {
             let by_cycles = size.line.clock.as_deref() == Some("cycles");

@@ -187,7 +187,7 @@ impl Turns<'_> {
         let saturated = Saturated::new(tried, self.standing[at].sends)?;
         let limited_by = limit::limited_by(&saturated, tester);
         let line = ProfileLine {
-            limit_text: Some(limit::in_words(&saturated.load, None, limited_by)),
+            limit_text: Some(limit::in_words(&saturated.load, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
             loads: vec![saturated.load],

@@ -7,7 +7,7 @@ use crate::tester::Tester;
 use mpps_method::LimitedBy;
 use mpps_method::saturation::Saturation;
 use mpps_method::stage::{Cause, Router, Stage, place, place_late};
-use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad, ProfiledWire};
+use mpps_record::{FoldedStack, FunctionCost, Interval, PartCost, ProfiledLoad};
 use std::collections::BTreeMap;
 
 pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
@@ -22,55 +22,32 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     overload_limit(&overload).unwrap_or(LimitedBy::Disturbed)
 }
 
-/// One sentence: what limits, then the router's hottest stage and function. Where a wire tells the router's part of each
-/// stage, the hottest is by that part.
-pub(super) fn in_words(
-    load: &ProfiledLoad,
-    wire: Option<&ProfiledWire>,
-    limited_by: LimitedBy,
-) -> String {
+/// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.
+pub(super) fn in_words(load: &ProfiledLoad, is_split: bool, limited_by: LimitedBy) -> String {
     let who = match limited_by {
         LimitedBy::Dut => "The router's CPU is the limit",
         LimitedBy::Tester => "The tester is the limit: the router forwarded all of it",
         LimitedBy::SharedCpu => "A CPU that router and tester share is the limit",
         _ => "The limit is not known, because the machine was disturbed",
     };
-    let is_routers = |name: &str| {
-        let stage = Stage::ALL.iter().find(|stage| stage.to_string() == name);
+    let is_routers = |cost: &&PartCost| {
+        let stage = Stage::ALL
+            .iter()
+            .find(|stage| stage.to_string() == cost.part);
         stage.is_some_and(|stage| stage.is_routers())
     };
-    let parts: Vec<(&PartCost, f64)> = match wire {
-        Some(wire) => {
-            let parts = load.stages.iter().zip(&wire.stages);
-            parts.map(|(cost, more)| (cost, more.ns.median)).collect()
-        }
-        None => {
-            let own = load.stages.iter().filter(|cost| is_routers(&cost.part));
-            own.map(|cost| (cost, cost.ns.median)).collect()
-        }
-    };
-    let hottest = parts
-        .iter()
-        .max_by(|(_, one), (_, other)| one.total_cmp(other));
-    let Some((hottest, ns)) = hottest else {
+    let stages = load.stages.iter().filter(is_routers);
+    let hottest = stages.max_by(|one, other| one.ns.median.total_cmp(&other.ns.median));
+    let Some(hottest) = hottest.filter(|_| !is_split) else {
         return who.to_owned();
     };
-    let stage = &hottest.part;
-    match (wire, hottest.top.first()) {
-        (Some(wire), _) => format!(
-            "{who}. Of the router's {:.0} ns the stage {stage} takes most: {ns:.0} ns",
-            wire.router_ns.median
-        ),
-        (None, top) => {
-            let function = top.map_or(String::new(), |top| {
-                format!(", {:.0} of it in {}", top.ns, top.function)
-            });
-            format!(
-                "{who}. Of the {:.0} ns outside virtual NIC and exit the stage {stage} takes most: {ns:.0} ns{function}",
-                load.router_ns
-            )
-        }
-    }
+    let function = hottest.top.first().map_or(String::new(), |top| {
+        format!(", {:.0} of it in {}", top.ns, top.function)
+    });
+    format!(
+        "{who}. Of the {:.0} ns outside virtual NIC and exit the stage {} takes most: {:.0} ns{function}",
+        load.router_ns, hottest.part, hottest.ns.median
+    )
 }
 
 /// The stage whose functions wait for locks the longest, with these functions. `None` where nobody waits. The time before
