@@ -5,12 +5,14 @@
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
 pub mod against;
+pub mod by_stage;
 mod evidence;
 mod hardware;
 mod limit;
 mod load;
 mod look;
 mod model;
+mod paired;
 pub(crate) mod split;
 pub mod sweep;
 mod wire;
@@ -23,7 +25,7 @@ use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, TRIAL, block, sent};
+use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use load::{Saturated, forwards, load_of};
@@ -33,7 +35,7 @@ use mpps_method::saturation::{Distance, Interval, of_one_distance};
 use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::{Profiled, interval};
-use wire::{Turn, Wires};
+use wire::Wires;
 
 pub use split::{Divided, Stacks};
 
@@ -140,7 +142,6 @@ fn measure_size(
         time: offer.time,
         look,
         sends,
-        ran: 0,
         void: 0,
         elsewhere: Vec::new(),
         tried: Vec::new(),
@@ -168,8 +169,7 @@ struct Explainer<'bed> {
     look: Look,
     /// What the sender can send at most.
     sends: Rate,
-    /// Trials so far, and those of them that were void.
-    ran: u32,
+    /// Void trials so far, without those through a wire.
     void: u32,
     /// What a frame cost in the saturated trials at another distance of the CPUs, ns.
     elsewhere: Vec<f64>,
@@ -223,7 +223,7 @@ impl Explainer<'_> {
             tested,
             limited_by,
             throttled: self.look.throttled,
-            void: (self.void, self.ran),
+            void: (self.void, self.tried.len() as u32 + self.void),
             elsewhere: &self.elsewhere,
             trials: &self.tried,
         });
@@ -242,26 +242,14 @@ impl Explainer<'_> {
         let mut wires = Wires::default();
         let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
-            let mut tried = Turn::default();
             // The same load for both.
             let rate = match most {
                 0.0 => self.sends,
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
-            let mut order = [(1, true), (1, false), (0, false), (0, true)];
-            if turn % 2 == 1 {
-                order.reverse();
-            }
-            for (looks, is_wire) in order {
-                let beside = [Beside::Nothing, Beside::Look][looks];
-                if !is_wire {
-                    let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
-                    most = most.max(forwards(&profiled).unwrap_or(0.0));
-                    tried.router[looks] = Some(profiled);
-                } else if self.depth == Depth::LowerLoads {
-                    tried.wire[looks] = Some(wires.trial(self, beside, trials)?);
-                }
-            }
+            let mut tried = wires.turn(self, (turn, rate), trials)?;
+            let rates = tried.router.iter().flatten().filter_map(forwards);
+            most = rates.fold(most, f64::max);
             wires.add(&mut tried);
             let known = |one: &Profiled| {
                 let distance = Distance::from_trial(&one.judged.trial);
@@ -368,14 +356,9 @@ impl Explainer<'_> {
         beside: Beside,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
-        let time = match (phase, beside) {
-            // Nobody splits what a wire takes in it.
-            (Phase::Wire, Beside::Nothing) => self.time.min(TRIAL),
-            _ => self.time,
-        };
         let offer = Offer {
             rate: rate.min(SENDER_MAX),
-            duration: time,
+            duration: self.time,
         };
         let mut looked = None;
         let (judged, void) = sizes::repeat_void(|| {
@@ -385,11 +368,8 @@ impl Explainer<'_> {
             Ok(judged)
         })?;
         self.void += void;
-        self.ran += void + 1;
         self.sends = self.sends.max(sent(&judged.trial));
-        if phase != Phase::Wire {
-            self.tried.push((judged.trial, judged.verdict));
-        }
+        self.tried.push((judged.trial, judged.verdict));
         looked.ok_or(JobError::NoThreads)
     }
 }

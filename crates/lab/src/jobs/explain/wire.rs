@@ -1,16 +1,16 @@
 //! A wire in the router's place, in turns with it: what it takes of each stage is the bed's part.
 
-use super::Explainer;
-use super::against::parts;
 use super::load::{forwards, load_of};
 use super::look::Beside;
+use super::paired::parts;
 use super::split::{Profiled, interval};
+use super::{Depth, Explainer};
 use crate::jobs::sizes::counts;
 use crate::jobs::{JobError, Phase, Trials};
-use crate::search::saturation::{LITTLE_MORE, block};
+use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
 use mpps_method::saturation::{Block, Distance, FrameCost, pairs_at};
 use mpps_method::stage::{Split, Stage, paired_changes};
-use mpps_method::{Rate, statistics};
+use mpps_method::{Offer, Rate, statistics};
 use mpps_record::{Interval, ProfiledWire};
 
 /// Trials of the router and of a wire beside them: not sampled, and sampled.
@@ -32,22 +32,57 @@ pub(super) struct Wires {
 }
 
 impl Wires {
-    /// One trial through a wire, at a load a little above what it carries. The first one tells that load.
-    pub fn trial(
+    /// Both trials of this turn at this load; beside each one of a wire, where lower loads are asked for.
+    pub fn turn(
+        &mut self,
+        explainer: &mut Explainer<'_>,
+        (turn, rate): (u32, Rate),
+        trials: &mut Trials<'_>,
+    ) -> Result<Turn, JobError> {
+        let mut tried = Turn::default();
+        let mut order = [(1, true), (1, false), (0, false), (0, true)];
+        if turn % 2 == 1 {
+            order.reverse();
+        }
+        for (looks, is_wire) in order {
+            let beside = [Beside::Nothing, Beside::Look][looks];
+            if !is_wire {
+                let one = explainer.trial(rate, Phase::Overload, beside, trials)?;
+                tried.router[looks] = Some(one);
+            } else if explainer.depth == Depth::LowerLoads {
+                tried.wire[looks] = Some(self.trial(explainer, beside, trials)?);
+            }
+        }
+        Ok(tried)
+    }
+
+    /// One trial through a wire, at a load a little above what it carries. The first one tells that load. None is repeated:
+    /// a pair that was disturbed does not count.
+    fn trial(
         &mut self,
         explainer: &mut Explainer<'_>,
         beside: Beside,
         trials: &mut Trials<'_>,
     ) -> Result<Profiled, JobError> {
+        let mut at = |rate: Rate, beside| {
+            let rate = rate.min(SENDER_MAX);
+            // What is not sampled tells a sum only.
+            let duration = match beside {
+                Beside::Nothing => explainer.time.min(TRIAL),
+                Beside::Look | Beside::Drops => explainer.time,
+            };
+            let what = (Phase::Wire, Offer { rate, duration });
+            (explainer.look).trial(&mut explainer.tester, what, beside, trials)
+        };
         if self.most == 0.0 {
-            let first = explainer.trial(explainer.sends, Phase::Wire, Beside::Nothing, trials)?;
+            let first = at(explainer.sends, Beside::Nothing)?;
             self.most = forwards(&first).unwrap_or(0.0);
         }
         let rate = match self.most {
             0.0 => explainer.sends,
             most => Rate::from_fps(most * LITTLE_MORE),
         };
-        let trial = explainer.trial(rate, Phase::Wire, beside, trials)?;
+        let trial = at(rate, beside)?;
         self.most = self.most.max(forwards(&trial).unwrap_or(0.0));
         Ok(trial)
     }
