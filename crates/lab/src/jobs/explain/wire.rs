@@ -127,7 +127,7 @@ impl Wires {
         }
         let few = || {
             format!(
-                "only {} pairs of trials, of the router and of a wire, count",
+                "pairs of trials that count, of the router and of a wire: {} (3 are needed)",
                 wires.len()
             )
         };
