@@ -5,10 +5,12 @@ mod support;
 use mpps_lab::bed::{Bed, BedPlan};
 use mpps_lab::jobs::compare::Variant;
 use mpps_lab::jobs::explain::against::{AgainstPlan, Side};
+use mpps_lab::jobs::explain::by_stage::{self, Levels};
 use mpps_lab::jobs::explain::{self, ExplainPlan, SizeProfile};
 use mpps_lab::jobs::fixed_load::{FixedLoadPlan, Load};
-use mpps_lab::jobs::{Observer, Report, ResultObserver};
-use mpps_method::{FrameSpec, Span};
+use mpps_lab::jobs::{JobError, Observer, Report, ResultObserver, Trials};
+use mpps_lab::traffic::{ReceiverPlace, Traffic};
+use mpps_method::{FrameSpec, Rate, Span};
 use mpps_record::{Drops, PartChange, PartCost, ProfileChange, ProfileLine, ProfiledLoad};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -165,6 +167,34 @@ fn assert_drops_named(line: &ProfileLine) {
     assert_eq!(share("TC_EGRESS"), 0.0, "{drops:?}");
 }
 
+/// A wire routes nothing, and takes what is not the router's. Fewer than 3 pairs count on a restless machine.
+fn assert_wire(line: &ProfileLine) {
+    let Some(wire) = &line.wire else {
+        let why = line.no_wire.as_deref().expect("a reason");
+        assert!(why.contains("pairs of trials"), "{why}");
+        return;
+    };
+    let ns = |name: &str| {
+        let stages = wire.load.stages.iter();
+        let found = stages.filter(|part| part.part == name);
+        found.map(|part| part.ns.median).sum::<f64>()
+    };
+    let sum: f64 = wire.load.stages.iter().map(|part| part.ns.median).sum();
+    assert!(
+        (sum / wire.load.frame_ns.median - 1.0).abs() < 0.01,
+        "{wire:?}"
+    );
+    // Samples name the wire's own program, and none is of a decision.
+    assert!(
+        ns("RX") > 0.0 && ns("virtual NIC") > 0.0 && ns("routing") < 5.0,
+        "{wire:?}"
+    );
+    assert!(wire.load.unclassified_share < 0.01, "{wire:?}");
+    let parts: f64 = wire.stages.iter().map(|part| part.ns.median).sum();
+    assert!((parts - wire.router_ns.median).abs() < 1.0, "{wire:?}");
+    assert!(wire.pairs >= 3 && wire.router_ns.low > 0.0, "{wire:?}");
+}
+
 #[test]
 fn a_profile_is_sound() {
     if !support::can_run() {
@@ -176,6 +206,7 @@ fn a_profile_is_sound() {
     };
     assert_sound(&line);
     assert_eq!(line.burnt_ns, Some(500));
+    assert_wire(&line);
     // Most of the router's time is the planted one.
     let rx = stage(&line, "RX");
     assert!(rx.ns.median > 0.3 * saturated(&line).router_ns, "{rx:?}");
@@ -244,4 +275,65 @@ fn rules_cost_where_the_forward_hook_is() {
     }
     assert!(seen.is_empty(), "postrouting and the others: {seen:?}");
     support::skip!("a quieter machine");
+}
+
+/// The rules come and go on one standing bed.
+#[test]
+fn a_switch_of_a_bed_is_split_by_stage() {
+    const RULES: &str = "nft add table ip planted\n\
+        nft 'add chain ip planted forward { type filter hook forward priority 0; }'\n\
+        for n in $(seq 100); do echo add rule ip planted forward ip saddr 203.0.113.$n drop; done | nft -f -";
+    if !support::can_run() {
+        return;
+    }
+    let bed = support::bed();
+    let router = bed.dut().netns().expect("a router of ours");
+    let sets = |script: &str| {
+        let run = || Command::new("sh").args(["-ec", script]).status();
+        let ended = router.run(run).expect("the namespace");
+        ended.is_ok_and(|status| status.success())
+    };
+    if !sets(RULES) || !sets("nft delete table ip planted") {
+        support::skip!("nft with rules in the forward hook");
+    }
+    let traffic = Traffic {
+        receiver: ReceiverPlace::Exit,
+        ..support::traffic()
+    };
+    let mut tester = support::trials::tester(&bed, &traffic, 3_000_000);
+    let levels = Levels {
+        names: ["none", "ruled"].map(str::to_owned),
+        most: [1.8e6, 0.6e6],
+        time: Span::from_millis(200),
+        pairs: 4,
+    };
+    let mut at_levels = |order: [usize; 2], work: &mut dyn FnMut(usize) -> Result<(), JobError>| {
+        order.into_iter().try_for_each(|at| {
+            assert!(at == 0 || sets(RULES));
+            let worked = work(at);
+            assert!(at == 0 || sets("nft delete table ip planted"));
+            worked
+        })
+    };
+    let (mut kept, sends) = (Kept(Vec::new()), Rate::from_fps(4e6));
+    let mut trials = Trials::new(&mut kept);
+    let found = by_stage::measure(&mut tester, sends, levels, &mut at_levels, &mut trials);
+    let Some(change) = found.unwrap_or_else(|error| panic!("{error}")) else {
+        support::skip!("a quieter machine");
+    };
+    let hook = changed(&change.stages, "postrouting").ns.median;
+    let others = ["prerouting", "routing", "TX", "exit"];
+    let others = others.map(|name| changed(&change.stages, name).ns.median);
+    let most = others.into_iter().fold(0.0, f64::max);
+    assert!(hook > 2.0 * most && hook > 100.0, "{change:?}");
+    assert!(change.router_before_ns > 100.0, "{change:?}");
+    let mut refused = |_: [usize; 2], _: &mut dyn FnMut(usize) -> Result<(), JobError>| Ok(());
+    let none = Levels {
+        names: Default::default(),
+        most: [1e6; 2],
+        time: Span::from_millis(200),
+        pairs: 4,
+    };
+    let found = by_stage::measure(&mut tester, sends, none, &mut refused, &mut trials);
+    assert_eq!(found.unwrap_or_else(|error| panic!("{error}")), None);
 }

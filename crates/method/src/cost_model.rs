@@ -5,7 +5,8 @@
 //!
 //! A router that is loaded less wakes up more often for a frame, so its cost at a low load says little of the most that
 //! it can forward. A fit over loads does. A sender that waits gives unused buffers back, under the lock that the router
-//! needs to give back its own. So it waits more at a low load, and the router's frames cost more. No term is below 0.
+//! needs to give back its own. So it waits more at a low load, and the router's frames cost more. No term is below 0. Nor
+//! is waiting above the time in which a cache line goes to the sender's CPU and back: the router waits for the lock's line.
 //!
 //! ```
 //! use mpps_method::cost_model::{Batching, CostModel, Point};
@@ -17,7 +18,7 @@
 //! };
 //! let loads = [point(1.0, 1.0), point(0.5, 0.6), point(0.1, 0.3), point(0.05, 0.15), point(0.0, 0.1)];
 //! let saturated = Batching { wakes: 0.0, polls: 1.0 / 64.0, waits: 0.0 };
-//! let model = CostModel::fit(&loads, saturated)?;
+//! let model = CostModel::fit(&loads, saturated, 80.0)?;
 //! let most = model.max_rate(saturated, 1);
 //! assert!((most.map_or(0.0, |rate| rate.fps()) - 1e9 / 512.5).abs() < 1.0);
 //! # Ok::<(), mpps_method::cost_model::CannotFit>(())
@@ -38,10 +39,11 @@ const ALIKE: f64 = 0.99;
 const APART: f64 = 0.5;
 /// Terms: frame, wake-up, poll, waiting.
 const TERMS: usize = 4;
-/// A bit each: all, wake-ups, polls.
+/// A bit each: all, wake-ups, polls, waiting.
 const ALL: u32 = (1 << TERMS) - 1;
 const WAKES: u32 = 1 << 1;
 const POLLS: u32 = 1 << 2;
+const WAITING: u32 = 1 << 3;
 /// Their names, in this order.
 const NAMES: [&str; TERMS] = ["frame", "wake-up", "poll", "waiting"];
 
@@ -128,11 +130,16 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// Fits the terms, none below 0, by least squares of the relative errors, to predict a cost at saturation.
+    /// Fits the terms, none below 0, by least squares of the relative errors, to predict a cost at saturation. Waiting costs
+    /// at most `waiting_max_ns`: infinite where nobody knows.
     ///
     /// # Errors
     /// [`CannotFit`] where the loads cannot tell what a frame costs there.
-    pub fn fit(points: &[Point], saturated: Batching) -> Result<Self, CannotFit> {
+    pub fn fit(
+        points: &[Point],
+        saturated: Batching,
+        waiting_max_ns: f64,
+    ) -> Result<Self, CannotFit> {
         if points.len() < POINTS_MIN {
             return Err(CannotFit::TooFew(points.len()));
         }
@@ -156,16 +163,17 @@ impl CostModel {
                 return Err(CannotFit::Same(name));
             }
         }
-        let terms = best(points, ALL).ok_or(CannotFit::NotANumber)?;
+        let fit = |points: &[Point], allowed| best(points, allowed, waiting_max_ns);
+        let terms = fit(points, ALL).ok_or(CannotFit::NotANumber)?;
         // What each term and the cost at saturation are without any one of the loads.
         let without = |left_out: usize| {
             let others = points.iter().enumerate().filter(|(at, _)| *at != left_out);
-            best(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
+            fit(&others.map(|(_, point)| *point).collect::<Vec<_>>(), ALL)
         };
         let mut others: Vec<[f64; TERMS]> = (0..points.len()).filter_map(without).collect();
         // Two terms that rise and fall together may stand for each other.
         if correlation_squared(points) > ALIKE {
-            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| best(points, used));
+            let without_one = [ALL & !WAKES, ALL & !POLLS].map(|used| fit(points, used));
             others.extend(without_one.into_iter().flatten());
         }
         let cost = cost_ns(&terms, saturated);
@@ -251,27 +259,37 @@ fn correlation_squared(points: &[Point]) -> f64 {
     sum(|x, y| x * y).powi(2) / (sum(|x, _| x * x) * sum(|_, y| y * y))
 }
 
-/// Of these terms: the best fit with no term below 0 is the best of those that leave some terms out and have none below 0.
-fn best(points: &[Point], allowed: u32) -> Option<[f64; TERMS]> {
+/// Of these terms: the best fit with no term out of its bounds is the best of those that have some terms at a bound and
+/// none beyond.
+fn best(points: &[Point], allowed: u32, waiting_max_ns: f64) -> Option<[f64; TERMS]> {
     let squares = |terms: &[f64; TERMS]| {
         let off = |point: &Point| (cost_ns(terms, point.batching) / point.cost_ns - 1.0).powi(2);
         points.iter().map(off).sum::<f64>()
     };
-    let fits = (1..=ALL)
-        .filter(|used| used & !allowed == 0)
-        .filter_map(|used| solved(points, used));
-    let sound = fits.filter(|terms| terms.iter().all(|&term| term.is_finite() && term >= 0.0));
+    let used = (1..=ALL).filter(|used| used & !allowed == 0);
+    let at_most = |used| (used & WAITING == 0).then_some(waiting_max_ns);
+    let fits = used.flat_map(|used| {
+        let bounds = [0.0].into_iter().chain(at_most(used));
+        bounds.filter_map(move |waiting_ns| solved(points, used, waiting_ns))
+    });
+    let sound = fits.filter(|terms| {
+        let [.., waiting_ns] = *terms;
+        let is_sound = |&term: &f64| term.is_finite() && term >= 0.0;
+        terms.iter().all(is_sound) && waiting_ns <= waiting_max_ns
+    });
     sound.min_by(|one, other| squares(one).total_cmp(&squares(other)))
 }
 
-/// Least squares with the terms that are used (a bit each), the others 0: the normal equations, by elimination.
-fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
+/// Least squares with the terms that are used (a bit each), the others 0, or waiting so much: the normal equations, by
+/// elimination.
+fn solved(points: &[Point], used: u32, waiting_ns: f64) -> Option<[f64; TERMS]> {
     let is_used = |term: usize| used >> term & 1 == 1;
     // Each equation: its coefficients, then its right side.
     let mut equations = [[0.0; TERMS + 1]; TERMS];
     for point in points {
         let mut row = [0.0; TERMS + 1];
-        let numbers = point.batching.terms().into_iter().chain([point.cost_ns]);
+        let rest_ns = point.cost_ns - waiting_ns * point.batching.waits;
+        let numbers = point.batching.terms().into_iter().chain([rest_ns]);
         // Each error counts by its part of the cost.
         (row.iter_mut().zip(numbers)).for_each(|(cell, number)| *cell = number / point.cost_ns);
         let terms = row.iter_mut().take(TERMS).enumerate();
@@ -306,6 +324,8 @@ fn solved(points: &[Point], used: u32) -> Option<[f64; TERMS]> {
     for (term, (cost, equation)) in found.iter_mut().zip(&equations).enumerate() {
         *cost = equation.get(TERMS)? / equation.get(term)?;
     }
+    let [.., waiting] = &mut found;
+    *waiting += waiting_ns;
     Some(found)
 }
 
@@ -319,6 +339,9 @@ mod tests {
         polls: 1.0 / 64.0,
         waits: 0.0,
     };
+
+    /// What waiting costs at most.
+    const MAX_NS: f64 = 500.0;
 
     fn point(wakes: f64, polls: f64, cost_ns: f64) -> Point {
         Point {
@@ -349,7 +372,7 @@ mod tests {
 
     #[test]
     fn exact_loads_give_their_terms() {
-        let model = CostModel::fit(&loads(|| 0.0), SATURATED).expect("a model");
+        let model = CostModel::fit(&loads(|| 0.0), SATURATED, MAX_NS).expect("a model");
         assert!((model.per_frame_ns - 600.0).abs() < 1e-6, "{model:?}");
         assert!((model.per_wake_ns - 3_000.0).abs() < 1e-6);
         assert!((model.per_poll_ns - 900.0).abs() < 1e-6);
@@ -364,7 +387,8 @@ mod tests {
         let mut near = 0;
         for seed in 0..100 {
             let mut random = Random::from_seed(seed);
-            let model = CostModel::fit(&loads(|| 0.06 * (random.next_f64() - 0.5)), SATURATED);
+            let noisy = loads(|| 0.06 * (random.next_f64() - 0.5));
+            let model = CostModel::fit(&noisy, SATURATED, MAX_NS);
             let Ok(model) = model else { continue };
             assert!(model.per_wake_ns >= 0.0 && model.per_poll_ns >= 0.0);
             let most = model.max_rate(SATURATED, 1).expect("a cost");
@@ -386,7 +410,7 @@ mod tests {
             waits: 0.4,
             ..SATURATED
         };
-        let model = CostModel::fit(&all, saturated).expect("a model");
+        let model = CostModel::fit(&all, saturated, MAX_NS).expect("a model");
         assert!((model.waiting_ns - 400.0).abs() < 1e-6, "{model:?}");
         assert!(model.mixed.is_empty(), "{model:?}");
         // At saturation they are alike too, so the prediction stands, but not the terms.
@@ -398,9 +422,42 @@ mod tests {
             polls: 0.125,
             ..saturated
         };
-        let mixed = CostModel::fit(&all, saturated).map(|model| model.mixed);
+        let mixed = CostModel::fit(&all, saturated, MAX_NS).map(|model| model.mixed);
         let is_told = |mixed: &Vec<&str>| mixed.contains(&"wake-up") || mixed.contains(&"poll");
         assert!(mixed.as_ref().is_ok_and(is_told), "{mixed:?}");
+    }
+
+    #[test]
+    fn waiting_costs_a_round_trip_at_most() {
+        // Polls are dearer where few frames share a wake-up, which no term tells; waiting seems to.
+        let waits = [0.97, 0.93, 0.85, 0.78, 0.72];
+        let costs = [
+            (0.29, 0.45, 2290.0),
+            (0.095, 0.19, 1471.0),
+            (0.043, 0.153, 1147.0),
+        ];
+        let costs = costs
+            .into_iter()
+            .chain([(0.009, 0.131, 976.0), (0.0005, 0.126, 914.0)]);
+        let mut loads: Vec<Point> = costs.map(|(w, p, ns)| point(w, p, ns)).collect();
+        for (load, waits) in loads.iter_mut().zip(waits) {
+            load.batching.waits = waits;
+        }
+        let saturated = Batching {
+            wakes: 0.0,
+            polls: 0.125,
+            waits: 0.52,
+        };
+        // Saturated frames cost 822 ns, with a round trip of 320 ns.
+        let model = CostModel::fit(&loads, saturated, 320.0).expect("a model");
+        let cost = model.cost_ns(saturated);
+        assert!((cost / 822.0 - 1.0).abs() < 0.05, "{cost}");
+        assert!(model.waiting_ns <= 320.0, "{model:?}");
+        let unbounded = CostModel::fit(&loads, saturated, f64::INFINITY);
+        assert!(
+            matches!(unbounded, Err(CannotFit::Unsure(_))),
+            "{unbounded:?}"
+        );
     }
 
     #[test]
@@ -409,7 +466,7 @@ mod tests {
         let loads = [(0.9, 0.1), (0.6, 0.7), (0.3, 0.5), (0.1, 0.2), (0.0, 0.9)];
         let costs =
             loads.map(|(wakes, polls)| point(wakes, polls, 900.0 + 100.0 * wakes - 400.0 * polls));
-        let [frame, wake, poll, _] = best(&costs, ALL).expect("a fit");
+        let [frame, wake, poll, _] = best(&costs, ALL, MAX_NS).expect("a fit");
         assert_eq!(poll, 0.0);
         assert!(frame > 0.0 && wake > 0.0, "{frame} {wake}");
     }
@@ -432,6 +489,7 @@ mod tests {
                 polls: 0.0,
                 ..SATURATED
             },
+            MAX_NS,
         )
         .expect("a model");
         assert_eq!(model.per_poll_ns, 0.0);
@@ -449,10 +507,10 @@ mod tests {
         let changed = |change: fn(&mut Point)| {
             let mut changed = all.clone();
             changed.iter_mut().for_each(change);
-            CostModel::fit(&changed, SATURATED)
+            CostModel::fit(&changed, SATURATED, MAX_NS)
         };
         assert_eq!(
-            CostModel::fit(all.get(..4).expect("four"), SATURATED),
+            CostModel::fit(all.get(..4).expect("four"), SATURATED, MAX_NS),
             Err(CannotFit::TooFew(4))
         );
         assert_eq!(

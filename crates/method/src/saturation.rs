@@ -283,6 +283,20 @@ impl Saturation {
     }
 }
 
+/// The pairs at this distance, ns, as numbers of their places, by the distance of both trials of each. Where nobody says
+/// which: those of one distance.
+#[must_use]
+pub fn pairs_at(distances: &[Distance], distance_ns: Option<f64>) -> Vec<usize> {
+    let Some(wanted) = distance_ns else {
+        return of_one_distance(distances);
+    };
+    let alike = |ns: f64| is_same_distance(ns, wanted);
+    let each = distances.iter().enumerate();
+    each.filter(|(_, distance)| matches!(**distance, Distance::Steady(ns) if alike(ns)))
+        .map(|(place, _)| place)
+        .collect()
+}
+
 /// What a frame costs the DUT's CPU, in two parts, ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrameCost {
@@ -302,18 +316,9 @@ impl FrameCost {
     #[must_use]
     pub fn from_blocks(router: &[Block], wire: &[Block], distance_ns: Option<f64>) -> Option<Self> {
         let pairs: Vec<(&Block, &Block)> = router.iter().zip(wire).collect();
-        // Both of a pair alike, or the pair is left out.
         let distance = |(router, wire): &(&Block, &Block)| router.distance.with(wire.distance);
         let distances: Vec<Distance> = pairs.iter().map(distance).collect();
-        let at = |wanted: f64| {
-            let alike = |ns: f64| is_same_distance(ns, wanted);
-            let each = distances.iter().enumerate();
-            each.filter(|(_, distance)| matches!(**distance, Distance::Steady(ns) if alike(ns)))
-                .map(|(place, _)| place)
-                .collect()
-        };
-        let here = distance_ns.map_or_else(|| of_one_distance(&distances), at);
-        let costs: Vec<(f64, f64)> = here
+        let costs: Vec<(f64, f64)> = pairs_at(&distances, distance_ns)
             .iter()
             .filter_map(|&place| pairs.get(place))
             .filter_map(|(router, wire)| Some((router.ns_per_frame?, wire.ns_per_frame?)))

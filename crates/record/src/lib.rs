@@ -98,7 +98,7 @@ pub use point::{LoadAboveRate, PointLine};
 pub use problem::{Problem, ReadError, What};
 pub use profile::{
     CostModel, CpuEvidence, Drops, Evidence, FoldedStack, FunctionCost, Hardware, Looking,
-    PartChange, PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad,
+    PartChange, PartCost, ProfileChange, ProfileLine, ProfiledAgainst, ProfiledLoad, ProfiledWire,
 };
 pub use read::{Records, read, read_file};
 pub use recovery::{RecoveryLine, RecoveryTrial};

@@ -24,12 +24,18 @@ pub struct ProfileLine {
     pub cpus: Vec<usize>,
     /// What keeps the router from forwarding more; null where nothing was measured.
     pub limited_by: Option<LimitedBy>,
-    /// The same as a sentence, with the hottest stage and function.
+    /// The same as a sentence; where no wire was measured with the hottest stage and function.
     pub limit_text: Option<String>,
     /// Each load; the saturated one first. Empty where nothing was measured.
     pub loads: Vec<ProfiledLoad>,
     /// Call stacks of the saturated load. The smallest are merged into `[rest]`.
     pub stacks: Vec<FoldedStack>,
+    /// What a wire in the router's place takes of each stage; null where that was not measured.
+    #[serde(default)]
+    pub wire: Option<Box<ProfiledWire>>,
+    /// Why there is no such wire, where one was laid.
+    #[serde(default)]
+    pub no_wire: Option<String>,
     /// Cost by batching, fitted over all loads; null where that cannot be done.
     pub model: Option<CostModel>,
     /// Why there is no model.
@@ -72,8 +78,8 @@ pub struct ProfiledLoad {
     pub busy_share: f64,
     /// Busy time of a frame by the scheduler's accounts. The stages sum to its median.
     pub frame_ns: Interval<f64>,
-    /// The same without the stages that are the bed's: virtual NIC and exit. A wire in the router's place would need a part
-    /// of it too, so it is more than the router's part of a `result` line.
+    /// The same without the stages that are the bed's: virtual NIC and exit. A wire in the router's place takes a part of it
+    /// too, so it is more than the router's part: see `router_ns` of `wire`.
     pub router_ns: f64,
     /// How often the router's threads woke up for a frame; null where nobody counted.
     pub wake_ups_per_frame: Option<f64>,
@@ -99,6 +105,22 @@ pub struct ProfiledLoad {
     pub causes: Vec<PartCost>,
     /// Functions that no rule places.
     pub unplaced: Vec<FunctionCost>,
+}
+
+/// A wire in the router's place, in turns with it, at a load little above what it carries: the bed's part of each stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProfiledWire {
+    /// What a frame costs through it.
+    pub load: ProfiledLoad,
+    /// Pairs of neighbouring trials, of the router and of a wire at one distance of the CPUs, that the rest stands on.
+    pub pairs: u32,
+    /// The router's part of a frame's cost: what the router takes more in a pair, with the interval of 95 %.
+    pub router_ns: Interval<f64>,
+    /// The router's part of each stage. The intervals hold together in 19 of 20 profiles.
+    pub stages: Vec<PartChange>,
+    /// The router's part from pairs that were not sampled, as a `result` line has it; null with fewer than 2 of them.
+    pub unsampled_router_ns: Option<Interval<f64>>,
 }
 
 /// The set-up that a profiled one is compared with. Both took turns, A B B A, with the same load where their rates are alike.

@@ -6,7 +6,8 @@ use crate::number;
 use crate::profile_change;
 use maud::{Markup, html};
 use mpps_record::{
-    CostModel, FoldedStack, FunctionCost, PartCost, ProfileLine, ProfiledAgainst, ProfiledLoad,
+    CostModel, FoldedStack, FunctionCost, Interval, PartCost, ProfileLine, ProfiledAgainst,
+    ProfiledLoad, ProfiledWire,
 };
 
 /// Stages of the bed, which stand in place of NICs.
@@ -17,7 +18,8 @@ const UNIT: &str = "ns of 1 000 frames";
 /// Parts, and functions, that a sentence or a cell names.
 const NAMED: usize = 3;
 /// A table of the parts of a frame's cost.
-pub const COLUMNS: &str = "frame;by;part;ns a frame;95 % interval;of the whole;samples;most of it";
+pub const COLUMNS: &str =
+    "frame;by;part;ns a frame;95 % interval;the bed's;of the whole;samples;most of it";
 
 /// Whether a stage is the bed's, not the router's.
 #[must_use]
@@ -31,8 +33,22 @@ pub fn saturated(line: &ProfileLine) -> Option<&ProfiledLoad> {
     line.loads.first().filter(|load| !load.stages.is_empty())
 }
 
-/// `64 B: of a frame's 917 ns 612 are outside virtual NIC and exit: prerouting 212, routing 130, TX 90, the rest 180.` and
-/// what limits it. Outside is not the router's part of `mpps throughput`, for a wire needs reception and transmission too.
+/// The stages and their ns, the largest first: where a wire tells it, the router's part of each.
+#[must_use]
+pub fn largest<'a>(
+    line: &'a ProfileLine,
+    load: &'a ProfiledLoad,
+) -> Vec<(&'a str, &'a Interval<f64>)> {
+    let mut parts: Vec<(&str, &Interval<f64>)> = match &line.wire {
+        Some(wire) => wire.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
+        None => load.stages.iter().map(|at| (&*at.part, &at.ns)).collect(),
+    };
+    parts.sort_by(|(_, one), (_, other)| other.median.total_cmp(&one.median));
+    parts
+}
+
+/// `64 B: of a frame's 917 ns 412 are the router's, the rest is the bed's: prerouting 212, routing 130, TX 40, the rest 30.`
+/// and what limits it. Without a wire it is what lies outside virtual NIC and exit; a wire takes a part of that too.
 #[must_use]
 pub fn sentence(line: &ProfileLine) -> String {
     let frame = number::frame(&line.frame);
@@ -40,8 +56,8 @@ pub fn sentence(line: &ProfileLine) -> String {
         let why = line.why.as_deref().unwrap_or("there are no samples");
         return format!("{frame}: no cost by stage: {why}");
     };
-    let mut own: Vec<&PartCost> = load.stages.iter().filter(|at| !is_beds(&at.part)).collect();
-    own.sort_by(|one, other| other.ns.median.total_cmp(&one.ns.median));
+    let mut own = largest(line, load);
+    own.retain(|(part, _)| line.wire.is_some() || !is_beds(part));
     let against = line.against.as_ref();
     let against = against.map_or(String::new(), |line| {
         format!(". {}", profile_change::against(line))
@@ -49,14 +65,22 @@ pub fn sentence(line: &ProfileLine) -> String {
     let (named, rest) = own.split_at(own.len().min(NAMED));
     let mut parts: Vec<String> = named
         .iter()
-        .map(|at| format!("{} {}", at.part, median(&at.ns).plain()))
+        .map(|(part, ns)| format!("{part} {}", median(ns).plain()))
         .collect();
-    let rest: f64 = rest.iter().map(|at| at.ns.median).sum();
+    let rest: f64 = rest.iter().map(|(_, ns)| ns.median).sum();
     parts.push(format!("the rest {rest:.0}"));
     let (whole, outside) = (load.frame_ns.median, load.router_ns);
-    let outside = match line.watched {
-        Some(_) => String::new(),
-        None => format!(", of which {outside:.0} are outside virtual NIC and exit"),
+    let outside = match (&line.watched, &line.wire) {
+        (Some(_), _) => String::new(),
+        (None, Some(wire)) => {
+            let [low, ns, high] = [
+                wire.router_ns.low,
+                wire.router_ns.median,
+                wire.router_ns.high,
+            ];
+            format!(", of which {ns:.0} ({low:.0} to {high:.0}) are the router's part")
+        }
+        (None, None) => format!(", of which {outside:.0} are outside virtual NIC and exit"),
     };
     let limit = line
         .limit_text
@@ -87,7 +111,14 @@ pub fn interrupted(line: &ProfileLine) -> Option<String> {
 /// What the cost stands on, and what it predicts.
 #[must_use]
 pub fn evidence(line: &ProfileLine) -> Vec<String> {
-    let mut told: Vec<String> = saturated(line).map(samples).into_iter().collect();
+    let mut told: Vec<String> = line.wire.as_deref().map(of_wire).into_iter().collect();
+    told.extend(line.no_wire.as_ref().map(|why| {
+        format!(
+            "The bed's part of each stage is not known: {}.",
+            why.trim_end_matches('.')
+        )
+    }));
+    told.extend(saturated(line).map(samples));
     told.extend(
         line.burnt_ns
             .map(|ns| format!("A planted program spun {ns} ns for each frame, in RX.")),
@@ -111,6 +142,24 @@ pub fn evidence(line: &ProfileLine) -> Vec<String> {
         format!("With the sampler the router forwarded {median} of what it forwards without ({low} to {high}, {pairs}).")
     }));
     told
+}
+
+/// What the router's part stands on.
+fn of_wire(wire: &ProfiledWire) -> String {
+    let span =
+        |ns: &Interval<f64>| format!("{:.0} ns ({:.0} to {:.0})", ns.median, ns.low, ns.high);
+    let unsampled = wire.unsampled_router_ns.as_ref();
+    let unsampled = unsampled.map_or(String::new(), |ns| {
+        format!(
+            " Trials without samples, as those of `mpps throughput`, give {}.",
+            span(ns)
+        )
+    });
+    format!(
+        "The bed: a wire in the router's place, in turns with it. The rest is the router's part: {}, from {} of neighbouring trials.{unsampled}",
+        span(&wire.router_ns),
+        number::plural(wire.pairs as usize, "pair"),
+    )
 }
 
 /// What the lower loads predict. A cost that they cannot tell from the others has no number.
@@ -194,6 +243,17 @@ pub fn rows(line: &ProfileLine) -> Vec<Vec<String>> {
         (by, at)
     });
     let causes = load.causes.iter().map(|at| ("cause", at));
+    let wire = line.wire.as_ref().map(|wire| &wire.load);
+    let bed = |by: &str, part: &str| {
+        let parts = wire.map(|wire| {
+            if by == "cause" {
+                &wire.causes
+            } else {
+                &wire.stages
+            }
+        })?;
+        parts.iter().find(|at| at.part == part)
+    };
     let row = |(by, at): (&str, &PartCost)| {
         vec![
             number::frame(&line.frame),
@@ -201,6 +261,7 @@ pub fn rows(line: &ProfileLine) -> Vec<Vec<String>> {
             at.part.clone(),
             format!("{:.0}", at.ns.median),
             format!("{:.0} to {:.0}", at.ns.low, at.ns.high),
+            bed(by, &at.part).map_or(String::new(), |at| format!("{:.0}", at.ns.median)),
             number::percent(at.ns.median / load.frame_ns.median.max(f64::MIN_POSITIVE)),
             number::grouped(at.samples),
             named(&at.top, NAMED),

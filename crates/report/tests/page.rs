@@ -3,7 +3,7 @@
 
 mod support;
 
-use mpps_record::read_file;
+use mpps_record::{Interval, PartChange, PartCost, ProfiledLoad, ProfiledWire, read_file};
 use mpps_report::{Raw, Source};
 use std::time::{Duration, Instant};
 use support::{campaign, curve, faults, file, golden, lines, long, measured, page, source, spoilt};
@@ -244,7 +244,7 @@ fn a_profile_says_where_the_time_goes() {
          saturation (within 4 ns). These trials cannot separate these costs: poll. It predicts 1.40 million \
          frames/s at saturation. Saturated trials at the same CPU distance forwarded 1.43 million (-2.1 %).",
         "With the sampler the router forwarded 99 % of what it forwards without (94 % to 104 %, 8 pairs).",
-        "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td>21.4 %</td>",
+        "<td>stage of the bed</td><td>virtual NIC</td><td>150</td><td>142 to 158</td><td></td><td>21.4 %</td>",
         "<td>cause</td><td>locks</td><td>30</td>",
         "<td>routing</td><td>120</td><td>61</td><td>58</td><td>68</td><td>63</td><td>106</td><td>123</td>\
          <td>218</td><td>yes</td>",
@@ -255,6 +255,50 @@ fn a_profile_says_where_the_time_goes() {
         assert!(page.contains(wanted), "{wanted}");
     }
     assert_eq!(page.matches("<svg class=\"flame\"").count(), 1);
+}
+
+/// Where a wire was measured, the sentence tells the router's part of each stage, and a column what the bed takes.
+#[test]
+fn a_wire_tells_the_routers_part() {
+    let span = |median: f64| Interval {
+        low: median - 10.0,
+        median,
+        high: median + 10.0,
+    };
+    let [nic, locks] = [("virtual NIC", 155.0), ("locks", 20.0)].map(|(part, ns)| PartCost {
+        part: part.to_owned(),
+        ns: span(ns),
+        ..PartCost::default()
+    });
+    let more = |part, ns| PartChange::new(part, [ns - 5.0, ns, ns + 5.0], true);
+    let wire = ProfiledWire {
+        load: ProfiledLoad {
+            frame_ns: span(441.0),
+            stages: vec![nic],
+            causes: vec![locks],
+            ..ProfiledLoad::default()
+        },
+        pairs: 5,
+        router_ns: span(259.0),
+        stages: vec![
+            more("prerouting", 80.0),
+            more("routing", 120.0),
+            more("TX", 59.0),
+        ],
+        unsampled_router_ns: Some(span(251.0)),
+    };
+    let wire = serde_json::to_string(&wire).expect("JSON");
+    let text = lines::profiles().replacen("\"wire\":null", &format!("\"wire\":{wire}"), 1);
+    let page = page_of(text.as_bytes());
+    for wanted in [
+        "64 B: a frame costs 700 ns, of which 259 (249 to 269) are the router's part: routing 120, prerouting 80, TX 59,",
+        "The rest is the router's part: 259 ns (249 to 269), from 5 pairs of neighbouring trials. Trials without samples, \
+         as those of `mpps throughput`, give 251 ns (241 to 261).",
+        "<td>virtual NIC</td><td>150</td><td>142 to 158</td><td>155</td><td>21.4 %</td>",
+        "<td>cause</td><td>locks</td><td>30</td><td>28 to 32</td><td>20</td>",
+    ] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
 }
 
 #[test]

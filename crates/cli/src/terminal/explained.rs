@@ -14,6 +14,8 @@ use mpps_report::{number, profile};
 
 /// Parts named in the first sentence.
 const NAMED: usize = 4;
+/// The column of what a wire takes.
+const BED: usize = 3;
 /// Functions named for a part, and columns for them.
 const TOP: usize = 2;
 const TOP_WIDTH: usize = 30;
@@ -53,8 +55,9 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
             explained_against(size, saturated, against, verbose) + &prose(&format!("\n{limit}.\n"))
         }
         (Some(saturated), None) => {
-            let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(saturated));
-            prose(&sentence) + &tables(saturated, verbose)
+            let wire = size.wire.as_deref();
+            let sentence = format!("\n{name}: {}.\n{limit}.\n", sentence(size, saturated));
+            prose(&sentence) + &tables(saturated, wire.map(|wire| &wire.load), verbose)
         }
         (None, _) => format!("\n{name}: not measured.\n"),
     };
@@ -68,64 +71,98 @@ fn of_size(size: &ProfileLine, verbose: bool) -> String {
     text
 }
 
-/// What a frame costs, and its largest parts.
-fn sentence(load: &ProfiledLoad) -> String {
-    let mut stages: Vec<&PartCost> = load.stages.iter().collect();
-    stages.sort_by(|one, other| other.ns.median.total_cmp(&one.ns.median));
+/// What a frame costs, and its largest parts: where a wire tells them, those of the router.
+fn sentence(size: &ProfileLine, load: &ProfiledLoad) -> String {
+    let stages = profile::largest(size, load);
     let named = stages.iter().take(NAMED);
-    let named: Vec<String> = named
-        .map(|stage| format!("{:.0} {}", stage.ns.median, stage.part))
-        .collect();
-    let rest: f64 = stages.iter().skip(NAMED).map(|stage| stage.ns.median).sum();
+    let named = named.map(|(part, ns)| format!("{:.0} {part}", ns.median));
+    let named: Vec<String> = named.collect();
+    let rest: f64 = stages.iter().skip(NAMED).map(|(_, ns)| ns.median).sum();
+    let named = format!("{}, {rest:.0} elsewhere", named.join(", "));
+    let parts = match &size.wire {
+        Some(wire) => format!(
+            ". A wire in the router's place takes {:.0} ns of it. The router's part is {:.0} ns ({:.0} to {:.0}): {named}",
+            wire.load.frame_ns.median,
+            wire.router_ns.median,
+            wire.router_ns.low,
+            wire.router_ns.high
+        ),
+        None => format!(
+            ": {named}; {:.0} ns are outside virtual NIC and exit",
+            load.router_ns
+        ),
+    };
     let (cost, fps) = (load.frame_ns, load.forwarding_fps);
     format!(
-        "a frame costs {:.0} ns ({:.0} to {:.0}) at saturation, {} frames/s ({} to {}): {}, {rest:.0} elsewhere; {:.0} ns are outside virtual NIC and exit",
+        "a frame costs {:.0} ns ({:.0} to {:.0}) at saturation, {} frames/s ({} to {}){parts}",
         cost.median,
         cost.low,
         cost.high,
         number::rate(fps.median),
         number::rate(fps.low),
         number::rate(fps.high),
-        named.join(", "),
-        load.router_ns
     )
 }
 
-/// By stage, then by cause.
-pub(super) fn tables(load: &ProfiledLoad, verbose: bool) -> String {
-    let table = |causes| format!("\n{}", part_table(load, causes, verbose));
+/// By stage, then by cause, with what of each a wire takes.
+pub(super) fn tables(load: &ProfiledLoad, wire: Option<&ProfiledLoad>, verbose: bool) -> String {
+    let table = |causes| format!("\n{}", part_table(load, wire, causes, verbose));
     [false, true].map(table).concat()
 }
 
-pub(super) fn part_table(load: &ProfiledLoad, causes: bool, verbose: bool) -> String {
-    let (name, parts) = match causes {
-        true => ("cause", &load.causes),
-        false => ("stage", &load.stages),
+pub(super) fn part_table(
+    load: &ProfiledLoad,
+    wire: Option<&ProfiledLoad>,
+    causes: bool,
+    verbose: bool,
+) -> String {
+    let name = if causes { "cause" } else { "stage" };
+    let parts = |load: &'_ ProfiledLoad| {
+        if causes {
+            load.causes.clone()
+        } else {
+            load.stages.clone()
+        }
     };
     let whole = load.frame_ns.median;
-    let mut rows = vec![[name, "ns", "95 % interval", "share", "most of it in"].map(str::to_owned)];
-    let shown = parts.iter().filter(|part| verbose || part.samples > 0);
-    rows.extend(shown.map(|part| row(part, whole)));
-    if !causes {
-        let (ns, interval) = (format!("{whole:.0}"), span(load.frame_ns));
-        rows.push(["sum".to_owned(), ns, interval, String::new(), String::new()]);
-    }
-    columns(&rows, &[0, 4])
-}
-
-fn row(part: &PartCost, whole: f64) -> [String; 5] {
-    let bed = if profile::is_beds(&part.part) {
-        " *"
-    } else {
-        ""
+    let of_wire = wire.map_or(Vec::new(), parts);
+    let bed = |part: &PartCost| {
+        let same = of_wire.iter().find(|bed| bed.part == part.part);
+        same.map_or(0.0, |bed| bed.ns.median)
     };
-    [
-        format!("{}{bed}", part.part),
-        format!("{:.0}", part.ns.median),
-        span(part.ns),
-        number::percent(part.ns.median / whole),
-        top(&part.top),
-    ]
+    let head = [name, "ns", "95 % interval", "bed", "share", "most of it in"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let parts = parts(load).into_iter();
+    let shown = parts.filter(|part| verbose || part.samples > 0 || bed(part) >= 0.5);
+    rows.extend(shown.map(|part| {
+        let star = if wire.is_none() && profile::is_beds(&part.part) {
+            " *"
+        } else {
+            ""
+        };
+        vec![
+            format!("{}{star}", part.part),
+            format!("{:.0}", part.ns.median),
+            span(part.ns),
+            format!("{:.0}", bed(&part)),
+            number::percent(part.ns.median / whole),
+            top(&part.top),
+        ]
+    }));
+    if !causes {
+        let bed = wire.map_or(0.0, |wire| wire.frame_ns.median);
+        let sum = [
+            "sum".to_owned(),
+            format!("{whole:.0}"),
+            span(load.frame_ns),
+            format!("{bed:.0}"),
+        ];
+        rows.push([&sum[..], &[String::new(), String::new()]].concat());
+    }
+    if wire.is_none() {
+        rows.iter_mut().for_each(|row| drop(row.remove(BED)));
+    }
+    columns(&rows, &[0, rows[0].len() - 1])
 }
 
 fn span(ns: Interval<f64>) -> String {
@@ -259,7 +296,7 @@ fn hardware(found: &Hardware) -> String {
 /// What stands below the tables.
 fn remarks(size: &ProfileLine) -> Vec<String> {
     let mut lines = Vec::new();
-    if size.against.is_none() && !size.loads.is_empty() {
+    if size.against.is_none() && size.wire.is_none() && !size.loads.is_empty() {
         lines.push("*: the bed's own, in place of a NIC. RX, allocation, TX and free serve a wire in the router's place too, so `mpps throughput` gives less as the router's part.".to_owned());
     }
     lines.extend(profile::evidence(size));

@@ -3,7 +3,7 @@
 use super::{Doubt, Surroundings, Weight, frame_doubts, of_overload, search, work_doubts};
 use crate::profile::Completeness;
 use mpps_method::{LimitedBy, Trial, Verdict, statistics};
-use mpps_record::{ProfileLine, ProfiledLoad};
+use mpps_record::{ProfileLine, ProfiledLoad, ProfiledWire};
 
 /// Fewer of the samples leave the split unsure.
 const SEEN_MIN: f64 = 0.98;
@@ -44,6 +44,7 @@ pub fn profile_doubts(weighed: &ProfileDoubts<'_>) -> Vec<Doubt> {
         self_test(weighed.tested),
         looking(weighed.line),
         saturated.and_then(|load| elsewhere(load, weighed.elsewhere)),
+        weighed.line.wire.as_deref().and_then(parts_apart),
         search::voided(weighed.void.0, weighed.void.1),
         (weighed.line.clock.as_deref() == Some("cpu-clock")).then(by_timer),
     ];
@@ -158,6 +159,21 @@ fn elsewhere(load: &ProfiledLoad, frame_ns: &[f64]) -> Option<Doubt> {
     })
 }
 
+fn parts_apart(wire: &ProfiledWire) -> Option<Doubt> {
+    let (sampled, plain) = (wire.router_ns, wire.unsampled_router_ns?);
+    let meets = sampled.low <= plain.high && plain.low <= sampled.high;
+    (!meets).then(|| Doubt {
+        name: "parts-apart",
+        weight: Weight::Shifted(3),
+        seen: format!(
+            "the router's part by stages is {:.0} ns ({:.0} to {:.0}), and {:.0} ns ({:.0} to {:.0}) where nobody sampled",
+            sampled.median, sampled.low, sampled.high, plain.median, plain.low, plain.high
+        ),
+        why: "The second is what `mpps throughput` calls the router's part. Both are of one bed, so the machine changed meanwhile, or sampling costs the router more than the wire.",
+        next: "Run again with more --trials.",
+    })
+}
+
 fn by_timer() -> Doubt {
     Doubt {
         name: "no-pmu",
@@ -185,6 +201,23 @@ mod tests {
             seen.starts_with("2 of 5 ") && seen.ends_with("615 ns in place of 850 ns"),
             "{seen}"
         );
+    }
+
+    #[test]
+    fn parts_that_do_not_meet_are_doubted() {
+        let span = |low, median, high| mpps_record::Interval { low, median, high };
+        let mut wire = ProfiledWire {
+            router_ns: span(200.0, 207.0, 215.0),
+            ..ProfiledWire::default()
+        };
+        assert_eq!(parts_apart(&wire), None);
+        wire.unsampled_router_ns = Some(span(172.0, 203.0, 212.0));
+        assert_eq!(parts_apart(&wire), None);
+        for apart in [span(150.0, 170.0, 199.0), span(216.0, 220.0, 230.0)] {
+            wire.unsampled_router_ns = Some(apart);
+            let seen = parts_apart(&wire).expect("a doubt").seen;
+            assert!(seen.contains("207 ns (200 to 215)"), "{seen}");
+        }
     }
 
     #[test]

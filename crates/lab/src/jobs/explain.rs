@@ -5,14 +5,17 @@
 //! loads tell how the cost depends on how often the threads wake up, and what rate that predicts.
 
 pub mod against;
+pub mod by_stage;
 mod evidence;
 mod hardware;
 mod limit;
 mod load;
 mod look;
 mod model;
+mod paired;
 pub(crate) mod split;
 pub mod sweep;
+mod wire;
 
 use super::fixed_load::FixedLoadPlan;
 use super::sizes::{self, counts};
@@ -22,16 +25,17 @@ use crate::bed::Bed;
 use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX};
+use crate::search::saturation::{FIRST_BURST, LITTLE_MORE, SENDER_MAX, block, sent};
 use crate::tester::{EvidenceProbe, Fault, PlantedFault, ReceiverPlace, Tester, TesterError};
 use crate::traffic::Traffic;
 use load::{Saturated, forwards, load_of};
 use look::{Beside, Look};
 use model::Tried;
 use mpps_method::saturation::{Distance, Interval, of_one_distance};
-use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, statistics};
+use mpps_method::{FrameSpec, LimitedBy, Offer, Rate, Span, Trial, Verdict, compare, statistics};
 use mpps_record::{Looking, ProfileLine};
 use split::{Profiled, interval};
+use wire::Wires;
 
 pub use split::{Divided, Stacks};
 
@@ -52,7 +56,7 @@ type First = fn(&mut Tester<'_>) -> Result<Rate, JobError>;
 enum Depth {
     /// The cost at saturation.
     Saturation,
-    /// Lower loads as well, with the maximum that they predict.
+    /// Lower loads as well, with the maximum that they predict, and the bed's part by a wire in the router's place.
     LowerLoads,
     /// All that the tester can offer as well.
     Overload,
@@ -165,7 +169,7 @@ struct Explainer<'bed> {
     look: Look,
     /// What the sender can send at most.
     sends: Rate,
-    /// Void trials so far.
+    /// Void trials so far, without those through a wire.
     void: u32,
     /// What a frame cost in the saturated trials at another distance of the CPUs, ns.
     elsewhere: Vec<f64>,
@@ -186,7 +190,8 @@ impl Explainer<'_> {
         let saturated = self.saturate(turns, (&mut stacks, &mut lower), size, trials)?;
         let limited_by = limit::limited_by(&saturated, &self.tester);
         size.limited_by = Some(limited_by);
-        size.line.limit_text = Some(limit::in_words(&saturated.load, limited_by));
+        let is_split = size.line.wire.is_some();
+        size.line.limit_text = Some(limit::in_words(&saturated.load, is_split, limited_by));
         size.line.stacks = stacks.folded();
         if let Some(evidence) = &mut size.line.evidence {
             let by_cycles = size.line.clock.as_deref() == Some("cycles");
@@ -234,37 +239,30 @@ impl Explainer<'_> {
         trials: &mut Trials<'_>,
     ) -> Result<Saturated, JobError> {
         let (mut sampled, mut ratios) = (Vec::new(), Vec::new());
-        // The first ones tell the rate; a burst is too short to tell it well. Then the load only rises.
-        let mut most = 0.0_f64;
-        for _ in 0..FIRST_TRIALS {
-            let first = self.trial(self.sends, Phase::Overload, Beside::Nothing, trials)?;
-            most = forwards(&first).unwrap_or(0.0);
-            if most > 0.0 {
-                break;
-            }
-        }
+        let mut wires = Wires::default();
+        let mut most = self.find_rate(trials)?;
         for turn in 0..turns {
-            let mut both = [None, None];
             // The same load for both.
             let rate = match most {
                 0.0 => self.sends,
                 most => Rate::from_fps(most * LITTLE_MORE),
             };
-            for looks in [turn % 2 == 0, turn % 2 == 1] {
-                let beside = if looks { Beside::Look } else { Beside::Nothing };
-                let profiled = self.trial(rate, Phase::Overload, beside, trials)?;
-                let distance = Distance::from_trial(&profiled.judged.trial);
-                both[usize::from(looks)] = forwards(&profiled).zip(Some(distance));
-                most = most.max(forwards(&profiled).unwrap_or(0.0));
-                if looks {
-                    sampled.push(profiled);
-                }
-            }
+            let mut tried = wires.turn(self, (turn, rate), trials)?;
+            let rates = tried.router.iter().flatten().filter_map(forwards);
+            most = rates.fold(most, f64::max);
+            wires.add(&mut tried);
+            let known = |one: &Profiled| {
+                let distance = Distance::from_trial(&one.judged.trial);
+                forwards(one).zip(Some(distance))
+            };
+            let both = tried.router.each_ref().map(|one| known(one.as_ref()?));
             if let [Some((without, here)), Some((with, there))] = both
                 && here.with(there) != Distance::Changed
             {
                 ratios.push(with / without);
             }
+            let [_, looked] = tried.router;
+            sampled.extend(looked);
             if self.depth == Depth::Saturation {
                 continue;
             }
@@ -301,8 +299,32 @@ impl Explainer<'_> {
             evidence.drops = last.evidence.drops;
         }
         self.keep_alike(&mut sampled);
+        if self.depth == Depth::LowerLoads {
+            match wires.tell(&sampled, self.sends) {
+                Ok(wire) => size.line.wire = Some(Box::new(wire)),
+                Err(why) => size.line.no_wire = Some(why),
+            }
+        }
         *stacks = Stacks::mean(&mut sampled);
         Saturated::new(&sampled, self.sends)
+    }
+
+    /// What the router forwards, frames/s: a burst is too short to tell it well, and the machine may disturb the sender in
+    /// it. So a load that the router forwards is doubled.
+    fn find_rate(&mut self, trials: &mut Trials<'_>) -> Result<f64, JobError> {
+        let (mut most, mut load) = (0.0_f64, self.sends);
+        for _ in 0..FIRST_TRIALS {
+            let first = self.trial(load, Phase::Overload, Beside::Nothing, trials)?;
+            let Some(rate) = forwards(&first) else {
+                continue;
+            };
+            most = most.max(rate);
+            if compare::is_overloaded(&block(first.judged.trial), rate) {
+                break;
+            }
+            load = Rate::from_fps(load.fps() * 2.0);
+        }
+        Ok(most)
     }
 
     /// Leaves out what the machine disturbed, unless there is nothing else, and what was measured at another distance of
@@ -346,6 +368,7 @@ impl Explainer<'_> {
             Ok(judged)
         })?;
         self.void += void;
+        self.sends = self.sends.max(sent(&judged.trial));
         self.tried.push((judged.trial, judged.verdict));
         looked.ok_or(JobError::NoThreads)
     }

@@ -247,3 +247,39 @@ fn what_nobody_measured_is_refused() {
         assert_eq!(refused, Err(CannotAnswer::TooWide));
     }
 }
+
+/// What a router costs with 1 to 4 CPUs, of whose stages two pay for each other CPU.
+#[test]
+fn four_cores_read_as_a_line_over_those_beside_the_first() {
+    let points = [1.0, 2.0, 3.0, 4.0].map(|cores| Measured {
+        value: cores,
+        parts: vec![
+            400.0 + 20.0 * (cores - 1.0),
+            120.0 + 40.0 * (cores - 1.0),
+            80.0,
+        ],
+    });
+    let held: Vec<usize> = (0..4).filter(|&at| is_held_out(at, 4)).collect();
+    assert_eq!(held, [1]);
+    let fitted = [0, 2, 3].map(|at: usize| points[at].clone());
+    let fit = Fit::new(Axis::Cores, &fitted, &Memory::default()).expect("a fit");
+    let close = |(one, other): (&(f64, f64), &(f64, f64))| {
+        (one.0 - other.0).abs() < 1e-6 && (one.1 - other.1).abs() < 1e-6
+    };
+    let wanted = [(400.0, 20.0), (120.0, 40.0), (80.0, 0.0)];
+    assert!(fit.parts.iter().zip(&wanted).all(close), "{:?}", fit.parts);
+    assert!((fit.at(2.0).ns - 660.0).abs() < 1e-6 && !fit.at(4.0).beyond);
+    // The rate is that of all cores, each of which has the cost of so many.
+    let basis = Basis {
+        frame_ns: [590.0, 600.0, 610.0],
+        cores: 1.0,
+        hertz: None,
+        fits: vec![(fit, 1.0)],
+    };
+    let eight = basis
+        .answer(&ask(None, &[(Axis::Cores, 8.0)]))
+        .expect("an answer");
+    assert!((eight.frame_ns[1] - 1_020.0).abs() < 1e-6, "{eight:?}");
+    assert!((eight.max_fps[1] - 8e9 / 1_020.0).abs() < 1.0, "{eight:?}");
+    assert!(eight.distrust[0].contains("cores=8") && !eight.assumes[0].contains("linear scaling"));
+}

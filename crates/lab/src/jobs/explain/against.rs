@@ -2,25 +2,23 @@
 //! sampled trials at saturation, A B B A, with the load of `compare`. Differences are taken within neighbouring pairs.
 
 use super::load::Saturated;
-use super::look::{Beside, Look, interrupted};
+use super::look::{Look, interrupted};
+use super::paired::{Paired, change, turn};
 use super::split::Stacks;
 use super::{Profiled, SizeProfile, burn, limit};
 use crate::doubt::{self, Doubt, ProfileDoubts};
 use crate::jobs::compare::{self, ALIKE, Standing, Variant, is_backwards};
-use crate::jobs::sizes::{self, counts};
-use crate::jobs::{JobError, Phase, ResultObserver, Trials};
+use crate::jobs::sizes;
+use crate::jobs::{JobError, ResultObserver, Trials};
 use crate::profile::Completeness;
 use crate::search::measurer::Measurer;
-use crate::search::saturation::block;
 use crate::tester::{ReceiverPlace, TesterError};
-use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn};
-use mpps_method::saturation::Block;
-use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
-use mpps_method::{LimitedBy, Offer, Span};
-use mpps_record::{Interval, Pairs, PartChange, ProfileChange, ProfileLine, ProfiledAgainst};
+use mpps_method::compare::{Compared, Comparison, Measure, Rule};
+use mpps_method::{LimitedBy, Span};
+use mpps_record::{Interval, Pairs, ProfileLine, ProfiledAgainst};
 
 /// Turns at most, as a multiple of the pairs that are wanted: the machine disturbs some.
-const TURNS: u32 = 2;
+pub(super) const TURNS: u32 = 2;
 
 /// One set-up.
 #[derive(Clone, Debug)]
@@ -103,12 +101,9 @@ fn measure_both(
     };
     let mut turns = Turns {
         standing,
-        look,
+        paired: Paired::new(look, Comparison::new(rule)),
         plan,
-        kept: [Vec::new(), Vec::new()],
-        comparison: Comparison::new(rule),
         measure,
-        void: 0,
     };
     let ended = turns.all(trials);
     ended.and(turns.tell(&tested, size))
@@ -117,22 +112,17 @@ fn measure_both(
 /// Both set-ups while they take turns: first the one that the other is compared with.
 struct Turns<'bed> {
     standing: Vec<Standing<'bed>>,
-    look: Look,
+    paired: Paired,
     plan: AgainstPlan,
-    /// Trials of the pairs that count.
-    kept: [Vec<Profiled>; 2],
-    comparison: Comparison,
     /// What tells both apart.
     measure: Measure,
-    /// Pairs with a void trial, or with one that has no samples.
-    void: u32,
 }
 
 impl Turns<'_> {
     /// Pairs until enough of them count.
     fn all(&mut self, trials: &mut Trials<'_>) -> Result<(), JobError> {
         for half_round in 0..TURNS * self.plan.pairs {
-            if self.kept[0].len() >= self.plan.pairs as usize {
+            if self.paired.has(self.plan.pairs) {
                 break;
             }
             let order = if is_backwards(half_round.into()) {
@@ -145,18 +135,8 @@ impl Turns<'_> {
                 both[at] = Some(self.turn(at, trials)?);
             }
             compare::follow(&mut self.standing);
-            let [Some(against), Some(explained)] = both else {
-                continue;
-            };
-            let is_whole = |one: &Profiled| counts(&one.judged) && one.split.is_some();
-            let last = |at: usize| self.standing.get(at).and_then(|one| one.turns.last());
-            if !(is_whole(&against) && is_whole(&explained)) {
-                self.void += 1;
-            } else if let Some((base, variant)) = last(0).zip(last(1))
-                && self.comparison.add(base, variant)
-            {
-                self.kept[0].push(against);
-                self.kept[1].push(explained);
+            if let [Some(against), Some(explained)] = both {
+                self.paired.add([against, explained]);
             }
         }
         Ok(())
@@ -166,28 +146,21 @@ impl Turns<'_> {
     fn turn(&mut self, at: usize, trials: &mut Trials<'_>) -> Result<Profiled, JobError> {
         let one = &mut self.standing[at];
         trials.turn_of(&one.name);
-        let offer = Offer {
-            rate: one.overload(),
-            duration: self.plan.time,
-        };
-        let what = (Phase::Overload, offer);
-        let profiled = (self.look).trial(&mut one.tester, what, Beside::Look, trials)?;
-        one.turns.push(Turn {
-            overload: block(profiled.judged.trial.clone()),
-            fixed: Block::default(),
-        });
+        let (rate, time) = (one.overload(), self.plan.time);
+        let profiled = (self.paired).trial(&mut one.tester, rate, time, trials)?;
+        one.turns.push(turn(&profiled));
         Ok(profiled)
     }
 
     /// What the trials of one set-up say that count.
     fn found(&mut self, at: usize, tested: &[Completeness]) -> Result<Found, JobError> {
-        let stacks = Stacks::mean(&mut self.kept[at]).folded();
-        let tried = &self.kept[at];
+        let stacks = Stacks::mean(&mut self.paired.kept[at]).folded();
+        let tried = &self.paired.kept[at];
         let tester = &self.standing[at].tester;
         let saturated = Saturated::new(tried, self.standing[at].sends)?;
         let limited_by = limit::limited_by(&saturated, tester);
         let line = ProfileLine {
-            limit_text: Some(limit::in_words(&saturated.load, limited_by)),
+            limit_text: Some(limit::in_words(&saturated.load, false, limited_by)),
             clock: tried.iter().find_map(|one| one.clock.map(str::to_owned)),
             interrupted_share: interrupted(tested),
             loads: vec![saturated.load],
@@ -201,10 +174,10 @@ impl Turns<'_> {
             line: &line,
             tested,
             limited_by,
-            void: (self.void, self.void + tried.len() as u32),
+            void: (self.paired.void, self.paired.void + tried.len() as u32),
             // Each pair is of one distance.
             elsewhere: &[],
-            throttled: self.look.throttled,
+            throttled: self.paired.look.throttled,
             trials: &trials.collect::<Vec<_>>(),
         });
         Ok(Found {
@@ -216,13 +189,22 @@ impl Turns<'_> {
 
     /// Tells what the pairs that count say.
     fn tell(mut self, tested: &[Completeness], size: &mut SizeProfile) -> Result<(), JobError> {
-        if self.kept[0].is_empty() {
-            return Err(nothing_counts(self.void, &self.comparison.end()));
+        if !self.paired.has(1) {
+            let Paired {
+                void, comparison, ..
+            } = self.paired;
+            return Err(nothing_counts(void, &comparison.end()));
         }
         let (base, own) = (self.found(0, tested)?, self.found(1, tested)?);
         let base_load = base.line.loads.into_iter().next().unwrap_or_default();
-        let change = change(&self.kept, base_load.router_ns, base_load.frame_ns.median);
-        let compared = self.comparison.end();
+        let Paired {
+            kept,
+            comparison,
+            void,
+            ..
+        } = self.paired;
+        let change = change(&kept, base_load.router_ns, base_load.frame_ns.median);
+        let compared = comparison.end();
         let mut against = size.line.against.take().unwrap_or_default();
         against.load = base_load;
         against.stacks = base.line.stacks;
@@ -231,7 +213,7 @@ impl Turns<'_> {
         against.pairs = Pairs {
             counted: compared.pairs,
             looks: compared.looks,
-            disturbed: compared.left_out.disturbed + self.void,
+            disturbed: compared.left_out.disturbed + void,
             distance: compared.left_out.distance,
             not_overloaded: compared.left_out.not_overloaded,
         };
@@ -283,52 +265,6 @@ struct Found {
     line: ProfileLine,
     limited_by: LimitedBy,
     doubts: Vec<Doubt>,
-}
-
-/// What the second takes more in each part. `None` with too few pairs.
-fn change([base, own]: &[Vec<Profiled>; 2], before: f64, frame_ns: f64) -> Option<ProfileChange> {
-    let splits = base.iter().zip(own);
-    let splits: Vec<(&Split, &Split)> = splits
-        .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
-        .collect();
-    // The memory of two beds lies in different places, whatever their set-ups are.
-    let alike_ns = ALIKE * frame_ns;
-    let router = |split: &Split| -> f64 {
-        let own = split.stages.iter().filter(|cost| cost.of.is_routers());
-        own.map(|cost| cost.ns).sum()
-    };
-    let router = splits.iter().map(|(base, own)| router(own) - router(base));
-    let router = paired_changes(&[router.collect()], alike_ns)?;
-    let stages = Stage::ALL.iter().map(|stage| stage.to_string());
-    let causes = Cause::ALL.iter().map(|cause| cause.to_string());
-    Some(ProfileChange {
-        router_before_ns: before,
-        router: part("router", router.first()?),
-        stages: parts(stages, &splits, |split| &split.stages, alike_ns)?,
-        causes: parts(causes, &splits, |split| &split.causes, alike_ns)?,
-    })
-}
-
-/// The change of each part: those of `costs` are in the order of `names`.
-fn parts<K>(
-    names: impl ExactSizeIterator<Item = String>,
-    splits: &[(&Split, &Split)],
-    costs: impl Fn(&Split) -> &Vec<Cost<K>>,
-    alike_ns: f64,
-) -> Option<Vec<PartChange>> {
-    let differences = |at: usize| {
-        let ns = |split| costs(split).get(at).map_or(0.0, |cost| cost.ns);
-        let each = splits.iter().map(|(base, own)| ns(own) - ns(base));
-        each.collect()
-    };
-    let all: Vec<Vec<f64>> = (0..names.len()).map(differences).collect();
-    let changes = paired_changes(&all, alike_ns)?;
-    let named = names.zip(&changes);
-    Some(named.map(|(name, change)| part(&name, change)).collect())
-}
-
-fn part(name: &str, change: &Change) -> PartChange {
-    PartChange::new(name, [change.low, change.ns, change.high], change.seen)
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ pub(super) fn limited_by(found: &Saturated, tester: &Tester<'_>) -> LimitedBy {
     overload_limit(&overload).unwrap_or(LimitedBy::Disturbed)
 }
 
-/// One sentence: what limits, then the router's hottest stage and function.
-pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
+/// One sentence: what limits. Where no wire tells the router's part of each stage, its hottest stage and function as well.
+pub(super) fn in_words(load: &ProfiledLoad, is_split: bool, limited_by: LimitedBy) -> String {
     let who = match limited_by {
         LimitedBy::Dut => "The router's CPU is the limit",
         LimitedBy::Tester => "The tester is the limit: the router forwarded all of it",
@@ -38,7 +38,7 @@ pub(super) fn in_words(load: &ProfiledLoad, limited_by: LimitedBy) -> String {
     };
     let stages = load.stages.iter().filter(is_routers);
     let hottest = stages.max_by(|one, other| one.ns.median.total_cmp(&other.ns.median));
-    let Some(hottest) = hottest else {
+    let Some(hottest) = hottest.filter(|_| !is_split) else {
         return who.to_owned();
     };
     let function = hottest.top.first().map_or(String::new(), |top| {

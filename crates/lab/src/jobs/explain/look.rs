@@ -70,10 +70,16 @@ impl Look {
         let counting = counting.transpose()?;
         let sampler = (beside != Beside::Nothing).then(|| Sampler::start(&self.sampler));
         let sampler = sampler.transpose()?;
+        let mut with_wire = None;
         let judged = through(tester, phase, offer, trials, |tester| {
+            // Each wire is a program of its own.
+            if phase == Phase::Wire && sampler.is_some() {
+                with_wire = Some(symbols()?);
+            }
             trial::run(tester, &offer)
         })?;
-        let profile = sampler.map(|sampler| sampler.stop(&self.symbols));
+        let symbols = with_wire.as_ref().unwrap_or(&self.symbols);
+        let profile = sampler.map(|sampler| sampler.stop(symbols));
         let profile = profile.transpose()?;
         drop((counting, dropping));
         let after = Counters::read(tester, probe, &self.hardware)?;

@@ -77,7 +77,11 @@ pub(super) fn fit(
     };
     let measured = Rate::from_fps(over(|one| one.forwards.fps())?);
     let points: Vec<Point> = lower.iter().map(|one| one.point).collect();
-    let model = CostModel::fit(&points, batching).map_err(|why| why.to_string())?;
+    let round_trip_ns = match most.distance {
+        Distance::Steady(ns) => ns,
+        Distance::Unknown | Distance::Changed => f64::INFINITY,
+    };
+    let model = CostModel::fit(&points, batching, round_trip_ns).map_err(|why| why.to_string())?;
     let predicted = model.max_rate(batching, threads);
     let predicted = predicted.ok_or("a frame would cost nothing")?;
     Ok(record::CostModel {

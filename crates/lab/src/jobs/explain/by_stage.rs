@@ -1,0 +1,91 @@
+//! What each stage takes more at one level of a switch than at the other, on one standing bed. Both levels take turns with
+//! sampled trials at saturation, A B B A, as two set-ups of `--against` do.
+
+use super::against::TURNS;
+use super::load::{forwards, load_of};
+use super::look::Look;
+use super::paired::{Paired, change};
+use crate::jobs::compare::{ALIKE, is_alike, is_backwards};
+use crate::jobs::{JobError, Trials};
+use crate::search::saturation::{LITTLE_MORE, SENDER_MAX};
+use crate::tester::Tester;
+use mpps_method::compare::{Comparison, Measure, Rule};
+use mpps_method::{Rate, Span};
+use mpps_record::ProfileChange;
+
+/// Two levels of a switch.
+#[derive(Clone, Debug)]
+pub struct Levels {
+    /// What trials at each are called.
+    pub names: [String; 2],
+    /// The most that each was seen to forward, frames/s.
+    pub most: [f64; 2],
+    /// Length of each trial.
+    pub time: Span,
+    /// Pairs of trials that count.
+    pub pairs: u32,
+}
+
+/// Does something at each level in this order: sets the level, and calls what it is given with it. A level that is refused
+/// is left out.
+pub type AtLevels<'a> = dyn FnMut([usize; 2], &mut dyn FnMut(usize) -> Result<(), JobError>) -> Result<(), JobError>
+    + 'a;
+
+/// What a frame takes more at the second level than at the first, by stage and by cause.
+/// `None`: a level was refused, or fewer than 3 pairs count. Each level has to have been set once before, so that functions
+/// of modules that it loads have names.
+///
+/// `sends` is what the sender can.
+///
+/// # Errors
+/// The router has no threads, a trial failed, or what `at_levels` returns.
+pub fn measure(
+    tester: &mut Tester<'_>,
+    sends: Rate,
+    mut levels: Levels,
+    at_levels: &mut AtLevels<'_>,
+    trials: &mut Trials<'_>,
+) -> Result<Option<ProfileChange>, JobError> {
+    if tester.dut_threads().is_empty() {
+        return Err(JobError::NoThreads);
+    }
+    let look = Look::new(&tester.bed.plan().cpus, None)?;
+    let rule = Rule {
+        measure: Measure::Rate,
+        within: 0.0,
+        alike: ALIKE,
+    };
+    let mut paired = Paired::new(look, Comparison::new(rule));
+    for half_round in 0..TURNS * levels.pairs {
+        if paired.has(levels.pairs) {
+            break;
+        }
+        if is_alike(levels.most[0], levels.most[1]) {
+            levels.most = [levels.most[0].max(levels.most[1]); 2];
+        }
+        let order = match is_backwards(half_round.into()) {
+            true => [1, 0],
+            false => [0, 1],
+        };
+        let mut both = [None, None];
+        at_levels(order, &mut |at| {
+            trials.turn_of(&levels.names[at]);
+            tester.forwards_at_most = Some(Rate::from_fps(levels.most[at]));
+            let load = Rate::from_fps(levels.most[at] * LITTLE_MORE).min(SENDER_MAX);
+            let one = paired.trial(tester, load, levels.time, trials)?;
+            levels.most[at] = levels.most[at].max(forwards(&one).unwrap_or(0.0));
+            both[at] = Some(one);
+            Ok(())
+        })?;
+        let [Some(base), Some(own)] = both else {
+            return Ok(None);
+        };
+        paired.add([base, own]);
+    }
+    let before = load_of(&paired.kept[0], sends).unwrap_or_default();
+    Ok(change(
+        &paired.kept,
+        before.router_ns,
+        before.frame_ns.median,
+    ))
+}

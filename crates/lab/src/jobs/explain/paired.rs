@@ -1,0 +1,122 @@
+//! Pairs of neighbouring sampled trials, and what the second of each takes more by stage and by cause.
+
+use super::look::{Beside, Look};
+use super::split::Profiled;
+use crate::jobs::compare::ALIKE;
+use crate::jobs::sizes::counts;
+use crate::jobs::{JobError, Phase, Trials};
+use crate::search::saturation::block;
+use crate::tester::Tester;
+use mpps_method::compare::{Comparison, Turn};
+use mpps_method::saturation::Block;
+use mpps_method::stage::{Cause, Change, Cost, Split, Stage, paired_changes};
+use mpps_method::{Offer, Rate, Span};
+use mpps_record::{PartChange, ProfileChange};
+
+/// Pairs of sampled trials: first that of what the other one is compared with.
+pub(super) struct Paired {
+    pub look: Look,
+    /// Trials of the pairs that count.
+    pub kept: [Vec<Profiled>; 2],
+    pub comparison: Comparison,
+    /// Pairs with a void trial, or with one that has no samples.
+    pub void: u32,
+}
+
+impl Paired {
+    pub fn new(look: Look, comparison: Comparison) -> Self {
+        Self {
+            look,
+            kept: [Vec::new(), Vec::new()],
+            comparison,
+            void: 0,
+        }
+    }
+
+    /// Whether so many pairs count.
+    pub fn has(&self, pairs: u32) -> bool {
+        self.kept[0].len() >= pairs as usize
+    }
+
+    /// One sampled trial.
+    pub fn trial(
+        &mut self,
+        tester: &mut Tester<'_>,
+        rate: Rate,
+        duration: Span,
+        trials: &mut Trials<'_>,
+    ) -> Result<Profiled, JobError> {
+        let what = (Phase::Overload, Offer { rate, duration });
+        self.look.trial(tester, what, Beside::Look, trials)
+    }
+
+    /// A pair, if both count and can be compared.
+    pub fn add(&mut self, pair: [Profiled; 2]) {
+        let is_whole = |one: &Profiled| counts(&one.judged) && one.split.is_some();
+        let [base, own] = pair.each_ref().map(turn);
+        if !pair.iter().all(is_whole) {
+            self.void += 1;
+        } else if self.comparison.add(&base, &own) {
+            let each = self.kept.iter_mut().zip(pair);
+            each.for_each(|(kept, one)| kept.push(one));
+        }
+    }
+}
+
+/// A trial as a comparison takes it.
+pub(super) fn turn(one: &Profiled) -> Turn {
+    Turn {
+        overload: block(one.judged.trial.clone()),
+        fixed: Block::default(),
+    }
+}
+
+/// What the second takes more in each part. `None` with too few pairs.
+pub(super) fn change(
+    [base, own]: &[Vec<Profiled>; 2],
+    before: f64,
+    frame_ns: f64,
+) -> Option<ProfileChange> {
+    let splits = base.iter().zip(own);
+    let splits: Vec<(&Split, &Split)> = splits
+        .filter_map(|(base, own)| base.split.as_ref().zip(own.split.as_ref()))
+        .collect();
+    // The memory of two beds lies in different places, whatever their set-ups are.
+    let alike_ns = ALIKE * frame_ns;
+    let router = |split: &Split| -> f64 {
+        let own = split.stages.iter().filter(|cost| cost.of.is_routers());
+        own.map(|cost| cost.ns).sum()
+    };
+    let router = splits.iter().map(|(base, own)| router(own) - router(base));
+    let router = paired_changes(&[router.collect()], alike_ns)?;
+    let stages = Stage::ALL.iter().map(|stage| stage.to_string());
+    let causes = Cause::ALL.iter().map(|cause| cause.to_string());
+    Some(ProfileChange {
+        router_before_ns: before,
+        router: part("router", router.first()?),
+        stages: parts(stages, &splits, |split| &split.stages, alike_ns)?,
+        causes: parts(causes, &splits, |split| &split.causes, alike_ns)?,
+    })
+}
+
+/// The change of each part: those of `costs` are in the order of `names`.
+pub(super) fn parts<K>(
+    names: impl ExactSizeIterator<Item = String>,
+    splits: &[(&Split, &Split)],
+    costs: impl Fn(&Split) -> &Vec<Cost<K>>,
+    alike_ns: f64,
+) -> Option<Vec<PartChange>> {
+    let differences = |at: usize| {
+        let ns = |split| costs(split).get(at).map_or(0.0, |cost| cost.ns);
+        let each = splits.iter().map(|(base, own)| ns(own) - ns(base));
+        each.collect()
+    };
+    let all: Vec<Vec<f64>> = (0..names.len()).map(differences).collect();
+    let changes = paired_changes(&all, alike_ns)?;
+    let named = names.zip(&changes);
+    Some(named.map(|(name, change)| part(&name, change)).collect())
+}
+
+fn part(name: &str, change: &Change) -> PartChange {
+    PartChange::new(name, [change.low, change.ns, change.high], change.seen)
+}

@@ -1,0 +1,158 @@
+//! A wire in the router's place, in turns with it: what it takes of each stage is the bed's part.
+
+use super::load::{forwards, load_of};
+use super::look::Beside;
+use super::paired::parts;
+use super::split::{Profiled, interval};
+use super::{Depth, Explainer};
+use crate::jobs::sizes::counts;
+use crate::jobs::{JobError, Phase, Trials};
+use crate::search::saturation::{LITTLE_MORE, SENDER_MAX, TRIAL, block};
+use mpps_method::saturation::{Block, Distance, FrameCost, pairs_at};
+use mpps_method::stage::{Split, Stage, paired_changes};
+use mpps_method::{Offer, Rate, statistics};
+use mpps_record::{Interval, ProfiledWire};
+
+/// Trials of the router and of a wire beside them: not sampled, and sampled.
+#[derive(Default)]
+pub(super) struct Turn {
+    pub router: [Option<Profiled>; 2],
+    pub wire: [Option<Profiled>; 2],
+}
+
+/// What all turns say of a wire.
+#[derive(Default)]
+pub(super) struct Wires {
+    /// The most that one was seen to carry, frames/s.
+    most: f64,
+    /// Of each sampled pair: the distance of the CPUs in both, the router's parts, and the wire's trial.
+    sampled: Vec<(Distance, Split, Profiled)>,
+    /// Those that were not sampled: the router's, the wire's.
+    plain: [Vec<Block>; 2],
+}
+
+impl Wires {
+    /// Both trials of this turn at this load; beside each one of a wire, where lower loads are asked for.
+    pub fn turn(
+        &mut self,
+        explainer: &mut Explainer<'_>,
+        (turn, rate): (u32, Rate),
+        trials: &mut Trials<'_>,
+    ) -> Result<Turn, JobError> {
+        let mut tried = Turn::default();
+        let mut order = [(1, true), (1, false), (0, false), (0, true)];
+        if turn % 2 == 1 {
+            order.reverse();
+        }
+        for (looks, is_wire) in order {
+            let beside = [Beside::Nothing, Beside::Look][looks];
+            if !is_wire {
+                let one = explainer.trial(rate, Phase::Overload, beside, trials)?;
+                tried.router[looks] = Some(one);
+            } else if explainer.depth == Depth::LowerLoads {
+                tried.wire[looks] = Some(self.trial(explainer, beside, trials)?);
+            }
+        }
+        Ok(tried)
+    }
+
+    /// One trial through a wire, at a load a little above what it carries. The first one tells that load. None is repeated:
+    /// a pair that was disturbed does not count.
+    fn trial(
+        &mut self,
+        explainer: &mut Explainer<'_>,
+        beside: Beside,
+        trials: &mut Trials<'_>,
+    ) -> Result<Profiled, JobError> {
+        let mut at = |rate: Rate, beside| {
+            let rate = rate.min(SENDER_MAX);
+            // What is not sampled tells a sum only.
+            let duration = match beside {
+                Beside::Nothing => explainer.time.min(TRIAL),
+                Beside::Look | Beside::Drops => explainer.time,
+            };
+            let what = (Phase::Wire, Offer { rate, duration });
+            (explainer.look).trial(&mut explainer.tester, what, beside, trials)
+        };
+        if self.most == 0.0 {
+            let first = at(explainer.sends, Beside::Nothing)?;
+            self.most = forwards(&first).unwrap_or(0.0);
+        }
+        let rate = match self.most {
+            0.0 => explainer.sends,
+            most => Rate::from_fps(most * LITTLE_MORE),
+        };
+        let trial = at(rate, beside)?;
+        self.most = self.most.max(forwards(&trial).unwrap_or(0.0));
+        Ok(trial)
+    }
+
+    /// Adds the pairs of a turn that count.
+    pub fn add(&mut self, turn: &mut Turn) {
+        let whole = |one: &Option<Profiled>| one.as_ref().is_some_and(|one| counts(&one.judged));
+        for (looks, wire) in turn.wire.iter_mut().enumerate() {
+            let router = turn.router.get(looks).filter(|router| whole(router));
+            let wire = wire.take_if(|wire| counts(&wire.judged));
+            let Some((router, wire)) = router.and_then(Option::as_ref).zip(wire) else {
+                continue;
+            };
+            let both = [router, &wire].map(|one| block(one.judged.trial.clone()));
+            let distance = both[0].distance.with(both[1].distance);
+            match (looks, router.split.clone()) {
+                (0, _) => (self.plain.iter_mut().zip(both)).for_each(|(of, block)| of.push(block)),
+                (_, Some(split)) if wire.split.is_some() => {
+                    self.sampled.push((distance, split, wire));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What they say at the distance of these trials of the router. Else why not.
+    pub fn tell(self, router: &[Profiled], sends: Rate) -> Result<ProfiledWire, String> {
+        let steady = |one: &Profiled| match Distance::from_trial(&one.judged.trial) {
+            Distance::Steady(ns) => Some(ns),
+            Distance::Unknown | Distance::Changed => None,
+        };
+        let steady: Vec<f64> = router.iter().filter_map(steady).collect();
+        let distance_ns = statistics::median(&steady);
+        let distances: Vec<Distance> = self.sampled.iter().map(|(at, ..)| *at).collect();
+        let here = pairs_at(&distances, distance_ns);
+        let (mut routers, mut wires) = (Vec::new(), Vec::new());
+        for (place, (_, split, wire)) in self.sampled.into_iter().enumerate() {
+            if here.contains(&place) {
+                routers.push(split);
+                wires.push(wire);
+            }
+        }
+        let few = || {
+            format!(
+                "pairs of trials that count, of the router and of a wire: {} (3 are needed)",
+                wires.len()
+            )
+        };
+        let splits = wires.iter().filter_map(|wire| wire.split.as_ref());
+        let splits: Vec<(&Split, &Split)> = splits.zip(&routers).collect();
+        let whole = |split: &Split| split.stages.iter().map(|cost| cost.ns).sum::<f64>();
+        let more = splits
+            .iter()
+            .map(|(wire, router)| whole(router) - whole(wire));
+        // Both are of one bed, so nothing but chance is in a difference.
+        let more = paired_changes(&[more.collect()], 0.0).ok_or_else(few)?;
+        let more = more.first().ok_or_else(few)?;
+        let names = Stage::ALL.iter().map(|stage| stage.to_string());
+        let [plain_router, plain_wire] = &self.plain;
+        let unsampled = FrameCost::from_blocks(plain_router, plain_wire, distance_ns);
+        Ok(ProfiledWire {
+            load: load_of(&wires, sends).ok_or_else(few)?,
+            pairs: wires.len() as u32,
+            router_ns: Interval {
+                low: more.low,
+                median: more.ns,
+                high: more.high,
+            },
+            stages: parts(names, &splits, |split| &split.stages, 0.0).ok_or_else(few)?,
+            unsampled_router_ns: unsampled.map(|cost| interval(cost.router_ns)),
+        })
+    }
+}
