@@ -343,3 +343,20 @@ fn the_sink_drops_whatever_comes() {
         assert_eq!(verdict(&skel.progs.sink, &frame).0, XDP_DROP);
     }
 }
+
+/// As after a run that failed between its bpf_timer_init and its bpf_timer_start.
+#[test]
+fn the_watch_starts_where_its_timer_is_initialised() {
+    if !is_root() {
+        return;
+    }
+    let mut storage = MaybeUninit::uninit();
+    let open = mpps_ebpf::instruments::watch::WatchSkelBuilder::default()
+        .open(&mut storage)
+        .expect("open");
+    let skel = open.load().expect("load");
+    let cpus = std::thread::available_parallelism().expect("CPUs").get();
+    for _ in 0..=cpus {
+        assert_eq!(verdict(&skel.progs.start, &[0; 64]).0, 0);
+    }
+}

@@ -126,7 +126,7 @@ fn equal_set_ups_are_compared() {
     if !support::can_run() {
         return;
     }
-    let (outcome, seen) = compared("equal", None, 8);
+    let (outcome, seen) = compared("equal", None, 4);
     let found = outcome.variants[1].compared.expect("a comparison");
     let turns = outcome.variants.iter().map(|variant| variant.turns.len());
     let (turns, pairs) = (

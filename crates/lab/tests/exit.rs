@@ -468,6 +468,7 @@ fn fixed(traffic: Traffic) -> FixedLoadPlan {
         loads: vec![Load::At(Rate::from_fps(2_000.0))],
         time: Span::from_millis(100),
         trials: 1,
+        wire: true,
         receiver: None,
     }
 }

@@ -49,6 +49,7 @@ fn explained(bed: &Bed, burn_ns: Option<u64>) -> Option<ProfileLine> {
             loads: vec![Load::Max],
             time: Span::from_millis(300),
             trials: 3,
+            wire: true,
             receiver: None,
         },
         burn_ns,

@@ -89,6 +89,20 @@ impl NetNs {
         Self::open(name)
     }
 
+    /// Makes a new, empty namespace without a name: the kernel frees it with the last handle.
+    ///
+    /// # Errors
+    /// No right (EPERM).
+    pub fn anonymous() -> Result<Self> {
+        let fail = |number: i32| Error::from_errno("create", "netns without a name", number);
+        let file = in_new_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|e| fail(e as i32))?;
+            File::open("/proc/thread-self/ns/net")
+                .map_err(|e| Error::from_io("open", "a thread's netns", &e))
+        })?;
+        Self::from_file(file, "without a name")
+    }
+
     /// Opens the namespace of this name.
     ///
     /// # Errors
@@ -106,14 +120,17 @@ impl NetNs {
                     .with_remedy(format!("a stale name; remove {}", path.display())),
             );
         }
-        let inode = file
-            .metadata()
-            .map_err(|e| Error::from_io("examine", object(), &e))?
-            .ino();
+        Self::from_file(file, name)
+    }
+
+    fn from_file(file: File, name: &str) -> Result<Self> {
+        let examined = file.metadata();
+        let examined =
+            examined.map_err(|e| Error::from_io("examine", format!("netns {name}"), &e))?;
         Ok(Self {
             name: name.to_owned(),
+            inode: examined.ino(),
             file,
-            inode,
         })
     }
 

@@ -275,3 +275,16 @@ fn a_namespace_is_found_by_its_number() {
     assert_eq!(NetNs::find(own).unwrap().expect("our own").inode(), own);
     assert!(NetNs::find(1).unwrap().is_none());
 }
+
+#[test]
+fn a_namespace_without_a_name_goes_with_its_handle() {
+    if !privileged() {
+        return;
+    }
+    let unnamed = NetNs::anonymous().unwrap();
+    let links = unnamed.run(links::list).unwrap().unwrap();
+    let names: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
+    assert_eq!(names, ["lo"]);
+    assert_ne!(unnamed.inode(), netns::own_inode().unwrap());
+    assert!(!NetNs::exists(unnamed.name()));
+}

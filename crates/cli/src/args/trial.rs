@@ -20,6 +20,9 @@ pub struct TrialArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000),
           help_heading = "Load")]
     pub trials: u32,
+    /// Offer nothing through a wire in place of the router; the bed's part of a frame's cost is unknown then
+    #[arg(long, help_heading = "Load")]
+    pub no_wire: bool,
     /// What is sent.
     #[command(flatten)]
     pub sent: SentArgs,

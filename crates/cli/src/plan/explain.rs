@@ -70,6 +70,7 @@ impl ExplainPlan {
                     loads: vec![Load::Max],
                     time: args.time,
                     trials: args.trials(),
+                    wire: true,
                     receiver: sending.receiver,
                 },
             },

@@ -28,6 +28,7 @@ impl TrialPlan {
             loads: args.rate.clone(),
             time: args.time,
             trials: args.trials,
+            wire: !args.no_wire,
             receiver: sending.receiver,
         };
         Ok(sending.planned(offer))
@@ -52,12 +53,16 @@ mod tests {
 
     #[test]
     fn loads_are_read_in_their_order() {
-        let plan = plan("--rate 400k,1e6,max --time 200ms --trials 3").expect("a plan");
+        let plan = plan("--rate 400k,1e6,max --time 200ms --trials 3 --no-wire").expect("a plan");
         let loads: Vec<String> = plan.offer.loads.iter().map(ToString::to_string).collect();
         assert_eq!(loads, ["400.0 kfps", "1.000 Mfps", "max"]);
         assert_eq!(
-            (plan.offer.time.as_nanos(), plan.offer.trials),
-            (200_000_000, 3)
+            (
+                plan.offer.time.as_nanos(),
+                plan.offer.trials,
+                plan.offer.wire
+            ),
+            (200_000_000, 3, false)
         );
     }
 

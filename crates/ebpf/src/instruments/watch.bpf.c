@@ -13,6 +13,7 @@
  */
 #include "../base.h"
 #include <bpf/bpf_tracing.h>
+#include <linux/errno.h>
 
 #define CLOCK_MONOTONIC 1
 /* BPF_F_TIMER_CPU_PIN (Linux 6.7): younger than the kernel headers of Debian 12. */
@@ -169,17 +170,23 @@ int BPF_PROG(raised, unsigned int vec_nr)
 	return 0;
 }
 
-/* Run once on each CPU to watch. */
+/* Run on each CPU to watch, again until it returns 0; else an error number. */
 SEC("tc")
 int start(struct __sk_buff *skb)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct watch_cpu *w = bpf_map_lookup_elem(&watched, &cpu);
+	long error;
 
-	if (!w || bpf_timer_init(&w->timer, &watched, CLOCK_MONOTONIC))
-		return 1;
-	bpf_timer_set_callback(&w->timer, tick);
-	return bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN) ? 1 : 0;
+	if (!w)
+		return EINVAL;
+	error = bpf_timer_init(&w->timer, &watched, CLOCK_MONOTONIC);
+	/* Where an earlier run failed behind its bpf_timer_init, the timer is initialised and has not started. */
+	if (!error || error == -EBUSY)
+		error = bpf_timer_set_callback(&w->timer, tick);
+	if (!error)
+		error = bpf_timer_start(&w->timer, period_ns, TIMER_CPU_PIN);
+	return -error;
 }
 
 char LICENSE[] SEC("license") = "GPL";

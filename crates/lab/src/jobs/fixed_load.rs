@@ -49,6 +49,8 @@ pub struct FixedLoadPlan {
     pub time: Span,
     /// Trials at each load.
     pub trials: u32,
+    /// Whether one trial at each load goes through a wire in the router's place.
+    pub wire: bool,
     /// Where the tester receives; `None`: as throughput chooses.
     pub receiver: Option<ReceiverPlace>,
 }
@@ -90,7 +92,7 @@ pub struct Offered {
     pub receiver: Option<ReceiverPlace>,
     /// Through the router, in their order.
     pub trials: Vec<Tried>,
-    /// Through a wire in its place; `None` before a device of somebody else's, and of a simulated pair.
+    /// Through a wire in its place; `None` where none was asked for or can be laid.
     pub wire: Option<Tried>,
 }
 
@@ -195,7 +197,7 @@ fn measure_size(
     Ok(())
 }
 
-/// All trials at one load, and one through a wire in the DUT's place.
+/// All trials at one load, and one through a wire in the DUT's place where the plan has it.
 fn offer(
     measurer: &mut impl Offers,
     plan: &FixedLoadPlan,
@@ -214,7 +216,10 @@ fn offer(
     for _ in 0..plan.trials {
         trials.push(repeat(measurer, load, offer, Phase::Fixed, told)?);
     }
-    let wire = measurer.wire()?;
+    let wire = match plan.wire {
+        true => measurer.wire()?,
+        false => None,
+    };
     let through_wire = wire
         .as_ref()
         .map(|_| repeat(measurer, load, offer, Phase::Wire, told));

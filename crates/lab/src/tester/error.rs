@@ -47,9 +47,9 @@ pub enum TesterError {
         "the ports of an external device cannot be reached: mpps can attach no program to them"
     )]
     NoDutPorts,
-    /// The machine watch's timer does not tick on this CPU.
-    #[error("the machine watch does not tick on CPU {0}: is the CPU online?")]
-    NoTimer(usize),
+    /// The machine watch's timer does not tick on this CPU: the kernel's reason, or a question.
+    #[error("the machine watch does not tick on CPU {0}: {1}")]
+    NoTimer(usize, String),
     /// A port of the tester's is down.
     #[error(
         "the tester's port {port} in netns {netns} is down: nothing can be sent or received there \

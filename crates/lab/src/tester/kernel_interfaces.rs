@@ -119,7 +119,7 @@ fn has_bound_timers() -> Result<bool, TesterError> {
     let here = cpu::available()?.iter().next().unwrap_or(0);
     match Timers::start(&[here]) {
         Ok(_timers) => Ok(true),
-        Err(TesterError::NoTimer(_)) => Ok(false),
+        Err(TesterError::NoTimer(..)) => Ok(false),
         Err(error) => Err(error),
     }
 }

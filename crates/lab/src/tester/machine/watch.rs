@@ -83,7 +83,9 @@ impl Watch {
             Ok::<_, TesterError>(silent.is_none())
         };
         wait_for(TICK_LIMIT_NS, PERIOD_NS, here)?;
-        silent.map_or(Ok(()), |cpu| Err(TesterError::NoTimer(cpu)))
+        silent.map_or(Ok(()), |cpu| {
+            Err(TesterError::NoTimer(cpu, "is the CPU online?".to_owned()))
+        })
     }
 
     /// The stalls of each watched CPU since the last clear: pairs of ticks more than [`STALL_NS`] apart.
