@@ -12,6 +12,13 @@ use std::fmt;
 
 /// CPU distances up to this factor apart are the same.
 const SAME_DISTANCE: f64 = 1.5;
+
+/// Whether two round trips of a cache line, ns, are of CPUs at the same distance.
+#[must_use]
+pub fn is_same_distance(one: f64, other: f64) -> bool {
+    one.max(other) <= SAME_DISTANCE * one.min(other)
+}
+
 /// Two runs of one set-up differ by up to this share: in 9 of 10 pairs in a row on a shared machine, less on a quiet one.
 /// A run's own intervals do not show it.
 pub const RUNS_ALIKE: f64 = 0.05;
@@ -118,7 +125,7 @@ pub fn compare_points(
 
 fn compare(one: &Side<'_>, other: &Side<'_>, terms: Terms<'_>) -> Result<Difference, Refusal> {
     let distances = one.distance_ns.zip(other.distance_ns);
-    let apart = distances.is_some_and(|(a, b)| a.max(b) > SAME_DISTANCE * a.min(b));
+    let apart = distances.is_some_and(|(one, other)| !is_same_distance(one, other));
     let more = [
         (one.frame != other.frame, "frame"),
         (one.receiver != other.receiver, "receiver"),

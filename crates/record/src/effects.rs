@@ -2,6 +2,7 @@
 
 use crate::comparison::Difference;
 use crate::kind::Other;
+use crate::profile::ProfileChange;
 use crate::result::{Doubt, Interval};
 use crate::words::{Finding, ReceiverPlace};
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,9 @@ pub struct SettingEffect {
     /// Whether it was in the screen: its difference comes from blocks, not from pairs.
     #[serde(default)]
     pub screened: bool,
+    /// What each stage takes more at `to`; null where it was not profiled.
+    #[serde(default)]
+    pub by_stage: Option<ProfileChange>,
     /// Numbers of the trials at `from`.
     pub from_trials: Vec<u32>,
     /// Numbers of the trials at `to`.

@@ -78,7 +78,9 @@ pub use burst::{BurstLine, BurstSearch, BurstSum};
 pub use calibration::CalibrationLine;
 pub use campaign::{CampaignLine, CellLine, Check, Looked, Published, Statement};
 pub use comparability::Comparability;
-pub use compared::{RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results};
+pub use compared::{
+    RUNS_ALIKE, Refusal, Terms, check_profiles, compare_points, compare_results, is_same_distance,
+};
 pub use comparison::{Binary, ComparisonLine, Difference, Pairs, Variant};
 pub use effects::{Alias, EffectsLine, Interaction, Screen, SettingEffect, Together};
 pub use histogram::{Histogram, Quantiles};

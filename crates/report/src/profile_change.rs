@@ -33,8 +33,14 @@ pub fn words(change: &ProfileChange) -> String {
             within(&change.router)
         ),
     };
+    format!("{router}. {}", by_part(change))
+}
+
+/// `By stage: prerouting +150 (120 to 180), rest no difference seen (each within 9 ns). By cause: ...`
+#[must_use]
+pub fn by_part(change: &ProfileChange) -> String {
     let (stages, causes) = (told(&change.stages), told(&change.causes));
-    format!("{router}. By stage: {stages}. By cause: {causes}")
+    format!("By stage: {stages}. By cause: {causes}")
 }
 
 /// How large a difference may be that was not seen.

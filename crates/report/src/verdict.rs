@@ -5,7 +5,8 @@ use crate::headline::is_bound;
 use crate::number;
 use crate::row::Row;
 use mpps_record::{
-    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepLine, SweepPoint,
+    Check, Difference, Interval, Looked, ResultLine, Run, Statement, SweepLine, SweepPoint,
+    is_same_distance,
 };
 use std::fmt;
 
@@ -181,11 +182,9 @@ fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
     some(each, "the run has no comparison")
 }
 
-/// What is undecided stays so, whatever its interval.
+/// The interval of a comparison that is not decided may still lie wholly outside the bounds of a claim.
 fn change(found: &Difference) -> Result<Interval<f64>, String> {
-    let decided = matches!(found.finding, Finding::Different | Finding::NoDifference);
-    let rate = found.rate_change.filter(|_| decided);
-    rate.ok_or_else(|| found.to_string())
+    found.rate_change.ok_or_else(|| found.to_string())
 }
 
 /// All of them, or why there is none.
@@ -214,6 +213,17 @@ fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
     }
     if rates.len() < 2 {
         return Err("the run has fewer than two frame sizes".to_owned());
+    }
+    let distances = rows
+        .iter()
+        .filter_map(|row| row.overload.max_forwarding_cpu_distance_ns);
+    let (near, far) = distances.fold((f64::MAX, 0.0_f64), |(near, far), one| {
+        (near.min(one), far.max(one))
+    });
+    if far > 0.0 && !is_same_distance(near, far) {
+        return Err(format!(
+            "the CPUs were {near:.0} to {far:.0} ns apart, which changes the rate too"
+        ));
     }
     let least = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(f64::MAX, f64::min);
     let most = |end: fn(&Interval<f64>) -> f64| rates.iter().map(end).fold(0.0, f64::max);

@@ -45,6 +45,9 @@ pub struct MeasureSettingsArgs {
     /// less time, and pairs that do not add are told
     #[arg(long, help_heading = "Settings")]
     pub screen: bool,
+    /// Profile each setting that acts at both levels, behind all turns: what each stage of a frame's way takes more
+    #[arg(long, help_heading = "Settings")]
+    pub by_stage: bool,
     /// Go on with a run of the same plan that ended early: its turns are in this record, which new ones are appended to
     #[arg(
         long,

@@ -86,6 +86,7 @@ impl Planned<SettingsPlan> {
                 rows,
                 is_named,
                 is_screen: args.screen,
+                by_stage: args.by_stage,
                 traffic,
                 how: ComparePlan {
                     within: args.within,

@@ -68,6 +68,7 @@ fn effect(found: &Effect) -> SettingEffect {
         not_measured,
         alone: found.alone.clone(),
         screened: found.is_screened,
+        by_stage: found.by_stage.clone(),
         from_trials,
         to_trials,
     }

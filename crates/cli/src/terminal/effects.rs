@@ -8,6 +8,7 @@ use anyhow::Result;
 use mpps_record::{EffectsLine, Interaction, Run, Screen, SettingEffect, Together};
 use mpps_report::number;
 use mpps_report::number::percent_given as percent;
+use mpps_report::profile_change::by_part;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -170,5 +171,8 @@ fn sentence(line: &EffectsLine, effect: &SettingEffect) -> String {
     let needs = needs.map_or_else(String::new, |needs| format!(" (acts only with {needs})"));
     let alone = effect.alone.as_ref();
     let alone = alone.map_or_else(String::new, |why| format!(" [alone: {why}]"));
-    format!("{}: {}{needs}{alone}", effect.title(), line.finding(effect))
+    let parts = effect.by_stage.as_ref();
+    let parts = parts.map_or_else(String::new, |change| format!(". {}", by_part(change)));
+    let title = effect.title();
+    format!("{title}: {}{needs}{alone}{parts}", line.finding(effect))
 }

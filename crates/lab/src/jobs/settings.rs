@@ -24,6 +24,7 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule};
 use mpps_method::tune::Row;
 use mpps_method::{Rate, Span};
+use mpps_record::ProfileChange;
 use tried::Tried;
 
 /// What a trial takes, its preparation included.
@@ -44,6 +45,8 @@ pub struct SettingsPlan {
     pub is_named: bool,
     /// Whether many are switched at once.
     pub is_screen: bool,
+    /// Whether what acts is profiled at both levels.
+    pub by_stage: bool,
     /// What is sent, frame sizes and what carries them included.
     pub traffic: Traffic,
     /// How their levels are compared.
@@ -75,6 +78,8 @@ pub struct Effect {
     pub alone: Option<String>,
     /// Whether it was in the screen.
     pub is_screened: bool,
+    /// What each stage takes more at the second level.
+    pub by_stage: Option<ProfileChange>,
     /// Why it was not measured.
     pub unmeasured: Option<Unmeasured>,
 }
@@ -218,7 +223,10 @@ pub fn measure(
         ..Found::default()
     };
     let mut tried: Vec<Tried<'_>> = toggles.into_iter().map(Tried::new).collect();
-    let ended = all(&mut tried, plan.is_screen, &mut job, &mut found);
+    let ended = all(&mut tried, plan.is_screen, &mut job, &mut found).and_then(|()| {
+        let mut acting = tried.iter_mut().filter(|one| plan.by_stage && one.acts());
+        acting.try_for_each(|one| one.profile(&mut job))
+    });
     effects.splice(..0, tried.into_iter().map(Tried::end));
     effects.extend(found.placebos);
     effects.sort_by(|a, b| b.size().total_cmp(&a.size()));
@@ -308,6 +316,7 @@ const fn named(id: &'static str, name: &'static str) -> Effect {
         trials: [Vec::new(), Vec::new()],
         alone: None,
         is_screened: false,
+        by_stage: None,
         unmeasured: None,
     }
 }

@@ -3,6 +3,7 @@
 use super::{Shown, dash};
 use crate::metrics::{Gauges, Labels, NS, framed, with};
 use crate::plots;
+use crate::profile_change::by_part;
 use crate::table::Table;
 use maud::Markup;
 use mpps_record::{EffectsLine, Interaction, Interval, Run, Together};
@@ -22,7 +23,7 @@ impl Shown for Vec<EffectsLine> {
     }
 
     fn table(&self) -> Table {
-        let columns = "setting;from;to;with;ns more a frame;low;high;pairs;finding";
+        let columns = "setting;from;to;with;ns more a frame;low;high;pairs;finding;by stage";
         Table::new(columns, self.iter().flat_map(rows))
     }
 
@@ -69,6 +70,7 @@ fn rows(line: &EffectsLine) -> impl Iterator<Item = Vec<String>> {
             ns(|cost| cost.high),
             pairs.map_or_else(dash, |pairs| pairs.counted.to_string()),
             line.finding(effect),
+            effect.by_stage.as_ref().map_or_else(dash, by_part),
         ]
     })
 }

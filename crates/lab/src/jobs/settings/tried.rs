@@ -4,12 +4,18 @@ use super::{Effect, FIRST_TRIALS, Job, Recorded, named};
 use crate::clock::Deadline;
 use crate::jobs::JobError;
 use crate::jobs::compare::{self, is_alike, is_backwards};
+use crate::jobs::explain::by_stage::{self, Levels};
+use crate::search::saturation::SENDER_MAX;
 use crate::tune::toggle::{Level, PLACEBO, Toggle, Unmeasured};
 use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
-use mpps_method::compare::{Compared, Comparison, Measure, Rule, Turn, rate};
+use mpps_method::compare::{Compared, Comparison, Finding, Measure, Rule, Turn, rate};
 use mpps_method::random::Random;
+use mpps_record::ProfileChange;
 
+/// Length of a profiled trial, and pairs of them that count.
+const PROFILED: Span = Span::from_millis(700);
+const PROFILED_PAIRS: u32 = 6;
 const LEVELS: [Level; 2] = [Level::From, Level::To];
 
 /// Switches under way: one, or several that are switched together.
@@ -29,6 +35,7 @@ pub(super) struct Tried<'bed> {
     pub screened: Option<Compared>,
     /// Why it takes turns alone beside a screen.
     pub alone: Option<String>,
+    by_stage: Option<ProfileChange>,
 }
 
 impl<'bed> Tried<'bed> {
@@ -40,7 +47,7 @@ impl<'bed> Tried<'bed> {
     }
 
     /// Several, whose turns at each level are called so.
-    pub const fn together(toggles: Vec<Toggle<'bed>>, names: [String; 2]) -> Self {
+    pub fn together(toggles: Vec<Toggle<'bed>>, names: [String; 2]) -> Self {
         Self {
             toggles,
             names,
@@ -52,6 +59,7 @@ impl<'bed> Tried<'bed> {
             refused: None,
             screened: None,
             alone: None,
+            by_stage: None,
         }
     }
 
@@ -146,6 +154,39 @@ impl<'bed> Tried<'bed> {
         Ok(())
     }
 
+    /// Whether it was found to act, as a setting.
+    pub fn acts(&self) -> bool {
+        let is_placebo = self.toggles.iter().any(|toggle| toggle.id == PLACEBO);
+        let found = self.compared().map(|compared| compared.finding);
+        self.refused.is_none() && !is_placebo && found == Some(Finding::Different)
+    }
+
+    /// Finds what each stage takes more at the second level.
+    pub fn profile(&mut self, job: &mut Job<'_, '_>) -> Result<(), JobError> {
+        let Job {
+            standing, trials, ..
+        } = job;
+        let Some(one) = standing.first_mut() else {
+            return Ok(());
+        };
+        let levels = Levels {
+            names: self
+                .names
+                .each_ref()
+                .map(|name| format!("{name}, profiled")),
+            most: self.most,
+            time: PROFILED,
+            pairs: PROFILED_PAIRS,
+        };
+        let mut at_levels = |order, work: &mut dyn FnMut(usize) -> Result<(), JobError>| {
+            self.at_levels(order, |_, at| work(at))
+        };
+        let tester = &mut one.tester;
+        let found = by_stage::measure(tester, SENDER_MAX, levels, &mut at_levels, trials);
+        self.by_stage = found?;
+        Ok(())
+    }
+
     /// What came of one setting.
     pub fn end(mut self) -> Effect {
         let compared = self.compared().filter(|_| self.refused.is_none());
@@ -168,6 +209,7 @@ impl<'bed> Tried<'bed> {
             trials: self.turns.map(numbers),
             alone: self.alone,
             is_screened,
+            by_stage: self.by_stage,
             unmeasured: self.refused.map(Unmeasured::NotSwitched),
             ..named(toggle.id, toggle.name)
         }
