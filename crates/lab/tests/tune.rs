@@ -95,6 +95,7 @@ fn rules_are_switched_and_taken_back() {
         rows: vec![row("forward_rules"), row("lro")],
         is_named: true,
         is_screen: false,
+        by_stage: false,
         traffic: support::traffic(),
         how: ComparePlan {
             within: 0.02,
@@ -125,7 +126,7 @@ fn rules_are_switched_and_taken_back() {
 }
 
 /// With first trials of an earlier run, and no time for a turn: who stands in the screen is settled by switching.
-fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &[String]) {
+fn screen_without_time(bed: &Bed, plan: SettingsPlan, before: &str) {
     let mut earlier = Earlier::default();
     for (turn, whole_fps) in [
         ("forward_rules none", 2.1e6),

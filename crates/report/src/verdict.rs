@@ -5,8 +5,8 @@ use crate::headline::is_bound;
 use crate::number;
 use crate::row::Row;
 use mpps_record::{
-    Check, Difference, Interval, Looked, ResultLine, Run, Statement, SweepLine, SweepPoint,
-    is_same_distance,
+    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepLine,
+    SweepPoint, is_same_distance,
 };
 use std::fmt;
 
@@ -182,9 +182,13 @@ fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
     some(each, "the run has no comparison")
 }
 
-/// The interval of a comparison that is not decided may still lie wholly outside the bounds of a claim.
+/// What is undecided stays so, but for an interval around 0, which is only too wide: it may still lie wholly outside the
+/// bounds of a claim.
 fn change(found: &Difference) -> Result<Interval<f64>, String> {
-    found.rate_change.ok_or_else(|| found.to_string())
+    let decided = matches!(found.finding, Finding::Different | Finding::NoDifference);
+    let is_told = |rate: &Interval<f64>| decided || (rate.low <= 0.0 && rate.high >= 0.0);
+    let rate = found.rate_change.filter(is_told);
+    rate.ok_or_else(|| found.to_string())
 }
 
 /// All of them, or why there is none.

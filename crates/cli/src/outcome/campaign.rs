@@ -2,12 +2,10 @@
 
 use super::View;
 use crate::terminal;
-use anyhow::{Context, Result};
-use mpps_record::{Run, read_file};
+use anyhow::Result;
 use mpps_report::campaign::{CampaignRun, MeasuredCell, Rate};
 use mpps_report::verdict::Judged;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Puts a campaign on stdout.
 ///
@@ -21,24 +19,6 @@ pub fn show(campaign: &CampaignRun<'_>, view: &View<'_>) -> Result<()> {
         return view.print_json(campaign.run, &own);
     }
     let text = terminal::campaign(campaign) + &view.record();
-    terminal::out(&terminal::fitted(&text));
-    Ok(())
-}
-
-/// Says what the campaign of this run came to, when it has just ended, and where the rest is.
-///
-/// # Errors
-/// Its record cannot be read.
-#[cfg(feature = "measure")]
-pub fn tell_ended(path: &Path, run: &str) -> Result<()> {
-    let records = read_file(path)?;
-    let all: Vec<&Run> = records.runs.iter().collect();
-    let mut campaigns = CampaignRun::each(&all).into_iter();
-    let campaign = campaigns.find(|campaign| campaign.run.name == run);
-    let campaign = campaign.with_context(|| format!("{} lacks run {run}", path.display()))?;
-    let place = path.display();
-    let text = terminal::campaign_ended(&campaign);
-    let text = format!("{text}\nrecord: {place}\n`mpps report {place}` makes a page of it\n");
     terminal::out(&terminal::fitted(&text));
     Ok(())
 }

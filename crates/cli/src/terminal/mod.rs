@@ -6,6 +6,8 @@ pub mod bar;
 mod beds;
 mod calibration;
 mod campaign;
+#[cfg(feature = "measure")]
+mod campaign_ended;
 mod columns;
 mod comparison;
 mod details;
@@ -52,7 +54,9 @@ mod watched;
 mod wrap;
 
 pub use calibration::calibration;
-pub use campaign::{campaign, campaign_ended};
+pub use campaign::campaign;
+#[cfg(feature = "measure")]
+pub use campaign_ended::campaign_ended;
 pub use comparison::{compared_in_words, comparison, comparison_title};
 pub use fib_scale::{ScaleRow, bed_line, fib_scale, scale_doubts, scale_title};
 pub use fixed_load::{fixed_load, in_words};

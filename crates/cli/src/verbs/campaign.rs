@@ -5,7 +5,6 @@ use super::begin::check_folder;
 use crate::args::{CampaignArgs, CampaignVerb, RunCampaignArgs};
 use crate::campaign::{Begun, Campaign, Cell, Ready, SHIPPED, begun, check};
 use crate::exit::Exit;
-use crate::outcome::campaign::tell_ended;
 use crate::record::{Clock, Record, sha256};
 use crate::scratch::Scratch;
 use crate::terminal;
@@ -14,7 +13,8 @@ use mpps_lab::clock::monotonic_ns;
 use mpps_lab::one_run::OnlyRun;
 use mpps_lab::{facts, interrupt, program};
 use mpps_method::Span;
-use mpps_record::{CampaignLine, CellLine, EndLine, Run};
+use mpps_record::{CampaignLine, CellLine, EndLine, Run, read_file};
+use mpps_report::campaign::CampaignRun;
 use mpps_report::{Row, headline::headline, sentence::other_answers};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -265,6 +265,23 @@ impl Running<'_> {
         written.with_context(|| self.record.not_written())?;
         Ok(exit)
     }
+}
+
+/// Says what the campaign of this run came to, when it has just ended, and where the rest is.
+///
+/// # Errors
+/// Its record cannot be read.
+fn tell_ended(path: &Path, run: &str) -> Result<()> {
+    let records = read_file(path)?;
+    let all: Vec<&Run> = records.runs.iter().collect();
+    let mut campaigns = CampaignRun::each(&all).into_iter();
+    let campaign = campaigns.find(|campaign| campaign.run.name == run);
+    let campaign = campaign.with_context(|| format!("{} lacks run {run}", path.display()))?;
+    let place = path.display();
+    let text = terminal::campaign_ended(&campaign);
+    let text = format!("{text}\nrecord: {place}\n`mpps report {place}` makes a page of it\n");
+    terminal::out(&terminal::fitted(&text));
+    Ok(())
 }
 
 /// A cell's line before it ran.

@@ -95,6 +95,14 @@ fn what_was_not_decided_tells_nothing() {
         assert_eq!(verdict, Verdict::CannotTell);
         assert!(why.contains(word), "{why}");
     }
+    let wide = Difference {
+        finding: Finding::NotDecided,
+        ..slower(0.0, 0.04)
+    };
+    assert_eq!(
+        judge(&line, Some(&compared(&[wide]))).0,
+        Verdict::DoesNotHold
+    );
     assert_eq!(judge(&line, None).0, Verdict::CannotTell);
     let (verdict, why) = judge(&line, Some(&Run::new("run")));
     assert_eq!(
@@ -178,6 +186,15 @@ fn evenness_takes_the_intervals_of_all_rates() {
     let (verdict, why) = of(980_000, 10_000, ForwardingLimit::Tester);
     assert_eq!(verdict, Verdict::CannotTell);
     assert_eq!(why, "1518 B: the rate is only a bound");
+    let mut apart = forwarded("64", 1_000_000, 10_000, ForwardingLimit::RouterCpu);
+    apart.overload.max_forwarding_cpu_distance_ns = Some(70.0);
+    let mut run = Run::new("run");
+    run.results = vec![apart.clone(), apart];
+    run.results[1].frame = "1518".to_owned();
+    run.results[1].overload.max_forwarding_cpu_distance_ns = Some(310.0);
+    let why = judge(&line, Some(&run));
+    let words = "the CPUs were 70 to 310 ns apart, which changes the rate too";
+    assert_eq!(why, (Verdict::CannotTell, words.to_owned()));
 }
 
 fn part(name: &str, ns: Interval<f64>) -> PartCost {
