@@ -227,14 +227,14 @@ fn a_dry_run_shows_each_command_and_no_more() {
     );
     let ended = run(&mut mpps(&["campaign", "run", "smok"]));
     assert!(
-        ended.error().contains("give a file, or one of smoke"),
+        ended.error().contains("give a file, or one of brouer-2009"),
         "{ended:?}"
     );
     let ended = run(&mut mpps(&["campaign", "list"]));
     assert!(
         ended
             .stdout
-            .starts_with("smoke             6 cells  Every part"),
+            .contains("\nsmoke             6 cells  Every part"),
         "{ended:?}"
     );
 }
