@@ -115,7 +115,9 @@ pub enum Looked {
     /// `mpps explain --sweep`: cost of this stage at the greatest place of the axis divided by that at the
     /// least.
     StageGrowth(String),
-    /// `mpps explain`: share of this cause in the cost of a frame for the router.
+    /// The same of every stage of the router but this one: the stage that is furthest out of bounds decides.
+    StagesGrowth(String),
+    /// `mpps explain`: share of this cause in the cost of a frame, the bed's part included.
     CauseShare(String),
     /// Any run with a table: octets of the FIB for each route.
     FibOctetsPerRoute,

@@ -154,6 +154,12 @@ impl Difference {
         self.decides().is_some()
     }
 
+    /// The change of frames/s, where the router and not the tester ended first.
+    #[must_use]
+    pub fn told_rate_change(&self) -> Option<Interval<f64>> {
+        self.rate_change.filter(|_| self.told_by != ToldBy::Cost)
+    }
+
     fn decides(&self) -> Option<(Interval<f64>, &'static str)> {
         match self.told_by {
             ToldBy::Cost => Some((self.cost_change?, "CPU time a frame")),
@@ -164,7 +170,7 @@ impl Difference {
     /// By what it was told. Where that is the rate, the cost may differ all the same: something else limits the rate.
     fn no_difference(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let far = |of: Interval<f64>| of.low.abs().max(of.high.abs());
-        let rate = self.rate_change.filter(|_| self.told_by != ToldBy::Cost);
+        let rate = self.told_rate_change();
         let rate = rate.map(|rate| format!("within {:.1} % of the frames/s", far(rate) * 100.0));
         let cost = self.cost_ns.map(|cost| match cost {
             Interval { low, high, .. } if rate.is_some() && low * high > 0.0 => {
@@ -185,7 +191,7 @@ impl Difference {
     fn different(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pairs = self.pairs.map(|pairs| format!(", {} pairs", pairs.counted));
         let pairs = pairs.unwrap_or_default();
-        let rate = self.rate_change.filter(|_| self.told_by != ToldBy::Cost);
+        let rate = self.told_rate_change();
         let more = |median: f64, less| if median < 0.0 { less } else { "more" };
         // A cost whose interval holds 0 says nothing of the difference.
         let cost = self.cost_ns.filter(|cost| cost.low * cost.high > 0.0);

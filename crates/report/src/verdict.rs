@@ -3,10 +3,11 @@
 use crate::campaign::MeasuredCell;
 use crate::headline::is_bound;
 use crate::number;
+use crate::profile::is_beds;
 use crate::row::Row;
 use mpps_record::{
-    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepLine,
-    SweepPoint, is_same_distance,
+    Check, Difference, Finding, Interval, Looked, ResultLine, Run, Statement, SweepPoint,
+    TrialLine, is_same_distance,
 };
 use std::fmt;
 
@@ -79,9 +80,11 @@ impl<'a> Judged<'a> {
         } else if cell.line.not_run.is_some() {
             judged.why.clone_from(&cell.line.not_run);
         } else if let Some(check) = &claim.check {
-            let found = match cell.run {
-                Some(run) => numbers(&check.of, run),
-                None => Err("the file has no run of it".to_owned()),
+            // A run that lacks sizes or points lacks those that were hardest to measure.
+            let found = match (cell.run, cell.failure()) {
+                (_, Some(why)) => Err(why),
+                (Some(run), None) => numbers(check, run),
+                (None, None) => Err("the file has no run of it".to_owned()),
             };
             match found {
                 Ok(numbers) => {
@@ -90,7 +93,7 @@ impl<'a> Judged<'a> {
                 }
                 Err(why) => {
                     judged.verdict = Verdict::CannotTell;
-                    judged.why = Some(cell.failure().unwrap_or(why));
+                    judged.why = Some(why);
                 }
             }
         } else {
@@ -156,15 +159,13 @@ fn decide(check: &Check, numbers: &[Number]) -> (Verdict, Option<String>) {
 }
 
 /// The numbers of a run that decide, or why it has none.
-fn numbers(of: &Looked, run: &Run) -> Result<Vec<Number>, String> {
+fn numbers(check: &Check, run: &Run) -> Result<Vec<Number>, String> {
     let one = |value| vec![Number { name: None, value }];
-    match of {
+    match &check.of {
         Looked::RateChange => rate_changes(run),
         Looked::RateEvenness => evenness(&run.results).map(one),
-        Looked::StageGrowth(stage) => {
-            let sweep = run.sweeps.first().ok_or("the run has no sweep")?;
-            growth(sweep, stage).map(one)
-        }
+        Looked::StageGrowth(stage) => Ends::new(run)?.growth(stage).map(one),
+        Looked::StagesGrowth(stage) => worst_growth(check, &Ends::new(run)?, stage),
         Looked::CauseShare(cause) => cause_shares(run, cause),
         Looked::FibOctetsPerRoute => octets_per_route(run).map(one),
     }
@@ -187,7 +188,7 @@ fn rate_changes(run: &Run) -> Result<Vec<Number>, String> {
 fn change(found: &Difference) -> Result<Interval<f64>, String> {
     let decided = matches!(found.finding, Finding::Different | Finding::NoDifference);
     let is_told = |rate: &Interval<f64>| decided || (rate.low <= 0.0 && rate.high >= 0.0);
-    let rate = found.rate_change.filter(is_told);
+    let rate = found.told_rate_change().filter(is_told);
     rate.ok_or_else(|| found.to_string())
 }
 
@@ -238,31 +239,88 @@ fn evenness(results: &[ResultLine]) -> Result<Interval<f64>, String> {
     })
 }
 
-/// The stage at the greatest place of the axis by that at the least. What the machine's speed changed meanwhile widens it.
-fn growth(sweep: &SweepLine, stage: &str) -> Result<Interval<f64>, String> {
-    let cost = |point: &SweepPoint| {
-        let mut stages = point.load.stages.iter();
-        let part = stages.find(|part| part.part == stage);
-        let part = part.ok_or_else(|| format!("a point of the sweep has no stage {stage}"))?;
-        Ok::<_, String>(part.ns)
-    };
-    let points = || sweep.points.iter();
-    let by_place = |one: &&SweepPoint, other: &&SweepPoint| one.value.total_cmp(&other.value);
-    let ends = points().min_by(by_place).zip(points().max_by(by_place));
-    let (first, last) = ends.ok_or("the sweep has no point")?;
-    if first.value >= last.value {
-        return Err("the sweep has one place only".to_owned());
+/// The points of a sweep at the least and at the greatest place of its axis.
+struct Ends<'a> {
+    first: &'a SweepPoint,
+    last: &'a SweepPoint,
+    /// What the machine's speed changed meanwhile, as a factor.
+    drift: f64,
+}
+
+impl<'a> Ends<'a> {
+    fn new(run: &'a Run) -> Result<Self, String> {
+        let sweep = run.sweeps.first().ok_or("the run has no sweep")?;
+        let points = || sweep.points.iter();
+        let by_place = |one: &&SweepPoint, other: &&SweepPoint| one.value.total_cmp(&other.value);
+        let ends = points().min_by(by_place).zip(points().max_by(by_place));
+        let (first, last) = ends.ok_or("the sweep has no point")?;
+        if first.value >= last.value {
+            return Err("the sweep has one place only".to_owned());
+        }
+        let [near, far] = [first, last].map(|point| distance(run, point));
+        if let (Some(near), Some(far)) = (near, far)
+            && !is_same_distance(near, far)
+        {
+            return Err(format!(
+                "the CPUs were {near:.0} ns apart at the first point and {far:.0} ns at the last, which changes the cost too"
+            ));
+        }
+        let drift = 1.0 + sweep.drift_ratio.unwrap_or(0.0).abs();
+        Ok(Self { first, last, drift })
     }
-    let (first, last) = (cost(first)?, cost(last)?);
-    if first.low <= 0.0 {
-        return Err(format!("the cost of {stage} at the first point may be 0"));
+
+    /// The stage at the last place by that at the first. What the machine's speed changed meanwhile widens it.
+    fn growth(&self, stage: &str) -> Result<Interval<f64>, String> {
+        let cost = |point: &SweepPoint| {
+            let mut stages = point.load.stages.iter();
+            let part = stages.find(|part| part.part == stage);
+            let part = part.ok_or_else(|| format!("a point of the sweep has no stage {stage}"))?;
+            Ok::<_, String>(part.ns)
+        };
+        let (first, last) = (cost(self.first)?, cost(self.last)?);
+        if first.low <= 0.0 {
+            return Err(format!("the cost of {stage} at the first point may be 0"));
+        }
+        Ok(Interval {
+            low: last.low / first.high / self.drift,
+            median: last.median / first.median,
+            high: last.high / first.low * self.drift,
+        })
     }
-    let drift = 1.0 + sweep.drift_ratio.unwrap_or(0.0).abs();
-    Ok(Interval {
-        low: last.low / first.high / drift,
-        median: last.median / first.median,
-        high: last.high / first.low * drift,
-    })
+}
+
+/// The median round trip of a cache line between the CPUs around the trials of a point.
+fn distance(run: &Run, point: &SweepPoint) -> Option<f64> {
+    let is_its = |trial: &&TrialLine| point.load.trials.contains(&trial.trial);
+    let trials = run.trials.iter().filter(is_its);
+    let both = trials.flat_map(|trial| [trial.exchange_before_ns, trial.exchange_after_ns]);
+    let mut all: Vec<u64> = both.flatten().collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).map(|ns| *ns as f64)
+}
+
+/// Of all stages of the router but one: a stage wholly out of bounds, else one that reaches across, else that which moved
+/// most. A stage of which one point saw nothing says nothing.
+fn worst_growth(check: &Check, ends: &Ends<'_>, but: &str) -> Result<Vec<Number>, String> {
+    let stages = ends.first.load.stages.iter().map(|part| part.part.as_str());
+    let stages = stages.filter(|stage| *stage != but && !is_beds(stage));
+    let grown = stages.filter_map(|stage| {
+        let value = ends.growth(stage).ok()?;
+        let name = Some(stage.to_owned());
+        Some(Number { name, value })
+    });
+    let worst = grown.max_by_key(|number| {
+        let (verdict, _) = decide(check, std::slice::from_ref(number));
+        let moved = number.value.median.ln().abs();
+        (
+            verdict == Verdict::DoesNotHold,
+            verdict == Verdict::CannotTell,
+            (moved * 1e6) as u64,
+        )
+    });
+    worst
+        .map(|number| vec![number])
+        .ok_or_else(|| "no stage was seen at both ends".to_owned())
 }
 
 fn cause_shares(run: &Run, cause: &str) -> Result<Vec<Number>, String> {
@@ -273,7 +331,7 @@ fn cause_shares(run: &Run, cause: &str) -> Result<Vec<Number>, String> {
         let mut causes = load.causes.iter();
         let found = causes.find(|part| part.part == cause);
         let ns = found.ok_or_else(|| format!("the profile has no cause {cause}"))?;
-        let share = |ns: f64| ns / load.router_ns;
+        let share = |ns: f64| ns / load.frame_ns.median;
         let Interval { low, median, high } = ns.ns;
         let [low, median, high] = [low, median, high].map(share);
         let value = Interval { low, median, high };
@@ -307,6 +365,7 @@ fn in_words(check: &Check, number: &Number) -> String {
         Looked::RateChange => " frames/s".to_owned(),
         Looked::RateEvenness => " of the greatest rate".to_owned(),
         Looked::StageGrowth(stage) => format!(" times the cost of {stage}"),
+        Looked::StagesGrowth(_) => " times its cost".to_owned(),
         Looked::CauseShare(cause) => format!(" of a frame's cost in {cause}"),
         Looked::FibOctetsPerRoute => " octets a route".to_owned(),
     };
@@ -323,7 +382,7 @@ fn value(of: &Looked, value: f64) -> String {
     match of {
         Looked::RateChange => format!("{:+.1} %", value * 100.0),
         Looked::RateEvenness | Looked::CauseShare(_) => format!("{:.1} %", value * 100.0),
-        Looked::StageGrowth(_) => format!("{value:.2}"),
+        Looked::StageGrowth(_) | Looked::StagesGrowth(_) => format!("{value:.2}"),
         Looked::FibOctetsPerRoute => format!("{value:.0}"),
     }
 }

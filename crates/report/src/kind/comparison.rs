@@ -6,7 +6,7 @@ use crate::interval::interval_name;
 use crate::metrics::{Gauges, Labels, MAXIMUM, NS, framed, with};
 use crate::table::Table;
 use crate::{number, plots, sentence};
-use mpps_record::{ComparisonLine, Interval, Run, Variant};
+use mpps_record::{ComparisonLine, Difference, Interval, Run, Variant};
 
 impl Shown for Vec<ComparisonLine> {
     fn sentences(&self) -> Vec<String> {
@@ -32,7 +32,7 @@ impl Shown for Vec<ComparisonLine> {
                 let rate = variant.forwarding_fps.map(Interval::from);
                 gauges.add_interval(MAXIMUM, labels, rate, 1.0);
                 let difference = variant.difference.as_ref();
-                let rate = difference.and_then(|difference| difference.rate_change);
+                let rate = difference.and_then(Difference::told_rate_change);
                 let cost = difference.and_then(|difference| difference.cost_ns);
                 let change = (
                     "mpps_rate_change_ratio",

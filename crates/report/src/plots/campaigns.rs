@@ -85,7 +85,7 @@ pub fn settings(campaign: &CampaignRun<'_>) -> Option<Chart> {
         for line in lines {
             for variant in &line.variants {
                 let found = variant.difference.as_ref();
-                let change = found.and_then(|found: &Difference| found.rate_change);
+                let change = found.and_then(Difference::told_rate_change);
                 let name = format!(
                     "{} ({}, {})",
                     variant.name,

@@ -1,7 +1,7 @@
 use super::*;
 use mpps_record::{
     CellLine, ComparisonLine, EndLine, ForwardingLimit, Overload, PartCost, PointLine, ProfileLine,
-    ProfiledLoad, Routes, ToldBy, Variant,
+    ProfiledLoad, Routes, SweepLine, ToldBy, Variant, read,
 };
 
 fn around(median: f64, half: f64) -> Interval<f64> {
@@ -85,9 +85,9 @@ fn what_was_not_decided_tells_nothing() {
         finding: Finding::NotDecided,
         ..slower(-0.3, 0.01)
     };
+    // The rate is the tester's then.
     let by_cost = Difference {
         told_by: ToldBy::Cost,
-        rate_change: None,
         ..slower(0.0, 0.0)
     };
     for (found, word) in [(undecided, "not decided"), (by_cost, "tester ended before")] {
@@ -205,6 +205,90 @@ fn part(name: &str, ns: Interval<f64>) -> PartCost {
     }
 }
 
+/// A sweep from 64 to 1518 octets whose stages cost so much at both ends.
+fn swept(ends: [&[(&str, f64)]; 2]) -> Run {
+    let mut run = Run::new("run");
+    let point = |(value, stages): (f64, &&[(&str, f64)])| {
+        let cost = |&(name, ns): &(&str, f64)| part(name, around(ns, 2.0));
+        SweepPoint {
+            value,
+            load: ProfiledLoad {
+                stages: stages.iter().map(cost).collect(),
+                trials: vec![value as u32],
+                ..ProfiledLoad::default()
+            },
+            ..SweepPoint::default()
+        }
+    };
+    run.sweeps.push(SweepLine {
+        points: [64.0, 1518.0].into_iter().zip(&ends).map(point).collect(),
+        ..SweepLine::default()
+    });
+    run
+}
+
+#[test]
+fn of_many_stages_the_worst_decides() {
+    let of = Looked::StagesGrowth("other".to_owned());
+    let line = cell(check(of, Some(0.9), Some(1.1)));
+    let flat = [
+        ("RX", 120.0),
+        ("free", 130.0),
+        ("other", 30.0),
+        ("virtual NIC", 50.0),
+    ];
+    let judged = |free: f64| {
+        let last = [
+            ("RX", 121.0),
+            ("free", free),
+            ("other", 60.0),
+            ("virtual NIC", 90.0),
+        ];
+        judge(&line, Some(&swept([&flat, &last])))
+    };
+    assert_eq!(judged(131.0).0, Verdict::Holds);
+    let (verdict, why) = judged(240.0);
+    assert_eq!(verdict, Verdict::DoesNotHold);
+    assert!(why.starts_with("free: 1.85 times its cost"), "{why}");
+    assert_eq!(judged(142.0).0, Verdict::CannotTell);
+}
+
+#[test]
+fn ends_of_a_sweep_at_two_distances_tell_nothing() {
+    let line = cell(check(Looked::StageGrowth("RX".to_owned()), None, Some(1.1)));
+    let mut run = swept([&[("RX", 120.0)], &[("RX", 121.0)]]);
+    assert_eq!(judge(&line, Some(&run)).0, Verdict::Holds);
+    let golden = include_bytes!("../../../record/tests/golden/run.jsonl");
+    let golden = read(&golden[..]).expect("from memory");
+    for (trial, ns) in [(64, 60), (1518, 320)] {
+        run.trials.push(TrialLine {
+            trial,
+            exchange_before_ns: Some(ns),
+            exchange_after_ns: Some(ns),
+            ..golden.runs[0].trials[0].clone()
+        });
+    }
+    let (verdict, why) = judge(&line, Some(&run));
+    assert_eq!(verdict, Verdict::CannotTell);
+    assert!(
+        why.contains("60 ns apart at the first point and 320 ns at the last"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_run_that_ended_early_decides_nothing() {
+    let line = CellLine {
+        exit_code: Some(130),
+        ..cell(check(Looked::RateChange, None, Some(-0.1)))
+    };
+    let (verdict, why) = judge(&line, Some(&compared(&[slower(-0.2, 0.01)])));
+    assert_eq!(
+        (verdict, why.as_str()),
+        (Verdict::CannotTell, "its run ended early")
+    );
+}
+
 #[test]
 fn growth_is_from_the_least_place_to_the_greatest() {
     let line = cell(check(
@@ -245,7 +329,7 @@ fn growth_is_from_the_least_place_to_the_greatest() {
 }
 
 #[test]
-fn a_share_of_a_cause_is_of_the_routers_cost() {
+fn a_share_of_a_cause_is_of_the_frames_cost() {
     let line = cell(check(
         Looked::CauseShare("locks".to_owned()),
         Some(0.05),
@@ -255,7 +339,7 @@ fn a_share_of_a_cause_is_of_the_routers_cost() {
         let mut run = Run::new("run");
         run.profiles.push(ProfileLine {
             loads: vec![ProfiledLoad {
-                router_ns: 500.0,
+                frame_ns: around(500.0, 10.0),
                 causes: vec![part("locks", around(ns, 5.0))],
                 ..ProfiledLoad::default()
             }],
