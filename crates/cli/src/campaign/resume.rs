@@ -3,7 +3,7 @@
 use super::{Campaign, Cell};
 use crate::exit::Exit;
 use anyhow::{Result, bail};
-use mpps_record::{CampaignLine, CellLine, Run, read_file};
+use mpps_record::{CampaignLine, CellLine, read_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -24,21 +24,6 @@ impl Begun {
         self.cells.get(cell.id.get_ref()).is_some_and(|line| {
             measured.contains(&line.exit_code) || (line.not_run.is_some() && !can_run)
         })
-    }
-
-    /// Trials of the cells, as the record has them.
-    #[must_use]
-    pub fn trials(&self, path: &Path) -> u32 {
-        let runs = read_file(path).map(|read| read.runs).unwrap_or_default();
-        let is_ours = |run: &&Run| {
-            let mut cells = self.cells.values();
-            cells.any(|cell| cell.measured_run.as_ref() == Some(&run.name))
-        };
-        let ours = runs
-            .iter()
-            .filter(is_ours)
-            .filter_map(|run| run.end.as_ref());
-        ours.map(|end| end.trials).sum()
     }
 }
 

@@ -242,7 +242,8 @@ impl Running<'_> {
                 .err()
                 .map(|error| format!("{error:#}"))
                 .or(stopped),
-            trials: self.begun.trials(&path),
+            // They are of the cells' own runs.
+            trials: 0,
             queries: None,
             route_changes: None,
             other: mpps_record::Other::new(),
