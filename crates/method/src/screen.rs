@@ -28,6 +28,9 @@ pub struct Design {
     factors: usize,
 }
 
+/// Part of a frame's cost that is left at least, whatever effects are subtracted.
+const LEAST_SHARE: f64 = 0.05;
+
 /// Two factors, by their columns.
 pub type Pair = (usize, usize);
 
@@ -40,6 +43,26 @@ pub struct Interaction {
     pub ns: Interval,
     /// Pairs that show the same to this share, -1 to 1: it may be one of these.
     pub aliases: Vec<(Pair, f64)>,
+}
+
+/// The cost of a frame with all settings as they stand. With half of the others at another level, the same effect would be
+/// a smaller share of a greater cost.
+#[derive(Clone, Debug)]
+pub struct AsItStands {
+    /// The cost, ns.
+    pub ns: f64,
+    /// Whether each factor stands at its second level.
+    pub at_second: Vec<bool>,
+}
+
+impl AsItStands {
+    /// The cost with a column at its first level, where the second costs so much more.
+    fn first(&self, column: usize, more: f64) -> f64 {
+        match self.at_second.get(column) {
+            Some(true) => (self.ns - more).max(LEAST_SHARE * self.ns),
+            Some(false) | None => self.ns.max(LEAST_SHARE * self.ns - more),
+        }
+    }
 }
 
 /// What a screen says.
@@ -132,12 +155,18 @@ impl Design {
         (0..self.factors).flat_map(with).collect()
     }
 
-    /// What whole blocks say: of each the cost of a frame in each run, ns. All effects are judged by `rule`, as some of so
-    /// many `tests` that hold together in 19 of 20 runs.
+    /// What whole blocks say: of each the cost of a frame in each run, ns. Shares are of the cost as all others stand. All
+    /// effects are judged by `rule`, as some of so many `tests` that hold together in 19 of 20 runs.
     #[must_use]
-    pub fn screened(&self, blocks: &[Vec<f64>], rule: Rule, tests: usize) -> Screened {
+    pub fn screened(
+        &self,
+        blocks: &[Vec<f64>],
+        stands: Option<&AsItStands>,
+        rule: Rule,
+        tests: usize,
+    ) -> Screened {
         let wrong = WRONG / tests.max(1) as f64;
-        let effect = |column| self.effect(blocks, column, rule, wrong);
+        let effect = |column| self.effect(blocks, column, stands, (rule, wrong));
         let wrong = WRONG / self.pairs().len().max(1) as f64;
         Screened {
             effects: (0..self.columns()).map(effect).collect(),
@@ -146,12 +175,19 @@ impl Design {
         }
     }
 
-    fn effect(&self, blocks: &[Vec<f64>], column: usize, rule: Rule, wrong: f64) -> Compared {
+    fn effect(
+        &self,
+        blocks: &[Vec<f64>],
+        column: usize,
+        stands: Option<&AsItStands>,
+        (rule, wrong): (Rule, f64),
+    ) -> Compared {
         let ns = |block: &Vec<f64>| self.contrast(block, &[column]);
         let ratio = |block: &Vec<f64>| {
-            let mean = block.iter().sum::<f64>() / block.len() as f64;
-            let half = ns(block) / 2.0;
-            ((mean + half) / (mean - half)).ln()
+            let more = ns(block);
+            let mean = || block.iter().sum::<f64>() / block.len() as f64;
+            let first = stands.map_or_else(|| mean() - more / 2.0, |bed| bed.first(column, more));
+            ((first + more) / first).ln()
         };
         let ratios: Vec<f64> = blocks.iter().map(ratio).collect();
         let ratio = interval(&ratios, wrong);

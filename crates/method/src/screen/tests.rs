@@ -94,7 +94,7 @@ fn planted_effects_are_found_as_they_are() {
         &[((0, 7), 30.0)],
         &mut noisy(5, 10.0),
     );
-    let found = design.screened(&blocks, RULE, design.columns());
+    let found = design.screened(&blocks, None, RULE, design.columns());
     for (at, effect) in found.effects.iter().enumerate() {
         let planted = effects.iter().find(|(column, _)| *column == at);
         let ns = effect.cost_ns.expect("an interval");
@@ -121,7 +121,7 @@ fn a_planted_interaction_is_told_with_aliases() {
         &[((2, 5), 60.0)],
         &mut noisy(9, 8.0),
     );
-    let found = design.screened(&blocks, RULE, design.columns());
+    let found = design.screened(&blocks, None, RULE, design.columns());
     assert!(found.tells_interactions);
     let [one] = &found.interactions[..] else {
         panic!("{:?}", found.interactions);
@@ -155,7 +155,7 @@ fn of_thousand_screens_of_nothing_few_find_any() {
             drift += 0.05;
             noise() + drift
         });
-        let found = design.screened(&blocks, RULE, design.columns());
+        let found = design.screened(&blocks, None, RULE, design.columns());
         let mut effects = found.effects.iter();
         wrong += usize::from(effects.any(|effect| effect.finding == Finding::Different));
         pairs += usize::from(!found.interactions.is_empty());
@@ -173,19 +173,46 @@ fn under_a_planted_load_nobody_can_tell() {
         false => 0.0,
     };
     let blocks = blocks(&design, 10, &[(1, 20.0)], &[], &mut load);
-    let found = design.screened(&blocks, RULE, design.columns());
+    let found = design.screened(&blocks, None, RULE, design.columns());
     for effect in &found.effects {
         assert_eq!(effect.finding, Finding::NotDecided, "{effect:?}");
         let rate = effect.rate.expect("an interval");
         assert!(rate.high - rate.low > 0.1, "{rate:?}");
     }
-    let few = design.screened(&blocks[..4], RULE, design.columns());
+    let few = design.screened(&blocks[..4], None, RULE, design.columns());
     let mut effects = few.effects.iter();
     assert!(
         effects.all(|effect| effect.cost_ns.is_none()),
         "too few blocks"
     );
     assert!(few.interactions.is_empty() && !few.tells_interactions);
+}
+
+/// As many settings as ever stand beside it, a setting is worth the same share of a frame's cost.
+#[test]
+fn a_share_is_of_the_cost_as_it_stands() {
+    let design = Design::new(10).expect("a design");
+    for others in [0.0, 100.0, 400.0] {
+        let mut effects = vec![(0, 370.0)];
+        effects.extend((1..10).map(|column| (column, others)));
+        let blocks = blocks(&design, 12, &effects, &[], &mut noisy(5, 1.0));
+        let share = |at_second: bool, ns: f64| {
+            let stands = AsItStands {
+                ns,
+                at_second: vec![at_second; 10],
+            };
+            let found = design.screened(&blocks, Some(&stands), RULE, design.columns());
+            found.effects[0].cost.expect("an interval").middle
+        };
+        assert!(
+            (share(false, 600.0) - 370.0 / 600.0).abs() < 0.01,
+            "{others}"
+        );
+        assert!(
+            (share(true, 970.0) - 370.0 / 600.0).abs() < 0.01,
+            "{others}"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,8 @@ use mpps_linux::clock::monotonic_ns;
 use mpps_method::Span;
 use mpps_method::compare::{Comparison, LeftOut, Measure, is_overloaded, rate};
 use mpps_method::saturation::Distance;
-use mpps_method::screen::{Design, Screened, blocks_min};
+use mpps_method::screen::{AsItStands, Design, Screened, blocks_min};
+use mpps_method::statistics::median;
 
 /// A setting worth more than this factor would drown the others: it takes turns alone.
 const DROWNS: f64 = 2.0;
@@ -81,7 +82,11 @@ pub(super) fn all(
     let mut run = Run::new(&design, &screened);
     let ended = run.all(&mut screened, end, job);
     let (blocks, seen) = (run.whole, run.seen);
-    let result = design.screened(&blocks, job.rule, many);
+    let stands = median(&seen.controls).map(|ns| AsItStands {
+        ns,
+        at_second: screened.iter().map(|one| is_at_second(one)).collect(),
+    });
+    let result = design.screened(&blocks, stands.as_ref(), job.rule, many);
     for (one, compared) in screened.iter_mut().zip(&result.effects) {
         one.screened = Some(*compared);
     }
@@ -131,6 +136,12 @@ fn set_apart(tried: &mut [Tried<'_>]) -> Result<(), JobError> {
     leave(all.flat_map(|one| &mut one.toggles))
 }
 
+/// Whether the bed has its second level.
+fn is_at_second(one: &Tried<'_>) -> bool {
+    let toggle = one.toggles.first();
+    toggle.is_some_and(|toggle| toggle.bed_level() == Level::To)
+}
+
 /// The level that the bed does not have.
 fn other(toggle: &Toggle<'_>) -> Level {
     match toggle.bed_level() {
@@ -159,10 +170,7 @@ impl<'a> Run<'a> {
     fn new(design: &'a Design, tried: &[&mut Tried<'_>]) -> Self {
         // What a frame takes at each level, and how much more at the other level than the bed's.
         let ns = |most: f64| 1e9 / most.max(1.0);
-        let at_bed = |one: &Tried<'_>| {
-            let toggle = one.toggles.first();
-            usize::from(toggle.is_some_and(|toggle| toggle.bed_level() == Level::To))
-        };
+        let at_bed = |one: &Tried<'_>| usize::from(is_at_second(one));
         let stands = tried
             .iter()
             .map(|one| one.most[at_bed(one)])
