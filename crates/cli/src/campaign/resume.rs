@@ -71,7 +71,7 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
     }
     if line.plan != plan.text {
         bail!(
-            "{}: it is not the plan any more that {path} was begun with: {}. Name another file with --record, or put the plan back",
+            "{}: the plan has changed since {path} was begun ({}): put it back, or give another --record",
             plan.from,
             differences(&line, plan)
         );
@@ -110,7 +110,7 @@ fn differences(line: &CampaignLine, plan: &Campaign) -> String {
         .filter(|(_, ids): &(_, Vec<&String>)| !ids.is_empty());
     let all = all.map(|(what, ids)| {
         let ids: Vec<&str> = ids.into_iter().map(String::as_str).collect();
-        format!("{what} {}", ids.join(", "))
+        format!("{what}: {}", ids.join(", "))
     });
     match all.collect::<Vec<String>>() {
         all if all.is_empty() => "no cell, but its title, source, order or comments".to_owned(),
