@@ -229,6 +229,7 @@ fn a_dry_run_shows_each_command_and_no_more() {
         "smoke",
         "--dry-run",
         "--quick",
+        "--scripts",
     ]));
     assert_eq!(
         (ended.code, ended.stderr.as_str()),
@@ -241,6 +242,7 @@ fn a_dry_run_shows_each_command_and_no_more() {
         "    early-demux.a.sh: sysctl -w net.ipv4.ip_early_demux=0",
         "    early-demux.a.sh: ip route add 203.0.113.0/24 dev $MPPS_DUT_OUT",
         "    mpps compare --a=off=none --b=on=--dut-setup=rp-filter.b.sh --budget=10s",
+        "    on: rp_filter=1",
         "    rp-filter.b.sh: sysctl -w net.ipv4.conf.$MPPS_DUT_IN.rp_filter=1",
         "    cannot be tested here: needs two sockets",
         "    mpps throughput --frame=64 --flows=64 --budget=6s",
@@ -381,6 +383,9 @@ fn a_campaign_goes_on_where_it_ended() {
             .contains("of the campaign pairs")
     );
     assert_eq!(cells(&record).len(), 3, "nothing is written");
+    let refused = campaign(&plan, &format!("--record {}", plan.display()));
+    let said = "plan.toml is no record of mpps: name a file written with --record";
+    assert!(refused.error().contains(said), "{refused:?}");
 }
 
 #[test]

@@ -107,6 +107,21 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
 }
 
 impl Cell {
+    /// What the router, or that of each variant, is set up with: `router: rp_filter=1; conntrack=tracked`.
+    #[must_use]
+    pub fn set_up_in_words(&self) -> Vec<String> {
+        let variants = self.variants.iter();
+        let names = variants.map(|variant| variant.name.get_ref().as_str());
+        let names = match self.variants[..] {
+            [] => vec!["router"],
+            _ => names.collect(),
+        };
+        let all = names.into_iter().zip(self.set_ups());
+        let all = all.filter(|(_, set_up)| !set_up.is_empty());
+        all.map(|(name, set_up)| format!("{name}: {}", set_up.in_words()))
+            .collect()
+    }
+
     /// Its own, or those of its variants.
     fn set_ups(&self) -> Vec<SetUp<'_>> {
         let own = SetUp {
@@ -165,7 +180,7 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
 fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
     let own = cell.flags.as_ref().map_or("", |flags| flags.get_ref());
     let mut words = Vec::new();
-    for flags in [&cell.around[0], own, &cell.around[1]] {
+    for flags in [&cell.before, own, &cell.behind] {
         words.extend(shlex::split(flags).with_context(|| format!("a quote has no end: {flags}"))?);
     }
     let set_up = |script: &Option<PathBuf>, flags: &str| -> Result<Option<String>> {

@@ -58,9 +58,12 @@ pub struct Cell {
     pub title: Text,
     pub(super) verb: Option<Text>,
     pub(super) flags: Option<Text>,
-    /// Flags before and behind its own.
+    /// Flags before its own.
     #[serde(skip)]
-    pub(super) around: [String; 2],
+    pub(super) before: String,
+    /// Flags behind its own.
+    #[serde(skip)]
+    pub(super) behind: String,
     pub(super) setup: Option<Text>,
     #[serde(default)]
     pub(super) settings: BTreeMap<Text, Text>,
@@ -127,7 +130,8 @@ impl File {
                 flags,
                 quick: short,
             } = flags.cloned().unwrap_or_default();
-            cell.around = [flags, if quick { short } else { String::new() }];
+            cell.before = flags;
+            cell.behind = if quick { short } else { String::new() };
             match (is_grid, cell.axes.keys().next()) {
                 (false, Some(axis)) => {
                     let why = "axes are of a [[grid]]: write [[grid]] in place of [[cell]]";

@@ -2,8 +2,8 @@
 
 use super::{Campaign, Cell};
 use crate::exit::Exit;
-use anyhow::{Result, bail};
-use mpps_record::{CampaignLine, CellLine, Run, read_file};
+use anyhow::{Error, Result, anyhow, bail};
+use mpps_record::{CampaignLine, CellLine, ReadError, Run, read_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -50,7 +50,14 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
     if std::fs::metadata(path).map_or(0, |about| about.len()) == 0 {
         return Ok(None);
     }
-    let mut runs = read_file(path)?.runs.into_iter().rev();
+    let records = read_file(path).map_err(|error| match error {
+        ReadError::Io { .. } => Error::new(error),
+        _ => anyhow!(
+            "{} is no record of mpps: name a file written with --record",
+            path.display()
+        ),
+    })?;
+    let mut runs = records.runs.into_iter().rev();
     let found = runs.find_map(|run| Some((run.name, run.campaign?, run.cells)));
     let Some((run, line, cells)) = found else {
         return Ok(None);

@@ -24,6 +24,14 @@ impl SetUp<'_> {
         self.settings.is_empty() && self.lines.is_none()
     }
 
+    /// `rp_filter=1; conntrack=tracked; commands of setup`.
+    pub(super) fn in_words(self) -> String {
+        let settings = self.settings.iter();
+        let settings = settings.map(|(id, value)| format!("{}={}", id.get_ref(), value.get_ref()));
+        let lines = self.lines.map(|_| "commands of setup".to_owned());
+        settings.chain(lines).collect::<Vec<_>>().join("; ")
+    }
+
     /// Refuses settings and values that the catalogue does not have.
     pub(super) fn check(self) -> Result<(), Wrong> {
         for (id, value) in self.settings {
