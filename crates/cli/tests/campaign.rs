@@ -95,8 +95,8 @@ fn a_wrong_plan_is_refused_with_its_place() {
         ),
         (
             "[[grid]]\nid = \"{x}\"\ntitle = \"t\"\naxes = { x = [\"1\", \"1\"] }",
-            ":5:6: ",
-            "id \"1\"",
+            ":7:20: ",
+            "axis x has the value \"1\" twice",
         ),
         (
             &format!("{cell}settings = {{ rp_filtr = \"1\" }}"),
@@ -106,12 +106,32 @@ fn a_wrong_plan_is_refused_with_its_place() {
         (
             &format!("{cell}settings = {{ irq_affinity = \"1\" }}"),
             ":7:14: ",
-            "cannot be tested here",
+            "irq_affinity is inert here: ",
         ),
         (
-            &format!("{cell}settings = {{ cpu_governor = \"x\" }}"),
+            &format!("{cell}needs_cpus = 9999\nsettings = {{ governor = \"many\" }}"),
+            ":8:14: ",
+            "governor holds for the whole machine, which a campaign does not change: leave it out, ",
+        ),
+        (
+            &format!("{cell}cannot = \"no\"\nflags = \"--colour red\""),
+            ":8:9: ",
+            "--colour",
+        ),
+        (
+            &format!("{cell}cannot = \"no\"\nsettings = {{ rp_filter = \"0; 1; 2; 3\" }}"),
+            ":8:14: ",
+            "give one value, or 3 set apart by",
+        ),
+        (
+            &format!("{cell}settings = {{ rp_filter = \"on\" }}"),
             ":7:14: ",
-            "",
+            "rp_filter = \"on\": give a number",
+        ),
+        (
+            &format!("{cell}settings = {{ conntrack = \"yes\" }}"),
+            ":7:14: ",
+            "conntrack = \"yes\": give none or tracked",
         ),
         (
             &format!("{cell}flags = \"--frames 64\""),
@@ -126,7 +146,7 @@ fn a_wrong_plan_is_refused_with_its_place() {
         (
             &format!("{cell}flags = \"--record x\""),
             ":7:9: ",
-            "for the campaign to give",
+            "--record: the campaign gives it itself; leave it out",
         ),
         (
             &format!("{cell}flags = \"--dut-setup x\"\nsetup = \"true\""),
@@ -175,6 +195,10 @@ fn a_claim_says_what_is_looked_at() {
             "one of them",
         ),
         (", by_construction = \"x\", most = 1", "needs of ="),
+        (
+            ", of = \"rate_evenness\", least = 1, most = 0.5",
+            "least = 1 is more than most = 0.5",
+        ),
     ] {
         let claim =
             format!("claim = {{ id = \"c\", statement = \"s\", published = \"p\"{claim} }}");
@@ -183,6 +207,17 @@ fn a_claim_says_what_is_looked_at() {
             &format!("[[cell]]\nid = \"a\"\ntitle = \"t\"\n{claim}"),
         );
         assert!(line.starts_with(":7:9: ") && line.contains(said), "{line}");
+    }
+    for (of, known) in [("stage_growth", "RX"), ("cause_share", "locks")] {
+        let claim = format!(
+            "verb = \"explain\"\nclaim = {{ id = \"c\", statement = \"s\", published = \"p\", of = \"{of}\", name = \"x\", most = 1 }}"
+        );
+        let cell = format!("[[cell]]\nid = \"a\"\ntitle = \"t\"\n{claim}");
+        let line = refusal(&scratch, &cell);
+        assert!(
+            line.contains("name = one of ") && line.contains(known),
+            "{line}"
+        );
     }
 }
 
@@ -194,6 +229,7 @@ fn a_dry_run_shows_each_command_and_no_more() {
         "smoke",
         "--dry-run",
         "--quick",
+        "--scripts",
     ]));
     assert_eq!(
         (ended.code, ended.stderr.as_str()),
@@ -206,6 +242,7 @@ fn a_dry_run_shows_each_command_and_no_more() {
         "    early-demux.a.sh: sysctl -w net.ipv4.ip_early_demux=0",
         "    early-demux.a.sh: ip route add 203.0.113.0/24 dev $MPPS_DUT_OUT",
         "    mpps compare --a=off=none --b=on=--dut-setup=rp-filter.b.sh --budget=10s",
+        "    on: rp_filter=1",
         "    rp-filter.b.sh: sysctl -w net.ipv4.conf.$MPPS_DUT_IN.rp_filter=1",
         "    cannot be tested here: needs two sockets",
         "    mpps throughput --frame=64 --flows=64 --budget=6s",
@@ -246,7 +283,7 @@ fn more_cpus_than_there_are_are_said() {
     let text = SIMULATED.replace("cannot = \"needs two sockets\"", "needs_cpus = 100000");
     fs::write(&plan, text).expect("a plan");
     let ended = campaign(&plan, "--dry-run");
-    let said = "cannot be tested here: needs 100000 CPUs, this machine has ";
+    let said = "cannot be tested here: needs 100000 CPUs, the tester's included; this machine has ";
     assert!(ended.stdout.contains(said), "{ended:?}");
 }
 
@@ -331,7 +368,7 @@ fn a_campaign_goes_on_where_it_ended() {
         .replace("{flows} flows", "{flows} streams");
     fs::write(&plan, changed).expect("a plan");
     let refused = campaign(&plan, &words);
-    let said = "changed flows-1; added flows-9; removed flows-8";
+    let said = "(changed: flows-1; added: flows-9; removed: flows-8): put it back";
     assert!(refused.error().contains(said), "{refused:?}");
     fs::write(&plan, format!("# more\n{SIMULATED}")).expect("a plan");
     assert!(
@@ -346,6 +383,9 @@ fn a_campaign_goes_on_where_it_ended() {
             .contains("of the campaign pairs")
     );
     assert_eq!(cells(&record).len(), 3, "nothing is written");
+    let refused = campaign(&plan, &format!("--record {}", plan.display()));
+    let said = "plan.toml is no record of mpps: name a file written with --record";
+    assert!(refused.error().contains(said), "{refused:?}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ impl<'a> Judged<'a> {
         parts.join("; ")
     }
 
-    /// The same behind the claim and its verdict.
+    /// The same behind the claim and its verdict: `rp_filter costs 37 % (rp-filter): does not hold here: ...`.
     #[must_use]
     pub fn told(&self) -> String {
         let Statement {
@@ -127,11 +127,11 @@ impl<'a> Judged<'a> {
             ..
         } = self.claim;
         let published = match published.as_str() {
-            "" => String::new(),
+            "" | "none" => String::new(),
             published => format!(" (published: {published})"),
         };
         let (verdict, reason) = (self.verdict, self.reason());
-        format!("{id}: {verdict}: {reason}. The claim: {statement}{published}")
+        format!("{statement}{published} ({id}): {verdict}: {reason}")
     }
 }
 

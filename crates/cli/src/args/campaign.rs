@@ -14,7 +14,7 @@ pub struct CampaignArgs {
 /// What can be done with campaigns.
 #[derive(Debug, Subcommand)]
 pub enum CampaignVerb {
-    /// Run the cells of a plan, each as its own verb; the same command with the same record goes on
+    /// Run each cell of a plan as a run of mpps. To continue, give the same command and --record again.
     ///
     /// The whole plan is checked before the first cell runs (docs/campaign.md describes plans). Each cell is in the record
     /// as soon as it is known. Cells that failed or were too disturbed are run again when the campaign goes on.
@@ -29,7 +29,7 @@ pub struct RunCampaignArgs {
     /// A plan's file, or the name of one that `mpps campaign list` shows
     #[arg(value_name = "PLAN")]
     pub plan: String,
-    /// The short form of each cell, as the plan has it
+    /// Use the shorter flags that the plan names for --quick
     #[arg(long)]
     pub quick: bool,
     /// Only the cells with these ids
@@ -42,6 +42,9 @@ pub struct RunCampaignArgs {
     /// Print all cells with their commands and times, and end; bad input is refused as in a run
     #[arg(long)]
     pub dry_run: bool,
+    /// With --dry-run: print the commands of each set-up script too
+    #[arg(long, requires = "dry_run")]
+    pub scripts: bool,
     /// No progress on stderr
     #[arg(long)]
     pub quiet: bool,

@@ -51,20 +51,26 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
     cell.claim()?;
     let set_ups = cell.set_ups();
     set_ups.iter().try_for_each(|set_up| set_up.check())?;
-    if let Some(why) = &cell.cannot {
-        return Ok(Err(why.clone()));
-    }
     check_variants(cell)?;
     let wrong = |why: Error| Wrong::of(cell.flags.as_ref().unwrap_or(&cell.id), why);
     let without = vec![None; set_ups.len()];
     let (verb, words) = typed(cell, &without)
         .and_then(|typed| read(cell, &typed))
         .map_err(wrong)?;
-    let (beds, _) = planned(&verb, &words).map_err(wrong)?;
+    if let Some(why) = &cell.cannot {
+        return Ok(Err(why.clone()));
+    }
     let has = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(needs) = cell.needs_cpus.filter(|needs| *needs > has) {
-        return Ok(Err(format!("needs {needs} CPUs, this machine has {has}")));
+        // What refuses the flags here may be the missing CPUs.
+        let (beds, _) = planned(&verb, &words).unwrap_or_default();
+        for (set_up, bed) in set_ups.iter().zip(beds) {
+            set_up.script(&on_any_cpus(bed))?;
+        }
+        let why = format!("needs {needs} CPUs, the tester's included; this machine has {has}");
+        return Ok(Err(why));
     }
+    let (beds, _) = planned(&verb, &words).map_err(wrong)?;
     let (mut scripts, mut paths) = (Vec::new(), Vec::new());
     for ((set_up, bed), number) in set_ups.iter().zip(&beds).zip('a'..) {
         let mut path = None;
@@ -101,6 +107,21 @@ pub fn check(cell: &Cell, scratch: &Scratch) -> Result<Result<Ready, String>, Wr
 }
 
 impl Cell {
+    /// What the router, or that of each variant, is set up with: `router: rp_filter=1; conntrack=tracked`.
+    #[must_use]
+    pub fn set_up_in_words(&self) -> Vec<String> {
+        let variants = self.variants.iter();
+        let names = variants.map(|variant| variant.name.get_ref().as_str());
+        let names = match self.variants[..] {
+            [] => vec!["router"],
+            _ => names.collect(),
+        };
+        let all = names.into_iter().zip(self.set_ups());
+        let all = all.filter(|(_, set_up)| !set_up.is_empty());
+        all.map(|(name, set_up)| format!("{name}: {}", set_up.in_words()))
+            .collect()
+    }
+
     /// Its own, or those of its variants.
     fn set_ups(&self) -> Vec<SetUp<'_>> {
         let own = SetUp {
@@ -118,6 +139,17 @@ impl Cell {
     }
 }
 
+/// The bed without the CPUs that its flags name.
+fn on_any_cpus(bed: BedChoice) -> BedChoice {
+    match bed {
+        BedChoice::Own(mut wish) => {
+            (wish.dut_cpus, wish.tester_cpus) = (None, None);
+            BedChoice::Own(wish)
+        }
+        other => other,
+    }
+}
+
 /// Refuses variants of other verbs, and a comparison without them.
 fn check_variants(cell: &Cell) -> Result<(), Wrong> {
     let place = |text: &Option<Text>| text.as_ref().map_or(cell.id.span(), Text::span);
@@ -131,6 +163,7 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
             }
             Ok(())
         }
+        ("compare", []) if cell.cannot.is_some() => Ok(()),
         ("compare", _) => Err(Wrong::of(
             &cell.id,
             "compare needs variants, at least two of them",
@@ -147,7 +180,7 @@ fn check_variants(cell: &Cell) -> Result<(), Wrong> {
 fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
     let own = cell.flags.as_ref().map_or("", |flags| flags.get_ref());
     let mut words = Vec::new();
-    for flags in [&cell.around[0], own, &cell.around[1]] {
+    for flags in [&cell.before, own, &cell.behind] {
         words.extend(shlex::split(flags).with_context(|| format!("a quote has no end: {flags}"))?);
     }
     let set_up = |script: &Option<PathBuf>, flags: &str| -> Result<Option<String>> {
@@ -161,6 +194,11 @@ fn typed(cell: &Cell, scripts: &[Option<PathBuf>]) -> Result<Vec<String>> {
         let script = script.to_string_lossy();
         Ok(Some(format!("--dut-setup={}", shlex::try_quote(&script)?)))
     };
+    if cell.variants.is_empty() && cell.verb() == "compare" {
+        // It cannot run, and the verb reads no flags without variants.
+        words.extend(["--a=a=none", "--b=b=none"].map(str::to_owned));
+        return Ok(words);
+    }
     if cell.variants.is_empty() {
         let script = scripts
             .first()
@@ -203,7 +241,7 @@ fn read(cell: &Cell, typed: &[String]) -> Result<(Verb, Vec<OsString>)> {
     let known = |id: &&str| command.get_arguments().any(|arg| arg.get_id() == *id);
     if let Some(own) = OWN.into_iter().filter(known).find(is_typed) {
         bail!(
-            "{}: it is for the campaign to give; leave it out",
+            "--{}: the campaign gives it itself; leave it out",
             own.replace('_', "-")
         );
     }

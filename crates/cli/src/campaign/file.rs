@@ -1,9 +1,10 @@
 //! The file of a plan: TOML to cells. A grid becomes a cell for each combination of its axes.
 
 use super::Wrong;
+use mpps_method::stage::{Cause, Stage};
 use mpps_record::{Check, Looked, Statement};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 /// A text with its place in the file.
@@ -13,10 +14,11 @@ pub type Text = Spanned<String>;
 const CELLS_MAX: usize = 1000;
 
 /// What a claim can look at, and which verb tells it; none: any.
-const LOOKED: [(&str, &str); 5] = [
+const LOOKED: [(&str, &str); 6] = [
     ("rate_change", "compare"),
     ("rate_evenness", "throughput"),
     ("stage_growth", "explain"),
+    ("stages_growth", "explain"),
     ("cause_share", "explain"),
     ("fib_octets_per_route", ""),
 ];
@@ -57,9 +59,12 @@ pub struct Cell {
     pub title: Text,
     pub(super) verb: Option<Text>,
     pub(super) flags: Option<Text>,
-    /// Flags before and behind its own.
+    /// Flags before its own.
     #[serde(skip)]
-    pub(super) around: [String; 2],
+    pub(super) before: String,
+    /// Flags behind its own.
+    #[serde(skip)]
+    pub(super) behind: String,
     pub(super) setup: Option<Text>,
     #[serde(default)]
     pub(super) settings: BTreeMap<Text, Text>,
@@ -126,7 +131,8 @@ impl File {
                 flags,
                 quick: short,
             } = flags.cloned().unwrap_or_default();
-            cell.around = [flags, if quick { short } else { String::new() }];
+            cell.before = flags;
+            cell.behind = if quick { short } else { String::new() };
             match (is_grid, cell.axes.keys().next()) {
                 (false, Some(axis)) => {
                     let why = "axes are of a [[grid]]: write [[grid]] in place of [[cell]]";
@@ -160,6 +166,11 @@ fn combined(grid: &Cell) -> Result<Vec<Cell>, Wrong> {
     }];
     for (axis, values) in axes {
         let open = format!("{{{}}}", axis.get_ref());
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(value.get_ref())) {
+            let why = format!("axis {} has the value \"{twice}\" twice", axis.get_ref());
+            return Err(Wrong::of(twice, why));
+        }
         if values.is_empty() {
             return Err(Wrong::of(axis, "an axis without values: give some"));
         }
@@ -264,14 +275,16 @@ impl Cell {
 
     fn check(&self, claim: &Claim) -> Result<Option<Check>, String> {
         let bounds = (claim.least, claim.most);
+        let words = LOOKED.map(|(word, _)| word).join(", ");
         let Some(of) = &claim.of else {
             let is_told = self.cannot.is_some() || claim.by_construction.is_some();
             return match (is_told, bounds, &claim.name) {
                 (true, (None, None), None) => Ok(None),
-                _ => Err("the claim needs of = \"rate_change\" or another number to look at, or by_construction = \"why\"".to_owned()),
+                _ => Err(format!(
+                    "the claim needs of = one of {words}, or by_construction = \"why\""
+                )),
             };
         };
-        let words = LOOKED.map(|(word, _)| word).join(", ");
         let known = LOOKED.iter().find(|(word, _)| word == of);
         let (_, verb) = known.ok_or_else(|| format!("of = \"{of}\": give one of {words}"))?;
         if !verb.is_empty() && self.verb() != *verb {
@@ -285,18 +298,27 @@ impl Cell {
         if claim.least.is_none() && claim.most.is_none() {
             return Err("the claim needs least or most: where the number has to lie".to_owned());
         }
-        let named = |what: &str| {
-            let name = claim.name.clone();
-            name.ok_or_else(|| format!("of = \"{of}\" needs name = the {what}"))
-        };
+        if let (Some(least), Some(most)) = bounds
+            && least > most
+        {
+            return Err(format!("least = {least} is more than most = {most}"));
+        }
         let of = match of.as_str() {
             "rate_change" => Looked::RateChange,
             "rate_evenness" => Looked::RateEvenness,
-            "stage_growth" => Looked::StageGrowth(named("stage")?),
-            "cause_share" => Looked::CauseShare(named("cause")?),
+            "stage_growth" => Looked::StageGrowth(named(claim, &Stage::ALL)?),
+            "stages_growth" => Looked::StagesGrowth(named(claim, &Stage::ALL)?),
+            "cause_share" => Looked::CauseShare(named(claim, &Cause::ALL)?),
             _ => Looked::FibOctetsPerRoute,
         };
         let (least, most) = bounds;
         Ok(Some(Check { of, least, most }))
     }
+}
+
+/// The name that a claim looks at, which is one of these.
+fn named<T: ToString>(claim: &Claim, known: &[T]) -> Result<String, String> {
+    let known: Vec<String> = known.iter().map(T::to_string).collect();
+    let name = claim.name.clone().filter(|name| known.contains(name));
+    name.ok_or_else(|| format!("name = one of {}", known.join(", ")))
 }

@@ -2,8 +2,8 @@
 
 use super::{Campaign, Cell};
 use crate::exit::Exit;
-use anyhow::{Result, bail};
-use mpps_record::{CampaignLine, CellLine, read_file};
+use anyhow::{Error, Result, anyhow, bail};
+use mpps_record::{CampaignLine, CellLine, ReadError, read_file};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -35,7 +35,14 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
     if std::fs::metadata(path).map_or(0, |about| about.len()) == 0 {
         return Ok(None);
     }
-    let mut runs = read_file(path)?.runs.into_iter().rev();
+    let records = read_file(path).map_err(|error| match error {
+        ReadError::Io { .. } => Error::new(error),
+        _ => anyhow!(
+            "{} is no record of mpps: name a file written with --record",
+            path.display()
+        ),
+    })?;
+    let mut runs = records.runs.into_iter().rev();
     let found = runs.find_map(|run| Some((run.name, run.campaign?, run.cells)));
     let Some((run, line, cells)) = found else {
         return Ok(None);
@@ -56,7 +63,7 @@ pub fn begun(path: &Path, plan: &Campaign, quick: bool) -> Result<Option<Begun>>
     }
     if line.plan != plan.text {
         bail!(
-            "{}: it is not the plan any more that {path} was begun with: {}. Name another file with --record, or put the plan back",
+            "{}: the plan has changed since {path} was begun ({}): put it back, or give another --record",
             plan.from,
             differences(&line, plan)
         );
@@ -95,7 +102,7 @@ fn differences(line: &CampaignLine, plan: &Campaign) -> String {
         .filter(|(_, ids): &(_, Vec<&String>)| !ids.is_empty());
     let all = all.map(|(what, ids)| {
         let ids: Vec<&str> = ids.into_iter().map(String::as_str).collect();
-        format!("{what} {}", ids.join(", "))
+        format!("{what}: {}", ids.join(", "))
     });
     match all.collect::<Vec<String>>() {
         all if all.is_empty() => "no cell, but its title, source, order or comments".to_owned(),

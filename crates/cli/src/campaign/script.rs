@@ -2,12 +2,13 @@
 
 use super::Wrong;
 use super::file::Text;
-use crate::plan::{BedChoice, unmeasured_in_words};
+use crate::plan::BedChoice;
 use crate::terminal;
 use crate::verbs::tune::no_setting;
 use mpps_lab::bed::{BedPlan, DutPlan};
-use mpps_lab::tune::scripted::{PORTS, Step, steps};
-use mpps_method::tune::{CATALOGUE, in_order};
+use mpps_lab::tune::scripted::{PORTS, Step, check_value, steps};
+use mpps_lab::tune::toggle::Unmeasured;
+use mpps_method::tune::{CATALOGUE, Row, Scope, in_order};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -23,11 +24,24 @@ impl SetUp<'_> {
         self.settings.is_empty() && self.lines.is_none()
     }
 
-    /// Refuses settings that the catalogue does not have.
+    /// `rp_filter=1; conntrack=tracked; commands of setup`.
+    pub(super) fn in_words(self) -> String {
+        let settings = self.settings.iter();
+        let settings = settings.map(|(id, value)| format!("{}={}", id.get_ref(), value.get_ref()));
+        let lines = self.lines.map(|_| "commands of setup".to_owned());
+        settings.chain(lines).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Refuses settings and values that the catalogue does not have.
     pub(super) fn check(self) -> Result<(), Wrong> {
-        let mut ids = self.settings.keys();
-        let unknown = ids.find(|id| CATALOGUE.iter().all(|row| row.id != id.get_ref().as_str()));
-        unknown.map_or(Ok(()), |id| Err(Wrong::of(id, no_setting(id.get_ref()))))
+        for (id, value) in self.settings {
+            let (name, value) = (id.get_ref().as_str(), value.get_ref());
+            let row = CATALOGUE.iter().find(|row| row.id == name);
+            let row = row.ok_or_else(|| Wrong::of(id, no_setting(name)))?;
+            check_value(row, value)
+                .map_err(|why| Wrong::of(id, format!("{name} = \"{value}\": {why}")))?;
+        }
+        Ok(())
     }
 
     /// The script: settings in the order of the catalogue, then the lines. It ends at the first that fails.
@@ -39,14 +53,8 @@ impl SetUp<'_> {
                 let Some((id, value)) = self.settings.get_key_value(row.id) else {
                     continue;
                 };
-                let steps = steps(row, value.get_ref(), &plan).map_err(|why| {
-                    let why = unmeasured_in_words(&why);
-                    let why = format!("{id} cannot be tested here, because it {why}");
-                    Wrong::of(
-                        id,
-                        why + ": leave it out, or mark the cell: cannot = \"why\"",
-                    )
-                })?;
+                let steps = steps(row, value.get_ref(), &plan)
+                    .map_err(|why| Wrong::of(id, refused(row, why)))?;
                 for step in steps {
                     let command = match step {
                         Step::Run(command) => command.to_owned(),
@@ -61,6 +69,19 @@ impl SetUp<'_> {
         }
         Ok(text)
     }
+}
+
+/// Why a cell cannot have a setting, and what to do.
+fn refused(row: &Row, why: Unmeasured) -> String {
+    let why = match (row.scope, why) {
+        (_, Unmeasured::Inert(why)) => format!("is inert here: {why}"),
+        (Scope::Host | Scope::Cpu | Scope::Irq, Unmeasured::NotSwitched(_)) => {
+            "holds for the whole machine, which a campaign does not change".to_owned()
+        }
+        (_, Unmeasured::NotSwitched(why)) => format!("cannot be set: {why}"),
+    };
+    let id = row.id;
+    format!("{id} {why}: leave it out, or give the cell cannot = \"why\"")
 }
 
 /// A command with the ports as variables of the shell.

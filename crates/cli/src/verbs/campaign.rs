@@ -40,7 +40,8 @@ fn list() -> Result<Exit> {
     for (name, _) in SHIPPED {
         let plan = Campaign::find(name, false)?;
         let cells = plan.cells.len();
-        terminal::out(&format!("{name:<14} {cells:>4} cells  {}\n", plan.title));
+        let line = format!("{name:<14} {cells:>4} cells  {}\n", plan.title);
+        terminal::out(&terminal::fitted(&line));
     }
     Ok(Exit::Measured)
 }
@@ -68,7 +69,7 @@ fn run_plan(args: &RunCampaignArgs) -> Result<Exit> {
     checked.retain(|(cell, _)| args.only.is_empty() || args.only.contains(cell.id.get_ref()));
     if args.dry_run {
         let folder = scratch.path("").display().to_string();
-        terminal::out(&planned(&plan, &checked, &begun).replace(&folder, ""));
+        terminal::out(&planned(&plan, &checked, &begun, args.scripts).replace(&folder, ""));
         return Ok(Exit::Measured);
     }
     let mut ready = checked.iter().flat_map(|(_, ready)| ready);
@@ -346,19 +347,20 @@ fn quoted(word: &str) -> String {
 }
 
 /// All cells in words, for `--dry-run`.
-fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun) -> String {
-    let mut text = format!("{}: {}\n", plan.name, plan.title);
+fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun, scripts: bool) -> String {
+    let fitted = |text: String| terminal::fitted(&text);
+    let mut text = fitted(format!("{}: {}\n", plan.name, plan.title));
     let mut open = Vec::new();
     for checked in cells {
         let (cell, ready) = checked;
-        text += &format!("\n{}: {}", cell.id, cell.title);
+        let title = format!("\n{}: {}", cell.id, cell.title);
         let ready = match ready {
             Err(why) => {
-                text += &format!("\n    cannot be tested here: {why}\n");
+                text += &fitted(format!("{title}\n    cannot be tested here: {why}\n"));
                 continue;
             }
             Ok(_) if begun.is_done(cell, true) => {
-                text += "\n    is measured already\n";
+                text += &fitted(format!("{title}\n    is measured already\n"));
                 continue;
             }
             Ok(ready) => ready,
@@ -366,8 +368,12 @@ fn planned(plan: &Campaign, cells: &[Checked<'_>], begun: &Begun) -> String {
         open.push(checked);
         let command: Vec<String> = ready.arguments.iter().map(|word| quoted(word)).collect();
         let (command, about) = (command.join(" "), words(ready.about));
-        text += &format!(" (about {about})\n    mpps {command}\n");
-        for (path, script) in &ready.scripts {
+        text += &fitted(format!("{title} (about {about})\n"));
+        text += &format!("    mpps {command}\n");
+        for line in cell.set_up_in_words() {
+            text += &fitted(format!("    {line}\n"));
+        }
+        for (path, script) in ready.scripts.iter().filter(|_| scripts) {
             let lines = script.lines().skip(2);
             text.extend(lines.map(|line| format!("    {}: {line}\n", path.display())));
         }

@@ -18,22 +18,49 @@ pub enum Step {
     Write(Setting, String),
 }
 
-/// How the router of such a bed gets a value of a setting. Values of several places are set apart by "; ".
+/// Refuses a value that no bed can have.
+///
+/// # Errors
+/// What to give.
+pub fn check_value(row: &'static Row, value: &str) -> Result<(), String> {
+    let levels = row.levels();
+    let is_number = |text: &&str| text.parse::<i64>().is_ok();
+    if commands(row).is_some() {
+        return match levels.contains(&value) {
+            true => Ok(()),
+            false => Err(format!("give {}", levels.join(" or "))),
+        };
+    }
+    let values: Vec<&str> = value.split("; ").collect();
+    let places = row.places.len();
+    if ![1, places].contains(&values.len()) {
+        return Err(match places {
+            0 | 1 => "give one value".to_owned(),
+            _ => format!("give one value, or {places} set apart by \"; \""),
+        });
+    }
+    let numbers = !levels.is_empty() && levels.iter().all(is_number);
+    if numbers && !values.iter().all(is_number) {
+        return Err("give a number".to_owned());
+    }
+    Ok(())
+}
+
+/// How the router of such a bed gets a value of a setting, which was checked. Values of several places are set apart by
+/// "; ".
 ///
 /// # Errors
 /// Why it cannot have it.
 pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>, Unmeasured> {
     check_front(row, plan)?;
     check_switch(row)?;
-    let levels = row.levels();
-    match (commands(row), &levels[..]) {
-        (Some(_), [bare, _]) if *bare == value => return Ok(Vec::new()),
-        (Some([on, _]), [_, made]) if *made == value => return Ok(vec![Step::Run(on)]),
-        (Some(_), _) => {
-            let why = format!("it is {} here, not {value}", levels.join(" or "));
-            return Err(Unmeasured::NotSwitched(why));
-        }
-        (None, _) => {}
+    if let Some([on, _]) = commands(row) {
+        let is_bare = row.levels().first() == Some(&value);
+        return Ok(if is_bare {
+            Vec::new()
+        } else {
+            vec![Step::Run(on)]
+        });
     }
     let values: Vec<&str> = value.split("; ").collect();
     let places = places_at(row, &PORTS.map(str::to_owned), plan.port_queues());
@@ -42,7 +69,7 @@ pub fn steps(row: &'static Row, value: &str, plan: &BedPlan) -> Result<Vec<Step>
         Some(Step::Write(place.setting()?, (*value?).to_owned()))
     });
     let steps: Option<Vec<Step>> = steps.collect();
-    steps.ok_or_else(|| Unmeasured::NotSwitched("mpps does not write it".to_owned()))
+    steps.ok_or_else(|| Unmeasured::NotSwitched("is nothing that mpps writes".to_owned()))
 }
 
 #[cfg(test)]
@@ -95,8 +122,17 @@ mod tests {
             panic!("one command");
         };
         assert!(command.starts_with("nft "), "{command}");
-        let why = made("conntrack", "1").expect_err("no level");
-        assert!(format!("{why:?}").contains("none or tracked"), "{why:?}");
+        let why = check_value(named("conntrack")[0], "1").expect_err("no level");
+        assert_eq!(why, "give none or tracked");
+    }
+
+    #[test]
+    fn a_value_has_its_count_and_its_kind() {
+        let check = |value| check_value(named("rp_filter")[0], value);
+        assert_eq!([check("1"), check("0; 1; 2")], [Ok(()), Ok(())]);
+        let several = Err("give one value, or 3 set apart by \"; \"".to_owned());
+        assert_eq!(check("0; 1; 2; 0"), several);
+        assert_eq!(check("strict"), Err("give a number".to_owned()));
     }
 
     #[test]
